@@ -15,6 +15,7 @@ extension ClusterConfiguration {
     func timings(linger: Duration) -> ClusterTimings {
         var timings = ClusterTimings()
         timings.suspect = suspect
+        timings.reporting = suspect
         timings.linger = linger
         timings.window = connection.window
         return timings

@@ -89,6 +89,51 @@ struct JoiningTests {
         #expect(cluster.problems.isEmpty)
     }
 
+    /// The member that sends the state has read other frames.
+    @Test
+    func memberThatJoinsAnotherLogThanItsStateReportsIt() {
+        let cluster = cluster(seed: 5, loss: 0)
+        cluster.run(.seconds(20))
+        let epoch = cluster.nodes[0].machine.ledger?.epoch
+        cluster.show(anotherFrame: 20, to: 3)
+        cluster.start()
+        cluster.run(.seconds(25))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty)
+        #expect(!cluster.divergences.isEmpty)
+        #expect(cluster.nodes.allSatisfy { $0.machine.ledger?.epoch != epoch })
+    }
+
+    /// Another member reports a resource late in a new epoch.
+    @Test
+    func memberThatJoinsAYoungEpochKnowsThatResourcesMayBeMissing() throws {
+        let cluster = cluster(seed: 6, loss: 0)
+        let (first, other) = (cluster.nodes[0], cluster.nodes[1])
+        first.make("r")
+        cluster.run(.seconds(1))
+        let epoch = other.machine.ledger?.epoch
+        cluster.rollBack(by: 3)
+        first.losesAppends = true
+        cluster.disconnect(other)
+        for _ in 0..<100 where other.machine.ledger?.epoch ?? epoch == epoch || !other.machine.isMember {
+            cluster.run(.milliseconds(10))
+        }
+        let late = cluster.start()
+        var wasLoaded = false
+        for _ in 0..<90 {
+            cluster.run(.milliseconds(10))
+            guard late.machine.isFollowing, late.machine.ledger?.specified["r"] == nil else { continue }
+            wasLoaded = true
+            let isComplete = late.machine.isComplete(at: cluster.now)
+            if isComplete { Issue.record("answers for resources that are not reported") }
+        }
+        #expect(wasLoaded)
+        first.losesAppends = false
+        cluster.run(.seconds(10))
+        let isMissing = late.machine.ledger?.specified["r"] == nil
+        #expect(!isMissing)
+    }
+
     /// While a member was away, the log was emptied, and the new one has grown beyond the position of the member.
     @Test
     func memberThatJoinsAnotherLogBeginsNoEpoch() {

@@ -128,7 +128,7 @@ struct RecordCodecTests {
         #expect(try ForwardedResponse.decoded(responses) == [response])
         for count in requests.indices { #expect((try? ForwardedRequest.decoded(Array(requests[..<count]))) == nil) }
         for count in responses.indices { #expect((try? ForwardedResponse.decoded(Array(responses[..<count]))) == nil) }
-        for call in [MemberCall.perform([request, request], number: 7, member: 9), .cancel(7)] {
+        for call in [MemberCall.perform([request, request], number: 7, member: 9, position: 8), .cancel(7)] {
             #expect(try MemberCall(call.bytes) == call)
             for count in call.bytes.indices { #expect((try? MemberCall(Array(call.bytes[..<count]))) == nil) }
         }

@@ -124,6 +124,11 @@ final class SimulatedCluster {
         return UInt64(log.count) + 1
     }
 
+    /// The engine shows an earlier frame at one of the last positions to a node.
+    func show(anotherFrame distance: Int, to node: Int) {
+        shown[node, default: [:]][log.count - distance] = log[log.count - distance - 1]
+    }
+
     /// The frame at an index of the log, as a node reads it.
     private func stored(_ index: Int, for node: SimulatedNode) -> StoredFrame {
         StoredFrame(position: UInt64(index) + 1, bytes: shown[node.number]?[index] ?? log[index])
@@ -173,7 +178,6 @@ final class SimulatedCluster {
                 if !node.isConnected { connect(node) }
                 perform(node.machine.timePassed(at: now), node)
                 write(node)
-                node.confirm()
             }
             let end = UInt64(log.count)
             for index in readers.indices { readers[index].step(nodes, end: end, at: now) }
@@ -264,6 +268,7 @@ final class SimulatedCluster {
             case .surrender(let id): node.surrender(id)
             case .openOutbox: node.open()
             case .closeOutbox: node.outbox.close()
+            case .written(let records): node.confirm(records)
             case .carry(let id, let key, let tenure): node.carry(id, key, tenure: tenure)
             case .adopt(let session): node.adopt(session)
             case .reactivate, .credit, .yieldCredits, .forfeitCredits, .closeTicketStream, .closeTickets: break
@@ -296,9 +301,15 @@ final class SimulatedCluster {
 
     private func answer(_ node: SimulatedNode) {
         for other in alive where other !== node && other.isConnected && !isEnginePaused && !other.isHeld {
-            guard let (created, ledger, earlier) = other.machine.state(at: now) else { continue }
-            let tables = other.hub.events(of: ledger)
-            let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables, earlier: earlier)
+            guard let state = other.machine.state(at: now) else { continue }
+            let tables = other.hub.events(of: state.ledger)
+            let snapshot = ClusterSnapshot(
+                created: state.created,
+                ledger: state.ledger,
+                tables: tables,
+                earlier: state.earlier,
+                epochAge: state.epochAge
+            )
             guard let copy = try? ClusterSnapshot(snapshot.bytes) else {
                 problems.append("a snapshot cannot be read")
                 continue

@@ -138,6 +138,8 @@ final class SimulatedNode {
     /// The prepared streams that the node has, and those of them that are open.
     var streams: Set<String> = []
     var openStreams: Set<String> = []
+    /// The number of the last record that was read from the log.
+    private(set) var lastWritten: UInt64 = 0
     private var unconfirmed: [(id: String, generation: Int, records: UInt64)] = []
 
     init(number: Int, seed: UInt64, upstream: SimulatedUpstream, now: @escaping () -> Moment) {
@@ -232,9 +234,10 @@ final class SimulatedNode {
         }
     }
 
-    func confirm() {
-        guard !machine.isWriting else { return }
-        let landed = unconfirmed.filter { $0.generation == outbox.generation && $0.records <= outbox.recordsFramed }
+    /// The log has the records up to a number.
+    func confirm(_ records: UInt64) {
+        lastWritten = records
+        let landed = unconfirmed.filter { $0.generation == outbox.generation && $0.records <= records }
         confirmed.formUnion(landed.map(\.id))
         unconfirmed.removeAll { entry in landed.contains { $0.id == entry.id } }
     }

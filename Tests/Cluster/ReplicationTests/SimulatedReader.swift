@@ -85,7 +85,8 @@ struct SimulatedReader {
     }
 
     private mutating func read(_ node: SimulatedNode) {
-        guard let last, last.epoch == node.hub.epoch else { return takeState(node) }
+        // A node that has loaded another state begins its streams again.
+        guard let last, last.epoch == node.hub.epoch, last.position >= node.hub.base else { return takeState(node) }
         for entry in node.hub.told.reversed().prefix(while: { $0.position > last.position }).reversed() {
             guard case .subscription(let subscription, .event(let event)) = entry.change else { continue }
             let id = subscription.rawValue

@@ -28,7 +28,8 @@ extension ClusterNode {
             case .inherit(let id, let specification): inherit(id, specification)
             case .surrender(let id): surrender(id)
             case .openOutbox: reportAll()
-            case .closeOutbox: stopReporting()
+            case .closeOutbox(let uncertain): stopReporting(uncertain: uncertain)
+            case .written(let records): written(records)
             case .credit(let upstream, let given): credit(upstream, given)
             case .yieldCredits(let upstream, let claim): yieldCredits(upstream, claim: claim)
             case .forfeitCredits: forfeitCredits()
@@ -115,9 +116,13 @@ extension ClusterNode {
         declareCredits()
     }
 
-    private func stopReporting() {
-        outbox.withLock { $0.close() }
-        voidRequests()
+    private func stopReporting(uncertain: UInt64) {
+        let records = outbox.withLock { outbox in
+            outbox.close()
+            return outbox.recordsAppended
+        }
+        let due = waiters.withLock { $0.discarded(records, uncertain: uncertain) + $0.removeUndecided() }
+        for action in due { action() }
     }
 
     // MARK: - Upstream subscriptions

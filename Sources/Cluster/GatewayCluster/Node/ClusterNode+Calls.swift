@@ -19,15 +19,21 @@ extension ClusterNode {
     /// Counts how many times the reports of this member were discarded; nil while it does not belong to the cluster.
     var generation: Int? { outbox.withLock { $0.isOpen ? $0.generation : nil } }
 
-    /// Calls back with true once all changes reported so far were read from the log; with false if reports were discarded
-    /// since `generation`, because this member was removed.
-    func confirm(_ generation: Int, _ done: @escaping @Sendable (Bool) -> Void) {
-        let entry: ClusterWaiters.Confirmation? = outbox.withLock { outbox in
-            guard outbox.isOpen, outbox.generation == generation else { return nil }
-            return ClusterWaiters.Confirmation(generation: generation, records: outbox.recordsAppended, done: done)
+    /// Calls back once it is known what became of all changes reported so far; `void` if reports were discarded since
+    /// `generation`.
+    func confirm(_ generation: Int, _ done: @escaping @Sendable (ClusterWaiters.Confirmation) -> Void) {
+        // Inside the lock, so that the records are neither read back nor discarded before the request waits.
+        let known: ClusterWaiters.Confirmation? = outbox.withLock { outbox in
+            guard outbox.isOpen, outbox.generation == generation else { return .void }
+            let request = ClusterWaiters.Unconfirmed(records: outbox.recordsAppended, done: done)
+            return waiters.withLock { $0.add(request) }
         }
-        guard let entry, waiters.withLock({ $0.add(entry) }) else { return done(false) }
-        wake()
+        if let known { done(known) }
+    }
+
+    /// The log has the records of this member up to a number.
+    func written(_ records: UInt64) {
+        for action in waiters.withLock({ $0.written(records) }) { action() }
     }
 
     /// Waits until the log is applied up to its end at the time of the call, and members have reported their resources
@@ -61,15 +67,12 @@ extension ClusterNode {
 
     /// Completes the requests whose condition holds. Called by the node's task before it takes a frame from the outbox.
     func settleWaiters(at now: Moment) {
-        let (isWriting, position, isComplete) = state.withLock { state in
+        let (position, isComplete) = state.withLock { state in
             // A member that loads a state may start behind its present position.
-            let position = state.machine.isServing(at: now) ? state.machine.position : 0
-            return (state.machine.isWriting, position, state.machine.isComplete(at: now))
+            (state.machine.isServing(at: now) ? state.machine.position : 0, state.machine.isComplete(at: now))
         }
-        let (generation, framed) = outbox.withLock { ($0.generation, $0.recordsFramed) }
         let due = waiters.withLock { waiters in
-            let confirmed = waiters.settled(generation: generation, records: isWriting ? 0 : framed)
-            return confirmed + waiters.reached(position, isComplete: isComplete, at: now) + waiters.late(at: now)
+            waiters.reached(position, isComplete: isComplete, at: now) + waiters.late(at: now)
         }
         for action in due { action() }
     }
@@ -83,8 +86,9 @@ extension ClusterNode {
         _ done: @escaping @Sendable (RecordOutcome?) -> Void
     ) {
         let request = ClusterWaiters.Undecided(deadline: clock() + Self.logTimeout, done: done)
-        let isWritten = waiters.withLock { waiters in
-            outbox.withLock { $0.append(request: record) } && waiters.add(request, on: subject)
+        // Inside the lock, so that the decision does not precede the request.
+        let isWritten = outbox.withLock { outbox in
+            outbox.append(request: record) && waiters.withLock { $0.add(request, on: subject) }
         }
         if isWritten { wake() } else { done(nil) }
     }
@@ -101,11 +105,6 @@ extension ClusterNode {
         if let request = waiters.withLock({ $0.removeFirst(on: subject) }) { return request.done(outcome) }
         // The decision is late: nothing has opened the stream.
         if case .stream(let id) = subject, outcome == .accepted { streams?.closeUnused(id) }
-    }
-
-    /// Calls back all undecided requests with nil: their records were not read back and are void.
-    func voidRequests() {
-        for action in waiters.withLock({ $0.removeUndecided() }) { action() }
     }
 
     /// The member has stopped: no request waits any more.
@@ -142,8 +141,10 @@ extension ClusterNode {
         _ abandonment: CallAbandonment?
     ) async throws -> [ForwardedResponse] {
         let number = UInt64.random(in: .min ... .max)
-        let (member, present) = state.withLock { ($0.machine.member, $0.connection) }
-        let bytes = MemberCall.perform(requests, number: number, member: member).bytes
+        let (member, position, present) = state.withLock {
+            ($0.machine.member, $0.machine.position, $0.connection)
+        }
+        let bytes = MemberCall.perform(requests, number: number, member: member, position: position).bytes
         guard bytes.count <= Self.callLimit else {
             throw EngineError.refused("the request is too large to be forwarded")
         }
@@ -160,9 +161,9 @@ extension ClusterNode {
     func answer(_ bytes: [UInt8], replyTo address: String?) {
         guard let connection = state.withLock({ $0.connection }), let call = try? MemberCall(bytes) else { return }
         switch call {
-        case .perform(let requests, let number, let member):
+        case .perform(let requests, let number, let member, let position):
             guard let address else { return }
-            perform(requests, number, of: member) {
+            perform(requests, number, of: member, at: position) {
                 connection.reply(ForwardedResponse.encoded($0), to: address)
             }
         case .cancel(let number):
@@ -175,6 +176,7 @@ extension ClusterNode {
         _ requests: [ForwardedRequest],
         _ number: UInt64,
         of member: UInt64,
+        at position: UInt64,
         _ reply: @escaping @Sendable ([ForwardedResponse]) -> Void
     ) {
         guard let host else { return }
@@ -185,7 +187,8 @@ extension ClusterNode {
         }
         let abandonment = CallAbandonment()
         served.withLock { $0[number] = abandonment }
-        host.serve(requests, abandonment, for: self) { [weak self] responses in
+        let isBehind = state.withLock { $0.machine.position } < position
+        host.serve(requests, abandonment, for: self, isBehind: isBehind) { [weak self] responses in
             _ = self?.served.withLock { $0.removeValue(forKey: number) }
             reply(responses)
         }

@@ -128,17 +128,6 @@ final class ClusterNode: Sendable {
     /// The prepared streams of this member.
     var streams: ClusterStreams? { host.map { ClusterStreams(cluster: self, services: $0.services) } }
 
-    /// Counts what changes say about adopted clients.
-    private func count(_ changes: [Change]) {
-        for case .client(let id, let change) in changes {
-            switch change {
-            case .removed: counters.withLock { $0.removed(id.rawValue) }
-            case .event(.status(let status)): counters.withLock { $0.changed(status, of: id.rawValue) }
-            case .added, .event: break
-            }
-        }
-    }
-
     // MARK: - Running
 
     /// Runs the member until cancelled.
@@ -276,9 +265,15 @@ final class ClusterNode: Sendable {
             return state.withLock { $0.machine.heard(heartbeat, at: now) }
         case .groupRequest(_, let address):
             let (answer, connection) = state.withLock { ($0.machine.state(at: now), $0.connection) }
-            guard let (created, ledger, earlier) = answer else { return [] }
-            let tables = applier.withLock { $0.tables(of: ledger) }
-            let snapshot = ClusterSnapshot(created: created, ledger: ledger, tables: tables, earlier: earlier)
+            guard let answer else { return [] }
+            let tables = applier.withLock { $0.tables(of: answer.ledger) }
+            let snapshot = ClusterSnapshot(
+                created: answer.created,
+                ledger: answer.ledger,
+                tables: tables,
+                earlier: answer.earlier,
+                epochAge: answer.epochAge
+            )
             connection?.reply(snapshot.bytes, to: address)
         case .call(let bytes, let address): answer(bytes, replyTo: address)
         case .closed: disconnected()

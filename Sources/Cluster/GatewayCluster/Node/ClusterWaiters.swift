@@ -4,11 +4,21 @@ internal import Replication
 
 /// The requests of this member that wait for the log, as callbacks: see the decision record *WaitingByCallbacks*.
 struct ClusterWaiters: Sendable {
-    /// A request whose change was not read back from the log yet.
-    struct Confirmation: Sendable {
-        let generation: Int
+    /// What became of the records of a request.
+    enum Confirmation: Sendable {
+        /// The log has them.
+        case written
+        /// They have no effect, because this member was removed.
+        case void
+        /// The log may have them: this member has lost contact to it.
+        case uncertain
+    }
+
+    /// A request whose records were not read back from the log yet.
+    struct Unconfirmed: Sendable {
+        /// The number of its last record.
         let records: UInt64
-        let done: @Sendable (Bool) -> Void
+        let done: @Sendable (Confirmation) -> Void
     }
 
     /// A request that waits until the log is applied up to a position.
@@ -28,15 +38,19 @@ struct ClusterWaiters: Sendable {
     }
 
     private var undecided: [RecordSubject: [Undecided]] = [:]
-    private var confirmations: [Confirmation] = []
+    private var unconfirmed: [Unconfirmed] = []
+    /// No request waits for the records up to this number: they were read back or discarded.
+    private var written: UInt64 = 0
     private var catching: [CatchUp] = []
     /// Whether the member has stopped: no request waits any more.
     private var hasEnded = false
 
-    /// Adds a request that waits for its confirmation; false if the member has stopped.
-    mutating func add(_ request: Confirmation) -> Bool {
-        if !hasEnded { confirmations.append(request) }
-        return !hasEnded
+    /// Adds a request that waits for its records. Returns what became of them if that is known.
+    mutating func add(_ request: Unconfirmed) -> Confirmation? {
+        if hasEnded { return .uncertain }
+        if request.records <= written { return .written }
+        unconfirmed.append(request)
+        return nil
     }
 
     /// Adds a request that waits for a position; false if the member has stopped.
@@ -68,16 +82,26 @@ struct ClusterWaiters: Sendable {
     /// The member has stopped: removes and returns all callbacks.
     mutating func end() -> [@Sendable () -> Void] {
         hasEnded = true
-        defer { (confirmations, catching) = ([], []) }
-        return confirmations.map { entry in { entry.done(false) } } + catching.map { entry in { entry.done(false) } }
+        defer { (unconfirmed, catching) = ([], []) }
+        return unconfirmed.map { entry in { entry.done(.uncertain) } } + catching.map { entry in { entry.done(false) } }
             + removeUndecided()
     }
 
-    /// Removes and returns the callbacks for records that were read back, or that were discarded with their generation.
-    mutating func settled(generation: Int, records: UInt64) -> [@Sendable () -> Void] {
-        let due = confirmations.filter { $0.generation != generation || $0.records <= records }
-        confirmations.removeAll { $0.generation != generation || $0.records <= records }
-        return due.map { entry in { entry.done(entry.generation == generation) } }
+    /// The records up to a number were read back: removes and returns the callbacks of their requests.
+    mutating func written(_ records: UInt64) -> [@Sendable () -> Void] {
+        written = max(written, records)
+        let due = unconfirmed.filter { $0.records <= records }
+        unconfirmed.removeAll { $0.records <= records }
+        return due.map { entry in { entry.done(.written) } }
+    }
+
+    /// The records up to a number were discarded, because the member was removed or has lost contact to the log: removes and
+    /// returns the callbacks of their requests.
+    ///
+    /// - Parameter uncertain: The records up to this number may be in the log.
+    mutating func discarded(_ records: UInt64, uncertain: UInt64) -> [@Sendable () -> Void] {
+        defer { (written, unconfirmed) = (max(written, records), []) }
+        return unconfirmed.map { entry in { entry.done(entry.records <= uncertain ? .uncertain : .void) } }
     }
 
     /// Removes and returns the callbacks of the requests whose deadline for a decision has passed.

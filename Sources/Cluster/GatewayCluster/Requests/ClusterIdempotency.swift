@@ -50,11 +50,14 @@ struct ClusterIdempotency: Sendable {
             case .unknown, nil:
                 return call.complete { throw Problem.notInContact }
             case .pending:
-                while cluster.isPending(name), cluster.clock() < deadline {
-                    try? await Task.sleep(for: Self.retryInterval)
-                }
+                // When the member stops, its tasks cannot sleep any more.
+                while cluster.isPending(name), cluster.clock() < deadline,
+                    (try? await Task.sleep(for: Self.retryInterval)) != nil
+                {}
                 // The deadline also applies if other members perform the request again and again and fail.
-                guard cluster.clock() < deadline else { return call.complete { throw IdempotencyStore.inProgress } }
+                guard cluster.clock() < deadline, !Task.isCancelled else {
+                    return call.complete { throw IdempotencyStore.inProgress }
+                }
             }
         }
     }

@@ -71,7 +71,8 @@ struct ClusterRouting: Sendable {
     /// response when the client leaves.
     private func route(_ id: String, _ call: Call, _ operation: Operation, _ abandonment: CallAbandonment) async {
         let deadline = cluster.clock() + ClusterNode.logTimeout
-        var isCaughtUp = false
+        // The epoch whose log was read up to its end.
+        var read: UInt64?
         // Another member may have opened the stream just now, and owns it then.
         if cluster.isPrepared(id) { _ = await cluster.appliesEnd() }
         while !isHere(id) {
@@ -82,16 +83,17 @@ struct ClusterRouting: Sendable {
                 if let response { return call.respond(response) }
             case .unknown:
                 // Another member may have created it just now.
-                if isCaughtUp { return performHere(call, operation) }
-                isCaughtUp = await cluster.caughtUp()
+                if let read, read == cluster.epoch { return performHere(call, operation) }
+                let epoch = cluster.epoch
+                read = await cluster.caughtUp() ? epoch : nil
             case .own, .none: break
             }
             if abandonment.isAbandoned { return }
-            guard cluster.clock() < deadline else {
+            // When the member stops, its tasks cannot sleep any more.
+            guard cluster.clock() < deadline, (try? await Task.sleep(for: Self.retryInterval)) != nil else {
                 let problem = Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.")
                 return call.respond(ProblemDetails.response(to: call, for: problem))
             }
-            try? await Task.sleep(for: Self.retryInterval)
         }
         performHere(call, operation)
     }

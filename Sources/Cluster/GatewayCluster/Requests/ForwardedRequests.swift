@@ -6,15 +6,18 @@ internal import Synchronization
 /// Requests that other members of the cluster forward. The forwarding member has authenticated and counted the callers.
 extension HTTPHost {
     /// Handles requests, and responds once all of them have a response.
+    ///
+    /// - Parameter isBehind: Whether the member that forwards them has applied more of the log than this one.
     func serve(
         _ requests: [ForwardedRequest],
         _ abandonment: CallAbandonment,
         for cluster: ClusterNode,
+        isBehind: Bool = false,
         _ respond: @escaping @Sendable ([ForwardedResponse]) -> Void
     ) {
         let responses = ForwardedResponses(count: requests.count, respond)
         for (index, request) in requests.enumerated() {
-            serve(request, abandonment, for: cluster) { responses.set($0.forwarded, at: index) }
+            serve(request, abandonment, for: cluster, isBehind) { responses.set($0.forwarded, at: index) }
         }
     }
 
@@ -22,6 +25,7 @@ extension HTTPHost {
         _ request: ForwardedRequest,
         _ abandonment: CallAbandonment,
         for cluster: ClusterNode,
+        _ isBehind: Bool,
         _ respond: @escaping PendingResponse.Send
     ) {
         let record = CallRecord(HTTPRequest(request), requestID: request.requestID, since: services.clock())
@@ -40,7 +44,9 @@ extension HTTPHost {
             else { throw Problem(.notFound) }
             call.parameters = parameters
             if operation.query != nil { call.query = try Query(raw: request.query) }
-            guard isHere(call, in: cluster) else { return respond(Response(status: ForwardedResponse.misdirected)) }
+            guard isHere(call, in: cluster, isBehind) else {
+                return respond(Response(status: ForwardedResponse.misdirected))
+            }
             call.complete { try cluster.performHere(call, operation) }
         } catch {
             call.respond(ProblemDetails.response(to: call, for: error))
@@ -48,9 +54,9 @@ extension HTTPHost {
     }
 
     /// Whether this member handles the request: it has the resource, or no member has it.
-    private func isHere(_ call: Call, in cluster: ClusterNode) -> Bool {
+    private func isHere(_ call: Call, in cluster: ClusterNode, _ isBehind: Bool) -> Bool {
         guard let id = call.parameters["id"], !services.has(id) else { return true }
-        return cluster.holder(of: id) == .unknown
+        return !isBehind && cluster.holder(of: id) == .unknown
     }
 }
 

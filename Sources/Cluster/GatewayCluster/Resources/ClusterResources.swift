@@ -71,9 +71,10 @@ struct ClusterResources: Sendable {
     ) {
         let answer = begun.map { cluster.answer(response, to: $0.name) }
         if cluster.generation == generation { specify(made ?? call.parameters["id"] ?? "", call, operation, answer) }
-        cluster.confirm(generation) { isConfirmed in
-            if isConfirmed, isEffective(call, operation) { return call.respond(response) }
-            if let made { discard(made) }
+        cluster.confirm(generation) { confirmation in
+            if confirmation == .written, isEffective(call, operation) { return call.respond(response) }
+            // If the log has the answer, a repeated request gets it from another member, so the resource has to exist.
+            if let made, answer == nil || confirmation != .uncertain { discard(made) }
             let problem = Problem(
                 .unavailable,
                 detail:

@@ -1,8 +1,9 @@
 /// A message from one member to another.
 package enum MemberCall: Sendable, Equatable {
     /// Perform requests of a member, and reply with their responses. The number names the call in `cancel`. A call that
-    /// arrives after the removal of its member is void: the clients got another response long ago.
-    case perform([ForwardedRequest], number: UInt64, member: UInt64)
+    /// arrives after the removal of its member is void: the clients got another response long ago. A recipient that has not
+    /// applied the log up to the position of the member may not know a resource that exists.
+    case perform([ForwardedRequest], number: UInt64, member: UInt64, position: UInt64)
     /// The client of a call's requests has left: their responses are not needed.
     case cancel(UInt64)
 
@@ -16,10 +17,11 @@ package enum MemberCall: Sendable, Equatable {
         var writer = ByteWriter()
         writer.byte(ClusterFrame.version)
         switch self {
-        case .perform(let requests, let number, let member):
+        case .perform(let requests, let number, let member, let position):
             writer.byte(Tag.perform)
             writer.fixed64(number)
             writer.fixed64(member)
+            writer.fixed64(position)
             return writer.bytes + ForwardedRequest.encoded(requests)
         case .cancel(let number):
             writer.byte(Tag.cancel)
@@ -36,9 +38,9 @@ package enum MemberCall: Sendable, Equatable {
         let number = try reader.fixed64()
         switch tag {
         case Tag.perform:
-            let member = try reader.fixed64()
-            let requests = try reader.raw(UInt64(reader.remaining))
-            self = .perform(try ForwardedRequest.decoded(Array(requests)), number: number, member: member)
+            let (member, position) = (try reader.fixed64(), try reader.fixed64())
+            let requests = try ForwardedRequest.decoded(Array(try reader.raw(UInt64(reader.remaining))))
+            self = .perform(requests, number: number, member: member, position: position)
         case Tag.cancel:
             try reader.finish()
             self = .cancel(number)

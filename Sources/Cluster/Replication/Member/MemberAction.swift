@@ -46,8 +46,11 @@ package enum MemberAction: Sendable, Equatable {
     case surrenderStream(String)
     /// The member's own reports are written from now on; all that its pool holds is to be reported.
     case openOutbox
-    /// Stop writing the reports of this member's pool.
-    case closeOutbox
+    /// Stop writing the reports of this member's pool. The records that were not read from the log are void, except that
+    /// those up to the number `uncertain` may be in the log.
+    case closeOutbox(uncertain: UInt64)
+    /// The log has the records of the outbox up to this number.
+    case written(UInt64)
     /// Open the upstream subscription of a shared topic, in a tenure.
     case carry(String, SharedTopicKey, tenure: UInt64)
     /// Continue a session of a removed member, with the shared subscriptions that it carries.

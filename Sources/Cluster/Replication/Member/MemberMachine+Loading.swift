@@ -3,6 +3,18 @@ package import Primitives
 
 /// Loading the state of the cluster: from a member that has it, or empty at the beginning of an epoch.
 extension MemberMachine {
+    /// The state for a joining member, without the values.
+    package struct StateForMember {
+        /// The log that the positions belong to.
+        package let created: String
+        /// The present ledger.
+        package let ledger: ClusterLedger
+        /// The state from which the joining member can read the log to have the recent events.
+        package let earlier: EarlierState?
+        /// The time since the beginning of the epoch, while members may not have reported their resources again.
+        package let epochAge: Duration?
+    }
+
     /// Earlier states are this part of the time apart for which the log keeps frames. None that is older than all parts
     /// but one is sent to a joining member, so that the log still has the frames after it when they are read.
     static let windowParts = 4
@@ -67,16 +79,17 @@ extension MemberMachine {
     mutating func replay(_ stored: StoredFrame, at now: Moment) -> [MemberAction] {
         guard let verdict = replay?.ledger.apply(stored), let replay else { return [] }
         var changes: [Change] = []
-        switch verdict {
-        case .taken(let effects):
+        if case .taken(let effects) = verdict {
             changes = effects.compactMap { effect in if case .hub(let change) = effect { change } else { nil } }
-        case .again, .stale, .damaged: break
-        case .lost, .epochStarted: return endReplay(isComplete: false, at: now)
         }
         let extend = MemberAction.extendWindows(changes, at: stored.position)
-        guard stored.position == replay.snapshot.ledger.position else { return [extend] }
-        // Another ledger than that of the snapshot results only from frames of another log.
-        return [extend] + endReplay(isComplete: replay.ledger == replay.snapshot.ledger, at: now)
+        let (own, other) = (replay.ledger.digest.value, replay.snapshot.ledger.digest.value)
+        let isEnd = stored.position == replay.snapshot.ledger.position
+        // The member that sent the snapshot is in the epoch, so it has read neither a gap nor the beginning of another one.
+        if verdict == .lost || verdict == .epochStarted || isEnd && own != other {
+            return [extend] + diverged(LogDivergence(position: stored.position, own: own, other: other, member: nil))
+        }
+        return isEnd ? [extend] + endReplay(isComplete: true, at: now) : [extend]
     }
 
     mutating func replayTimePassed(_ deadline: Moment, at now: Moment) -> [MemberAction] {
@@ -104,7 +117,7 @@ extension MemberMachine {
         digests.restart(with: snapshot.ledger.digest, at: snapshot.ledger.position)
         ages.reset()
         noteEpoch(snapshot.ledger.epoch)
-        epochSeenAt = nil
+        epochSeenAt = snapshot.epochAge.map { now - $0 }
         for member in snapshot.ledger.members.keys { joinSeen[member] = now }
         counters.epochsLoaded += 1
         let restart = MemberAction.restart(
@@ -146,10 +159,16 @@ extension MemberMachine {
         }
     }
 
-    /// The state for a joining member, without the values; nil while this member must not reply.
-    package func state(at now: Moment) -> (created: String, ledger: ClusterLedger, earlier: EarlierState?)? {
+    /// The state for a joining member; nil while this member must not reply.
+    package func state(at now: Moment) -> StateForMember? {
         guard isServing(at: now), isMember, let ledger, let created else { return nil }
         let limit = timings.window * (Self.windowParts - 1) / Self.windowParts
-        return (created, ledger, history.oldest(upTo: limit, before: ledger.position, at: now))
+        let earlier = history.oldest(upTo: limit, before: ledger.position, at: now)
+        return StateForMember(
+            created: created,
+            ledger: ledger,
+            earlier: earlier,
+            epochAge: isComplete(at: now) ? nil : epochSeenAt.map { now - $0 }
+        )
     }
 }

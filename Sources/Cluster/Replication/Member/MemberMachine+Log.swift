@@ -48,12 +48,11 @@ extension MemberMachine {
         digests.append(digest, at: stored.position)
         switch verdict {
         case .taken(let effects):
-            noteOwnFrame(stored, now)
-            return perform(effects, of: stored, now)
+            let written = ownFrameRead(stored, now)
+            return perform(effects, of: stored, now) + written
         case .again:
             counters.framesIgnoredRepeated += 1
-            noteOwnFrame(stored, now)
-            return [.apply([], at: stored.position)]
+            return [.apply([], at: stored.position)] + ownFrameRead(stored, now)
         case .stale:
             counters.framesIgnoredStale += 1
             return [.apply([], at: stored.position)]
@@ -88,7 +87,7 @@ extension MemberMachine {
 
     /// Two logs exist, and readers may have events of either: another epoch begins, so that no stream resumes. The log is
     /// inspected first, because its end is not known any more.
-    private mutating func diverged(_ divergence: LogDivergence) -> [MemberAction] {
+    mutating func diverged(_ divergence: LogDivergence) -> [MemberAction] {
         counters.divergences += 1
         hasDiverged = true
         phase = .inspecting
@@ -125,12 +124,13 @@ extension MemberMachine {
     }
 
     /// A frame of this member was read from the log: the next one may be appended.
-    private mutating func noteOwnFrame(_ stored: StoredFrame, _ now: Moment) {
+    private mutating func ownFrameRead(_ stored: StoredFrame, _ now: Moment) -> [MemberAction] {
         guard let inFlight, let frame = ClusterFrame(stored.bytes), frame.member == member,
             frame.counter == inFlight.counter
-        else { return }
+        else { return [] }
         counters.appendSeconds.record((now - inFlight.firstSentAt) / .seconds(1))
         self.inFlight = nil
+        return [.written(inFlight.records)]
     }
 
     mutating func fetchIfBehind(at now: Moment, always: Bool = false) -> [MemberAction] {
@@ -278,7 +278,10 @@ extension MemberMachine {
             removing.insert(member)
         }
         var payload = control.flatMap(\.encoded)[...]
-        if isMember, control.isEmpty { payload = outbox.takeRecords(atMost: Self.frameRecords, bytes: Self.frameBytes) }
+        if isMember, control.isEmpty {
+            payload = outbox.takeRecords(atMost: Self.frameRecords, bytes: Self.frameBytes)
+            if !payload.isEmpty { recordsTaken = outbox.recordsFramed }
+        }
         guard !payload.isEmpty else { return nil }
         control = []
         counter += 1
@@ -292,7 +295,13 @@ extension MemberMachine {
             payload: payload
         )
         let bytes = frame.bytes
-        inFlight = FrameInFlight(counter: counter, bytes: bytes, firstSentAt: now, sentAt: now)
+        inFlight = FrameInFlight(
+            counter: counter,
+            records: recordsTaken,
+            bytes: bytes,
+            firstSentAt: now,
+            sentAt: now
+        )
         return bytes
     }
 

@@ -46,7 +46,7 @@ extension MemberMachine {
         }
         var actions = beat(at: now)
         if case .loading(let loading) = phase { return actions + loadingTimePassed(loading, at: now) }
-        if let replay { return actions + replayTimePassed(replay.deadline, at: now) }
+        if phase == .replaying, let replay { return actions + replayTimePassed(replay.deadline, at: now) }
         guard isFollowing, let ledger else { return actions }
         ages.note(reader.position, at: now)
         history.note(ledger, interval: timings.window / Self.windowParts, at: now)

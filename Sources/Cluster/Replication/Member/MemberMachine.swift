@@ -53,6 +53,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// A frame that was appended and not read from the log yet.
     struct FrameInFlight: Equatable {
         let counter: UInt64
+        /// The number of the outbox's records up to its last one.
+        let records: UInt64
         let bytes: [UInt8]
         let firstSentAt: Moment
         var sentAt: Moment
@@ -118,6 +120,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     package internal(set) var isMember = false
     var isLeaving = false
     var inFlight: FrameInFlight?
+    /// The number of the outbox's records that were taken for frames.
+    var recordsTaken: UInt64 = 0
     var control: [ClusterRecord] = []
     var holds: [String: Hold] = [:]
     /// Those of them without a record in the log.
@@ -132,7 +136,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     var behindSince: Moment?
     /// The epochs that this member has been in, newest last.
     private var pastEpochs: [UInt64] = []
-    /// The time at which this member read the beginning of the epoch; nil if it loaded a state of the epoch.
+    /// The time at which the epoch began for this member, or for the one that sent it the state; nil: long ago.
     var epochSeenAt: Moment?
     /// Which requests with an `Idempotency-Key` have expired.
     var ages = PositionAges(lifetime: IdempotentRequests.lifetime)
@@ -219,11 +223,8 @@ package struct MemberMachine: ~Copyable, Sendable {
 
     /// Whether the ledger has the resources of the members: after the beginning of an epoch they report them again.
     package func isComplete(at now: Moment) -> Bool {
-        isFollowing && (epochSeenAt.map { now - $0 >= timings.suspect } ?? true)
+        isFollowing && (epochSeenAt.map { now - $0 >= timings.reporting } ?? true)
     }
-
-    /// Whether a frame of this member was appended and not read from the log yet.
-    package var isWriting: Bool { inFlight != nil }
 
     var isFollowing: Bool { phase == .following && ledger != nil }
 
@@ -260,12 +261,13 @@ package struct MemberMachine: ~Copyable, Sendable {
         firstKept = generation.first
         endAtConnection = generation.last
         isFetching = false
+        let known = ledger?.epochPosition ?? replay?.snapshot.ledger.epochPosition
+        if hasDiverged, let known, created == generation.created {
+            return enter(from: generation.last, knowingFrom: known, beginning: true, at: now)
+        }
         guard ledger != nil, created == generation.created else {
             created = generation.created
             return enter(from: generation.last, beginning: isLocal, at: now)
-        }
-        if hasDiverged, let known = ledger?.epochPosition {
-            return enter(from: generation.last, knowingFrom: known, beginning: true, at: now)
         }
         if generation.last < reader.position {
             // Readers may have events that the log has lost, so no stream can be resumed, here or on other members.
@@ -292,7 +294,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         hasDiverged = false
         reader = LogReader(position: position)
         // This member may have been removed meanwhile.
-        let actions = resetMembership() + [.forfeitCredits]
+        let actions = resetMembership(isLogRead: false) + [.forfeitCredits]
         phase = .loading(Loading(since: now, nextRequest: now, base: min(base ?? position, position)))
         return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
     }
@@ -309,7 +311,9 @@ package struct MemberMachine: ~Copyable, Sendable {
     }
 
     /// Stops being a member. The member joins again under another number.
-    mutating func resetMembership() -> [MemberAction] {
+    ///
+    /// - Parameter isLogRead: Whether the log was read up to the end of the membership. The frame in flight is void then.
+    mutating func resetMembership(isLogRead: Bool = true) -> [MemberAction] {
         member = randomNumber()
         counter = 0
         isMember = false
@@ -320,6 +324,6 @@ package struct MemberMachine: ~Copyable, Sendable {
         retiring = []
         removing = []
         for id in holds.keys { holds[id]?.stage = .unknown }
-        return [.closeOutbox, .dropAll]
+        return [.closeOutbox(uncertain: isLogRead ? 0 : recordsTaken), .dropAll]
     }
 }

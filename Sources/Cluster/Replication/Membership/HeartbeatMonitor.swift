@@ -153,6 +153,8 @@ package struct ClusterTimings: Sendable, Equatable {
     package var silence = Duration.seconds(4)
     /// The time without heartbeats after which a member is removed.
     package var suspect = Duration.milliseconds(1500)
+    /// How long after the beginning of an epoch members may report their resources again.
+    package var reporting = Duration.milliseconds(1500)
     /// The additional time that each further member waits before it removes a silent one.
     package var rankDelay = Duration.milliseconds(500)
     /// The time after which a frame that is not in the log is sent again.

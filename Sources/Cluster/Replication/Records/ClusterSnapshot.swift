@@ -11,18 +11,22 @@ package struct ClusterSnapshot: Sendable, Equatable {
     package let tables: [String: [SubscriptionEvent]]
     /// The state from which the joining member can read the log to have the recent events.
     package let earlier: EarlierState?
+    /// The time since the beginning of the epoch, while members may not have reported their resources again; else nil.
+    package let epochAge: Duration?
 
     /// A snapshot.
     package init(
         created: String,
         ledger: ClusterLedger,
         tables: [String: [SubscriptionEvent]],
-        earlier: EarlierState? = nil
+        earlier: EarlierState? = nil,
+        epochAge: Duration? = nil
     ) {
         self.created = created
         self.ledger = ledger
         self.tables = tables
         self.earlier = earlier
+        self.epochAge = epochAge
     }
 
     /// The bytes that a member sends to a joining member.
@@ -36,9 +40,10 @@ package struct ClusterSnapshot: Sendable, Equatable {
             writer.list(table.value) { $0.subscriptionEvent($1) }
         }
         writer.optional(earlier) { writer, earlier in
-            writer.varint(UInt64(clamping: earlier.age.clampedNanoseconds))
+            writer.duration(earlier.age)
             writer.ledger(earlier.ledger)
         }
+        writer.optional(epochAge) { $0.duration($1) }
         return writer.bytes
     }
 
@@ -59,14 +64,19 @@ package struct ClusterSnapshot: Sendable, Equatable {
         }
         self.tables = Dictionary(tables, uniquingKeysWith: { first, _ in first })
         earlier = try reader.optional { reader throws(CodingError) in
-            let age = Duration.nanoseconds(Int64(clamping: try reader.varint()))
+            let age = try reader.duration()
             return EarlierState(ledger: try reader.ledger(), age: age)
         }
+        epochAge = try reader.optional { reader throws(CodingError) in try reader.duration() }
         try reader.finish()
     }
 }
 
 extension ByteWriter {
+    fileprivate mutating func duration(_ duration: Duration) {
+        varint(UInt64(clamping: duration.clampedNanoseconds))
+    }
+
     fileprivate mutating func ledger(_ ledger: ClusterLedger) {
         varint(UInt64(ledger.groups))
         for value in [ledger.epoch, ledger.epochPosition, ledger.position, ledger.digest.value] { fixed64(value) }
@@ -131,6 +141,10 @@ extension ByteWriter {
 }
 
 extension ByteReader {
+    fileprivate mutating func duration() throws(CodingError) -> Duration {
+        .nanoseconds(Int64(clamping: try varint()))
+    }
+
     fileprivate mutating func ledger() throws(CodingError) -> ClusterLedger {
         let groups = try varint()
         let (epoch, epochPosition, position) = (try fixed64(), try fixed64(), try fixed64())

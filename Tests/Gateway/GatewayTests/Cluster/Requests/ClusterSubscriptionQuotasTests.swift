@@ -157,9 +157,9 @@ import Testing
     }
 
     /// In a new epoch, other members have to declare what they use before the log can decide.
-    @Test(arguments: [(suspect: 1, status: 201), (suspect: 30, status: 503)])
-    func aRequestWaitsUntilTheEpochIsComplete(suspect: Int, status: Int) async throws {
-        try await ClusterFixture.run(1, access: Self.access(1), suspect: .seconds(suspect)) { fixture in
+    @Test(arguments: [(reporting: 1, status: 201), (reporting: 30, status: 503)])
+    func aRequestWaitsUntilTheEpochIsComplete(reporting: Int, status: Int) async throws {
+        try await ClusterFixture.run(1, access: Self.access(1), reporting: .seconds(reporting)) { fixture in
             let member = fixture.members[0]
             let request = member.start("POST", "/v1/subscriptions", as: AccessFixture.alice, Self.body("item1"))
             fixture.time.pass(2)

@@ -75,6 +75,19 @@ import Testing
         }
     }
 
+    @Test func aRequestThatLooksForItsResourceEndsWithTheMember() async throws {
+        var request: PendingOutcome?
+        try await ClusterFixture.run(1, reporting: .seconds(1_000_000)) { fixture in
+            let member = fixture.members[0]
+            request = member.start("GET", "/v1/subscriptions/unknown")
+            // Jobs begin in their order.
+            let (begun, source) = AsyncStream.makeStream(of: Void.self)
+            member.node.addJob { source.yield() }
+            _ = await begun.first { true }
+        }
+        #expect(await request?.outcome.status == 503)
+    }
+
     @Test func operationsOnResourcesArePerformedByTheirOwners() async throws {
         try await ClusterFixture.run(1) { fixture in
             let roots = ["/v1/clients", "/v1/subscriptions", "/v1/streams"]

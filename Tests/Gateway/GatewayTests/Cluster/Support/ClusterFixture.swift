@@ -28,6 +28,7 @@ struct ClusterFixture {
     ///   - maxResources: The greatest number of dedicated clients, and of subscriptions; nil: the defaults.
     ///   - limits: The limits of each upstream; nil: the defaults.
     ///   - suspect: The time without heartbeats after which a member is removed, for tests that let time pass.
+    ///   - reporting: How long after the beginning of an epoch members may report their resources again.
     ///   - onEngineLoss: What a member does as soon as the engine is away.
     static func run(
         _ count: Int = 2,
@@ -35,6 +36,7 @@ struct ClusterFixture {
         maxResources: Int? = nil,
         limits: UpstreamCredits? = nil,
         suspect: Duration = .zero,
+        reporting: Duration = .zero,
         onEngineLoss: ClusterConfiguration.EngineLoss = .hold,
         _ test: (ClusterFixture) async throws -> Void
     ) async throws {
@@ -60,7 +62,7 @@ struct ClusterFixture {
             configuration.pool.maxSubscriptionResources = maxResources
         }
         for index in 0..<count {
-            fixture.members.append(try await fixture.makeMember(index, configuration, suspect))
+            fixture.members.append(try await fixture.makeMember(index, configuration, suspect, reporting))
         }
         let (engine, members) = (fixture.engine, fixture.members)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -92,7 +94,7 @@ struct ClusterFixture {
     func withAnother(_ test: (ClusterMember) async throws -> Void) async throws {
         var configuration = GatewayConfiguration()
         configuration.access = AccessFixture.keys()
-        let member = try await makeMember(members.count, configuration, .zero)
+        let member = try await makeMember(members.count, configuration, .zero, .zero)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await member.node.run() }
             await member.join(engine)
@@ -105,12 +107,14 @@ struct ClusterFixture {
     private func makeMember(
         _ index: Int,
         _ configuration: GatewayConfiguration,
-        _ suspect: Duration
+        _ suspect: Duration,
+        _ reporting: Duration
     ) async throws -> ClusterMember {
         var timings = ClusterTimings()
         timings.echoTimeout = .seconds(1_000_000)
-        // While no time passes no member is suspected, and all have reported what they have.
+        // While no time passes, no member is suspected.
         timings.suspect = suspect
+        timings.reporting = reporting
         timings.requestInterval = .zero
         // The first member finds no other one; the others ask until they have the state.
         timings.requestCount = index == 0 ? 1 : .max
@@ -261,7 +265,7 @@ struct ClusterMember {
     func confirm() async -> Bool {
         let generation = node.generation ?? 0
         return await withCheckedContinuation { continuation in
-            node.confirm(generation) { continuation.resume(returning: $0) }
+            node.confirm(generation) { continuation.resume(returning: $0 == .written) }
         }
     }
 }

@@ -15,6 +15,8 @@ final class MemoryEngine: Sendable {
         var heldCalls: [@Sendable () -> Void]?
         /// The messages to each process that receives none at the moment.
         var heldInputs: [UInt64: [EngineInput]] = [:]
+        /// The number of next frames that each process does not receive.
+        var lostFrames: [UInt64: Int] = [:]
         /// The calls, requests and broadcasts that were sent to processes so far.
         var recorded: [(process: UInt64, input: EngineInput)] = []
         /// The processes that cannot connect.
@@ -99,6 +101,9 @@ final class MemoryEngine: Sendable {
     /// Does not deliver frames to a process until `releaseFrames`.
     func holdFrames(for process: UInt64) { state.withLock { $0.heldInputs[process] = [] } }
 
+    /// Does not deliver the next frames to a process, which can fetch them.
+    func loseFrames(_ count: Int, for process: UInt64) { state.withLock { $0.lostFrames[process] = count } }
+
     /// Delivers the frames that were held.
     func releaseFrames(for process: UInt64) {
         state.withLock { state in
@@ -113,9 +118,12 @@ final class MemoryEngine: Sendable {
         change { state in
             state.frames.append(frame)
             let stored = StoredFrame(position: UInt64(state.frames.count), bytes: frame)
-            for connection in state.connections.values
-            where state.heldInputs[connection.process]?.append(.frame(stored)) == nil {
-                connection.receive(.frame(stored))
+            for connection in state.connections.values {
+                if let lost = state.lostFrames[connection.process], lost > 0 {
+                    state.lostFrames[connection.process] = lost - 1
+                } else if state.heldInputs[connection.process]?.append(.frame(stored)) == nil {
+                    connection.receive(.frame(stored))
+                }
             }
         }
     }

@@ -1,0 +1,111 @@
+import JSONText
+import MicroHTTPD
+import Replication
+import Testing
+
+@testable import Gateway
+@testable import GatewayCluster
+
+/// A resource whose creation a member has answered with 201 exists, also if another member had created it.
+@Suite(.timeLimit(.minutes(2))) struct AnsweredResourcesTests {
+    private static let name = RecordKey(high: 1, low: 2)
+    private static let begin = ClusterRecord.request(.begin(name, body: name, expired: 0))
+
+    /// A request for a new subscription that a member performs when `respond` is called.
+    private struct Creation {
+        let id: String
+        let respond: () -> Void
+        let status: AsyncStream<Int>
+    }
+
+    /// A member has created a subscription for a request with an `Idempotency-Key`, and has not responded yet.
+    private func create(on member: ClusterMember) async throws -> Creation {
+        #expect(await member.node.decision(on: .request(Self.name), by: Self.begin) == .accepted)
+        let type = HTTPFields([HTTPField("Content-Type", "application/json")])
+        let request = HTTPRequest(method: "POST", rawPath: "/v1/subscriptions", headers: type)
+        let (status, source) = AsyncStream.makeStream(of: Int.self)
+        var call = Call(
+            record: CallRecord(request, requestID: "r", since: .zero),
+            respond: { source.yield($0.status) }
+        )
+        call.caller = Caller(identity: "key:admin")
+        call.body = Array(
+            #"{"upstream":"demo","mode":"MERGE","items":["a"],"fields":["f"],"active":false}"#.utf8
+        )
+        let (made, maker) = AsyncStream.makeStream(of: (Response, PendingResponse.Send).self)
+        let services = member.services
+        let operation = Operation(.post, "/v1/subscriptions", "x", .open, [201], on: .carrier) { call in
+            var held = call
+            held.respond = { maker.yield(($0, call.respond)) }
+            if case .response(let response) = try SubscriptionsResource(services: services).create(held) {
+                held.respond(response)
+            }
+            return .deferred
+        }
+        let begun = BegunRequest(name: Self.name, generation: try #require(member.node.generation))
+        _ = try ClusterResources(cluster: member.node, services: services).perform(call, operation, begun)
+        let (response, respond) = try #require(await made.first { _ in true })
+        try #require(response.status == 201, "\(response)")
+        #expect(await member.confirm())
+        let id = try #require(response.headers["Location"]?.split(separator: "/").last)
+        return Creation(id: String(id), respond: { respond(response) }, status: status)
+    }
+
+    /// The member reads the log late: together with its own frame, the beginning of an epoch.
+    @Test func subscriptionIsKeptWhoseAnswerTheLogHadBeforeAnEpochBegan() async throws {
+        try await ClusterFixture.run { fixture in
+            let (member, other) = (fixture.members[0], fixture.members[1])
+            let creation = try await create(on: member)
+            // Its answer, the question of the other member, and the beginning of an epoch.
+            fixture.engine.loseFrames(3, for: member.node.process)
+            creation.respond()
+            while true {
+                let frames = fixture.engine.figures.frames
+                await other.catchUp()
+                if other.node.isPending(Self.name) == false { break }
+                await fixture.engine.wait { $0.frames > frames }
+            }
+            guard case .answered? = await other.node.decision(on: .request(Self.name), by: Self.begin) else {
+                Issue.record("no answer")
+                return
+            }
+            let number = other.number
+            let epoch = ClusterFrame(
+                kind: .epoch,
+                member: 9,
+                epoch: 99,
+                previous: UInt64(fixture.engine.figures.frames),
+                digest: 0,
+                counter: 0,
+                payload: [1]
+            )
+            other.node.state.withLock { $0.connection }?.append(epoch.bytes)
+            await other.join(fixture.engine, after: number)
+            #expect(await creation.status.first { _ in true } == 201)
+            await member.join(fixture.engine)
+            await fixture.settle()
+            #expect(await other.perform("GET", "/v1/subscriptions/\(creation.id)").status == 200)
+        }
+    }
+
+    /// The member that inherits the subscription has not even read that it was created.
+    @Test func memberThatIsBehindDoesNotAnswerForTheCluster() async throws {
+        try await ClusterFixture.run(3) { fixture in
+            let (creator, reader, late) = (fixture.members[0], fixture.members[1], fixture.members[2])
+            fixture.engine.holdFrames(for: late.node.process)
+            var ids: [String] = []
+            for index in 0..<20 { ids.append(await creator.makeSubscription(items: #"["item\#(index)"]"#)) }
+            let number = try #require(creator.number)
+            reader.node.write(.remove(number))
+            await creator.join(fixture.engine, after: number)
+            await reader.catchUp()
+            let inherited = ids.first { reader.node.holder(of: $0) == .process(late.node.process) }
+            let id = try #require(inherited)
+            let calls = fixture.engine.figures.calls
+            let pending = reader.start("GET", "/v1/subscriptions/\(id)")
+            await fixture.engine.wait { $0.calls > calls }
+            fixture.engine.releaseFrames(for: late.node.process)
+            #expect(await pending.outcome.status == 200)
+        }
+    }
+}
