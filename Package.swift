@@ -136,6 +136,7 @@ let cluster: [Target] = [
 ]
 
 let programs: [Target] = [
+    module("Recording", ["CZlib", "JSONText"]),
     module(
         "DemoServer",
         [
@@ -146,7 +147,7 @@ let programs: [Target] = [
     .executableTarget(
         name: "GatewayCLI",
         dependencies: [
-            "Gateway", "GatewayCluster", "DemoServer", "LightstreamerClient", "SessionCore", "SessionPool", "JSONText",
+            "Gateway", "GatewayCluster", "DemoServer", "Recording", "LightstreamerClient", "SessionCore", "SessionPool", "JSONText",
             logging, nioCore, nioHTTP1, nioPosix, nioSSL, asyncHTTPClient,
             gatewayProduct("ArgumentParser", package: "swift-argument-parser"),
             gatewayProduct("ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -215,9 +216,10 @@ let allTests: [Target] = [
         in: "Cluster",
         ["Changes", "Replication", "JSONText", "Primitives", "SessionCore", "TestSupport"]
     ),
+    tests("RecordingTests", ["Recording", "DemoServer", "Primitives", "TestSupport"]),
     tests("EngineNATSTests", in: "Cluster", ["EngineNATS", "Replication"]),
     tests("DemoServerTests", ["DemoServer", "Primitives", "TLCP", nioCore, nioPosix]),
-    tests("GatewayCLITests", ["GatewayCLI", "JSONText", "LightstreamerClient", logging, nioCore]),
+    tests("GatewayCLITests", ["GatewayCLI", "Recording", "JSONText", "LightstreamerClient", logging, nioCore]),
     tests(
         "EndToEndTests",
         [

@@ -1,0 +1,97 @@
+internal import JSONText
+
+/// The rule that the content of a frame violates. The reader of the file adds the position.
+struct ContentViolation: Error {
+    let rule: String
+
+    init(_ rule: String) { self.rule = rule }
+}
+
+/// Reads numbers and texts from bytes; a violation is thrown, whatever the bytes are.
+struct ByteReader {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+    /// Whether all bytes have been read.
+    var isAtEnd: Bool { rest.isEmpty }
+
+    /// The number of bytes that have not been read.
+    var count: Int { rest.count }
+
+    /// One byte.
+    mutating func byte() throws(ContentViolation) -> UInt8 {
+        guard let byte = rest.popFirst() else { throw ContentViolation("the content ends too early") }
+        return byte
+    }
+
+    /// A number of up to 64 bits in groups of seven bits, the lowest group first; bit 7 marks all groups but the last one
+    /// (LEB128).
+    mutating func number() throws(ContentViolation) -> UInt64 {
+        var value: UInt64 = 0
+        var shift: UInt64 = 0
+        while true {
+            let byte = try byte()
+            let bits = UInt64(byte & 0x7F)
+            guard shift < 63 || (shift == 63 && bits <= 1) else { throw ContentViolation("a number exceeds 64 bits") }
+            value |= bits << shift
+            if byte < 0x80 { return value }
+            shift += 7
+        }
+    }
+
+    /// A number up to a bound, which names what the number counts.
+    mutating func number(upTo bound: Int, _ what: String) throws(ContentViolation) -> Int {
+        let value = try number()
+        guard value <= UInt64(bound) else { throw ContentViolation("\(what) exceeds \(bound)") }
+        return Int(value)
+    }
+
+    /// The next bytes.
+    mutating func bytes(_ count: Int) throws(ContentViolation) -> ArraySlice<UInt8> {
+        guard count <= rest.count else { throw ContentViolation("the content ends too early") }
+        defer { rest = rest.dropFirst(count) }
+        return rest.prefix(count)
+    }
+
+    /// A text: its length in bytes, then UTF-8.
+    mutating func text() throws(ContentViolation) -> String {
+        let length = try number(upTo: rest.count, "the length of a text")
+        guard let text = String(validating: try bytes(length), as: UTF8.self) else {
+            throw ContentViolation("a text is not UTF-8")
+        }
+        return text
+    }
+}
+
+extension [UInt8] {
+    /// Appends a number as `ByteReader.number` reads it.
+    mutating func append(number: UInt64) {
+        var rest = number
+        while rest >= 0x80 {
+            append(UInt8(rest & 0x7F) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(rest))
+    }
+
+    /// Appends a number that is not negative.
+    mutating func append(number: Int) { append(number: UInt64(number)) }
+
+    /// Appends a text as `ByteReader.text` reads it.
+    mutating func append(text: String) {
+        append(number: text.utf8.count)
+        append(contentsOf: text.utf8)
+    }
+}
+
+extension String? {
+    /// Whether both are null, or texts of the same bytes.
+    func isSame(as other: String?) -> Bool {
+        switch (self, other) {
+        case (nil, nil): true
+        case (let left?, let right?): left.hasSameBytes(as: right)
+        default: false
+        }
+    }
+}
