@@ -43,11 +43,12 @@ package final class DemoServer: Sendable {
         await runtime.perform { $0.install(faults) }
     }
 
-    /// Makes a manual feed publish.
+    /// Makes a feed publish. Only the manual feeds remember what they published; the next event of another feed has its own
+    /// values again.
     ///
     /// - Parameters:
     ///   - request: The event; ignored if the feed has no such item or fewer fields than values.
-    ///   - adapter: Name of a feed of `DemoServerConfiguration.manualFeeds`; requests for others are ignored.
+    ///   - adapter: Name of a feed; requests for unknown ones are ignored.
     package func publish(_ request: FeedRequest, to adapter: String) async {
         await runtime.perform { $0.publish(request, to: adapter) }
     }

@@ -39,6 +39,9 @@ package struct DemoServerConfiguration: Sendable {
     /// Data adapters whose items change by `DemoServer.publish(_:to:)` only, by adapter name.
     package var manualFeeds: [String: ManualFeedConfiguration] = [:]
 
+    /// Events that manual feeds publish at given times; nil for none.
+    package var replay: ReplayConfiguration?
+
     /// The responses to mobile push requests.
     package var mobilePush = MobilePushPolicy.disabled
 
@@ -48,9 +51,10 @@ package struct DemoServerConfiguration: Sendable {
     /// Faults that are installed from the start.
     package var faults: [Fault] = []
 
-    /// Whether clients may install faults: by messages `FAULT|…` and by `POST`/`DELETE /demo/faults`.
+    /// Whether clients may install faults, by messages `FAULT|…` and by `POST`/`DELETE /demo/faults`, and publish updates,
+    /// by `POST /v1/updates`.
     ///
-    /// Both take a `FaultScript`. For tests that run in another process; off by default.
+    /// Faults are a `FaultScript`, updates are `InjectedUpdate`s. For tests that run in another process; off by default.
     package var acceptsFaultsFromClients = false
 
     /// The default configuration.

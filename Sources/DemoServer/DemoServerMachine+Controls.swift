@@ -158,6 +158,8 @@ extension DemoServerMachine {
         let snapshots = plan.items.map { feeds.snapshot(of: $0.name, in: plan.feed) }
         channels.add(subscription, of: handle)
         sessions[handle]?.subscribe(subscription, snapshots: snapshots, wrongBy: faults, &context)
+        feeds.subscribed(to: plan.feed, at: context.now)
+        scheduleFeeds()
     }
 }
 

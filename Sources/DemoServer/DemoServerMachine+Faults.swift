@@ -33,7 +33,7 @@ extension DemoServerMachine {
     /// The response to the test interface; nil if the path is not part of it, or clients may not use it.
     ///
     /// `POST /demo/faults` installs a `FaultScript`, `DELETE /demo/faults` removes all faults, `GET /demo/census`
-    /// returns the counts of `ServerCensus`.
+    /// returns the counts of `ServerCensus`, `POST /v1/updates` publishes an `InjectedUpdate`.
     mutating func testResponse(to request: HTTPRequestText) -> HTTPAnswer? {
         guard context.configuration.acceptsFaultsFromClients else { return nil }
         switch (request.method, request.path) {
@@ -44,6 +44,16 @@ extension DemoServerMachine {
                 return HTTPAnswer(body: Array("\(faults.count)\n".utf8))
             } catch {
                 return HTTPAnswer(status: 400, body: Array("\(error.description)\n".utf8))
+            }
+        case ("POST", "/v1/updates"):
+            do throws(InjectionRefusal) {
+                let update = try InjectedUpdate(request.body)
+                let events = try feeds.injected(update)
+                publish(events)
+                let readers = events.flatMap { channels.entries(for: .init(feed: $0.feed, name: $0.event.item)) }
+                return HTTPAnswer(body: Array("{\"subscriptions\":\(readers.count)}\n".utf8))
+            } catch {
+                return HTTPAnswer(status: error.status, body: Array("\(error.reason)\n".utf8))
             }
         case ("DELETE", "/demo/faults"):
             context.faults.clear()

@@ -52,7 +52,7 @@ extension DemoServerMachine {
 }
 
 extension DemoServerMachine {
-    /// Publishes an event of a manual feed.
+    /// Publishes an event of a feed.
     package mutating func published(_ request: FeedRequest, to adapter: String, at now: Duration) -> [ServerAction] {
         context.now = now
         publish(feeds.requested(request, to: adapter))

@@ -21,7 +21,7 @@ protocol Feed: Sendable {
     /// The events up to an instant, in order.
     mutating func advance(to now: Duration) -> [FeedEvent]
 
-    /// The events of a request to a manual feed.
+    /// The events of a request. Only a manual feed remembers them; others continue with their own values.
     mutating func requested(_ request: FeedRequest) -> [FeedEvent]
 
     /// The events of a chat message of a client.
@@ -29,7 +29,23 @@ protocol Feed: Sendable {
 }
 
 extension Feed {
-    mutating func requested(_ request: FeedRequest) -> [FeedEvent] { [] }
+    mutating func requested(_ request: FeedRequest) -> [FeedEvent] {
+        guard let mode = item(named: request.item)?.mode else { return [] }
+        switch request {
+        case .publish(let item, let values):
+            guard values.count <= fields.count else { return [] }
+            var row = FeedRow(values: values + Array(repeating: nil, count: fields.count - values.count))
+            if mode == .command {
+                guard let command = RowCommand(of: row, fields) else { return [] }
+                row.command = command
+            }
+            return [.row(item: item, row)]
+        case .clear(let item): return mode == .distinct || mode == .command ? [.cleared(item: item)] : []
+        case .lose(let item, let count): return [.lost(item: item, count: max(1, count))]
+        case .endSnapshot: return []
+        }
+    }
+
     mutating func received(_ text: String, from address: String, at now: Duration) -> [FeedEvent] { [] }
 }
 
@@ -102,7 +118,18 @@ struct RowCommand: Sendable, Hashable {
     var kind: Kind
 }
 
-/// An event that a test, or the application around the server, publishes through a manual feed.
+extension RowCommand {
+    /// The values of the fields `key` and `command`; nil if one of them is missing or not valid.
+    init?(of row: FeedRow, _ fields: [String]) {
+        guard let keyIndex = fields.firstIndex(of: "key"), let commandIndex = fields.firstIndex(of: "command"),
+            let key = row.values[keyIndex], !key.isEmpty,
+            let kind = row.values[commandIndex].flatMap(RowCommand.Kind.init(rawValue:))
+        else { return nil }
+        self.init(key: UpstreamName(key), kind: kind)
+    }
+}
+
+/// An event that a test, or the application around the server, publishes through a feed.
 package enum FeedRequest: Sendable, Hashable {
     /// The item has a new row of these values, in the order of the feed's fields; missing ones at the end are null.
     ///
@@ -114,6 +141,13 @@ package enum FeedRequest: Sendable, Hashable {
     case lose(item: String, count: Int)
     /// The snapshot of the item is complete; only for feeds with `ManualFeedConfiguration.holdsSnapshot`.
     case endSnapshot(item: String)
+
+    /// The item.
+    var item: String {
+        switch self {
+        case .publish(let item, _), .clear(let item), .lose(let item, _), .endSnapshot(let item): item
+        }
+    }
 }
 
 extension SplitMix64 {

@@ -5,6 +5,8 @@ struct FeedDirectory: Sendable {
 
     private var feeds: [any Feed] = []
     private var names: [String: Index] = [:]
+    private var replay: ReplayTimeline?
+    private var replayed: Set<Index> = []
 
     /// The built-in feeds and the manual ones; a manual feed replaces a built-in one of the same name.
     ///
@@ -21,6 +23,16 @@ struct FeedDirectory: Sendable {
         for (name, manual) in configuration.manualFeeds.sorted(by: { $0.key < $1.key }) {
             add(ManualFeed(manual, remembered: configuration.limits.bufferSize), named: name)
         }
+        guard let replay = configuration.replay else { return }
+        replayed = Set(configuration.manualFeeds.keys.compactMap { names[$0] })
+        var timeline = ReplayTimeline(replay)
+        for event in timeline.history() { _ = requested(event.request, to: event.adapter) }
+        self.replay = timeline
+    }
+
+    /// Somebody has subscribed to a feed: a replay starts with the first subscription to one of its feeds.
+    mutating func subscribed(to index: Index, at now: Duration) {
+        if replayed.contains(index) { replay?.start(at: now) }
     }
 
     private mutating func add(_ feed: some Feed, named names: String...) {
@@ -48,15 +60,18 @@ struct FeedDirectory: Sendable {
                 guard let change = feeds[index].nextChange else { continue }
                 earliest = min(earliest ?? change, change)
             }
+            if let change = replay?.nextChange { earliest = min(earliest ?? change, change) }
             return earliest
         }
     }
 
     /// The events of all feeds up to an instant; in order within each feed.
     mutating func advance(to now: Duration) -> [(feed: Index, event: FeedEvent)] {
-        feeds.indices.flatMap { index in
+        let events = feeds.indices.flatMap { index in
             feeds[index].advance(to: now).map { (index, $0) }
         }
+        let replayed = replay?.advance(to: now) ?? []
+        return events + replayed.flatMap { requested($0.request, to: $0.adapter) }
     }
 
     /// The events of a chat message of a client.
@@ -67,7 +82,7 @@ struct FeedDirectory: Sendable {
         }
     }
 
-    /// The events of a request to a manual feed; none for built-in and unknown feeds.
+    /// The events of a request to a feed; none for an unknown feed, item or command.
     mutating func requested(_ request: FeedRequest, to adapter: String) -> [(feed: Index, event: FeedEvent)] {
         guard let index = names[adapter] else { return [] }
         return feeds[index].requested(request).map { (index, $0) }

@@ -34,7 +34,7 @@ struct ManualFeed: Feed {
     func item(named name: String) -> FeedItem? {
         guard names.isEmpty || names.contains(name), !name.isEmpty else { return nil }
         return FeedItem(
-            mode: configuration.mode,
+            mode: mode(of: name),
             maxFrequency: configuration.maxFrequency,
             diffs: configuration.diffs,
             fieldDiffs: fieldDiffs,
@@ -65,24 +65,18 @@ struct ManualFeed: Feed {
         guard self.item(named: item) != nil, values.count <= fields.count else { return [] }
         guard states[item] != nil || states.count < maxItems else { return [] }
         var row = FeedRow(values: values + Array(repeating: nil, count: fields.count - values.count))
-        if configuration.mode == .command {
-            guard let command = command(of: row) else { return [] }
+        if mode(of: item) == .command {
+            guard let command = RowCommand(of: row, fields) else { return [] }
             row.command = command
         }
         remember(row, as: item)
         return [.row(item: item, row)]
     }
 
-    private func command(of row: FeedRow) -> RowCommand? {
-        guard let keyIndex = fields.firstIndex(of: "key"), let commandIndex = fields.firstIndex(of: "command"),
-            let key = row.values[keyIndex], !key.isEmpty,
-            let kind = row.values[commandIndex].flatMap(RowCommand.Kind.init(rawValue:))
-        else { return nil }
-        return RowCommand(key: UpstreamName(key), kind: kind)
-    }
+    private func mode(of item: String) -> SubscriptionMode { configuration.modes[item] ?? configuration.mode }
 
     private mutating func remember(_ row: FeedRow, as item: String) {
-        switch configuration.mode {
+        switch mode(of: item) {
         case .raw:
             return
         case .merge:
@@ -112,7 +106,7 @@ struct ManualFeed: Feed {
 
     private mutating func clear(_ item: String) -> [FeedEvent] {
         guard self.item(named: item) != nil else { return [] }
-        switch configuration.mode {
+        switch mode(of: item) {
         case .raw:
             return []
         case .merge:
@@ -141,6 +135,9 @@ package struct ManualFeedConfiguration: Sendable, Hashable {
 
     /// The only mode that the items allow.
     package var mode: SubscriptionMode
+
+    /// The modes of single items, in place of `mode`.
+    package var modes: [String: SubscriptionMode] = [:]
 
     /// Diff formats of the items.
     package var diffs: DiffFormats

@@ -1,0 +1,121 @@
+/// Events that a manual feed publishes at given times, such as those of a recording.
+package protocol ReplaySource: Sendable {
+    /// Removes and returns the next events, in the order of their times; nil at the end.
+    mutating func next() -> [ReplayedEvent]?
+}
+
+/// An event of a replay.
+package struct ReplayedEvent: Sendable, Hashable {
+    /// The time since the beginning of the replay.
+    package var time: Duration
+    /// The name of the manual feed.
+    package var adapter: String
+    /// The event.
+    package var request: FeedRequest
+    /// Whether the event is part of a snapshot.
+    package var isSnapshot: Bool
+
+    /// An event from its parts.
+    package init(time: Duration, adapter: String, request: FeedRequest, isSnapshot: Bool = false) {
+        self.time = time
+        self.adapter = adapter
+        self.request = request
+        self.isSnapshot = isSnapshot
+    }
+}
+
+/// What `DemoServerConfiguration.replay` plays, beginning with the first subscription to one of the manual feeds.
+package struct ReplayConfiguration: Sendable {
+    /// The events, at their beginning.
+    package var source: any ReplaySource
+    /// How many seconds of the replay pass in a second; greater than 0.
+    package var speed: Double
+    /// The events up to this time have happened before the first subscription, as have those of the first snapshot.
+    package var start: Duration
+    /// Whether the replay begins again a second after its last event, as it would without an earlier one: its first
+    /// events clear what is left.
+    package var loops: Bool
+
+    /// A configuration from its parts.
+    package init(source: any ReplaySource, speed: Double = 1, start: Duration = .zero, loops: Bool = false) {
+        self.source = source
+        self.speed = speed
+        self.start = start
+        self.loops = loops
+    }
+}
+
+/// Decides which events of a replay are due.
+struct ReplayTimeline: Sendable {
+    /// The time between the last event and the repetition.
+    private static let pause = Duration.seconds(1)
+
+    private let configuration: ReplayConfiguration
+    private var source: any ReplaySource
+    private var pending: ArraySlice<ReplayedEvent> = []
+    private var lastTime: Duration
+    /// When the replay was at `ReplayConfiguration.start`; nil before the first subscription.
+    private var origin: Duration?
+
+    init(_ configuration: ReplayConfiguration) {
+        self.configuration = configuration
+        source = configuration.source
+        lastTime = configuration.start
+    }
+
+    /// The instant of the next event; nil before the start and after the end.
+    var nextChange: Duration? {
+        guard let origin else { return nil }
+        return pending.first.map { origin + scaled($0.time) }
+    }
+
+    /// Removes and returns the events that have happened before the replay starts.
+    mutating func history() -> [ReplayedEvent] {
+        var events: [ReplayedEvent] = []
+        var isInSnapshot = true
+        while let event = peek() {
+            isInSnapshot = isInSnapshot && event.isSnapshot
+            guard isInSnapshot || event.time <= configuration.start && configuration.start > .zero else { break }
+            pending.removeFirst()
+            events.append(event)
+        }
+        return events
+    }
+
+    /// Starts the replay, unless it has started.
+    mutating func start(at now: Duration) {
+        if origin == nil { origin = now }
+    }
+
+    /// Removes and returns the events up to an instant. A replay that begins again plays its history as well.
+    mutating func advance(to now: Duration) -> [ReplayedEvent] {
+        guard let origin else { return [] }
+        var events: [ReplayedEvent] = []
+        while let event = peek(), origin + scaled(event.time) <= now {
+            pending.removeFirst()
+            events.append(event)
+            lastTime = max(lastTime, event.time)
+        }
+        if configuration.loops, pending.isEmpty, !events.isEmpty {
+            self.origin = origin + scaled(lastTime + Self.pause)
+            source = configuration.source
+            lastTime = configuration.start
+            peek()
+        }
+        return events
+    }
+
+    @discardableResult
+    private mutating func peek() -> ReplayedEvent? {
+        while pending.isEmpty {
+            guard let next = source.next() else { return nil }
+            pending = next[...]
+        }
+        return pending.first
+    }
+
+    /// The time that passes on the server from the start of the replay to a time of the replay.
+    private func scaled(_ time: Duration) -> Duration {
+        max(.zero, time - configuration.start) / configuration.speed
+    }
+}
