@@ -147,7 +147,8 @@ let programs: [Target] = [
     .executableTarget(
         name: "GatewayCLI",
         dependencies: [
-            "Gateway", "GatewayCluster", "DemoServer", "Recording", "LightstreamerClient", "SessionCore", "SessionPool", "JSONText",
+            "Gateway", "GatewayCluster", "DemoServer", "Recording", "LightstreamerClient", "SessionCore", "SessionPool",
+            "JSONText",
             logging, nioCore, nioHTTP1, nioPosix, nioSSL, asyncHTTPClient,
             gatewayProduct("ArgumentParser", package: "swift-argument-parser"),
             gatewayProduct("ServiceLifecycle", package: "swift-service-lifecycle"),

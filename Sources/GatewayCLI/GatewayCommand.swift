@@ -12,7 +12,7 @@ struct GatewayCommand: AsyncParsableCommand {
         version: GatewayVersion.text,
         subcommands: [
             ServeCommand.self, DemoCommand.self, DemoServerCommand.self, GetCommand.self, WatchCommand.self,
-            BenchCommand.self, CheckCommand.self, HealthCommand.self, KeyCommand.self,
+            RecordCommand.self, BenchCommand.self, CheckCommand.self, HealthCommand.self, KeyCommand.self,
         ]
     )
 

@@ -36,7 +36,7 @@ internal import Testing
 
     /// The description of all commands that `swift package generate-manual` reads, and the scripts of three shells.
     @Test func theManualAndCompletionsNameEveryCommand() async throws {
-        let commands = ["serve", "demo", "demo-server", "get", "watch", "bench", "check", "health", "key"]
+        let commands = ["serve", "demo", "demo-server", "get", "watch", "record", "bench", "check", "health", "key"]
         let help = try await gateway("--experimental-dump-help")
         let described = try JSONValue(parsing: help.output)["command"]?["subcommands"]?.array ?? []
         for command in commands {

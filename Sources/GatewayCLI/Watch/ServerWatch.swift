@@ -78,6 +78,10 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
         if !subscription.isActive { ends.continuation.yield(.removal) }
     }
 
+    func subscription(_ subscription: Subscription, didEndSnapshotForItemName itemName: String?, itemPos: Int) {
+        show("end-of-snapshot", ["item": .string(Self.name(itemName, itemPos))])
+    }
+
     func subscription(_ subscription: Subscription, didClearSnapshotForItemName itemName: String?, itemPos: Int) {
         show("clear-snapshot", ["item": .string(Self.name(itemName, itemPos))])
     }

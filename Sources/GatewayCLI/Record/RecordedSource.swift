@@ -1,0 +1,77 @@
+internal import ArgumentParser
+internal import AsyncHTTPClient
+internal import Gateway
+internal import JSONText
+internal import NIOCore
+internal import Recording
+
+/// The subscription that `record` reads, as `watch` does.
+struct RecordedSource {
+    /// The longest time to wait for the description of a feed.
+    private static let timeout = TimeAmount.seconds(10)
+
+    /// What serves it.
+    let address: AddressFinder.Finding
+    /// The options of `watch` that read it.
+    let arguments: [String]
+    /// Its description in the file.
+    let segment: RecordedSegment
+
+    /// The command that reads the subscription.
+    func watch() throws -> WatchCommand { try WatchCommand.parse(arguments) }
+
+    /// Reads updates until the last requested one; throws `WatchFailure`.
+    func read(_ watch: WatchCommand, _ output: WatchOutput) async throws {
+        switch address {
+        case .server(let address): try await ServerWatch(command: watch, address: address, output: output).run()
+        case .gateway(let address): try await GatewayWatch(command: watch, address: address, output: output).run()
+        }
+    }
+
+    /// A feed as its gateway describes it, or some items and fields of it.
+    static func feed(_ name: String, of address: String, items: String?, fields: String?) async throws -> RecordedSource
+    {
+        let feed = try await description(of: name, address)
+        let patterns = feed["items"]?.array?.compactMap { $0["pattern"]?.string } ?? []
+        let described = patterns.flatMap { FeedItem($0)?.names ?? [] }
+        let items = items.map(WatchCommand.list) ?? described
+        let fields =
+            fields.map(WatchCommand.list) ?? feed["fields"]?.array?.compactMap { $0["name"]?.string } ?? []
+        guard !items.isEmpty else { throw WatchFailure("The feed \(name) does not list its items: use --items.") }
+        guard !fields.isEmpty else { throw WatchFailure("The feed \(name) does not list its fields: use --fields.") }
+        return RecordedSource(
+            address: .gateway(address),
+            arguments: [
+                "--feed=\(name)", "--items=\(items.joined(separator: ","))",
+                "--fields=\(fields.joined(separator: ","))",
+            ],
+            segment: RecordedSegment(
+                start: Recorder.now,
+                dataAdapter: feed["dataAdapter"]?.string,
+                mode: feed["mode"]?.string ?? "MERGE",
+                items: items,
+                fields: fields
+            )
+        )
+    }
+
+    private static func description(of feed: String, _ address: String) async throws -> JSONValue {
+        let client = HTTPClient()
+        do {
+            let request = try GatewayRequest.make(address, "/v1/feeds/\(feed)")
+            let response = try await client.execute(request, timeout: timeout)
+            let body = String(buffer: try await response.body.collect(upTo: 1 << 24))
+            try await client.shutdown()
+            guard response.status == .ok, let feed = try? JSONValue(parsing: body) else {
+                throw WatchFailure(
+                    "\(address) does not describe the feed: "
+                        + ProblemText.sentence(status: response.status.code, body)
+                )
+            }
+            return feed
+        } catch let error where !(error is WatchFailure) {
+            try? await client.shutdown()
+            throw WatchFailure("Cannot read from \(address): \(NetworkError.sentence(error)).")
+        }
+    }
+}

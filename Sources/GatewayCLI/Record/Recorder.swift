@@ -1,0 +1,150 @@
+internal import Foundation
+internal import JSONText
+internal import Recording
+internal import Synchronization
+
+/// Appends the events of a subscription to a file: a display of `watch` that shows nothing but changes of the status.
+final class Recorder: WatchDisplay {
+    /// The time for which events are collected before they are written.
+    private static let pause = Duration.milliseconds(500)
+
+    /// The present time in milliseconds since 1970.
+    static var now: Int64 { Int64(Date().timeIntervalSince1970 * 1_000) }
+
+    private struct State {
+        var encoder: RecordingEncoder
+        var rows: RecordedRows
+        var updates = 0
+        /// Whether events are lost because the disk is too slow.
+        var isOverrun = false
+    }
+
+    private let segment: RecordedSegment
+    private let start = ContinuousClock.now
+    private let state: Mutex<State>
+    private let file: Mutex<RecordingWriter>
+    private let sizeBefore: Int
+    private let pending = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    /// The bytes of an interrupted block that were removed from the file.
+    let removed: Int
+
+    /// Opens or creates the file. Throws `RecordingError` and `RecordingFileError`.
+    init(path: String, segment: RecordedSegment) throws {
+        let writer = try RecordingWriter(path: path, segment: segment)
+        self.segment = segment
+        sizeBefore = writer.size
+        removed = writer.removed
+        file = Mutex(writer)
+        state = Mutex(State(encoder: RecordingEncoder(segment), rows: RecordedRows(segment)))
+    }
+
+    func show(_ event: WatchEvent) -> Bool {
+        if case .status(let status) = event { StandardError.write("status \(status.printable)\n") }
+        let time = Int64((ContinuousClock.now - start) / .milliseconds(1))
+        state.withLock { state in
+            guard let (item, content) = state.rows.content(of: event) else { return }
+            guard !state.encoder.isFull else { return state.isOverrun = true }
+            state.encoder.append(RecordedEvent(time: time, item: item, content))
+            if case .update = event { state.updates += 1 }
+        }
+        pending.continuation.yield()
+        return true
+    }
+
+    /// Writes what has arrived, as long as the task is not cancelled; returns why that is not possible any more.
+    func run() async -> WatchFailure? {
+        for await _ in pending.stream {
+            do {
+                try await Task.sleep(for: Self.pause)
+                try write()
+            } catch {
+                return error is CancellationError ? nil : WatchFailure("The recording ended: the file \(error).")
+            }
+        }
+        return nil
+    }
+
+    /// Writes the rest. Returns a line about the recording.
+    func finish() throws -> String {
+        try write()
+        let updates = state.withLock { $0.updates }
+        let bytes = file.withLock { $0.size } - sizeBefore
+        let each =
+            updates == 0
+            ? "" : ", \((Double(bytes) / Double(updates)).formatted(.number.precision(.fractionLength(1)))) bytes each"
+        return "recorded: \(updates) updates, \(bytes) bytes\(each)"
+    }
+
+    private func write() throws {
+        try file.withLock { file in
+            let (block, isOverrun) = state.withLock { ($0.encoder.takeBlock(), $0.isOverrun) }
+            if let block { try file.append(block) }
+            if isOverrun { throw WatchFailure("The recording ended: updates arrive faster than they can be written.") }
+        }
+    }
+}
+
+/// The rows of a subscription, which `watch` shows as changes.
+struct RecordedRows {
+    private struct Key: Hashable {
+        let item: Int
+        let key: [UInt8]
+    }
+
+    private let items: [[UInt8]: Int]
+    private let fields: [String: Int]
+    private let isCommand: Bool
+    private var rows: [Key: [String?]] = [:]
+    private var isFresh = true
+
+    /// No rows.
+    init(_ segment: RecordedSegment) {
+        items = Dictionary(
+            segment.items.enumerated().map { (Array($1.utf8), $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        fields = Dictionary(segment.fields.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        isCommand = segment.mode == "COMMAND"
+    }
+
+    /// The item and the content of an event in the file; nil for an event that is not recorded.
+    mutating func content(of event: WatchEvent) -> (item: Int, content: RecordedEvent.Content)? {
+        switch event {
+        case .status: return nil
+        case .update(let update):
+            guard let item = items[Array(update.item.utf8)] else { return nil }
+            isFresh = false
+            return (item, .row(row(of: update, item), isSnapshot: update.isSnapshot))
+        case .other(let name, let text):
+            let content = try? JSONValue(parsing: text)
+            if name == "subscribed" || (name == "stream" && content?["resume"]?.string != "resumed") {
+                rows.removeAll()
+                return isFresh ? nil : (0, .restarted)
+            }
+            guard let item = content?["item"]?.string.flatMap({ items[Array($0.utf8)] }) else { return nil }
+            switch name {
+            case "end-of-snapshot": return (item, .endOfSnapshot)
+            case "clear-snapshot":
+                rows = rows.filter { $0.key.item != item }
+                return (item, .cleared)
+            case "lost-updates": return (item, .lost(content?["count"]?.number?.intValue ?? 1))
+            default: return nil
+            }
+        }
+    }
+
+    private mutating func row(of update: WatchUpdate, _ item: Int) -> [String?] {
+        let key = Key(item: item, key: Array((update.key ?? "").utf8))
+        var row = rows[key] ?? Array(repeating: nil, count: fields.count)
+        for field in update.fields {
+            if let index = fields[field.name] { row[index] = field.value }
+        }
+        if isCommand {
+            if let index = fields["key"] { row[index] = update.key }
+            if let index = fields["command"] { row[index] = update.command }
+        }
+        rows[key] = update.command == "DELETE" ? nil : row
+        return row
+    }
+}

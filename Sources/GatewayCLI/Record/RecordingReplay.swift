@@ -1,0 +1,127 @@
+internal import DemoServer
+internal import LightstreamerClient
+internal import Recording
+
+/// A recording as the events of a demo server.
+struct RecordingReplay: ReplaySource {
+    /// The items and fields of a Data Adapter, in all segments.
+    fileprivate struct Adapter {
+        var modes: [(item: String, mode: SubscriptionMode)] = []
+        var fields: [String] = []
+    }
+
+    /// The columns of fields, by Data Adapter.
+    private let columns: [String: [String: Int]]
+    private let failed: @Sendable (RecordingError) -> Void
+    private var reader: RecordingReader
+    private var segment: RecordedSegment?
+    /// The time of the replay at which the segment begins: the pauses between segments are left out.
+    private var base = Duration.zero
+    private var last = Duration.zero
+
+    /// Sets up a server so that it replays a file.
+    ///
+    /// Throws `RecordingFileError` for a file that cannot be read, `RecordingError` for one that is not a recording or has
+    /// a damaged frame. `warn` receives what is wrong with the end of the file; `failed` is called during the replay with
+    /// the reason why it ends too early.
+    static func prepare(
+        _ path: String,
+        _ configuration: inout DemoServerConfiguration,
+        warn: (String) -> Void,
+        failed: @escaping @Sendable (RecordingError) -> Void
+    ) throws -> RecordingReplay {
+        let file = try RecordingFile(path: path)
+        var reader = file.reader
+        let segments = try reader.segments()
+        if let position = reader.interruption {
+            warn("byte \(position): the file ends within a block: the recording was interrupted there")
+        }
+        var adapters: [String: Adapter] = [:]
+        for segment in segments {
+            adapters[name(of: segment), default: Adapter()].add(segment)
+            configuration.adapterSets.insert(segment.adapterSet ?? "DEFAULT")
+        }
+        for (name, adapter) in adapters {
+            var feed = ManualFeedConfiguration(items: adapter.modes.map(\.item), fields: adapter.fields)
+            feed.modes = Dictionary(adapter.modes.map { ($0.item, $0.mode) }, uniquingKeysWith: { first, _ in first })
+            configuration.manualFeeds[name] = feed
+        }
+        let columns = adapters.mapValues { adapter in
+            Dictionary(adapter.fields.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+        return RecordingReplay(columns: columns, failed: failed, reader: file.reader)
+    }
+
+    private init(
+        columns: [String: [String: Int]],
+        failed: @escaping @Sendable (RecordingError) -> Void,
+        reader: RecordingReader
+    ) {
+        self.columns = columns
+        self.failed = failed
+        self.reader = reader
+    }
+
+    mutating func next() -> [ReplayedEvent]? {
+        do throws(RecordingError) {
+            switch try reader.next() {
+            case nil: return nil
+            case .segment(let segment):
+                self.segment = segment
+                base = last
+                return cleared(segment)
+            case .events(let events):
+                guard let segment else { return [] }
+                return events.flatMap { replayed($0, of: segment) }
+            }
+        } catch {
+            failed(error)
+            return nil
+        }
+    }
+
+    private mutating func replayed(_ event: RecordedEvent, of segment: RecordedSegment) -> [ReplayedEvent] {
+        last = base + .milliseconds(event.time)
+        let item = segment.items[event.item]
+        switch event.content {
+        case .row(let values, let isSnapshot):
+            return [made(.publish(item: item, values: row(values, of: segment)), of: segment, isSnapshot: isSnapshot)]
+        case .cleared: return [made(.clear(item: item), of: segment)]
+        case .lost(let count): return [made(.lose(item: item, count: count), of: segment)]
+        case .endOfSnapshot: return []
+        case .restarted: return cleared(segment)
+        }
+    }
+
+    /// The rows and keys of items in the modes DISTINCT and COMMAND are not in force any more: new snapshots follow.
+    private func cleared(_ segment: RecordedSegment) -> [ReplayedEvent] {
+        guard ["DISTINCT", "COMMAND"].contains(segment.mode) else { return [] }
+        return segment.items.map { made(.clear(item: $0), of: segment, isSnapshot: true) }
+    }
+
+    private func made(_ request: FeedRequest, of segment: RecordedSegment, isSnapshot: Bool = false) -> ReplayedEvent {
+        ReplayedEvent(time: last, adapter: Self.name(of: segment), request: request, isSnapshot: isSnapshot)
+    }
+
+    /// The values at the columns of the Data Adapter.
+    private func row(_ values: [String?], of segment: RecordedSegment) -> [String?] {
+        let columns = columns[Self.name(of: segment)] ?? [:]
+        var row = [String?](repeating: nil, count: columns.count)
+        for (field, value) in zip(segment.fields, values) {
+            if let column = columns[field] { row[column] = value }
+        }
+        return row
+    }
+
+    private static func name(of segment: RecordedSegment) -> String { segment.dataAdapter ?? "DEFAULT" }
+}
+
+extension RecordingReplay.Adapter {
+    /// Adds the items and fields of a segment; an item keeps its first mode.
+    fileprivate mutating func add(_ segment: RecordedSegment) {
+        let mode = SubscriptionMode(rawValue: segment.mode) ?? .merge
+        let known = Set(modes.map(\.item))
+        modes += segment.items.filter { !known.contains($0) }.map { ($0, mode) }
+        fields += segment.fields.filter { !fields.contains($0) }
+    }
+}
