@@ -89,14 +89,16 @@ package final class HubShard: StreamFeed {
         return true
     }
 
-    /// Closes the readers that hold most memory, until no budget is exceeded or no reader holds any.
+    /// Closes the readers that hold most memory, until no budget is exceeded. Readers within an equal share of the budget
+    /// of all streams stay: the excess is not theirs, whoever holds it.
     private func closeSlowest(_ news: inout FeedNews) {
         context.hasGreedyOwner = false
         let memory = context.memory
+        let share = memory.limit / max(1, hub.locked { $0.streams.count })
         let holders = subscribers.values.map { ($0, $0.heldBytes) }.filter { $0.1 > 0 }.sorted { $0.1 > $1.1 }
-        for (subscriber, _) in holders {
+        for (subscriber, held) in holders {
             let isGreedy = subscriber.charged > 0 && memory.ownerLimit < subscriber.ownerMemory.used
-            guard memory.isExceeded || isGreedy else { continue }
+            guard memory.isExceeded && held > share || isGreedy else { continue }
             subscriber.closeSlowReader()
             markDue(subscriber, &news)
         }

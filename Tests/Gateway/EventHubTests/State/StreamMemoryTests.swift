@@ -60,6 +60,16 @@ internal import Testing
         #expect(harness.hub.memory.pending == 0)
     }
 
+    @Test func readersWithinTheirShareStayWhateverExceedsTheBudget() throws {
+        let harness = harness(memory: 400_000) { $0.replayBytes = 1 << 30 }
+        for id: SubscriptionID in ["large", "small"] { harness.addSubscription(id, quotes) }
+        let streams = try [SubscriptionID("large"), "small"].map { try harness.open(.subscription($0)) }
+        for number in 0..<5_000 { harness.publish(quotes.update(["\(number)", "", ""]), to: "large") }
+        harness.publish(quotes.update(["1", "", ""]), to: "small")
+        harness.pass()
+        #expect(try closeReasons(streams, harness) == ["slow-reader", nil])
+    }
+
     @Test func theSlowestReaderOfAnOwnerIsClosedWhenItsBudgetIsUsedUp() throws {
         let harness = harness(perOwner: 200_000)
         let streams = try blocked(harness, rows: [700, 600, 700, 1]) { $0 < 2 ? "greedy" : "modest" }
