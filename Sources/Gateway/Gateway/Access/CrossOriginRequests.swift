@@ -69,8 +69,8 @@ struct CORSMiddleware: ResponseMiddleware {
             HTTPField("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
             HTTPField(
                 "Access-Control-Allow-Headers",
-                "Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, Prefer, "
-                    + "X-Request-Id, traceparent"
+                "Accept, Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
+                    + "MCP-Protocol-Version, Mcp-Session-Id, Prefer, X-Request-Id, traceparent"
             ),
             HTTPField("Access-Control-Max-Age", "600"),
         ]
@@ -87,7 +87,7 @@ struct CORSMiddleware: ResponseMiddleware {
         headers.append("Access-Control-Allow-Origin", isNamed ? origin : "*")
         headers.append(
             "Access-Control-Expose-Headers",
-            "Accept-Patch, Allow, ETag, Idempotency-Replayed, Link, Location, Preference-Applied, RateLimit, "
+            "Accept-Patch, Allow, ETag, Idempotency-Replayed, Link, Location, Mcp-Session-Id, Preference-Applied, RateLimit, "
                 + "RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id"
         )
         if isNamed, !policy.isOpen, policy.configuration.cookie != nil {

@@ -28,6 +28,8 @@ package final class Services: Sendable {
     let feedContract = FeedContract()
     /// The tables that were encoded last.
     let encodedTables = EncodedTables()
+    /// The sessions of the Model Context Protocol.
+    let mcpSessions = MCPSessions()
     /// Runs large work outside the threads of the HTTP server.
     let background = BackgroundQueue()
     /// The state of the process, for the health operations.

@@ -13,7 +13,7 @@ enum OperationTable {
     /// The table over the services.
     static func operations(_ services: Services) -> [Operation] {
         upstreams(services) + clients(services) + clientParts(services) + subscriptions(services) + values(services)
-            + feeds(services) + streams(services) + pages(services)
+            + feeds(services) + streams(services) + modelContext(services) + pages(services)
     }
 
     private static func upstreams(_ services: Services) -> [Operation] {
@@ -320,6 +320,34 @@ enum OperationTable {
                 [204, 403, 409],
                 mediaTypes: .fixed,
                 session.delete
+            ),
+        ]
+    }
+
+    private static func modelContext(_ services: Services) -> [Operation] {
+        let path = "/mcp"
+        let resource = MCPResource(services: services)
+        return [
+            Operation(.post, path, "callModelContext", .publicFeeds, [200, 202, 404], query: nil, resource.post),
+            Operation(
+                .get,
+                path,
+                "awaitModelContext",
+                .publicFeeds,
+                [200, 404],
+                query: nil,
+                mediaTypes: .negotiated,
+                resource.get
+            ),
+            Operation(
+                .delete,
+                path,
+                "endModelContext",
+                .publicFeeds,
+                [204, 404],
+                query: nil,
+                mediaTypes: .fixed,
+                resource.delete
             ),
         ]
     }

@@ -1,0 +1,171 @@
+internal import JSONText
+
+/// `/mcp`: feeds and messages for language models, by the Model Context Protocol with its transport *Streamable HTTP*
+/// (<https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>).
+///
+/// A session has only the subscriptions to resources. Every gateway of a cluster serves all other requests; a request that
+/// needs a session which this gateway does not have gets 404, and the client begins another session.
+struct MCPResource: Sendable {
+    /// The versions of the protocol, the preferred one first.
+    static let versions = ["2025-11-25", "2025-06-18"]
+
+    let services: Services
+
+    /// `POST /mcp`: a request, a notification or a response of the client.
+    func post(_ call: Call) throws -> OperationResult {
+        let object = try RequestBody.object(of: call)
+        guard let request = try MCPRequest(object) else { return .response(Response(status: 202)) }
+        if request.method != "initialize" { try checkVersion(call) }
+        if let id = call.header(Self.sessionHeader), !MCPSessions.isID(id) { throw Self.unknownSession }
+        guard let id = request.id else { return .response(Response(status: 202)) }
+        do throws(MCPError) {
+            return try perform(request, id, call)
+        } catch {
+            return .response(.message(id, .failure(error)))
+        }
+    }
+
+    /// `GET /mcp`: an event stream of notifications, which ends after some of them or a time.
+    func get(_ call: Call) throws -> OperationResult {
+        _ = try AcceptHeader(call.header("Accept")).choose(["text/event-stream"])
+        try checkVersion(call)
+        let (_, session) = try session(call)
+        return try MCPNotifications.wait(for: session, call, services)
+    }
+
+    /// `DELETE /mcp`: ends the session.
+    func delete(_ call: Call) throws -> OperationResult {
+        try checkVersion(call)
+        services.mcpSessions.remove(try session(call).id)
+        return .response(Response(status: 204))
+    }
+
+    // MARK: - Steps
+
+    private static let sessionHeader = "Mcp-Session-Id"
+    private static let versionHeader = "MCP-Protocol-Version"
+    private static let unknownSession = Problem(
+        .notFound,
+        detail: "This gateway does not have the session: send initialize without \(sessionHeader)."
+    )
+
+    private func checkVersion(_ call: Call) throws(Problem) {
+        guard let version = call.header(Self.versionHeader), !Self.versions.contains(version) else { return }
+        let known = Self.versions.joined(separator: ", ")
+        throw Problem(.malformed, detail: "\(Self.versionHeader): the versions are \(known).")
+    }
+
+    private func session(_ call: Call) throws(Problem) -> (id: String, MCPSession) {
+        guard let id = call.header(Self.sessionHeader) else {
+            throw Problem(.malformed, detail: "The header \(Self.sessionHeader) is missing.")
+        }
+        guard let session = services.mcpSessions.session(id, of: call.caller, at: services.clock()) else {
+            throw Self.unknownSession
+        }
+        return (id, session)
+    }
+
+    private func perform(_ request: MCPRequest, _ id: JSONValue, _ call: Call) throws(MCPError) -> OperationResult {
+        let reading = MCPReading(services: services, call: call)
+        let tools = MCPTools(reading: reading)
+        let respond: @Sendable (Result<JSONValue, MCPError>) -> Void = { call.respond(.message(id, $0)) }
+        let result: JSONValue
+        switch request.method {
+        case "initialize": return .response(initialize(request.params, id, call))
+        case "ping": result = [:]
+        case "tools/list": result = tools.list
+        case "resources/list": result = ["resources": .array(reading.feeds.filter(\.hasItems).map(Self.resource))]
+        case "resources/templates/list": result = ["resourceTemplates": [Self.template]]
+        case "tools/call":
+            try tools.call(request.params) { respond(.success($0)) }
+            return .deferred
+        case "resources/read":
+            let uri = try Self.uri(request.params)
+            reading.read(uri, wait: ValuesQuery.usualWait) { respond(Self.content(of: uri, $0)) }
+            return .deferred
+        case "resources/subscribe", "resources/unsubscribe":
+            guard let (_, session) = try? session(call) else {
+                return .response(ProblemDetails.response(to: call, for: Self.unknownSession))
+            }
+            let uri = try Self.uri(request.params)
+            if request.method == "resources/unsubscribe" {
+                session.unsubscribe(uri)
+                result = [:]
+                break
+            }
+            reading.read(uri, wait: ValuesQuery.usualWait) { respond(Self.subscribe(session, to: uri, $0)) }
+            return .deferred
+        default: throw MCPError(code: -32_601, message: "The method \(request.method) is not supported.")
+        }
+        return .response(.message(id, .success(result)))
+    }
+
+    private func initialize(_ params: JSONObject, _ id: JSONValue, _ call: Call) -> Response {
+        let requested = params["protocolVersion"]?.string ?? ""
+        let version = Self.versions.contains(requested) ? requested : Self.versions[0]
+        let result: JSONValue = [
+            "protocolVersion": .string(version),
+            "capabilities": ["tools": [:], "resources": ["subscribe": true]],
+            "serverInfo": [
+                "name": "lightstreamer-gateway", "title": "Lightstreamer Gateway",
+                "version": .string(GatewayVersion.text),
+            ],
+            "instructions": "Live data in feeds. list_feeds describes them, read returns present values.",
+        ]
+        let session = services.mcpSessions.make(for: call.caller, at: services.clock())
+        return .message(id, .success(result)).with(Self.sessionHeader, session)
+    }
+
+    // MARK: - Resources
+
+    private static let template: JSONValue = [
+        "uriTemplate": .string(MCPReading.scheme + "{feed}/{item}"), "name": "item",
+        "description": "The present row of an item of a feed.", "mimeType": "application/json",
+    ]
+
+    private static func resource(_ feed: FeedConfiguration) -> JSONValue {
+        [
+            "uri": .string(MCPReading.uri(of: feed)), "name": .string(feed.name),
+            "title": .string(feed.title ?? feed.name),
+            "description": .string(
+                "The present rows of all items."
+                    + MCPTools.sentence(feed).replacing("\n- ", with: " ")
+            ),
+            "mimeType": "application/json",
+        ]
+    }
+
+    private static func uri(_ params: JSONObject) throws(MCPError) -> String {
+        guard let uri = params["uri"]?.string else { throw .invalidParams("uri must be a string.") }
+        return uri
+    }
+
+    private static func content(of uri: String, _ response: Response) -> Result<JSONValue, MCPError> {
+        guard response.status < 300 else { return .failure(failure(response, uri)) }
+        return .success([
+            "contents": [["uri": .string(uri), "mimeType": "application/json", "text": .string(response.text)]]
+        ])
+    }
+
+    /// Subscribes to a resource that can be read, or has no values yet.
+    private static func subscribe(
+        _ session: MCPSession,
+        to uri: String,
+        _ response: Response
+    ) -> Result<JSONValue, MCPError> {
+        guard response.status < 300 || response.status == 504 else { return .failure(failure(response, uri)) }
+        guard session.subscribe(uri, cursor: response.cursor) else {
+            return .failure(.invalidParams("A session subscribes to \(MCPSession.mostResources) resources at most."))
+        }
+        return .success([:])
+    }
+
+    private static func failure(_ response: Response, _ uri: String) -> MCPError {
+        MCPError(code: response.status == 404 ? -32_002 : -32_000, message: "\(uri): \(response.problemText)")
+    }
+}
+
+extension FeedConfiguration {
+    /// Whether the feed lists its items.
+    fileprivate var hasItems: Bool { itemNames != nil }
+}

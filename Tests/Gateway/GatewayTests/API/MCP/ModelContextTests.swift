@@ -1,0 +1,206 @@
+import JSONText
+import MicroHTTPD
+import Primitives
+import SessionCore
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+@Suite struct ModelContextTests {
+    private static let version = HTTPField("MCP-Protocol-Version", "2025-11-25")
+
+    private static func access() -> AccessConfiguration {
+        var access = AccessFixture.keys()
+        access.keys.append(
+            AccessFixture.key(
+                "quotes",
+                "lsg_quotes",
+                Rights(
+                    operations: [.read, .subscribe],
+                    upstreams: [WildcardPattern("*")],
+                    items: [WildcardPattern("*")],
+                    feeds: [WildcardPattern("quotes")]
+                )
+            )
+        )
+        return access
+    }
+
+    private static func fixture() async throws -> AccessFixture {
+        try await AccessFixture(access()) { configuration in
+            configuration.feeds = ["quotes", "secrets"].map { name in
+                var feed = FeedConfiguration(name: name)
+                feed.upstream = "demo"
+                feed.items = [FeedItem("item{1…2}")].compactMap(\.self)
+                feed.fields = [FeedField("price", "number EUR")].compactMap(\.self)
+                return feed
+            }
+        }
+    }
+
+    private static func message(_ method: String, _ params: String = "{}") -> String {
+        #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#
+    }
+
+    /// The id of a new session.
+    private static func session(_ fixture: AccessFixture, as key: String) throws -> HTTPField {
+        let outcome = fixture.perform("POST", "/mcp", as: key, message("initialize"))
+        return HTTPField("Mcp-Session-Id", try #require(outcome.headers["Mcp-Session-Id"]))
+    }
+
+    @Test func initializeAgreesOnAVersionAndBeginsASession() async throws {
+        let fixture = try await Self.fixture()
+        for (requested, agreed) in [("2025-06-18", "2025-06-18"), ("2025-11-25", "2025-11-25"), ("1", "2025-11-25")] {
+            let body = Self.message("initialize", #"{"protocolVersion":"\#(requested)"}"#)
+            let outcome = fixture.perform("POST", "/mcp", as: AccessFixture.alice, body)
+            #expect(outcome.status == 200)
+            #expect(outcome.json["result"]?["protocolVersion"]?.string == agreed)
+            #expect(outcome.headers["Mcp-Session-Id"].map(MCPSessions.isID) == true)
+        }
+    }
+
+    @Test func callersNeedCredentialsAndSeeWhatTheyMayUse() async throws {
+        let fixture = try await Self.fixture()
+        for method in ["GET", "POST", "DELETE"] { #expect(fixture.perform(method, "/mcp").status == 401) }
+        func tools(_ key: String) -> [String] {
+            let outcome = fixture.perform("POST", "/mcp", as: key, Self.message("tools/list"))
+            return outcome.json["result"]?["tools"]?.array?.compactMap { $0["name"]?.string } ?? []
+        }
+        #expect(tools(AccessFixture.admin) == ["list_feeds", "read", "wait_for_change", "send"])
+        #expect(tools("lsg_quotes") == ["list_feeds", "read", "wait_for_change"])
+        let list = fixture.perform("POST", "/mcp", as: "lsg_quotes", Self.message("resources/list"))
+        #expect(list.json["result"]?["resources"]?.array?.compactMap { $0["uri"]?.string } == ["feed://quotes"])
+        let described = fixture.perform("POST", "/mcp", as: "lsg_quotes", Self.message("tools/list")).text
+        #expect(described.contains("price (number EUR)") && !described.contains("secrets"))
+    }
+
+    /// The response to a request, which may be sent later.
+    private static func response(_ fixture: AccessFixture, as key: String, _ body: String) -> JSONValue {
+        let sent = Mutex(JSONValue.null)
+        let decision = fixture.host.decide(HTTPRequest("POST", "/mcp", as: key, [], body)) { response in
+            sent.withLock { $0 = Fixture.outcome(response).json }
+        }
+        if case .respond(let response) = decision { return Fixture.outcome(response).json }
+        return sent.withLock { $0 }
+    }
+
+    @Test func aFeedOfOthersIsUnknownAndAMessageNeedsItsRight() async throws {
+        let fixture = try await Self.fixture()
+        for uri in ["feed://secrets", "feed://secrets/item1", "feed://x", "http://quotes", "feed://quotes/a/b", ""] {
+            let body = Self.message("resources/read", #"{"uri":"\#(uri)"}"#)
+            #expect(
+                Self.response(fixture, as: "lsg_quotes", body)["error"]?["code"]?.number?.intValue == -32_002,
+                "\(uri)"
+            )
+        }
+        for call in [
+            #"{"name":"read","arguments":{"feed":"secrets"}}"#, #"{"name":"send","arguments":{"text":"x"}}"#,
+        ] {
+            let response = Self.response(fixture, as: "lsg_quotes", Self.message("tools/call", call))
+            #expect(response["result"]?["isError"]?.bool == true, "\(call): \(response.text)")
+        }
+    }
+
+    @Test(arguments: [
+        #"{"name":"x"}"#, #"{"name":"read"}"#, #"{"name":"read","arguments":{"feed":"quotes","x":1}}"#, "{}",
+        #"{"name":"read","arguments":{"feed":"quotes","items":[]}}"#,
+        #"{"name":"read","arguments":{"feed":"quotes","items":["a,b"]}}"#, #"{"name":"read","arguments":[]}"#,
+        #"{"name":"wait_for_change","arguments":{"feed":"quotes","seconds":0}}"#,
+        #"{"name":"wait_for_change","arguments":{"feed":"quotes","cursor":"\"\r\nX: y"}}"#,
+        #"{"name":"list_feeds","arguments":{"limit":true}}"#,
+    ])
+    func argumentsOutsideOfTheSchemaAreInvalid(params: String) async throws {
+        let fixture = try await Self.fixture()
+        let response = Self.response(fixture, as: AccessFixture.admin, Self.message("tools/call", params))
+        #expect(response["error"]?["code"]?.number?.intValue == -32_602, "\(response.text)")
+    }
+
+    @Test(arguments: [
+        ("", 400), ("{", 400), ("[]", 400), (#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, 400), ("{}", 400),
+        (#"{"jsonrpc":"2.0"}"#, 400), (#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, 400),
+        (#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, 400), (#"{"jsonrpc":"2.0","id":[],"method":"ping"}"#, 400),
+        (#"{"jsonrpc":"2.0","id":1,"method":1}"#, 400), (#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, 400),
+        (#"{"jsonrpc":"2.0","id":1,"method":"ping","more":1}"#, 400),
+        (#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#, 202),
+        (#"{"jsonrpc":"2.0","id":1,"result":{}}"#, 202),
+        (#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#, 200),
+    ])
+    func onlyMessagesOfJSONRPCAreAccepted(body: String, status: Int) async throws {
+        let fixture = try await Self.fixture()
+        let outcome = fixture.perform("POST", "/mcp", as: AccessFixture.admin, body, [Self.version])
+        #expect(outcome.status == status, "\(outcome.text)")
+        if status == 200 { #expect(outcome.text == #"{"jsonrpc":"2.0","id":"a","result":{}}"# + "\n") }
+    }
+
+    @Test func anUnknownMethodIsAnErrorAndAnUnknownVersionIsRefused() async throws {
+        let fixture = try await Self.fixture()
+        let outcome = fixture.perform("POST", "/mcp", as: AccessFixture.admin, Self.message("prompts/list"))
+        #expect(outcome.status == 200 && outcome.json["error"]?["code"]?.number?.intValue == -32_601)
+        let old = HTTPField("MCP-Protocol-Version", "2024-11-05")
+        for (method, body) in [("POST", Self.message("ping")), ("GET", ""), ("DELETE", "")] {
+            #expect(fixture.perform(method, "/mcp", as: AccessFixture.admin, body, [old]).status == 400)
+        }
+    }
+
+    @Test func aSessionBelongsToItsCallerUntilItEnds() async throws {
+        let fixture = try await Self.fixture()
+        let session = try Self.session(fixture, as: AccessFixture.alice)
+        let subscribe = Self.message("resources/subscribe", #"{"uri":"feed://quotes"}"#)
+        #expect(fixture.perform("GET", "/mcp", as: AccessFixture.alice).status == 400)
+        for (key, header) in [
+            (AccessFixture.bob, session), (AccessFixture.alice, HTTPField("Mcp-Session-Id", "m")),
+            (AccessFixture.alice, HTTPField("Mcp-Session-Id", "m" + String(repeating: "A", count: 43))),
+        ] {
+            #expect(fixture.perform("GET", "/mcp", as: key, "", [header]).status == 404)
+            #expect(fixture.perform("POST", "/mcp", as: key, subscribe, [header]).status == 404)
+            #expect(fixture.perform("DELETE", "/mcp", as: key, "", [header]).status == 404)
+        }
+        #expect(fixture.perform("GET", "/mcp", as: AccessFixture.alice, "", [session]).isWaiting)
+        let json = HTTPField("Accept", "application/json")
+        #expect(fixture.perform("GET", "/mcp", as: AccessFixture.alice, "", [session, json]).status == 406)
+        #expect(fixture.perform("DELETE", "/mcp", as: AccessFixture.alice, "", [session]).status == 204)
+        #expect(fixture.perform("GET", "/mcp", as: AccessFixture.alice, "", [session]).status == 404)
+        #expect(fixture.perform("POST", "/mcp", as: AccessFixture.alice, subscribe, [session]).status == 404)
+    }
+
+    @Test func aNewerGetEndsAnEarlierOne() async throws {
+        let fixture = try await Self.fixture()
+        let session = try Self.session(fixture, as: AccessFixture.alice)
+        let ended = Mutex("")
+        let request = HTTPRequest("GET", "/mcp", as: AccessFixture.alice, [session])
+        _ = fixture.host.decide(request) { response in ended.withLock { $0 = Fixture.outcome(response).text } }
+        #expect(ended.withLock { $0 } == "")
+        _ = fixture.host.decide(request) { _ in }
+        #expect(ended.withLock { $0 } == "retry: 100\n\n")
+    }
+
+    @Test func theSessionUsedLeastRecentlyMakesRoom() {
+        let sessions = MCPSessions()
+        var caller = Caller()
+        caller.identity = "alice"
+        let ids = (0..<101).map { sessions.make(for: caller, at: Moment(nanoseconds: Int64($0))) }
+        #expect(sessions.session(ids[0], of: caller, at: .zero) == nil)
+        #expect(sessions.session(ids[1], of: caller, at: .zero) != nil)
+        #expect(sessions.session(ids[1], of: Caller(), at: .zero) == nil)
+    }
+
+    @Test func aSessionSubscribesToTwentyResourcesAtMost() {
+        let session = MCPSession(owner: nil, at: .zero)
+        for number in 0..<20 { #expect(session.subscribe("feed://\(number)", cursor: nil)) }
+        #expect(!session.subscribe("feed://20", cursor: nil))
+        #expect(session.subscribe("feed://19", cursor: "x"))
+        session.unsubscribe("feed://0")
+        #expect(session.subscribe("feed://20", cursor: nil))
+        #expect(!session.changed("feed://0", cursor: "y"))
+    }
+
+    @Test func notificationsAreASecondApart() {
+        let session = MCPSession(owner: nil, at: .zero)
+        let now = Moment.zero + .seconds(10)
+        #expect(session.pause(at: now) == .zero)
+        session.notified(at: now)
+        #expect(session.pause(at: now + .milliseconds(300)) == .milliseconds(700))
+        #expect(session.pause(at: now + .seconds(2)) == .zero)
+    }
+}
