@@ -166,7 +166,7 @@ struct JoiningTests {
             let created = (node.machine.created ?? "") + (isSame ? "" : "x")
             let log = LogGeneration(created: created, first: 1, last: node.machine.position)
             _ = node.machine.connected(at: cluster.now)
-            let isRequested = node.machine.logInspected(log, at: cluster.now).contains(.requestState)
+            let isRequested = node.machine.logInspected(log, at: cluster.now).contains(.requestState(.supported))
             #expect(isRequested != isSame)
             let hasState = node.machine.ledger != nil
             #expect(hasState == isSame)

@@ -71,7 +71,7 @@ struct PreparedStreamRecordTests {
         _ = apply(.remove(id: "t1", evenIfOpen: false), by: 2)
         #expect(ledger.specified["t1"]?.isOpen == true)
         let snapshot = ClusterSnapshot(created: "x", ledger: ledger, tables: [:])
-        let copy = try? ClusterSnapshot(snapshot.bytes)
+        let copy = try? ClusterSnapshot(snapshot.bytes(in: 2))
         #expect(copy == snapshot)
         _ = apply(.close(id: "t1"), by: 2)
         #expect(apply(.open(id: "t1"), by: 2) == [decided(.accepted, by: 2)])

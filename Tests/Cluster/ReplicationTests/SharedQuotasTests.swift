@@ -112,7 +112,7 @@ struct SharedQuotasTests {
         #expect(ledger.used(of: Self.unit.quota).count == 1)
         #expect(ledger.isInUse(Self.unit, by: 2))
         let snapshot = ClusterSnapshot(created: "x", ledger: ledger, tables: [:])
-        #expect(try ClusterSnapshot(snapshot.bytes) == snapshot)
+        #expect(try ClusterSnapshot(snapshot.bytes(in: 2)) == snapshot)
         ledger.apply(.release(Self.unit), by: 2, &effects)
         #expect(ledger.quotas == SharedQuotas())
     }

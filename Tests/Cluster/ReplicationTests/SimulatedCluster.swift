@@ -45,6 +45,8 @@ final class SimulatedCluster {
     private var shown: [Int: [Int: [UInt8]]] = [:]
     /// The proofs of two logs that nodes have reported.
     private(set) var divergences: [LogDivergence] = []
+    /// The nodes that have reported that they cannot join.
+    private(set) var refused: [Int] = []
     private var scheduled: [Scheduled] = []
     private var order = 0
     private var number = 0
@@ -57,20 +59,29 @@ final class SimulatedCluster {
     /// In thousandths: how often an append or a delivery is lost or repeated.
     let loss: Int
 
-    init(nodes count: Int, seed: UInt64, loss: Int) {
+    init(nodes count: Int, seed: UInt64, loss: Int, formats: Formats = .supported) {
         generator = SeededGenerator(seed: seed)
         self.loss = loss
-        for _ in 0..<count { start() }
+        for _ in 0..<count { start(formats) }
     }
 
     @discardableResult
-    func start() -> SimulatedNode {
+    func start(_ formats: Formats = .supported) -> SimulatedNode {
         let clock: () -> Moment = { [unowned self] in now }
-        let node = SimulatedNode(number: nodes.count, seed: generator.next(), upstream: upstream, now: clock)
+        let node = SimulatedNode(
+            number: nodes.count,
+            seed: generator.next(),
+            formats: formats,
+            upstream: upstream,
+            now: clock
+        )
         nodes.append(node)
         connect(node)
         return node
     }
+
+    /// The format of the last frame of the log.
+    var lastFormat: UInt8? { log.last.flatMap { ClusterFrame($0)?.format } }
 
     func addReaders(_ count: Int, areAwaited: Bool = true) {
         for _ in 0..<count { readers.append(SimulatedReader(seed: generator.next(), isAwaited: areAwaited)) }
@@ -256,7 +267,7 @@ final class SimulatedCluster {
             case .broadcast(let heartbeat):
                 guard let copy = Heartbeat(heartbeat.bytes) else { return problems.append("heartbeat not readable") }
                 for other in nodes where other.isConnected && !node.isHeld { schedule(.heartbeat(copy), for: other) }
-            case .requestState: answer(node)
+            case .requestState(let formats): answer(node, in: formats)
             case .apply(let changes, let position):
                 let found = node.hub.apply(changes, at: position)
                 problems += found.map { "\(now.nanoseconds / 1_000_000): node \(node.number): \($0)" }
@@ -274,6 +285,8 @@ final class SimulatedCluster {
             case .reactivate, .credit, .yieldCredits, .forfeitCredits, .closeTicketStream, .closeTickets: break
             case .reportOtherConfiguration(let info): differences.append("\(node.number): \(info.name)")
             case .reportDivergence(let divergence): divergences.append(divergence)
+            case .reportRefusal: refused.append(node.number)
+            case .reportOtherFormats: break
             case .drop(let id): node.drop(id)
             case .dropAll: node.dropAll()
             case .left: node.hasLeft = true
@@ -299,9 +312,9 @@ final class SimulatedCluster {
         node.opened.insert(key)
     }
 
-    private func answer(_ node: SimulatedNode) {
+    private func answer(_ node: SimulatedNode, in formats: Formats) {
         for other in alive where other !== node && other.isConnected && !isEnginePaused && !other.isHeld {
-            guard let state = other.machine.state(at: now) else { continue }
+            guard let state = other.machine.state(for: formats, at: now) else { continue }
             let tables = other.hub.events(of: state.ledger)
             let snapshot = ClusterSnapshot(
                 created: state.created,
@@ -310,7 +323,7 @@ final class SimulatedCluster {
                 earlier: state.earlier,
                 epochAge: state.epochAge
             )
-            guard let copy = try? ClusterSnapshot(snapshot.bytes) else {
+            guard let copy = try? ClusterSnapshot(snapshot.bytes(in: state.format), among: formats) else {
                 problems.append("a snapshot cannot be read")
                 continue
             }

@@ -142,12 +142,18 @@ final class SimulatedNode {
     private(set) var lastWritten: UInt64 = 0
     private var unconfirmed: [(id: String, generation: Int, records: UInt64)] = []
 
-    init(number: Int, seed: UInt64, upstream: SimulatedUpstream, now: @escaping () -> Moment) {
+    init(
+        number: Int,
+        seed: UInt64,
+        formats: Formats,
+        upstream: SimulatedUpstream,
+        now: @escaping () -> Moment
+    ) {
         self.number = number
         self.upstream = upstream
         self.now = now
         let info = MemberInfo(name: "node-\(number)", version: "1", upstreams: ["demo"])
-        machine = MemberMachine(info: info, seed: seed, groups: 2)
+        machine = MemberMachine(info: info, seed: seed, groups: 2, formats: formats)
     }
 
     static func key(_ id: String) -> SharedTopicKey {

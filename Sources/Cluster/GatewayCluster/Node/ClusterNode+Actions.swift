@@ -19,7 +19,7 @@ extension ClusterNode {
             case .reconnect: reconnect()
             case .inspectLog: inspect()
             case .broadcast(let heartbeat): state.withLock { $0.connection }?.broadcast(reporting(heartbeat).bytes)
-            case .requestState: requestState()
+            case .requestState(let formats): requestState(in: formats)
             case .apply(let changes, let position): applier.withLock { $0.apply(changes, at: position) }
             case .beginWindows(let ledger): applier.withLock { $0.beginWindows(from: ledger) }
             case .extendWindows(let changes, let position): extendWindows(changes, at: position)
@@ -44,6 +44,8 @@ extension ClusterNode {
             case .drop(let id): drop(id)
             case .dropAll: dropAll()
             case .reportOtherConfiguration(let info): warn(about: info)
+            case .reportRefusal(let own, let members): refused(own, by: members)
+            case .reportOtherFormats(let formats): warn(about: formats)
             case .reportDivergence(let divergence): report(divergence)
             case .left: hasLeft.set()
             }
@@ -59,6 +61,20 @@ extension ClusterNode {
                 "other-digest": "\(String(divergence.other, radix: 16))",
                 "other-member": "\(divergence.member.map { String($0, radix: 16) } ?? "-")",
             ]
+        )
+    }
+
+    private func refused(_ own: Formats, by members: Formats) {
+        logger.error(
+            "this process cannot join the cluster: its members use other formats between them. Upgrade them through a version that has formats in common with both",
+            metadata: ["formats": "\(own)", "members-formats": "\(members)"]
+        )
+    }
+
+    private func warn(about formats: Formats) {
+        logger.warning(
+            "a process cannot join the cluster: it uses other formats between members",
+            metadata: ["formats": "\(formats)"]
         )
     }
 
@@ -172,10 +188,12 @@ extension ClusterNode {
         }
     }
 
-    private func requestState() {
+    private func requestState(in formats: Formats) {
         guard let (connection, _) = current else { return }
         addJob { [weak self] in
-            guard let bytes = try? await connection.requestFromGroup([], within: Self.stateTimeout) else { return }
+            guard let bytes = try? await connection.requestFromGroup(formats.bytes, within: Self.stateTimeout) else {
+                return
+            }
             self?.offer(.state(bytes))
         }
     }

@@ -263,8 +263,9 @@ final class ClusterNode: Sendable {
             guard let heartbeat = Heartbeat(bytes) else { return [] }
             count(heartbeat.rates, of: heartbeat.process, at: now)
             return state.withLock { $0.machine.heard(heartbeat, at: now) }
-        case .groupRequest(_, let address):
-            let (answer, connection) = state.withLock { ($0.machine.state(at: now), $0.connection) }
+        case .groupRequest(let bytes, let address):
+            guard let formats = Formats(bytes) else { return [] }
+            let (answer, connection) = state.withLock { ($0.machine.state(for: formats, at: now), $0.connection) }
             guard let answer else { return [] }
             let tables = applier.withLock { $0.tables(of: answer.ledger) }
             let snapshot = ClusterSnapshot(
@@ -274,7 +275,7 @@ final class ClusterNode: Sendable {
                 earlier: answer.earlier,
                 epochAge: answer.epochAge
             )
-            connection?.reply(snapshot.bytes, to: address)
+            connection?.reply(snapshot.bytes(in: answer.format), to: address)
         case .call(let bytes, let address): answer(bytes, replyTo: address)
         case .closed: disconnected()
         }

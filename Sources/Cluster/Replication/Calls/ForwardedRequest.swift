@@ -111,8 +111,7 @@ package struct ForwardedResponse: Sendable, Equatable {
 extension ForwardedRequest {
     /// The bytes of one message with some requests.
     package static func encoded(_ requests: [ForwardedRequest]) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.byte(ClusterFrame.version)
+        var writer = ByteWriter.stating()
         writer.list(requests) { writer, request in
             writer.string(request.method)
             writer.string(request.path)
@@ -129,8 +128,7 @@ extension ForwardedRequest {
 
     /// Reads a message with requests.
     package static func decoded(_ bytes: [UInt8]) throws(CodingError) -> [ForwardedRequest] {
-        var reader = ByteReader(bytes[...])
-        guard try reader.byte() == ClusterFrame.version else { throw .malformed }
+        var reader = try ByteReader.stating(bytes)
         let requests = try reader.list { reader throws(CodingError) in try reader.forwardedRequest() }
         try reader.finish()
         return requests
@@ -140,8 +138,7 @@ extension ForwardedRequest {
 extension ForwardedResponse {
     /// The bytes of one message with some responses.
     package static func encoded(_ responses: [ForwardedResponse]) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.byte(ClusterFrame.version)
+        var writer = ByteWriter.stating()
         writer.list(responses) { writer, response in
             writer.signed(response.status)
             writer.optional(response.problem) { $0.string($1) }
@@ -153,8 +150,7 @@ extension ForwardedResponse {
 
     /// Reads a message with responses.
     package static func decoded(_ bytes: [UInt8]) throws(CodingError) -> [ForwardedResponse] {
-        var reader = ByteReader(bytes[...])
-        guard try reader.byte() == ClusterFrame.version else { throw .malformed }
+        var reader = try ByteReader.stating(bytes)
         let responses = try reader.list { reader throws(CodingError) in
             var response = ForwardedResponse(status: try reader.signed())
             response.problem = try reader.optionalString()

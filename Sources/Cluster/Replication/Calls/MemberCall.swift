@@ -14,8 +14,7 @@ package enum MemberCall: Sendable, Equatable {
 
     /// The bytes that are sent.
     package var bytes: [UInt8] {
-        var writer = ByteWriter()
-        writer.byte(ClusterFrame.version)
+        var writer = ByteWriter.stating()
         switch self {
         case .perform(let requests, let number, let member, let position):
             writer.byte(Tag.perform)
@@ -32,8 +31,7 @@ package enum MemberCall: Sendable, Equatable {
 
     /// Reads a message.
     package init(_ bytes: [UInt8]) throws(CodingError) {
-        var reader = ByteReader(bytes[...])
-        guard try reader.byte() == ClusterFrame.version else { throw .malformed }
+        var reader = try ByteReader.stating(bytes)
         let tag = try reader.byte()
         let number = try reader.fixed64()
         switch tag {

@@ -1,6 +1,6 @@
 /// One message of the log.
 ///
-///     magic 'L' · version u8 · checksum u64 · kind u8 · member u64 · epoch u64 · previous u64 · digest u64 · counter u64
+///     magic 'L' · format u8 · checksum u64 · kind u8 · member u64 · epoch u64 · previous u64 · digest u64 · counter u64
 ///     · records
 ///     record: length varint · tag u8 · body
 ///
@@ -14,13 +14,15 @@ package struct ClusterFrame: Sendable, Equatable {
         case epoch = 2
     }
 
-    /// The highest version of the format that this build reads and writes.
-    static let version: UInt8 = 2
+    /// The first format with this header.
+    fileprivate static let firstFormat: UInt8 = 2
     fileprivate static let magic = UInt8(ascii: "L")
     /// The bytes before the checksum, and those up to its end.
     fileprivate static let prefixLength = 2
     fileprivate static let checksumEnd = 10
 
+    /// The format of its records.
+    package var format: UInt8
     /// The kind.
     package var kind: Kind
     /// The member that wrote it.
@@ -38,6 +40,7 @@ package struct ClusterFrame: Sendable, Equatable {
 
     /// A frame.
     package init(
+        format: UInt8 = Formats.supported.newest,
         kind: Kind = .records,
         member: UInt64,
         epoch: UInt64,
@@ -46,6 +49,7 @@ package struct ClusterFrame: Sendable, Equatable {
         counter: UInt64,
         payload: ArraySlice<UInt8>
     ) {
+        self.format = format
         self.kind = kind
         self.member = member
         self.epoch = epoch
@@ -55,13 +59,14 @@ package struct ClusterFrame: Sendable, Equatable {
         self.payload = payload
     }
 
-    /// Parses a frame without its checksum; nil for other bytes, and for a version that this build does not know.
+    /// Parses a frame without its checksum; nil for other bytes. The format of its records need not be known.
     package init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes[...])
         do throws(CodingError) {
-            guard try reader.byte() == Self.magic, try reader.byte() == Self.version else { return nil }
+            guard try reader.byte() == Self.magic else { return nil }
+            format = try reader.byte()
             _ = try reader.fixed64()
-            guard let kind = Kind(rawValue: try reader.byte()) else { return nil }
+            guard format >= Self.firstFormat, let kind = Kind(rawValue: try reader.byte()) else { return nil }
             self.kind = kind
             member = try reader.fixed64()
             epoch = try reader.fixed64()
@@ -82,7 +87,7 @@ package struct ClusterFrame: Sendable, Equatable {
         let rest = content.bytes + payload
         var writer = ByteWriter()
         writer.byte(Self.magic)
-        writer.byte(Self.version)
+        writer.byte(format)
         writer.fixed64(Self.checksum(of: rest[...], after: writer.bytes[...]))
         return writer.bytes + rest
     }
@@ -110,7 +115,9 @@ extension StoredFrame {
 
     private var parts: (prefix: ArraySlice<UInt8>, checksum: UInt64, rest: ArraySlice<UInt8>)? {
         let end = ClusterFrame.checksumEnd
-        guard bytes.count >= end, bytes[0] == ClusterFrame.magic, bytes[1] == ClusterFrame.version else { return nil }
+        guard bytes.count >= end, bytes[0] == ClusterFrame.magic, bytes[1] >= ClusterFrame.firstFormat else {
+            return nil
+        }
         var reader = ByteReader(bytes[ClusterFrame.prefixLength..<end])
         guard let checksum = try? reader.fixed64() else { return nil }
         return (bytes[..<ClusterFrame.prefixLength], checksum, bytes[end...])

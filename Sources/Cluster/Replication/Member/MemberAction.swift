@@ -13,8 +13,8 @@ package enum MemberAction: Sendable, Equatable {
     case inspectLog
     /// Send a heartbeat to all members.
     case broadcast(Heartbeat)
-    /// Request the state of the other members; each reply is passed to `stateArrived`.
-    case requestState
+    /// Request the state of the other members in one of these formats; each reply is passed to `stateArrived`.
+    case requestState(Formats)
     /// Apply changes to the hub, up to a position.
     case apply([Change], at: UInt64)
     /// Begin to rebuild the windows of recent events, from the state at an earlier position on.
@@ -63,6 +63,10 @@ package enum MemberAction: Sendable, Equatable {
     case dropAll
     /// Log that the configuration of a member differs from that of this one.
     case reportOtherConfiguration(MemberInfo)
+    /// Log that this member does not join, because it shares no format with members.
+    case reportRefusal(own: Formats, members: Formats)
+    /// Log that another process cannot join, because it shares no format with the members.
+    case reportOtherFormats(Formats)
     /// Log that two logs exist. The member begins another epoch.
     case reportDivergence(LogDivergence)
     /// The member has left the cluster, as ordered by `leave`.

@@ -5,6 +5,8 @@ package import Primitives
 extension MemberMachine {
     /// The state for a joining member, without the values.
     package struct StateForMember {
+        /// The format to send it in.
+        package let format: UInt8
         /// The log that the positions belong to.
         package let created: String
         /// The present ledger.
@@ -25,14 +27,33 @@ extension MemberMachine {
         if monitor.isReachable(at: now) { loading.requests += 1 }
         loading.nextRequest = now + timings.requestInterval
         phase = .loading(loading)
-        return [.requestState]
+        return [.requestState(formats)]
     }
 
     mutating func loadingTimePassed(_ loading: Loading, at now: Moment) -> [MemberAction] {
         guard now >= loading.nextRequest else { return [] }
+        if !isLocal, let members = heardFormats.refusal(of: formats, since: now - timings.suspect) {
+            return refused(by: members, at: now)
+        }
+        if loading.isRefused {
+            // They are gone.
+            phase = .loading(Loading(since: now, nextRequest: now, base: loading.base))
+            return requestState(at: now)
+        }
         if loading.beginning != nil { return beginEpoch(at: now) }
         let waits = monitor.hearsOthers(at: now) && now - loading.since < timings.loading
         return loading.requests < timings.requestCount || waits ? requestState(at: now) : beginEpoch(at: now)
+    }
+
+    /// Members share no format with this one: it waits until there are none.
+    private mutating func refused(by members: Formats, at now: Moment) -> [MemberAction] {
+        guard case .loading(var loading) = phase else { return [] }
+        let isReported = loading.isRefused
+        loading.isRefused = true
+        loading.requests = 0
+        loading.nextRequest = now + timings.requestInterval
+        phase = .loading(loading)
+        return isReported ? [] : [.reportRefusal(own: formats, members: members)]
     }
 
     mutating func beginEpoch(at now: Moment) -> [MemberAction] {
@@ -48,6 +69,7 @@ extension MemberMachine {
         var writer = ByteWriter()
         writer.varint(UInt64(groups))
         let frame = ClusterFrame(
+            format: formats.newest,
             kind: .epoch,
             member: member,
             epoch: randomNumber(),
@@ -77,6 +99,9 @@ extension MemberMachine {
 
     /// Applies a frame between the earlier state and the snapshot.
     mutating func replay(_ stored: StoredFrame, at now: Moment) -> [MemberAction] {
+        if let frame = ClusterFrame(stored.bytes), frame.kind == .records, !formats.contains(frame.format) {
+            return endReplay(isComplete: false, at: now)
+        }
         guard let verdict = replay?.ledger.apply(stored), let replay else { return [] }
         var changes: [Change] = []
         if case .taken(let effects) = verdict {
@@ -159,12 +184,14 @@ extension MemberMachine {
         }
     }
 
-    /// The state for a joining member; nil while this member must not reply.
-    package func state(at now: Moment) -> StateForMember? {
-        guard isServing(at: now), isMember, let ledger, let created else { return nil }
+    /// The state for a joining member that reads some formats; nil while this member must not reply, or shares none of them.
+    package func state(for other: Formats, at now: Moment) -> StateForMember? {
+        guard isServing(at: now), isMember, let ledger, let created, let common = ledger.formats?.common(with: other)
+        else { return nil }
         let limit = timings.window * (Self.windowParts - 1) / Self.windowParts
         let earlier = history.oldest(upTo: limit, before: ledger.position, at: now)
         return StateForMember(
+            format: common.newest,
             created: created,
             ledger: ledger,
             earlier: earlier,

@@ -41,6 +41,7 @@ extension MemberMachine {
     private mutating func apply(_ stored: StoredFrame, at now: Moment) -> [MemberAction] {
         counters.framesApplied += 1
         if case .loading(let loading) = phase { return beginAtEpoch(stored, loading, now) }
+        if isUnreadable(stored) { return enter(from: stored.position, at: now) }
         if phase == .replaying { return replay(stored, at: now) }
         if let divergence = otherPast(of: stored) { return diverged(divergence) }
         history.applied(stored)
@@ -55,7 +56,12 @@ extension MemberMachine {
             return [.apply([], at: stored.position)] + ownFrameRead(stored, now)
         case .stale:
             counters.framesIgnoredStale += 1
+            // A member that shared a format with others may have been refused because of one that has joined before.
+            if isInFlight(stored), !isMember { return enter(from: stored.position, at: now) }
             return [.apply([], at: stored.position)]
+        case .unreadable:
+            counters.framesIgnoredStale += 1
+            return [.apply([], at: stored.position)] + (isInFlight(stored) ? rewritten(at: now) : [])
         case .damaged:
             let sum = stored.sum
             let written = stored.wrongChecksum(sum) ?? sum
@@ -65,6 +71,15 @@ extension MemberMachine {
         case .epochStarted:
             return restarted(at: stored.position, now)
         }
+    }
+
+    /// Whether this member cannot read a frame that the members read: they had not heard yet that it is about to join. A
+    /// frame before its snapshot is one of the windows of recent events, without which it continues.
+    private func isUnreadable(_ stored: StoredFrame) -> Bool {
+        guard phase == .following, !isMember, let frame = ClusterFrame(stored.bytes), frame.kind == .records else {
+            return false
+        }
+        return !formats.contains(frame.format) && stored.wrongChecksum(stored.sum) == nil
     }
 
     /// The writer of a frame has read another log up to `previous` than this member.
@@ -96,7 +111,8 @@ extension MemberMachine {
 
     /// A joining member can start at the beginning of an epoch if no unknown later epoch began after it.
     private mutating func beginAtEpoch(_ stored: StoredFrame, _ loading: Loading, _ now: Moment) -> [MemberAction] {
-        guard stored.wrongChecksum(stored.sum) == nil, let frame = ClusterFrame(stored.bytes), frame.kind == .epoch,
+        guard !loading.isRefused, stored.wrongChecksum(stored.sum) == nil, let frame = ClusterFrame(stored.bytes),
+            frame.kind == .epoch,
             frame.previous >= loading.base
         else { return [] }
         var beginning = ClusterLedger(beginning: frame, at: stored.position)
@@ -125,12 +141,16 @@ extension MemberMachine {
 
     /// A frame of this member was read from the log: the next one may be appended.
     private mutating func ownFrameRead(_ stored: StoredFrame, _ now: Moment) -> [MemberAction] {
-        guard let inFlight, let frame = ClusterFrame(stored.bytes), frame.member == member,
-            frame.counter == inFlight.counter
-        else { return [] }
+        guard let inFlight, isInFlight(stored) else { return [] }
         counters.appendSeconds.record((now - inFlight.firstSentAt) / .seconds(1))
         self.inFlight = nil
         return [.written(inFlight.records)]
+    }
+
+    /// Whether a frame is the one that this member has written last.
+    private func isInFlight(_ stored: StoredFrame) -> Bool {
+        guard let inFlight, let frame = ClusterFrame(stored.bytes) else { return false }
+        return frame.member == member && frame.counter == inFlight.counter
     }
 
     mutating func fetchIfBehind(at now: Moment, always: Bool = false) -> [MemberAction] {
@@ -287,6 +307,7 @@ extension MemberMachine {
         counter += 1
         counters.framesAppended += 1
         let frame = ClusterFrame(
+            format: writtenFormat(at: now),
             member: member,
             epoch: epoch,
             previous: reader.position,
@@ -303,6 +324,20 @@ extension MemberMachine {
             sentAt: now
         )
         return bytes
+    }
+
+    /// The newest format that all members read, and the processes that are about to join.
+    private func writtenFormat(at now: Moment) -> UInt8 {
+        let members = ledger?.formats?.common(with: formats) ?? formats
+        return heardFormats.common(with: members, since: now - timings.suspect).newest
+    }
+
+    /// The last frame of this member had no effect because of its format: writes the records again, in another one.
+    private mutating func rewritten(at now: Moment) -> [MemberAction] {
+        guard let inFlight, var frame = ClusterFrame(inFlight.bytes) else { return [] }
+        frame.format = writtenFormat(at: now)
+        self.inFlight?.bytes = frame.bytes
+        return resend(at: now)
     }
 
     mutating func resend(at now: Moment) -> [MemberAction] {

@@ -10,15 +10,17 @@ extension MemberMachine {
             monitor.echoed(sentAt: heartbeat.sentAt, at: now)
             return []
         }
-        guard heartbeat.member != 0 else { return fetchIfBehind(at: now) }
+        let other = heardFormats.heard(heartbeat, by: formats, at: now)
+        guard heartbeat.member != 0 else { return other + fetchIfBehind(at: now) }
         monitor.heard(heartbeat.member, at: now)
         if phase == .following, heartbeat.epoch == ledger?.epoch { reader.reaches(heartbeat.position) }
-        return noteConfiguration(heartbeat.configuration, of: heartbeat.member) + fetchIfBehind(at: now)
+        return other + noteConfiguration(heartbeat.configuration, of: heartbeat.member) + fetchIfBehind(at: now)
     }
 
     private mutating func beat(at now: Moment) -> [MemberAction] {
         guard phase != .offline, now >= nextHeartbeat else { return [] }
         nextHeartbeat = now + timings.heartbeat
+        heardFormats.forget(before: now - timings.suspect)
         let isFollowing = isFollowing
         return [
             .broadcast(
@@ -28,7 +30,8 @@ extension MemberMachine {
                     epoch: ledger?.epoch ?? 0,
                     position: isFollowing ? reader.position : 0,
                     sentAt: now,
-                    configuration: configuration
+                    configuration: configuration,
+                    formats: formats
                 )
             )
         ]

@@ -39,6 +39,8 @@ package struct MemberMachine: ~Copyable, Sendable {
         let base: UInt64
         /// The frame that begins an epoch, if this member appended one.
         var beginning: [UInt8]?
+        /// Whether members share no format with this one.
+        var isRefused = false
     }
 
     /// The reading of the log from an earlier state up to a snapshot.
@@ -55,7 +57,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         let counter: UInt64
         /// The number of the outbox's records up to its last one.
         let records: UInt64
-        let bytes: [UInt8]
+        var bytes: [UInt8]
         let firstSentAt: Moment
         var sentAt: Moment
     }
@@ -142,6 +144,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     var ages = PositionAges(lifetime: IdempotentRequests.lifetime)
     var isFetching = false
     var formerResources: FormerResources?
+    /// The formats of other processes, from their heartbeats.
+    var heardFormats = HeardFormats()
     /// The digests of the members' configurations, from their heartbeats.
     var configurations: [UInt64: UInt64] = [:]
     var counters = MemberCounters()
@@ -153,14 +157,17 @@ package struct MemberMachine: ~Copyable, Sendable {
     ///   - seed: A random number that no other process has.
     ///   - groups: The number of groups of an upstream's subscriptions in the epochs that this member begins.
     ///   - configuration: A digest of the configuration that members should have in common.
+    ///   - formats: The formats that it reads and writes.
     package init(
         info: MemberInfo,
         seed: UInt64,
         groups: Int,
         configuration: UInt64 = 0,
+        formats: Formats = .supported,
         timings: ClusterTimings = ClusterTimings()
     ) {
         self.info = info
+        self.info.formats = formats
         self.groups = groups
         self.configuration = configuration
         self.timings = timings
@@ -177,6 +184,9 @@ package struct MemberMachine: ~Copyable, Sendable {
         // In a heartbeat, 0 means that the process is no member.
         return max(1, SplitMix64.mixed(seed))
     }
+
+    /// The formats that this member reads and writes.
+    package var formats: Formats { info.formats }
 
     /// The position up to which the log is applied.
     package var position: UInt64 { reader.position }

@@ -109,6 +109,16 @@ package struct ClusterLedger: Sendable, Equatable {
         self.earlierEpochs = earlierEpochs
     }
 
+    /// The formats that all members read; nil: there are no members, or no such formats.
+    package var formats: Formats? {
+        guard var common = members.first?.value.info.formats else { return nil }
+        for member in members.values {
+            guard let shared = common.common(with: member.info.formats) else { return nil }
+            common = shared
+        }
+        return common
+    }
+
     /// The state of a ticket.
     package func state(of ticket: TicketUse) -> TicketState {
         ticket.epoch == epoch ? ticketUses.state(of: ticket) : .void
@@ -125,6 +135,8 @@ package struct ClusterLedger: Sendable, Equatable {
         /// It was ignored: its writer does not belong to the cluster or wrote under an earlier epoch, or it is no valid
         /// frame.
         case stale
+        /// It was ignored by all members, because some of them do not read its format.
+        case unreadable
         /// Its checksum is wrong: the engine has changed it.
         case damaged
         /// A frame before it is missing from the log, or it belongs to an epoch whose beginning is missing.
@@ -149,6 +161,7 @@ package struct ClusterLedger: Sendable, Equatable {
             return isLate ? .stale : .lost
         }
         guard frame.previous < position else { return .lost }
+        if let formats, !formats.contains(frame.format) { return .unreadable }
         if members[frame.member] == nil, !join(frame) { return .stale }
         guard let member = members[frame.member] else { return .stale }
         if frame.counter <= member.counter { return .again }
@@ -178,11 +191,12 @@ package struct ClusterLedger: Sendable, Equatable {
         )
     }
 
-    /// Adds an unknown writer whose frame starts with `join`.
+    /// Adds an unknown writer whose frame starts with `join`, and that shares a format with all members.
     private mutating func join(_ frame: ClusterFrame) -> Bool {
         var reader = ByteReader(frame.payload)
         guard frame.counter == 1, !removed.contains(frame.member), let body = try? reader.blob(),
-            case .join(let info)? = try? ClusterRecord.read(body, layout: { _ in nil })
+            case .join(let info)? = try? ClusterRecord.read(body, layout: { _ in nil }),
+            info.formats.contains(frame.format), members.isEmpty || formats?.common(with: info.formats) != nil
         else { return false }
         members[frame.member] = Member(info: info, joinedAt: position, counter: 0)
         return true

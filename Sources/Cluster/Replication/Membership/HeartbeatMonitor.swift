@@ -2,6 +2,9 @@ package import Primitives
 
 /// The message that a member sends periodically to all members, itself included.
 package struct Heartbeat: Sendable, Equatable {
+    /// The format of these fields, which later formats do not change.
+    private static let format: UInt8 = 2
+
     /// The process; it stays the same when the member joins again.
     package var process: UInt64
     /// The member; 0 while it does not belong to the cluster.
@@ -13,6 +16,8 @@ package struct Heartbeat: Sendable, Equatable {
     package var sentAt: Moment
     /// A digest of the configuration that all members should have.
     package var configuration: UInt64
+    /// The formats that the process reads.
+    package var formats: Formats
     /// The requests of rate-limited names since the last heartbeat.
     package var rates: [RateUse] = []
 
@@ -23,7 +28,8 @@ package struct Heartbeat: Sendable, Equatable {
         epoch: UInt64,
         position: UInt64,
         sentAt: Moment,
-        configuration: UInt64
+        configuration: UInt64,
+        formats: Formats = .supported
     ) {
         self.process = process
         self.member = member
@@ -31,15 +37,16 @@ package struct Heartbeat: Sendable, Equatable {
         self.position = position
         self.sentAt = sentAt
         self.configuration = configuration
+        self.formats = formats
     }
 
     /// The bytes that are sent.
     package var bytes: [UInt8] {
-        var writer = ByteWriter()
-        writer.byte(ClusterFrame.version)
+        var writer = ByteWriter.stating(Self.format)
         for value in [process, member, epoch, position, UInt64(bitPattern: sentAt.nanoseconds), configuration] {
             writer.fixed64(value)
         }
+        writer.formats(formats)
         writer.rates(rates)
         return writer.bytes
     }
@@ -48,13 +55,14 @@ package struct Heartbeat: Sendable, Equatable {
     package init?(_ bytes: [UInt8]) {
         var reader = ByteReader(bytes[...])
         do throws(CodingError) {
-            guard try reader.byte() == ClusterFrame.version else { return nil }
+            guard try reader.byte() >= Self.format else { return nil }
             process = try reader.fixed64()
             member = try reader.fixed64()
             epoch = try reader.fixed64()
             position = try reader.fixed64()
             sentAt = Moment(nanoseconds: Int64(bitPattern: try reader.fixed64()))
             configuration = try reader.fixed64()
+            formats = try reader.formats()
             rates = try reader.rates()
         } catch {
             return nil

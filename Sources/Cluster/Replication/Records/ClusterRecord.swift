@@ -32,6 +32,8 @@ package struct MemberInfo: Sendable, Equatable {
     package var upstreams: [String]
     /// The number of the process, to which calls are sent; set by its `MemberMachine`.
     package internal(set) var process: UInt64 = 0
+    /// The formats that it reads and writes; set by its `MemberMachine`.
+    package internal(set) var formats = Formats.supported
 
     /// The information of a member.
     package init(name: String, version: String, upstreams: [String]) {
@@ -264,6 +266,7 @@ extension ByteWriter {
         string(info.version)
         list(info.upstreams) { $0.string($1) }
         fixed64(info.process)
+        formats(info.formats)
     }
 
     mutating func session(_ session: OfferedUpstreamSession) {
@@ -292,6 +295,7 @@ extension ByteReader {
             upstreams: try strings()
         )
         info.process = try fixed64()
+        info.formats = try formats()
         return info
     }
 

@@ -29,10 +29,9 @@ package struct ClusterSnapshot: Sendable, Equatable {
         self.epochAge = epochAge
     }
 
-    /// The bytes that a member sends to a joining member.
-    package var bytes: [UInt8] {
-        var writer = ByteWriter()
-        writer.byte(ClusterFrame.version)
+    /// The bytes that a member sends to a joining member, in a format that both read.
+    package func bytes(in format: UInt8) -> [UInt8] {
+        var writer = ByteWriter.stating(format)
         writer.string(created)
         writer.ledger(ledger)
         writer.list(tables.sorted { $0.key < $1.key }) { writer, table in
@@ -47,10 +46,9 @@ package struct ClusterSnapshot: Sendable, Equatable {
         return writer.bytes
     }
 
-    /// Reads a snapshot.
-    package init(_ bytes: [UInt8]) throws(CodingError) {
-        var reader = ByteReader(bytes[...])
-        guard try reader.byte() == ClusterFrame.version else { throw .malformed }
+    /// Reads a snapshot in one of some formats.
+    package init(_ bytes: [UInt8], among formats: Formats = .supported) throws(CodingError) {
+        var reader = try ByteReader.stating(bytes, among: formats)
         created = try reader.string()
         let ledger = try reader.ledger()
         self.ledger = ledger

@@ -28,8 +28,7 @@ package struct StreamDefinition: Sendable {
 
     /// The bytes of a specification.
     package var bytes: [UInt8] {
-        var writer = ByteWriter()
-        writer.byte(ClusterFrame.version)
+        var writer = ByteWriter.stating()
         writer.bool(request.conflates)
         writer.optional(request.maxFrequency) { $0.double($1) }
         writer.bool(request.sendsAllFields)
@@ -51,8 +50,7 @@ package struct StreamDefinition: Sendable {
 
     /// Reads the bytes of a specification.
     package init(_ bytes: [UInt8]) throws(CodingError) {
-        var reader = ByteReader(bytes[...])
-        guard try reader.byte() == ClusterFrame.version else { throw .malformed }
+        var reader = try ByteReader.stating(bytes)
         var request = StreamRequest(sources: [])
         request.conflates = try reader.bool()
         request.maxFrequency = try reader.optional { reader throws(CodingError) in try reader.double() }

@@ -28,8 +28,7 @@ package struct ClusterTicket: Sendable, Equatable {
 
     /// The bytes that are encrypted.
     package var bytes: [UInt8] {
-        var writer = ByteWriter()
-        writer.byte(ClusterFrame.version)
+        var writer = ByteWriter.stating()
         writer.ticket(use)
         writer.double(expiresAt)
         writer.caller(caller)
@@ -40,8 +39,7 @@ package struct ClusterTicket: Sendable, Equatable {
 
     /// Reads the bytes of a ticket.
     package init(_ bytes: [UInt8]) throws(CodingError) {
-        var reader = ByteReader(bytes[...])
-        guard try reader.byte() == ClusterFrame.version else { throw .malformed }
+        var reader = try ByteReader.stating(bytes)
         use = try reader.ticket()
         expiresAt = try reader.double()
         caller = try reader.caller()
