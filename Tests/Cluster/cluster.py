@@ -11,6 +11,7 @@ import sys
 import time
 import urllib.request
 
+from engine import Disk, program
 from harness import free_port
 from relay import Relay
 
@@ -24,6 +25,8 @@ STREAMS = [
 # How long processes may take to start, or to end after SIGTERM, before the run is given up.
 STARTING = 120.0
 ENDING = 60.0
+# How long the election of another leader may take.
+ELECTION = 30.0
 # The size of the file system that `engine-full` fills, and the largest log on it.
 DISK = 64 << 20
 WINDOW = 16 << 20
@@ -55,6 +58,11 @@ class Cluster:
         self.engine_relays, self.upstream_relays = {}, {}
         self.clocks = None
         self.processes = {}
+        self.program = program(options.engine_version)
+        # The disks of the engine's servers; empty if their power does not fail.
+        self.disks = []
+        # How long the log had no leader, after each loss of one.
+        self.leaderless = []
         # Processes that a fault has ended or is ending.
         self.expected = set()
         self.is_disturbed = False
@@ -92,17 +100,42 @@ class Cluster:
         return os.path.join(self.folder, f"store{index}")
 
     async def start_engine(self, index=0):
-        flags = []
+        flags = ["-js", "-sd", self.store(index)]
+        if self.options.sync:
+            settings = os.path.join(self.folder, f"engine{index}.conf")
+            with open(settings, "w") as file:
+                file.write(f'jetstream {{ store_dir: "{self.store(index)}", sync_interval: {self.options.sync} }}\n')
+            flags = ["-c", settings]
         if len(self.engines) > 1:
             routes = ",".join(f"nats://127.0.0.1:{port}" for port in self.route_ports)
-            flags = [
+            flags += [
                 "-n", self.engines[index], "--cluster_name", "test", "--routes", routes,
                 "--cluster", f"nats://127.0.0.1:{self.route_ports[index]}",
             ]
         await self.start(
-            self.engines[index], "nats-server", "-js", "-sd", self.store(index), "-a", "127.0.0.1",
-            "-p", str(self.engine_ports[index]), "-m", str(self.monitor_ports[index]), *flags,
+            self.engines[index], self.program, "-a", "127.0.0.1", "-p", str(self.engine_ports[index]),
+            "-m", str(self.monitor_ports[index]), *flags,
         )
+
+    async def fail_power(self, index):
+        """Ends a server of the engine, with only that on its disk which was written there."""
+        name = self.engines[index]
+        self.processes[name].send_signal(signal.SIGSTOP)
+        await asyncio.to_thread(self.disks[index].freeze)
+        await self.end(name)
+        await asyncio.to_thread(self.disks[index].restore)
+
+    async def await_leader(self, former):
+        """Measures how long the log has no leader after the loss of one."""
+        if len(self.engines) == 1 or former is None:
+            return
+        lost = time.monotonic()
+        while await asyncio.to_thread(self.leader) in (None, former):
+            # The former leader may lead again.
+            if time.monotonic() - lost > ELECTION:
+                return
+            await asyncio.sleep(0.05)
+        self.leaderless.append(time.monotonic() - lost)
 
     def leader(self):
         """The index of the engine's server that leads the log; None if there is none."""
@@ -184,12 +217,19 @@ class Cluster:
 
     # All
 
-    async def start_all(self, has_relays, has_clocks, has_disk):
-        if has_clocks:
-            self.build_clocks()
-        if has_disk:
+    def mount(self, faults):
+        """Mounts the file systems of the engine that the faults need."""
+        if "power" in faults:
+            for index in range(len(self.engines)):
+                self.disks.append(Disk(self.store(index), os.path.join(self.folder, f"disk{index}"), DISK))
+        elif "engine-full" in faults:
             os.mkdir(self.store())
             subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", self.store()], check=True)
+
+    async def start_all(self, has_relays, has_clocks):
+        if has_clocks:
+            self.build_clocks()
+        self.mount(self.options.faults)
         for index in range(len(self.engines)):
             await self.start_engine(index)
         await self.start(
@@ -210,8 +250,9 @@ class Cluster:
             if process.returncode is None:
                 process.kill()
         await asyncio.gather(*(process.wait() for process in self.processes.values()))
-        if os.path.ismount(self.store()):
-            subprocess.run(["umount", "--lazy", self.store()], check=True)
+        for index in range(len(self.engines)):
+            if os.path.ismount(self.store(index)):
+                subprocess.run(["umount", "--lazy", self.store(index)], check=True)
 
     def ended(self):
         """The processes that ended by themselves, or with an error after SIGTERM."""

@@ -177,7 +177,21 @@ async def engine_pause(cluster):
 async def leader(cluster):
     """The server that leads the log is killed and started again; with one server, the same as `engine`."""
     index = await asyncio.to_thread(cluster.leader)
-    await restart_engine(cluster, index or 0, signal.SIGKILL, random.uniform(0.1, 12))
+    restart = restart_engine(cluster, index or 0, signal.SIGKILL, random.uniform(0.1, 12))
+    await asyncio.gather(restart, cluster.await_leader(index))
+
+
+async def power(cluster):
+    """The power of a server of the engine fails: its disk has only what was written to it."""
+    index = some_engine(cluster)
+    may_lose = cluster.options.sync != "always"
+    cluster.note(f"power engine{index}")
+    cluster.losses += may_lose
+    await cluster.fail_power(index)
+    await asyncio.sleep(random.uniform(0, 1))
+    await cluster.start_engine(index)
+    await asyncio.sleep(1)
+    cluster.losses += may_lose
 
 
 async def engine_empty(cluster):
@@ -235,9 +249,11 @@ FAULTS = {
     function.__name__.replace("_", "-"): function
     for function in (
         kill, pause, stutter, rolling, join, clock, engine_cut, engine_swallow, engine_slow, upstream_cut,
-        upstream_swallow, engine, engine_term, engine_away, engine_pause, leader, engine_empty, engine_back, engine_full,
+        upstream_swallow, engine, engine_term, engine_away, engine_pause, leader, power, engine_empty, engine_back, engine_full,
     )
 }
 RELAYED = {"engine-cut", "engine-swallow", "engine-slow", "upstream-cut", "upstream-swallow"}
+# Those that need a file system of their own.
+MOUNTED = {"power", "engine-full"}
 # Those that are made for an engine of one server.
 SINGLE = {"engine-empty", "engine-back", "engine-full"}
