@@ -1,4 +1,4 @@
-"""Records the demo server, interrupts the recorder, continues, and replays the file to the official Python client.
+"""Records the demo server and a feed, interrupts the recorder, continues, and replays the files to the official client.
 
 usage: python replay.py BINARY
 
@@ -170,10 +170,39 @@ def check(binary, folder):
         expect("byte 8: the checksum of a frame's content is wrong" in refused.stderr, refused.stderr)
 
 
+def check_feed(binary, folder):
+    """Records a feed in COMMAND mode through a gateway, and replays it."""
+    file = os.path.join(folder, "portfolio.lsrec")
+    demo = Program(binary, "demo", "--port", "0", "--demo-port", "0")
+    try:
+        arguments = [binary, "record", file, "--feed", "portfolio", "--gateway", demo.address(), "--count", "8"]
+        recorded = subprocess.run(arguments, capture_output=True, text=True, timeout=TIMEOUT)
+        expect(recorded.returncode == 0, recorded.stderr)
+    finally:
+        demo.end()
+
+    def replayed():
+        server = Program(binary, "demo-server", "--port", "0", "--replay", file, "--speed", "20", "--from", "0.001")
+        try:
+            reader = Reader(server.address(), "COMMAND", ["portfolio1"], ["key", "command", "qty"], "PORTFOLIO_ADAPTER")
+            reader.wait_for_updates(8)
+            callbacks = reader.callbacks()
+            reader.close()
+            return callbacks
+        finally:
+            server.end()
+
+    one = replayed()
+    expect(one == replayed(), "two replays of a feed cause the same callbacks")
+    updates = [entry for entry in one if entry[0] == "update"]
+    expect([entry[2] for entry in updates] == 5 * [True] + 3 * [False], f"a snapshot of five keys: {updates}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         try:
             check(sys.argv[1], folder)
+            check_feed(sys.argv[1], folder)
         except Failure as failure:
             print(failure)
             return 1

@@ -143,6 +143,15 @@ import Testing
         }
     }
 
+    @Test func aPageOfAnotherOriginIsRefused() async throws {
+        var access = AccessConfiguration()
+        access.hosts = ["gateway.example"]
+        let fixture = try await AccessFixture(access)
+        let origin = HTTPField("Origin", "https://evil.example")
+        #expect(fixture.perform("POST", "/mcp", as: nil, Self.message("ping"), [origin]).status == 403)
+        #expect(fixture.perform("POST", "/mcp", as: nil, Self.message("ping")).status == 200)
+    }
+
     @Test func aSessionBelongsToItsCallerUntilItEnds() async throws {
         let fixture = try await Self.fixture()
         let session = try Self.session(fixture, as: AccessFixture.alice)
