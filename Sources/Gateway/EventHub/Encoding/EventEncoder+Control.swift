@@ -41,6 +41,7 @@ extension EventEncoder {
             json.member("status", status.rawValue)
         case .subscription(let state):
             json.member("subscription", state.id.rawValue)
+            json.member("mode", state.mode.rawValue)
             json.member("client", state.client?.rawValue)
             json.member("status", state.status?.rawValue)
             json.member("active", state.isActive)

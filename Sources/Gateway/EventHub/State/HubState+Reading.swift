@@ -145,6 +145,7 @@ extension HubState {
             .subscription(
                 SubscriptionSourceState(
                     id: id,
+                    mode: record.properties.mode,
                     client: record.client,
                     status: record.client.flatMap { clients[$0]?.status },
                     isActive: record.isActive,

@@ -17,18 +17,18 @@ extension HubState {
     /// A subscription that was not opened for the stream would need a snapshot, whose sequences follow the events so far:
     /// a reader that resumes with one of these events would not receive the snapshot.
     func start(of request: StreamRequest) -> StreamStart? {
-        var records: [(id: SubscriptionID, channel: Channel, start: SubscriptionStart)] = []
+        var records: [(id: SubscriptionID, mode: SubscriptionMode, channel: Channel, start: SubscriptionStart)] = []
         for source in request.sources {
             guard case .subscription(let id) = source, request.opened.contains(id), let record = subscriptions[id],
                 let start = record.start
             else { return nil }
-            records.append((id, record.channel, start))
+            records.append((id, record.properties.mode, record.channel, start))
         }
         guard !records.isEmpty else { return nil }
         var result = StreamStart()
         // A client is listed with its status at the first of its subscriptions: its later events follow.
         var first: [ClientID: SubscriptionStart] = [:]
-        for (_, _, start) in records where start.sequence < first[start.client]?.sequence ?? .max {
+        for (_, _, _, start) in records where start.sequence < first[start.client]?.sequence ?? .max {
             first[start.client] = start
         }
         for (name, start) in first {
@@ -36,12 +36,13 @@ extension HubState {
             result.channels.append((client.connection, start.sequence))
             if request.includesLegacy { result.channels.append((client.legacy, start.sequence)) }
         }
-        for (id, channel, start) in records {
+        for (id, mode, channel, start) in records {
             result.channels.append((channel, start.sequence))
             result.states.append(
                 .subscription(
                     SubscriptionSourceState(
                         id: id,
+                        mode: mode,
                         client: start.client,
                         status: first[start.client]?.status,
                         isActive: true,

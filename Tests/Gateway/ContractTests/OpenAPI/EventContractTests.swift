@@ -133,6 +133,7 @@ import Testing
             .subscription(
                 SubscriptionSourceState(
                     id: SubscriptionID("s1"),
+                    mode: .merge,
                     client: ClientID("c1"),
                     status: .stalled,
                     isActive: true,
@@ -142,6 +143,7 @@ import Testing
             .subscription(
                 SubscriptionSourceState(
                     id: SubscriptionID("s2"),
+                    mode: .merge,
                     client: ClientID("c1"),
                     status: .connectedWSStreaming,
                     isActive: true,

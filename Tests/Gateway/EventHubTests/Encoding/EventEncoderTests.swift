@@ -186,6 +186,7 @@ internal import Testing
             .subscription(
                 SubscriptionSourceState(
                     id: "s1",
+                    mode: .command,
                     client: "c1",
                     status: .connecting,
                     isActive: true,
@@ -198,8 +199,8 @@ internal import Testing
             as: .serverSentEvents
         )
         let list =
-            #"[{"client":"c1","status":"CONNECTING"},{"subscription":"s1","client":"c1","status":"CONNECTING","#
-            + #""active":true,"subscribed":false,"lastError":{"code":21,"message":"no"}}]"#
+            #"[{"client":"c1","status":"CONNECTING"},{"subscription":"s1","mode":"COMMAND","client":"c1","#
+            + #""status":"CONNECTING","active":true,"subscribed":false,"lastError":{"code":21,"message":"no"}}]"#
         #expect(
             String(decoding: encoder.json.bytes, as: UTF8.self)
                 == "retry: 2100\nevent: stream\ndata: {\"stream\":\"t\",\"sources\":\(list),\"resume\":\"gap\"}\n\n"

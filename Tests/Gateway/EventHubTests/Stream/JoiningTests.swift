@@ -21,8 +21,8 @@ internal import Testing
         #expect(
             first["sources"] == [
                 [
-                    "subscription": "s", "client": "c", "status": "CONNECTED:WS-STREAMING", "active": true,
-                    "subscribed": false, "lastError": .null,
+                    "subscription": "s", "mode": "MERGE", "client": "c", "status": "CONNECTED:WS-STREAMING",
+                    "active": true, "subscribed": false, "lastError": .null,
                 ]
             ]
         )

@@ -45,7 +45,7 @@ internal import Testing
         #expect(
             try stream.events.first?["sources"] == [
                 [
-                    "subscription": "s", "client": "c", "status": "DISCONNECTED", "active": true,
+                    "subscription": "s", "mode": "MERGE", "client": "c", "status": "DISCONNECTED", "active": true,
                     "subscribed": false, "lastError": .null,
                 ]
             ]

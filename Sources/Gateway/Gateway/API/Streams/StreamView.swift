@@ -71,6 +71,7 @@ struct StreamView {
             let resource = pool.resource(id)
             let status = resource?.status
             json.member("subscription", id.rawValue)
+            json.member("mode", resource?.properties.mode.rawValue)
             json.member("client", resource?.client?.id.rawValue)
             json.member("status", resource?.client?.core.status.rawValue)
             json.member("active", status?.isActive ?? false)

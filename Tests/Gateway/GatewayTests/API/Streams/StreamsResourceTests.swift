@@ -150,7 +150,8 @@ import Testing
         let shown = { fixture.perform("GET", location).json["sources"]?.array }
         #expect(
             shown()?.first == [
-                "subscription": .string(subscription), "client": .string(client), "status": "DISCONNECTED",
+                "subscription": .string(subscription), "mode": "RAW", "client": .string(client),
+                "status": "DISCONNECTED",
                 "active": true, "subscribed": false, "lastError": .null,
             ]
         )
@@ -160,7 +161,7 @@ import Testing
         resource.left()
         #expect(
             shown()?.first == [
-                "subscription": .string(subscription), "client": .null, "status": .null, "active": false,
+                "subscription": .string(subscription), "mode": "RAW", "client": .null, "status": .null, "active": false,
                 "subscribed": false, "lastError": ["code": 21, "message": "bad group"],
             ]
         )
