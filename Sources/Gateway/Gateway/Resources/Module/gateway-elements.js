@@ -47,7 +47,7 @@ export class LsElement extends HTMLElement {
   }
 
   get spec() {
-    const spec = { mode: "MERGE" };
+    const spec = {};
     for (const name of members) if (this.hasAttribute(name)) spec[camel(name)] = this.getAttribute(name);
     return spec;
   }
@@ -135,15 +135,16 @@ class LsTable extends LsElement {
     this.#caption.hidden = !this.hasAttribute("caption");
     const { state: word, reason, problem } = state;
     this.#problem.textContent = word === "open" || word === "connecting" ? "" : [reason ?? word, problem?.cure].filter(Boolean).join(" ");
-    const rows = this.#rows(table);
+    const rows = this.#rows(table), isCommand = Boolean(table.items);
     const names = [...spec.fields ?? [], ...spec.commandSecondLevelFields ?? []];
     const columns = [...new Set(names.length ? names : rows.flatMap(([, , fields]) => Object.keys(fields)))]
-      .filter((name) => spec.mode !== "COMMAND" || (name !== "key" && name !== "command"));
-    if (this.#columns !== columns.join()) {
-      this.#columns = columns.join();
+      .filter((name) => !isCommand || (name !== "key" && name !== "command"));
+    const heads = [isCommand ? "key" : "item", ...columns];
+    if (this.#columns !== heads.join()) {
+      this.#columns = heads.join();
       this.#lines.clear();
       this.#body.replaceChildren();
-      this.#head.replaceChildren(...[spec.mode === "COMMAND" ? "key" : "item", ...columns].map((name) => this.#heading(name, "col")));
+      this.#head.replaceChildren(...heads.map((name) => this.#heading(name, "col")));
     }
     this.#update(rows, columns);
   }

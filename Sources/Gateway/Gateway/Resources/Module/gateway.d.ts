@@ -11,8 +11,10 @@ export interface Feeds {}
 
 /** A subscription: a source of `PATCH /v1/streams/{id}`. Lists may be written as texts with commas. */
 export interface SubscriptionSpec {
-  upstream: string;
-  mode: Mode;
+  /** Needed where the gateway has several upstreams without a default. */
+  upstream?: string;
+  /** MERGE if it is missing. */
+  mode?: Mode;
   items?: readonly string[] | string;
   itemGroup?: string;
   fields?: readonly string[] | string;
@@ -27,10 +29,13 @@ export interface SubscriptionSpec {
   commandSecondLevelDataAdapter?: string | null;
 }
 
-/** A feed, of a gateway that has feeds; others refuse it. `mode` is that of the feed: it chooses the table and is not sent. */
+/**
+ * A feed, of a gateway that has feeds; others refuse it. The gateway tells the mode of the feed, which chooses the table; `mode` only
+ * narrows the types.
+ */
 export interface FeedSpec {
   feed: keyof Feeds | (string & {});
-  mode: Mode;
+  mode?: Mode;
   [member: string]: unknown;
 }
 
@@ -131,6 +136,8 @@ export class List<Row = Fields> {
 export type TableOf<S, Row = RowOf<S>> = S extends { mode: "COMMAND" } ? CommandTable<Row>
   : S extends { mode: "DISTINCT" | "RAW" } ? List<Row>
   : S extends { mode: "MERGE" } ? MergeTable<Row>
+  : S extends { feed: unknown } ? MergeTable<Row> | CommandTable<Row> | List<Row>
+  : S extends { mode?: undefined } ? MergeTable<Row>
   : MergeTable<Row> | CommandTable<Row> | List<Row>;
 
 /** Makes an empty table. */

@@ -22,5 +22,14 @@ class LocalChannel {
   }
 }
 
+export const slice = 5; // ms of work after which other tasks have their turn
+
+/** Resolves in another task. A timer would wait for a second in a hidden page. */
+export const turn = () => new Promise((resolve) => {
+  const { port1, port2 } = new MessageChannel();
+  port1.onmessage = () => resolve(port1.close());
+  port2.postMessage(0);
+});
+
 export const channel = (scope, name = "") => scope.startsWith("page:") ? new LocalChannel(scope + name) : new BroadcastChannel(scope + name);
 export const locks = () => globalThis.navigator?.locks;

@@ -1,6 +1,6 @@
 // The text of an event stream.
 
-/** Reads Server-Sent Events: calls `take(events)` for the events of each piece that arrives. */
+/** Reads Server-Sent Events: calls `take(events)` for the events of each piece that arrives, and waits for it. */
 export async function read(body, take) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "", name = "", id = "", data = "", retry;
@@ -16,11 +16,12 @@ export async function read(body, take) {
       else if (line.startsWith("id: ")) id = line.slice(4);
       else if (line.startsWith("retry: ")) retry = Number(line.slice(7));
       else if ((line === "" || line === "\r") && (data || retry)) {
-        events.push({ name, id, data, retry });
+        // A large piece is split into lines by one task, but becomes events in several.
+        if (events.push({ name, id, data, retry }) > 200) await take(events.splice(0));
         name = id = data = "";
         retry = undefined;
       }
     }
-    take(events);
+    await take(events);
   }
 }

@@ -9,18 +9,22 @@
 // lives in a SharedWorker, or in one of the tabs, or, without Web Locks, in each. Whoever holds the lock of the scope is
 // the hub. When it dies, the next in the queue continues the stream after the last event that every tab has.
 
-import { channel, locks, random } from "./channels.js";
+import { channel, locks, random, slice, turn } from "./channels.js";
 import { Handle, Sub } from "./handle.js";
 import { contend } from "./hub.js";
 import { Requests } from "./requests.js";
 import { derived, patience } from "./states.js";
-import { List, isAfter, normal, retold, tableOf } from "./tables.js";
+import { fit, isAfter, normal, retold, tableOf } from "./tables.js";
 
 class Gateway {
   #subs = new Map();
   /** The subscriptions by the ids of their sources: equal sources may have several texts. */
   #sources = new Map();
   #id = null;
+  /** The messages of the hub that are still to be applied, in their order. */
+  #queue = [];
+  /** When the present slice of that began. */
+  #start = 0;
   #hub = null;
   #stream = null;
   #last = "";
@@ -135,7 +139,7 @@ class Gateway {
     }
     sub.handles.add(handle);
     handle.sub = sub;
-    handle.list = sub.table instanceof List ? new List(handle.on.bound) : null;
+    handle.fit();
     handle.since = Date.now();
     if (former) handle.take("reset", {});
     queueMicrotask(() => {
@@ -197,7 +201,7 @@ class Gateway {
     } catch {}
     if (!globalThis.crypto?.subtle) return "";
     const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(subject));
-    return [...new Uint8Array(digest, 0, 12)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+    return btoa(String.fromCharCode(...new Uint8Array(digest, 0, 12)));
   }
 
   /** Asks a SharedWorker of this origin to be the hub; resolves when it is in the queue, or there is none. */
@@ -226,6 +230,7 @@ class Gateway {
     this.#last = "";
     this.worker?.port.close();
     this.#leaving.abort();
+    this.#queue = [];
     for (const one of [this.own, this.all, this.inbox]) one?.close();
     this.inbox = null;
     this.#become({ state: "connecting" });
@@ -245,7 +250,14 @@ class Gateway {
 
   // MARK: From the hub
 
-  #receive(message) {
+  async #receive(message) {
+    const queue = this.#queue;
+    if (queue.push(message) > 1) return;
+    this.#start = Date.now();
+    for (; queue[0] && queue === this.#queue; queue.shift()) await this.#take(queue[0]).catch(reportError);
+  }
+
+  async #take(message) {
     if (message.t === "hub") {
       const isHandOver = this.#hub !== null && this.#hub !== message.hub;
       if (this.#hub === message.hub) return;
@@ -267,9 +279,9 @@ class Gateway {
       this.#post({ t: "add", key: sub.key, spec: sub.spec });
     }
     if (message.t !== "events") return;
-    if (sub) this.#apply(JSON.parse(message.text), sub, message.at);
-    else if (!message.key) this.#apply(JSON.parse(message.text));
-    this.#last = message.last;
+    const { signal } = this.#leaving;
+    if (sub || !message.key) await this.#apply(JSON.parse(message.text), signal, sub, message.at);
+    if (!signal.aborted) this.#last = message.last;
   }
 
   async #answer() {
@@ -281,6 +293,8 @@ class Gateway {
   #inform(sub, info) {
     this.#unlink(sub);
     sub.info = info;
+    // Of a feed the gateway knows the mode. It is told before the first event.
+    if (fit(sub, info.mode)) for (const handle of sub.handles) handle.fit();
     if (info.source) this.#sources.set(info.source, [...this.#sources.get(info.source) ?? [], sub]);
     for (const handle of [...sub.handles]) handle.told(info);
     this.#show(sub);
@@ -292,9 +306,15 @@ class Gateway {
     if (others?.length) this.#sources.set(sub.info.source, others); else this.#sources.delete(sub.info.source);
   }
 
-  #apply(events, only, at) {
+  /** Applies events, in slices, unless `signal` ends it; `only`: to one subscription. */
+  async #apply(events, signal, only, at) {
     const touched = new Map();
     for (const [name, id, data] of events) {
+      if (Date.now() - this.#start > slice) {
+        await turn();
+        if (signal.aborted) return;
+        this.#start = Date.now();
+      }
       if (data.subscription === undefined) {
         for (const sub of this.#subs.values()) if (sub.info.client === data.client) for (const handle of sub.handles) handle.take(name, data);
         continue;
@@ -302,7 +322,7 @@ class Gateway {
       for (const sub of only ? [only] : this.#sources.get(data.subscription) ?? []) {
         if (!only && id && sub.skip && !isAfter(id, sub.skip)) continue;
         if (id || name === "reset") sub.skip = "";
-        this.#take(sub, name, data, touched);
+        this.#update(sub, name, data, touched);
       }
     }
     if (only) only.skip = at ?? "";
@@ -312,7 +332,7 @@ class Gateway {
     }
   }
 
-  #take(sub, name, data, touched) {
+  #update(sub, name, data, touched) {
     sub.table.apply(name, data);
     if (name === "reset") {
       sub.since = this.#last;

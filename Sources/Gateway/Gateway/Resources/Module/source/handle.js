@@ -1,6 +1,6 @@
 // The subscriptions of a tab.
 
-import { listBound, tableOf } from "./tables.js";
+import { List, fit } from "./tables.js";
 
 /** One subscription of a tab, for all its handles with equal properties. */
 export class Sub {
@@ -13,7 +13,8 @@ export class Sub {
   updatedAt = 0;
 
   constructor(key, spec) {
-    Object.assign(this, { key, spec, table: tableOf(spec.mode, listBound) });
+    Object.assign(this, { key, spec });
+    fit(this, spec.mode);
   }
 }
 
@@ -61,6 +62,9 @@ export class Handle {
   }
 
   told(info) { this.#call("info", info); }
+
+  /** A list of its own, where the table is one. */
+  fit() { this.list = this.sub.table instanceof List ? new List(this.on.bound) : null; }
 
   changed(isNew) {
     if (isNew) this.#call("snapshot", this.table);

@@ -1,11 +1,11 @@
 // The hub: it reads one stream for all tabs of a scope, in one of them or in a SharedWorker.
 
 import { Backoff } from "./backoff.js";
-import { channel, locks, random } from "./channels.js";
+import { channel, locks, random, slice, turn } from "./channels.js";
 import { read } from "./events.js";
 import { GatewayError, Requests, sleep } from "./requests.js";
 import { isLive } from "./states.js";
-import { isAfter, listBound, retold, tableOf } from "./tables.js";
+import { fit, isAfter, retold } from "./tables.js";
 
 const silence = 60_000; // ms without a byte after which a stream is lost; half of it makes values stale
 const health = 10_000; // ms after which a stream without updates counts as healthy
@@ -42,13 +42,13 @@ class Entry {
   constructor(key, spec) {
     this.keys.add(key);
     this.spec = spec;
-    this.table = tableOf(spec.mode, listBound);
+    fit(this, spec.mode);
   }
 
   get isWanted() { return this.tabs.size > 0; }
 }
 
-/** The source of an entry, as requests have it. The mode of a feed is known to the gateway; here it chooses the table. */
+/** The source of an entry, as requests have it. The mode of a feed is known to the gateway. */
 function sourceOf({ spec: { mode, ...spec } }) { return spec.feed ? spec : { mode, ...spec }; }
 
 class Hub {
@@ -113,6 +113,7 @@ class Hub {
     this.#last = "";
     for (const entry of this.#sources.values()) entry.source = null;
     this.#sources.clear();
+    this.#stray.clear();
   }
 
   // MARK: Tabs
@@ -120,7 +121,7 @@ class Hub {
   #receive(message) {
     if (message.t === "hello") return this.#hello(message);
     const tab = this.#tabs.get(message.tab);
-    if (!tab) return message.t === "bye" || this.#ask(message.tab);
+    if (!tab) return message.t === "bye" || this.#ask();
     if (message.t === "add") this.#add(tab, message);
     else if (message.t === "drop") this.#drop(tab, message.key);
     else if (message.t === "bye") this.#remove(tab);
@@ -137,6 +138,7 @@ class Hub {
     const tab = { id: message.tab, channel: channel(this.scope, `:${message.tab}`), keys: new Set(), batch: [], at: 0, pace: message.pace };
     this.#tabs.set(tab.id, tab);
     this.#token = message.token;
+    if (this.#isRefused) this.#retryNow(true);
     if (!this.scope.startsWith("page:")) {
       locks().request(`${this.scope}:${tab.id}`, { signal: this.#stopping.signal }, () => this.#remove(tab)).catch(() => {});
     }
@@ -163,6 +165,7 @@ class Hub {
       entry.source = info.source;
       entry.info = info;
       entry.skip = last;
+      fit(entry, info.mode);
       entry.table.clear();
       for (const event of events) entry.table.update(event);
       this.#sources.set(info.source, entry);
@@ -242,11 +245,11 @@ class Hub {
     await this.#gather();
     while (!this.#isStopped) {
       if (!this.#isNeeded) {
-        if (this.#conn.state !== "refused") this.#become({ state: "idle" });
+        if (!this.#isRefused) this.#become({ state: "idle" });
         await new Promise((resolve) => { this.#waiting = resolve; });
         this.#waiting = null;
         await sleep(batching);
-        this.#become({ state: "connecting" });
+        if (this.#isNeeded) this.#become({ state: "connecting" });
         continue;
       }
       let error = null;
@@ -255,12 +258,15 @@ class Hub {
       } catch (caught) {
         error = caught instanceof GatewayError ? caught : new GatewayError(0, { title: String(caught) });
       }
-      if (!this.#isStopped && (this.#stream || error || this.#tabs.size)) await this.#pause(error);
+      if (!this.#isStopped) await this.#pause(error);
     }
   }
 
   /** Whether a tab needs something that was not refused. */
-  get #isNeeded() { return [...this.#entries.values()].some((entry) => entry.isWanted && !entry.info.problem); }
+  get #isNeeded() { return !this.#isRefused && [...this.#entries.values()].some((entry) => entry.isWanted && !entry.info.problem); }
+
+  /** A refusal of everything holds for later subscriptions too, until a tab joins or a user demands another attempt. */
+  get #isRefused() { return this.#conn.state === "refused"; }
 
   /** Waits for the tabs that were served by the former hub. */
   async #gather() {
@@ -290,9 +296,8 @@ class Hub {
   async #once() {
     if (!this.#stream && !(await this.#create())) return;
     const reading = this.#reading = new AbortController();
-    const headers = { Accept: "text/event-stream" };
-    if (this.#last) headers["Last-Event-ID"] = this.#last;
-    let beat = Date.now(), closing = null, isFirst = true;
+    const headers = { Accept: "text/event-stream", ...this.#last && { "Last-Event-ID": this.#last } };
+    let beat = Date.now(), start = 0, closing = null, isFirst = true;
     const watch = setInterval(() => {
       const quiet = Date.now() - beat;
       if (quiet > silence) reading.abort();
@@ -302,12 +307,17 @@ class Hub {
     try {
       const response = await this.requests.send("GET", `/v1/streams/${this.#stream}/events`, { headers, signal: reading.signal });
       healthy = setTimeout(() => this.#backoff.healthy(), health);
-      await read(response.body, (events) => {
+      await read(response.body, async (events) => {
         beat = Date.now();
         if (this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: undefined });
-        for (const [index, { name, id, data, retry }] of events.entries()) {
+        for (const { name, id, data, retry } of events) {
           // Many events become several messages, so that no task of a page is long.
-          if (index % 1000 === 999) this.#flushTabs();
+          if (Date.now() - start > slice) {
+            this.#flushTabs();
+            await turn();
+            if (reading.signal.aborted) return;
+            start = Date.now();
+          }
           if (retry) this.#backoff.retry = retry;
           if (name === "closing") closing = JSON.parse(data).reason;
           else if (name) this.#event(name, id, data, isFirst);
@@ -328,14 +338,13 @@ class Hub {
       clearTimeout(healthy);
       this.#isOpen = false;
     }
-    if (closing === "refused" && !this.#isNeeded) return;
     if (closing === "deleted") this.#forget();
     if (closing === "token-expired") this.requests.renew();
     if (closing === "revoked" || closing === "stream-limit") {
-      throw Object.assign(new GatewayError(403, { code: closing, title:
-        closing === "revoked" ? "The rights of these credentials were withdrawn." : "The maximum number of streams is open." }));
+      throw new GatewayError(403, { code: closing, title:
+        closing === "revoked" ? "The rights of these credentials were withdrawn." : "The maximum number of streams is open." });
     }
-    if (!this.#isStopped) throw Object.assign(new GatewayError(0), { closing, isEnd: true });
+    if (this.#isNeeded && !this.#isStopped) throw Object.assign(new GatewayError(0), { closing, isEnd: true });
   }
 
   #forget() {
@@ -366,8 +375,11 @@ class Hub {
 
   /** Ends the wait for the next attempt: the network is back, unless the gateway asked to wait; or a user demands it. */
   #retryNow(isForced) {
-    if (isForced) for (const entry of this.#entries.values()) if (entry.info.problem) entry.info = {};
-    if (isForced) this.requests.renew();
+    if (isForced) {
+      for (const entry of this.#entries.values()) if (entry.info.problem) entry.info = {};
+      this.requests.renew();
+      if (this.#isRefused) this.#become({ state: "connecting" });
+    }
     if (isForced || !this.#wake?.isPolite) this.#wake?.abort();
     this.#waiting?.();
     this.#flushSoon();
@@ -542,6 +554,7 @@ class Hub {
 
   #inform(entry, facts) {
     entry.info = { ...entry.info, ...facts, source: entry.source };
+    fit(entry, facts.mode);
     if (facts.active && facts.subscribed) entry.info.problem = undefined;
     this.#dirty.add(entry);
     if (facts.lastError && facts.active === false) this.#refuse(entry, facts.lastError, "subscription");
@@ -633,17 +646,17 @@ class Hub {
   /** Removes what no tab needs, then adds what is missing: the same source in one request would be no change. */
   async #change() {
     const idle = this.#idle();
-    const gone = [...this.#stray, ...idle.map((entry) => entry.source).filter(Boolean)];
     const isLast = idle.length > 0 && [...this.#entries.values()].every((entry) => idle.includes(entry));
     for (const entry of idle) {
       for (const key of entry.keys) this.#entries.delete(key);
-      this.#sources.delete(entry.source);
+      if (this.#sources.delete(entry.source)) this.#stray.add(entry.source);
     }
     if (isLast) {
       this.#discard();
       this.#reading?.abort();
       return;
     }
+    const gone = [...this.#stray];
     if (gone.length) {
       await this.#patch({ remove: gone.map((subscription) => ({ subscription })) });
       for (const source of gone) this.#stray.delete(source);

@@ -111,6 +111,15 @@ export function tableOf(mode, bound) {
   return mode === "DISTINCT" || mode === "RAW" ? new List(bound) : new MergeTable();
 }
 
+/** Gives a subscription the table of the mode that the gateway told, if it did; true if it is another table than before. */
+export function fit(one, mode) {
+  mode ??= one.mode ?? "MERGE";
+  if (one.mode === mode) return false;
+  one.mode = mode;
+  one.table = tableOf(mode, listBound);
+  return true;
+}
+
 /** The events that make an empty table, or any other one, equal to this one. */
 export const retold = (table, subscription) => [
   ["reset", "", { subscription }], ...[...table.snapshot()].map((data) => ["update", "", { subscription, ...data }]),
