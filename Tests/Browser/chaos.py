@@ -189,7 +189,7 @@ class Chaos:
     def leave_and_return(self):
         tab = self.some()
         tab.go(f"{self.origin}/other")
-        tab.see("void history.back()")
+        tab.see("void setTimeout(() => history.back())")
         tab.wait("location.pathname === '/page' && document.readyState === 'complete'")
         if not tab.see("'verify' in window"):
             self.set_up(tab)

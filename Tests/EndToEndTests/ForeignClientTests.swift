@@ -69,7 +69,8 @@ internal import Testing
         let scripts = [
             // The longest first.
             "Browser/chaos.py", "Browser/module.py", "Browser/module_rules.py", "Browser/firefox.py",
-            "PythonClient/follow_faults.py", "PythonClient/replay.py", "PythonClient/model_context.py",
+            "Browser/limits.py", "PythonClient/follow_faults.py", "PythonClient/replay.py",
+            "PythonClient/model_context.py",
             "Browser/docs.py",
             "Browser/dashboard_recovery.py", "Browser/dashboard_views.py", "Browser/dashboard_layout.py",
             "Browser/accessibility.py", "Examples/check.py", "Terminal/watch.py", "Browser/dashboard_access.py",
