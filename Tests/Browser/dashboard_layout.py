@@ -124,6 +124,13 @@ def members_are_shown_with_role_and_lag(page, address):
     if cells != [["m1 (this one)", "a:8080", "owns subscriptions", "1.0.0", "3", "0.25 s"],
                  ["m2", "b:8080", "reads for its own streams", "1.0.0", "0", "–"]]:
         raise RuntimeError(f"the members: {cells}")
+    notes = page.see("""import("/assets/members.js").then(({ CallersTable }) => [%s, undefined].map((cluster) => {
+        const table = new CallersTable();
+        table.show(cluster);
+        return table.element.querySelector(".note").hidden;
+    }))""" % json.dumps(health))
+    if notes != [False, True]:
+        raise RuntimeError("the callers' table does not say whose figures it has")
 
 
 def a_failure_has_its_reason(page, address):

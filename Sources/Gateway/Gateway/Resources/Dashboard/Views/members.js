@@ -46,9 +46,14 @@ const uses = ["streams", "subscriptions", "items"];
 
 export class CallersTable {
   #body = h("tbody");
+  #note = h("p", { class: "note" }, "Used at this member; the limits hold for all members together. A caller at another member is shown there.");
   element = tableCard("Callers", "Callers and what they use of their limits", [["caller"], ...uses.map((name) => [name, "number"])], this.#body);
 
-  show() {
+  constructor() { this.element.append(this.#note); }
+
+  /** `cluster` is that of `/health`; undefined for a gateway that is alone. */
+  show(cluster) {
+    this.#note.hidden = !cluster;
     const { identity, callers = [] } = rights.session ?? {};
     this.element.hidden = callers.length === 0;
     keep(this.#body, callers, (caller) => caller.identity, () => this.#make(), (view, caller) => {

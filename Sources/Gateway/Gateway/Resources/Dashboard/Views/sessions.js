@@ -97,7 +97,7 @@ export class Sessions {
       this.#problem.hidden = true;
       this.#subscriptions.show(subscriptions, streams);
       this.#members.show(health.cluster);
-      this.#callers.show();
+      this.#callers.show(health.cluster);
       this.#showUpstreams(upstreams, health, clients);
       this.#showClients(clients);
       this.#showStreams(streams);
