@@ -69,7 +69,7 @@ internal import Testing
         let scripts = [
             // The longest first.
             "Browser/chaos.py", "Browser/module.py", "Browser/module_rules.py", "Browser/firefox.py",
-            "Browser/limits.py", "PythonClient/follow_faults.py", "PythonClient/replay.py",
+            "Packaging/check.py", "Browser/limits.py", "PythonClient/follow_faults.py", "PythonClient/replay.py",
             "PythonClient/model_context.py",
             "Browser/docs.py",
             "Browser/dashboard_recovery.py", "Browser/dashboard_views.py", "Browser/dashboard_layout.py",

@@ -1,0 +1,103 @@
+"""The bill of materials of the gateway: a CycloneDX 1.6 document of its Swift packages and Debian libraries.
+
+    sbom.py VERSION BINARY [DPKG_STATUS] > sbom.cdx.json
+
+With the status file of a container it lists all packages of the container, otherwise those of the libraries that the binary loads.
+"""
+
+import json
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import sys
+import time
+import uuid
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# The text of a licence that tells it, in the order in which they are tried.
+LICENSES = [("Apache-2.0", "Apache License"), ("MIT", "Permission is hereby granted, free of charge"), ("ISC", "ISC")]
+
+
+def architecture():
+    return subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def license_of(package):
+    folder = ROOT / ".build/checkouts" / package
+    for file in sorted(folder.glob("LICENSE*")):
+        content = file.read_text(errors="replace")
+        for name, words in LICENSES:
+            if words in content:
+                return [{"license": {"id": name}}]
+    return []
+
+
+def swift_packages():
+    for pin in json.loads((ROOT / "Package.resolved").read_text())["pins"]:
+        version = pin["state"].get("version")
+        place = re.sub(r"^https://|\.git$", "", pin["location"])
+        purl = f"pkg:swift/{place}@{version}"
+        component = {"type": "library", "bom-ref": purl, "name": pin["identity"], "version": version, "purl": purl}
+        if found := license_of(place.split("/")[-1]):
+            component["licenses"] = found
+        yield component
+
+
+def libraries(binary):
+    """The files that a program loads, with the path by which the loader knows each of them."""
+    lines = subprocess.run(["ldd", binary], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [match[0] for line in lines if (match := re.search(r"/\S+", line))]
+
+
+def owner(file):
+    """The Debian package of a file; None if it is of no package."""
+    for path in (file, os.path.realpath(file)):
+        done = subprocess.run(["dpkg-query", "-S", path], capture_output=True, text=True)
+        if done.returncode == 0:
+            return done.stdout.split(":")[0]
+    # Debian's /lib is a link to /usr/lib, but the packages of its libraries still name the former.
+    moved = re.sub(r"^/usr/lib", "/lib", os.path.realpath(file))
+    done = subprocess.run(["dpkg-query", "-S", moved], capture_output=True, text=True)
+    return done.stdout.split(":")[0] if done.returncode == 0 else None
+
+
+def debian_packages(binary, status):
+    if status:
+        entries = pathlib.Path(status).read_text().strip().split("\n\n")
+        fields = [dict(re.findall(r"^(Package|Version|Architecture|Status): (.*)$", entry, re.M)) for entry in entries]
+        rows = [(f["Package"], f["Version"], f["Architecture"]) for f in fields if f.get("Status", "").endswith(" installed")]
+    else:
+        names = sorted({name for file in libraries(binary) if (name := owner(file))})
+        form = "${Package}\t${Version}\t${Architecture}\n"
+        shown = subprocess.run(["dpkg-query", "-W", "-f", form, *names], capture_output=True, text=True, check=True).stdout
+        rows = [line.split("\t") for line in shown.splitlines()]
+    for name, version, arch in sorted(set(map(tuple, rows))):
+        purl = f"pkg:deb/debian/{name}@{version.replace('+', '%2B').replace(':', '%3A')}?arch={arch}&distro=debian-12"
+        yield {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
+
+
+def document(version, binary, epoch, status=None):
+    """The document; the same input gives the same bytes."""
+    components = [*swift_packages(), *debian_packages(binary, status)]
+    purl = f"pkg:generic/lightstreamer-gateway@{version}"
+    subject = {
+        "type": "container" if status else "application", "bom-ref": purl, "name": "lightstreamer-gateway", "version": version, "purl": purl,
+        "licenses": [{"license": {"id": "Apache-2.0"}}],
+    }
+    content = {
+        "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
+        "metadata": {
+            "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch)), "component": subject,
+            "properties": [{"name": "architecture", "value": architecture() if not status else platform.machine()}],
+        },
+        "components": components,
+        "dependencies": [{"ref": purl, "dependsOn": [component["bom-ref"] for component in components]}],
+    }
+    digest = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(content, sort_keys=True))
+    return json.dumps({"serialNumber": f"urn:uuid:{digest}", **content}, indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    print(document(sys.argv[1], sys.argv[2], int(os.environ["SOURCE_DATE_EPOCH"]), *sys.argv[3:4]), end="")
