@@ -132,7 +132,7 @@ class Gateway {
     const normalized = normal(spec);
     const key = JSON.stringify(normalized);
     let sub = this.#subs.get(key);
-    const isShared = Boolean(sub);
+    const isShared = !!sub;
     if (!sub) {
       this.#subs.set(key, sub = new Sub(key, normalized));
       this.#post({ t: "add", key, spec: normalized });
@@ -164,7 +164,7 @@ class Gateway {
     const id = this.#id = random();
     const leaving = this.#leaving = new AbortController();
     const { signal } = leaving;
-    const isShared = Boolean(locks() && globalThis.BroadcastChannel && this.options.share !== "page");
+    const isShared = !!(locks() && globalThis.BroadcastChannel && this.options.share !== "page");
     // Tabs of different users never share a stream.
     const who = await this.#identity();
     if (signal.aborted) return;
@@ -240,7 +240,7 @@ class Gateway {
     this.#post({
       t: "hello", token: this.#token, stream: this.#stream, last: this.#last, pace: this.#pace,
       subs: [...this.#subs.values()].map((sub) => {
-        const isWhole = Boolean(isHandOver && sub.info.source && this.#last && sub.since !== this.#last);
+        const isWhole = !!(isHandOver && sub.info.source && this.#last && sub.since !== this.#last);
         sub.isWhole = isWhole;
         sub.skip = isWhole ? this.#last : "";
         return { key: sub.key, spec: sub.spec, isWhole, info: sub.info, events: isWhole ? [...sub.table.snapshot()] : [] };

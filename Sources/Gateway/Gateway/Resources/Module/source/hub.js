@@ -145,7 +145,7 @@ class Hub {
     const { done, hellos, expected } = this.#gathering;
     if (done) this.#adopt(message);
     this.#tell(tab, { t: "welcome", stream: this.#stream, conn: this.#conn });
-    for (const sub of message.subs) this.#add(tab, sub, Boolean(done) && sub.isWhole);
+    for (const sub of message.subs) this.#add(tab, sub, done && sub.isWhole);
     hellos.add(tab.id);
     if (done && expected && [...expected].every((id) => hellos.has(id))) done();
   }
@@ -172,7 +172,7 @@ class Hub {
     }
   }
 
-  #add(tab, { key, spec }, isKnown = false) {
+  #add(tab, { key, spec }, isKnown) {
     let entry = this.#entries.get(key);
     if (!entry) this.#entries.set(key, entry = new Entry(key, spec));
     if (entry.info.problem && !entry.isWanted) entry.info = {};
@@ -368,7 +368,7 @@ class Hub {
       : error.isEnd ? "The stream was interrupted." : error.message;
     this.#become({ state: "reconnecting", attempt: this.#backoff.attempts, nextAt: Date.now() + delay, reason, problem: error.isEnd ? undefined : error.problem });
     this.#wake = new AbortController();
-    this.#wake.isPolite = Boolean(error.after || error.status === 503 || error.closing);
+    this.#wake.isPolite = error.after || error.status === 503 || error.closing;
     await sleep(delay, this.#wake.signal);
     this.#wake = null;
   }

@@ -60,7 +60,7 @@ export class Requests {
         continue;
       }
       const problem = await response.json().catch(() => null);
-      throw new GatewayError(response.status, problem, Number(response.headers.get("Retry-After")) || 0);
+      throw new GatewayError(response.status, problem, +response.headers.get("Retry-After") || 0);
     }
   }
 
