@@ -55,6 +55,8 @@ class Subscription:
 
     def __init__(self, spec: Event, bound: int = 200) -> None:
         self.spec = spec
+        # Of a feed the gateway tells it, before the first event.
+        self.mode: str | None = spec.get("mode")
         self.id: str | None = None
         self.error: Event | None = None
         self.rows: dict[Any, Fields] = {}
@@ -88,13 +90,12 @@ class Subscription:
             self._update(item, data)
 
     def _update(self, item: str, data: Event) -> None:
-        mode = self.spec.get("mode")
-        if mode in ("DISTINCT", "RAW"):
+        if self.mode in ("DISTINCT", "RAW"):
             fields = {**self._previous.get(item, {}), **data["fields"]}
             self._previous[item] = fields
             self.events.append((item, fields))
             return
-        row = (item, data["key"]) if mode == "COMMAND" else item
+        row = (item, data["key"]) if self.mode == "COMMAND" else item
         if data.get("command") == "DELETE":
             self.rows.pop(row, None)
         else:
@@ -235,6 +236,9 @@ async def read(stream: Stream, state: Callable[[str, str], None]) -> AsyncGenera
             raise Lost(f"the gateway closed the stream: {data['reason']}")
         if name == "stream":
             state("open", data["resume"])
+            modes = {source.get("subscription"): source.get("mode") for source in data["sources"]}
+            for subscription in stream.subscriptions:
+                subscription.mode = modes.get(subscription.id) or subscription.mode
             # Unless the stream was resumed, its first event ends the state of all sources.
             for subscription in stream.subscriptions if data["resume"] != "resumed" else ():
                 subscription.clear()

@@ -153,9 +153,24 @@ async def refusals_are_final(address):
     raise RuntimeError("an unknown upstream is not a refusal")
 
 
+async def feeds_tell_their_mode(address):
+    """A COMMAND table has a row for each key, also where the subscription names no mode."""
+    table = Subscription({"feed": "portfolio", "items": ["portfolio1"]})
+
+    async def until_full():
+        async for _ in follow(address, table):
+            if len(table.rows) > 2:
+                return
+
+    await asyncio.wait_for(until_full(), PATIENCE)
+    if table.mode != "COMMAND" or not all(isinstance(row, tuple) for row in table.rows):
+        raise RuntimeError(f"the table of a feed: {table.mode}, {list(table.rows)}")
+
+
 def main(binary, operations, seed):
     with gateway.demo(binary) as (address, _):
         asyncio.run(refusals_are_final(address))
+        asyncio.run(feeds_tell_their_mode(address))
         reader = asyncio.run(follow_under_faults(address, operations, random.Random(seed)))
         resumed = sum(state == "open: resumed" for state in reader.states)
     print(f"python: seed {seed}, {operations} faults, {resumed} resumed streams, {reader.count} numbered events; 0 lost, 0 doubled")

@@ -9,7 +9,7 @@ import Testing
         let codes = try JSONValue(parsing: Array(file.bytes.bytes))
         let problems = codes["problem"]?.array ?? []
         #expect(Set(problems.compactMap { $0["code"]?.string }) == Set(ProblemCode.allCases.map(\.rawValue)))
-        for kind in ["problem", "session", "subscription", "message"] {
+        for kind in ["problem", "session", "subscription", "message", "closing"] {
             for entry in codes[kind]?.array ?? [] {
                 #expect(entry["cause"]?.string?.isEmpty == false && entry["cure"]?.string?.isEmpty == false, "\(entry)")
             }

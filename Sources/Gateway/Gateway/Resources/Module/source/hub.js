@@ -178,6 +178,7 @@ class Hub {
     if (entry.info.problem && !entry.isWanted) entry.info = {};
     tab.keys.add(key);
     entry.tabs.add(tab);
+    if (this.#isRefused) this.#refuse(entry, this.#conn.problem, "problem");
     // After a hand-over the tab has its rows already; otherwise it gets those that the hub has.
     if (entry.source && !isKnown) this.#sync(tab, key, entry);
     else this.#tell(tab, { t: "info", key, info: entry.info });
@@ -568,9 +569,10 @@ class Hub {
     if (kind === "problem") this.#tellInfos();
     this.#codes ??= fetch(`${this.requests.url}/assets/codes.json`).then((response) => response.json()).catch(() => ({}));
     const code = Number(problem.code) <= 0 ? "0" : String(problem.code);
-    const known = (await this.#codes)[kind]?.find((candidate) => candidate.code === code);
+    const codes = await this.#codes;
+    const known = [...codes[kind] ?? [], ...codes.closing ?? []].find((candidate) => candidate.code === code);
     if (!known || entry.info.problem !== problem) return;
-    entry.info = { ...entry.info, problem: { ...problem, meaning: known.meaning, cause: known.cause, cure: known.cure } };
+    entry.info = { ...entry.info, problem: { ...known, ...problem } };
     this.#dirty.add(entry);
     this.#tellInfos();
   }
