@@ -1,14 +1,13 @@
 """The bill of materials of the gateway: a CycloneDX 1.6 document of its Swift packages and Debian libraries.
 
-    sbom.py VERSION BINARY [DPKG_STATUS] > sbom.cdx.json
+    SOURCE_DATE_EPOCH=… sbom.py VERSION BINARY > sbom.cdx.json
 
-With the status file of a container it lists all packages of the container, otherwise those of the libraries that the binary loads.
+The libraries are those that the binary loads: package, archive and image contain or need no others.
 """
 
 import json
 import os
 import pathlib
-import platform
 import re
 import subprocess
 import sys
@@ -63,34 +62,28 @@ def owner(file):
     return done.stdout.split(":")[0] if done.returncode == 0 else None
 
 
-def debian_packages(binary, status):
-    if status:
-        entries = pathlib.Path(status).read_text().strip().split("\n\n")
-        fields = [dict(re.findall(r"^(Package|Version|Architecture|Status): (.*)$", entry, re.M)) for entry in entries]
-        rows = [(f["Package"], f["Version"], f["Architecture"]) for f in fields if f.get("Status", "").endswith(" installed")]
-    else:
-        names = sorted({name for file in libraries(binary) if (name := owner(file))})
-        form = "${Package}\t${Version}\t${Architecture}\n"
-        shown = subprocess.run(["dpkg-query", "-W", "-f", form, *names], capture_output=True, text=True, check=True).stdout
-        rows = [line.split("\t") for line in shown.splitlines()]
-    for name, version, arch in sorted(set(map(tuple, rows))):
+def debian_packages(binary):
+    names = sorted({name for file in libraries(binary) if (name := owner(file))})
+    form = "${Package}\t${Version}\t${Architecture}\n"
+    shown = subprocess.run(["dpkg-query", "-W", "-f", form, *names], capture_output=True, text=True, check=True).stdout
+    for name, version, arch in sorted({tuple(line.split("\t")) for line in shown.splitlines()}):
         purl = f"pkg:deb/debian/{name}@{version.replace('+', '%2B').replace(':', '%3A')}?arch={arch}&distro=debian-12"
         yield {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
 
 
-def document(version, binary, epoch, status=None):
+def document(version, binary, epoch):
     """The document; the same input gives the same bytes."""
-    components = [*swift_packages(), *debian_packages(binary, status)]
+    components = [*swift_packages(), *debian_packages(binary)]
     purl = f"pkg:generic/lightstreamer-gateway@{version}"
     subject = {
-        "type": "container" if status else "application", "bom-ref": purl, "name": "lightstreamer-gateway", "version": version, "purl": purl,
+        "type": "application", "bom-ref": purl, "name": "lightstreamer-gateway", "version": version, "purl": purl,
         "licenses": [{"license": {"id": "Apache-2.0"}}],
     }
     content = {
         "bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1,
         "metadata": {
             "timestamp": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch)), "component": subject,
-            "properties": [{"name": "architecture", "value": architecture() if not status else platform.machine()}],
+            "properties": [{"name": "architecture", "value": architecture()}],
         },
         "components": components,
         "dependencies": [{"ref": purl, "dependsOn": [component["bom-ref"] for component in components]}],
@@ -100,4 +93,4 @@ def document(version, binary, epoch, status=None):
 
 
 if __name__ == "__main__":
-    print(document(sys.argv[1], sys.argv[2], int(os.environ["SOURCE_DATE_EPOCH"]), *sys.argv[3:4]), end="")
+    print(document(sys.argv[1], sys.argv[2], int(os.environ["SOURCE_DATE_EPOCH"])), end="")
