@@ -225,7 +225,7 @@ let allTests: [Target] = [
         "EndToEndTests",
         [
             "GatewayCLI", "Gateway", "LightstreamerClient", "SessionPool", "SessionCore", "DemoServer", "JSONText",
-            "TestSupport", logging, asyncHTTPClient, nioCore, nioSSL,
+            "TestSupport", logging, asyncHTTPClient, nioCore, nioPosix, nioSSL,
         ]
     ),
 ]

@@ -1,6 +1,7 @@
 internal import Gateway
 internal import GatewayCluster
 internal import LightstreamerClient
+internal import Primitives
 internal import SessionCore
 internal import SessionPool
 
@@ -50,13 +51,18 @@ struct ConnectionCheck {
         case .connected(let status):
             print("upstream \(upstream.name): \(status.rawValue)")
             isGood = await checkFeeds(of: upstream, client)
-        case .refused(let refusal):
+        case .refused(let refusal) where refusal.code != UpstreamRefusal.badDataCode:
             let sentence = TroubleText.sentence(refusal, upstream: upstream.name)
             print("upstream \(upstream.name): \(sentence)")
-        case .failed:
+        case .refused, .failed:
             let address = upstream.serverAddress
-            let kind = client.lastFailure ?? .timeout
-            let sentence = TroubleText.sentence(kind, address: address, settings: "upstreams.\(upstream.name)")
+            let kind = if case .refused = outcome { FailureKind.notLightstreamer } else { client.lastFailure ?? .timeout }
+            let sentence = TroubleText.sentence(
+                kind,
+                httpStatus: client.lastHTTPStatus,
+                address: address,
+                settings: "upstreams.\(upstream.name)"
+            )
             print("upstream \(upstream.name): \(sentence)")
         case .subscribed: break
         }

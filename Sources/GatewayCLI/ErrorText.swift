@@ -5,19 +5,43 @@ internal import JSONText
 enum NetworkError {
     /// The reason, without a full stop.
     static func sentence(_ error: any Error) -> String {
+        known(error)?.cause ?? "the connection failed"
+    }
+
+    /// A sentence with the cause, and one with the cure.
+    static func advice(_ error: any Error, address: String) -> String {
+        let cure = known(error)?.cure ?? "Check the address and the log of the server."
+        return "Cannot connect to \(address): \(sentence(error)). \(cure)"
+    }
+
+    /// The cause and the cure of an error by its text: the errors of the HTTP client have no common type.
+    private static func known(_ error: any Error) -> (cause: String, cure: String)? {
         let text = "\(error)"
+        let start = "Start the server or gateway, or correct the address."
+        let wait = "Check the firewalls on the way, or correct the address."
+        let name = "Correct the address."
         let known = [
-            ("errno: 111", "the connection was refused"), ("errno: 113", "there is no route to the host"),
-            ("errno: 101", "the network is unreachable"), ("errno: 104", "the connection was closed"),
-            ("connectTimeout", "the host does not answer"), ("deadlineExceeded", "the host does not answer"),
-            ("readTimeout", "the host does not answer"), ("SocketAddressError", "the host name is unknown"),
-            ("remoteConnectionClosed", "the connection was closed"),
-            ("CERTIFICATE_VERIFY", "its certificate is not valid"),
-            ("handshake", "the TLS handshake failed"), ("emptyHost", "the URL has no host"),
-            ("emptyScheme", "the URL must begin with http:// or https://"),
-            ("unsupportedScheme", "the scheme of the URL must be http or https"),
+            ("errno: 111", "the connection was refused", start), ("errno: 113", "there is no route to the host", wait),
+            ("errno: 101", "the network is unreachable", wait), ("errno: 104", "the connection was closed", start),
+            ("connectTimeout", "the host does not answer", wait), ("deadlineExceeded", "the host does not answer", wait),
+            ("readTimeout", "the host does not answer", wait), ("SocketAddressError", "the host name is unknown", name),
+            ("remoteConnectionClosed", "the connection was closed", "If it speaks TLS, begin the address with https://."),
+            ("invalidHeaderToken", "the response is not HTTP", name), ("HTTPParserError", "the response is not HTTP", name),
+            (
+                "failedToValidateHostname", "its certificate is for another name",
+                "Use the name of the certificate in the address."
+            ),
+            (
+                "CERTIFICATE_VERIFY", "its certificate is expired, or its authority is not trusted",
+                "Renew it, or add the authority to those of the system."
+            ),
+            ("WRONG_VERSION_NUMBER", "it does not speak TLS on this port", "Begin the address with http://."),
+            ("handshake", "the TLS handshake failed", "Check the versions of TLS that the server admits."),
+            ("emptyHost", "the URL has no host", name),
+            ("emptyScheme", "the URL must begin with http:// or https://", name),
+            ("unsupportedScheme", "the scheme of the URL must be http or https", name),
         ]
-        return known.first { text.contains($0.0) }?.1 ?? text
+        return known.first { text.contains($0.0) }.map { ($0.1, $0.2) }
     }
 }
 

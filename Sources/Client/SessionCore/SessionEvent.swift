@@ -90,6 +90,8 @@ package struct UpstreamRefusal: Sendable, Equatable {
     /// The code reported for a removal, because the protocol defines none. In the class reference it means "error in
     /// the interpretation of a server response"; a removal before the subscription was active has the same code.
     package static let removalCode = 61
+    /// The code of a session whose lines the client cannot parse.
+    package static let badDataCode = 61
     /// The message of a removal by the server.
     private static let removalMessage = "Removed by the server"
 

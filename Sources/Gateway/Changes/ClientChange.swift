@@ -13,8 +13,9 @@ package enum ClientChange: Sendable, Equatable {
 
 /// An event of a client, as streams carry it.
 package enum ClientTopicEvent: Sendable, Equatable {
-    /// The status of the client has changed.
-    case status(ClientStatus)
+    /// The status of the client has changed; `failure`: why it has no connection, nil while it has one and before the
+    /// first failure.
+    case status(ClientStatus, failure: LastFailure? = nil)
     /// The server refused or closed the client's session.
     case serverError(code: Int, message: String)
     /// A property of the client changed. The value is the one that REST shows; nil for those that are never shown.

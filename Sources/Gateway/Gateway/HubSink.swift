@@ -32,6 +32,8 @@ struct HubSink: PoolSink {
         ClientPropertyValue.json(property, of: client)
     }
 
+    func lastFailure(of client: PooledClient) -> LastFailure? { TroubleText.lastFailure(of: client) }
+
     private func forget(_ change: Change) {
         switch change {
         case .client(let id, .removed): owners.forget(id)

@@ -18,6 +18,8 @@ package protocol PoolSink: ChangeSink {
     var ownsSessions: Bool { get }
     /// The value of a connection property as REST shows it; nil for a property that is never shown.
     func shownValue(of property: String, on client: PooledClient) -> JSONValue?
+    /// Why a client has no connection; nil while it has one, and before its first failure.
+    func lastFailure(of client: PooledClient) -> LastFailure?
 }
 
 extension PoolSink {

@@ -40,7 +40,7 @@ enum AddressFinder {
             return response.status == .ok && status == "live" ? .gateway(url) : .server(url)
         } catch {
             try? await client.shutdown()
-            throw WatchFailure("Cannot connect to \(url): \(NetworkError.sentence(error)).")
+            throw WatchFailure(NetworkError.advice(error, address: url))
         }
     }
 }

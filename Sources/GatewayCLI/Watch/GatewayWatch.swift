@@ -115,14 +115,14 @@ struct GatewayWatch {
         guard let name = event["event"]?.string, let data = event["data"] else { return false }
         switch name {
         case "heartbeat": return false
-        case "status": return output.show(.status(data["status"]?.string ?? ""))
+        case "status": return output.show(Self.status(data))
         case "update": return output.show(.update(Self.update(data)))
         case "stream":
             if output.show(.other(name: name, content: data.text)) { return true }
             guard let source = data["sources"]?.array?.first else { return false }
             // A subscription may end before the stream begins.
             if let failure = WatchFailure.end(of: source) { throw failure }
-            return source["status"]?.string.map { output.show(.status($0)) } ?? false
+            return source["status"]?.string == nil ? false : output.show(Self.status(source))
         case "server-error", "subscription-error":
             let (code, message) = (data["code"]?.number?.intValue ?? 0, data["message"]?.string ?? "")
             if UpstreamRefusal(code: code, message: message).isRemoval { throw WatchFailure.removal }
@@ -130,6 +130,10 @@ struct GatewayWatch {
                 ? WatchFailure.serverError(code, message) : WatchFailure.subscriptionError(code, message)
         default: return output.show(.other(name: name, content: data.text))
         }
+    }
+
+    private static func status(_ data: JSONValue) -> WatchEvent {
+        .status(data["status"]?.string ?? "", failure: data["lastFailure"]?["detail"]?.string)
     }
 
     private static func update(_ data: JSONValue) -> WatchUpdate {

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Gateway
 internal import JSONText
 internal import LightstreamerClient
+internal import Primitives
 
 /// Connects to a Lightstreamer server and subscribes.
 struct ServerWatch {
@@ -55,11 +56,17 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
     }
 
     func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus) {
-        _ = output.show(.status(status.rawValue))
+        let isFailed = status == .disconnectedWillRetry || status == .disconnectedTryingRecovery
+        let failure = isFailed ? client.lastFailure.map { sentence($0, client) } : nil
+        _ = output.show(.status(status.rawValue, failure: failure))
         if once, status == .disconnectedWillRetry {
-            let sentence = client.lastFailure.map { TroubleText.sentence($0, address: address, settings: nil) }
-            ends.continuation.yield(WatchFailure(sentence ?? "Cannot connect to \(address)."))
+            ends.continuation.yield(WatchFailure(failure ?? "Cannot connect to \(address)."))
         }
+    }
+
+    private func sentence(_ kind: FailureKind, _ client: LightstreamerClient) -> String {
+        let status = client.lastHTTPStatus
+        return TroubleText.sentence(kind, httpStatus: status, address: address, settings: nil, addressName: "the address")
     }
 
     func client(_ client: LightstreamerClient, didReceiveServerError code: Int, withMessage message: String) {

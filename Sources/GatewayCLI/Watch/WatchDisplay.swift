@@ -29,7 +29,8 @@ extension WatchDisplay {
 struct LineDisplay: WatchDisplay {
     func show(_ event: WatchEvent) -> Bool {
         switch event {
-        case .status(let status): StandardError.write("status \(status.printable)\n")
+        case .status(let status, let failure):
+            StandardError.write("status \(status)\(failure.map { ": \($0)" } ?? "")".printable + "\n")
         case .other(let name, let content): StandardError.write("\(name) \(content)".printable + "\n")
         case .update(let update): return StandardOutput.write(Self.line(update) + "\n")
         }
@@ -58,7 +59,7 @@ final class StreamDisplay: WatchDisplay {
     }
 
     func show(_ event: WatchEvent) -> Bool {
-        if case .status(let status) = event, ClientStatus(rawValue: status) == nil {
+        if case .status(let status, _) = event, ClientStatus(rawValue: status) == nil {
             StandardError.write("status \(status.printable)\n")
         }
         return isOpen.load(ordering: .relaxed)
@@ -74,11 +75,17 @@ struct JSONDisplay: WatchDisplay {
         var json = JSONBytes()
         json.beginObject()
         switch event {
-        case .status(let status):
+        case .status(let status, let failure):
             json.member("event", "status")
             json.key("data")
             json.beginObject()
             json.member("status", status)
+            if let failure {
+                json.key("lastFailure")
+                json.beginObject()
+                json.member("detail", failure)
+                json.endObject()
+            }
             json.endObject()
         case .other(let name, let content):
             json.member("event", name)

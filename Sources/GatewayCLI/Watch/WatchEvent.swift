@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// An event that `watch` shows.
 enum WatchEvent: Sendable, Equatable {
-    /// The status of the connection.
-    case status(String)
+    /// The status of the connection, and why there is none.
+    case status(String, failure: String? = nil)
     /// An update.
     case update(WatchUpdate)
     /// Another event: its name and its content as text.
@@ -66,8 +66,9 @@ struct WatchFailure: Error, Equatable {
         -> WatchFailure
     {
         let text = message.isEmpty ? "" : ": \"\(message.printable)\""
-        let meaning = UpstreamCodes.meaning(of: code, kind: kind).map { " \($0)" } ?? ""
-        return WatchFailure("\(event) with code \(code)\(text).\(meaning)")
+        let meaning = UpstreamCodes.meaning(of: code, kind: kind)
+        let advice = [meaning, UpstreamCodes.cure(of: code, kind: kind)].compactMap { $0.map { " \($0)" } }
+        return WatchFailure("\(event) with code \(code)\(text).\(advice.joined())")
     }
 }
 

@@ -44,9 +44,9 @@ struct WatchTable {
     /// Applies an event.
     mutating func apply(_ event: WatchEvent, now: Double) {
         switch event {
-        case .status(let status):
+        case .status(let status, let failure):
             self.status = status.printable
-            note = ""
+            note = failure?.printable ?? ""
         case .other(let name, let content): apply(name, (try? JSONValue(parsing: content)) ?? .null)
         case .update(let update): apply(update, now: now)
         }

@@ -8,14 +8,20 @@ package enum FailureKind: String, Sendable, CaseIterable {
     case nameNotFound = "name-not-found"
     /// The server, or a proxy on the way, did not respond in time.
     case timeout
-    /// The certificate of the server is expired, or issued by an authority that is not trusted.
-    case certificate
+    /// The authority that issued the certificate of the server is not trusted.
+    case certificateAuthority = "certificate-authority"
+    /// The certificate of the server, or of its authority, has expired.
+    case certificateExpired = "certificate-expired"
+    /// The certificate of the server, or of its authority, is not valid yet.
+    case certificateNotYetValid = "certificate-not-yet-valid"
     /// The certificate of the server is for another name.
     case certificateName = "certificate-name"
     /// The certificate of the server is not a pinned one.
     case certificatePin = "certificate-pin"
     /// The server does not speak TLS on this port.
     case plainText = "plain-text"
+    /// The server speaks TLS on this port, and the address is one without TLS.
+    case encrypted
     /// The TLS handshake failed for another reason.
     case tls
     /// The proxy refused to connect.

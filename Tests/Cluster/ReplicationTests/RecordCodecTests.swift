@@ -9,6 +9,17 @@ import Testing
 struct RecordCodecTests {
     private static let layout = SubscriptionLayout(itemNames: ["i"], fieldNames: ["a", "b"], fieldCount: 2)
 
+    private static func failure(code: Int?, nextAttempt: String?) -> LastFailure {
+        LastFailure(
+            reason: "refused",
+            code: code,
+            detail: "d",
+            since: "2026-01-01T00:00:00Z",
+            attempts: 3,
+            nextAttempt: nextAttempt
+        )
+    }
+
     private static var changes: [Change] {
         var properties = SubscriptionProperties(mode: .command, items: .group("g"), fields: .list(["key", "command"]))
         properties.dataAdapter = "A"
@@ -40,7 +51,9 @@ struct RecordCodecTests {
             .badgeReset(deviceId: nil, code: 4, message: "m"),
         ]
         let clientEvents: [ClientTopicEvent] = [
-            .status(.stalled), .serverError(code: 1, message: "m"), .property(name: "p", value: nil),
+            .status(.stalled),
+            .status(.disconnectedWillRetry, failure: failure(code: 502, nextAttempt: "2026-01-01T00:00:04Z")),
+            .status(.connecting, failure: failure(code: nil, nextAttempt: nil)), .serverError(code: 1, message: "m"), .property(name: "p", value: nil),
             .property(name: "p", value: ["a": [1, nil, true]]), .message(id: "m", .processed(response: "r")),
             .message(id: "m", .denied(code: -1, message: "")), .message(id: "m", .discarded),
             .message(id: "m", .failed), .message(id: "m", .aborted(sentOnNetwork: true)),

@@ -71,12 +71,13 @@ import Testing
     @Test func errorCodesAreExplained() {
         #expect(
             WatchFailure.subscriptionError(17, "").sentence
-                == "The server refused the subscription with code 17. The data adapter does not exist in this adapter set."
+                == "The server refused the subscription with code 17. The data adapter does not exist in this adapter set. "
+                + (UpstreamCodes.cure(of: 17, kind: .subscription) ?? "")
         )
         #expect(
             WatchFailure.serverError(2, "unknown set").sentence
                 == "The server refused or closed the session with code 2: \"unknown set\". "
-                + "The adapter set does not exist on the server."
+                + "The adapter set does not exist on the server. Correct adapterSet; the name is case-sensitive."
         )
         #expect(WatchFailure.subscriptionError(99, "strange").sentence.hasSuffix("with code 99: \"strange\"."))
     }

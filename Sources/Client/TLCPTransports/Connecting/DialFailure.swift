@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 internal import Primitives
@@ -16,6 +17,10 @@ internal import TLCP
 enum DialFailure: Error {
     /// The server's public key matches none of the pins.
     case pinMismatch
+    /// The certificate of the server, or of an authority of its, was rejected.
+    case certificate(FailureKind)
+    /// The response to a request without TLS is an alert of TLS.
+    case encrypted
     /// The proxy rejected `CONNECT` with this status.
     case proxyRefused(status: Int)
     /// The proxy requests authentication.
@@ -44,6 +49,7 @@ enum DialFailure: Error {
         case ChannelError.connectTimeout: .failed(reason: "timeout: connect", kind: .timeout)
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             .failed(reason: "the TLS handshake failed", kind: tlsKind(of: "\(error)"))
+        case is HTTPParserError: .failed(reason: "the response is not HTTP", kind: .notLightstreamer)
         default: .failed(reason: "the connection failed")
         }
     }
@@ -79,7 +85,7 @@ enum DialFailure: Error {
     /// The kind of an error of the TLS library, whose text alone has the reason.
     private static func tlsKind(of text: String) -> FailureKind {
         if text.contains("failedToValidateHostname") { return .certificateName }
-        if text.contains("CERTIFICATE_VERIFY_FAILED") { return .certificate }
+        if text.contains("CERTIFICATE_VERIFY_FAILED") { return .certificateAuthority }
         if text.contains("WRONG_VERSION_NUMBER") || text.contains("HTTP_REQUEST") { return .plainText }
         return .tls
     }
@@ -87,6 +93,8 @@ enum DialFailure: Error {
     private var kind: FailureKind {
         switch self {
         case .pinMismatch: .certificatePin
+        case .certificate(let kind): kind
+        case .encrypted: .encrypted
         case .proxyRefused, .proxyChallenge: .proxy
         case .timeout: .timeout
         case .closedEarly: .closed
@@ -109,6 +117,8 @@ enum DialFailure: Error {
     private var reason: String {
         switch self {
         case .pinMismatch: "pin mismatch"
+        case .certificate: "the TLS handshake failed"
+        case .encrypted: "the server speaks TLS on this port"
         case .proxyRefused(let status): "the proxy answered with HTTP status \(status)"
         case .proxyChallenge: "the proxy requires authentication"
         case .timeout(let what): "timeout: \(what)"

@@ -19,7 +19,8 @@ extension Dialer {
 
     /// Whether an error came from TLS.
     func isTLSFailure(_ error: any Error) -> Bool {
-        error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError
+        if case DialFailure.certificate = error { return true }
+        return error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError
     }
 
     /// A TLS handler that accepts the certificates of the server only if the delegate trusts them.

@@ -2,6 +2,14 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
+
 /// Opens channels: name lookup, TCP, proxy tunnel, TLS, pins. The caller adds the handlers for HTTP or WebSocket.
 final class Dialer: Sendable {
     /// The maximum number of consecutive challenges of one connection.
@@ -120,6 +128,9 @@ final class Dialer: Sendable {
                 : try chain.handler(context, serverName: name)
             try channel.pipeline.syncOperations.addHandler(handler)
             try channel.pipeline.syncOperations.addHandler(TLSHandshakeGate(done: done))
+        }
+        .flatMapErrorThrowing { error in
+            throw chain.rejection(at: time(nil)).map { DialFailure.certificate($0) } ?? error
         }
         .flatMapThrowing { try Self.check(endpoint.pins, of: channel, chain) }
         .flatMap { self.remove(TLSHandshakeGate.self, from: channel) }

@@ -1,7 +1,16 @@
 internal import NIOCore
 internal import NIOSSL
 internal import NIOTLS
+internal import Primitives
 internal import Synchronization
+
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
 
 /// The TLS contexts of one client. Each is created once, because its creation loads all certificate authorities.
 final class TLSContexts: Sendable {
@@ -70,16 +79,34 @@ final class TLSContexts: Sendable {
 
 /// The certificates of one connection that TLS verified, from the root to the one of the server.
 final class VerifiedChain: Sendable {
-    private let state = Mutex<[NIOSSLCertificate]>([])
+    private struct State {
+        var certificates: [NIOSSLCertificate] = []
+        var rejected: NIOSSLCertificate?
+    }
+
+    private let state = Mutex(State())
 
     /// The certificates; none if the settings trust anything.
-    var certificates: [NIOSSLCertificate] { state.withLock { $0 } }
+    var certificates: [NIOSSLCertificate] { state.withLock { $0.certificates } }
+
+    /// Why TLS rejected a certificate at a time in seconds since 1970; nil: TLS rejected none. TLS reports the certificate,
+    /// but not the reason: one that is valid at that time has an authority that is not trusted.
+    func rejection(at now: time_t) -> FailureKind? {
+        guard let certificate = state.withLock({ $0.rejected }) else { return nil }
+        if certificate.notValidAfter < now { return .certificateExpired }
+        return certificate.notValidBefore > now ? .certificateNotYetValid : .certificateAuthority
+    }
 
     /// A TLS handler that records the chain.
     func handler(_ context: NIOSSLContext, serverName: String?) throws -> NIOSSLClientHandler {
         let maker: any HandlerMaking = ReportingHandlerMaker()
         return try maker.handler(context, serverName) { result, certificate in
-            if case .certificateVerified = result { self.state.withLock { $0.append(certificate) } }
+            self.state.withLock { state in
+                switch result {
+                case .certificateVerified: state.certificates.append(certificate)
+                case .failed: state.rejected = certificate
+                }
+            }
             return result
         }
     }

@@ -87,6 +87,7 @@ final class HTTPTransport: Transport, @unchecked Sendable {
             do {
                 let channel = try result.get()
                 let handler = HTTPChannelHandler()
+                if !request.isSecure { try channel.pipeline.syncOperations.addHandler(TLSAlertDetector()) }
                 try channel.pipeline.syncOperations.addHTTPClientHandlers()
                 try channel.pipeline.syncOperations.addHandler(handler)
                 if !begin(handler) { finish(DialFailure.unreachable(DialFailure.closedEarly("connection"))) }

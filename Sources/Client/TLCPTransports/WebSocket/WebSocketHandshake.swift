@@ -47,6 +47,7 @@ final class WebSocketHandshake: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = Array(unwrapInboundIn(data).readableBytesView)
         if isAnswered { return held += bytes }
+        if TLSAlertDetector.isAlert(bytes) { return done.fail(DialFailure.encrypted) }
         do {
             guard let (head, rest) = try reader.feed(bytes) else { return }
             isAnswered = true

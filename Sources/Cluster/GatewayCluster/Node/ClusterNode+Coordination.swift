@@ -161,7 +161,7 @@ extension ClusterNode: ChangePublisher {
         for case .client(let id, let change) in changes {
             switch change {
             case .removed: counters.withLock { $0.removed(id.rawValue) }
-            case .event(.status(let status)): counters.withLock { $0.changed(status, of: id.rawValue) }
+            case .event(.status(let status, _)): counters.withLock { $0.changed(status, of: id.rawValue) }
             case .added, .event: break
             }
         }

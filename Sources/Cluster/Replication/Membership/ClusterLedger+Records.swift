@@ -245,7 +245,7 @@ extension ClusterLedger {
             clients[id] = nil
             specified[id] = nil
             sessions[id] = nil
-        case .event(.status(let status)): clients[id]?.status = status
+        case .event(.status(let status, _)): clients[id]?.status = status
         case .event: break
         }
     }

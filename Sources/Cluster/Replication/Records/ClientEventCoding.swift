@@ -12,6 +12,7 @@ private enum ClientEventTag {
     static let sessionStarted: UInt8 = 6
     static let bytesReceived: UInt8 = 7
     static let activityWarning: UInt8 = 8
+    static let failedStatus: UInt8 = 9
 }
 
 /// One byte for each case of a `MessageOutcome`; numbers are never reused.
@@ -40,9 +41,13 @@ private enum LegacyTag {
 extension ByteWriter {
     mutating func clientEvent(_ event: ClientTopicEvent) {
         switch event {
-        case .status(let status):
+        case .status(let status, nil):
             byte(ClientEventTag.status)
             string(status.rawValue)
+        case .status(let status, let failure?):
+            byte(ClientEventTag.failedStatus)
+            string(status.rawValue)
+            lastFailure(failure)
         case .serverError(let code, let message):
             byte(ClientEventTag.serverError)
             signed(code)
@@ -72,6 +77,15 @@ extension ByteWriter {
             byte(ClientEventTag.activityWarning)
             bool(isSilent)
         }
+    }
+
+    private mutating func lastFailure(_ failure: LastFailure) {
+        string(failure.reason)
+        optional(failure.code) { $0.signed($1) }
+        string(failure.detail)
+        string(failure.since)
+        signed(failure.attempts)
+        optional(failure.nextAttempt) { $0.string($1) }
     }
 
     private mutating func outcome(_ outcome: MessageOutcome) {
@@ -151,8 +165,20 @@ extension ByteReader {
         case ClientEventTag.sessionStarted: return .sessionStarted(polling: try bool())
         case ClientEventTag.bytesReceived: return .bytesReceived(try signed())
         case ClientEventTag.activityWarning: return .activityWarning(try bool())
+        case ClientEventTag.failedStatus: return .status(try status(), failure: try lastFailure())
         default: throw .malformed
         }
+    }
+
+    private mutating func lastFailure() throws(CodingError) -> LastFailure {
+        LastFailure(
+            reason: try string(),
+            code: try optionalSigned(),
+            detail: try string(),
+            since: try string(),
+            attempts: try signed(),
+            nextAttempt: try optionalString()
+        )
     }
 
     private mutating func outcome() throws(CodingError) -> MessageOutcome {

@@ -196,7 +196,7 @@ package struct Outbox: Sendable {
             clients[id] = nil
         case .event(let event):
             if surrendered.contains(id) { return nil }
-            if case .status(let status) = event, clients[id] != nil { clients[id] = status }
+            if case .status(let status, _) = event, clients[id] != nil { clients[id] = status }
         }
         return 0
     }

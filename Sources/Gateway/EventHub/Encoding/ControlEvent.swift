@@ -4,8 +4,8 @@ internal import SessionCore
 
 /// The present state of a source, as the `stream` event reports it.
 enum SourceState: Sendable, Equatable {
-    /// A client's status.
-    case client(id: ClientID, status: ClientStatus)
+    /// A client's status, and why it has no connection.
+    case client(id: ClientID, status: ClientStatus, failure: LastFailure? = nil)
     /// A subscription's state, and the status of the client that carries it.
     case subscription(SubscriptionSourceState)
 }
@@ -20,6 +20,8 @@ struct SubscriptionSourceState: Sendable, Equatable {
     let client: ClientID?
     /// The status of that client; nil without one.
     let status: ClientStatus?
+    /// Why that client has no connection; nil while it has one.
+    var failure: LastFailure?
     /// Whether the subscription is active.
     let isActive: Bool
     /// Why the server last refused or removed it; nil since it was activated or confirmed.

@@ -6,8 +6,9 @@ internal import SessionCore
 extension EventEncoder {
     mutating func writeMembers(of event: ClientTopicEvent) {
         switch event {
-        case .status(let status):
+        case .status(let status, let failure):
             json.member("status", status.rawValue)
+            if let failure { json.lastFailure(failure) }
         case .serverError(let code, let message):
             json.member("code", code)
             json.member("message", message)

@@ -36,14 +36,16 @@ extension EventEncoder {
     private mutating func write(_ source: SourceState) {
         json.beginObject()
         switch source {
-        case .client(let id, let status):
+        case .client(let id, let status, let failure):
             json.member("client", id.rawValue)
             json.member("status", status.rawValue)
+            if let failure { json.lastFailure(failure) }
         case .subscription(let state):
             json.member("subscription", state.id.rawValue)
             json.member("mode", state.mode.rawValue)
             json.member("client", state.client?.rawValue)
             json.member("status", state.status?.rawValue)
+            if let failure = state.failure { json.lastFailure(failure) }
             json.member("active", state.isActive)
             json.member("subscribed", state.isSubscribed)
             json.key("lastError" as StaticString)

@@ -16,7 +16,7 @@ extension HubState {
         case .added(let status): addClient(id, status: status)
         case .removed: removeClient(id)
         case .event(let event):
-            if case .status(let status) = event { clients[id]?.status = status }
+            if case .status(let status, let failure) = event { clients[id]?.changed(status, failure) }
             guard let client = clients[id] else { return }
             append(.client(event), to: client.channel(of: event), now: now)
         }

@@ -131,7 +131,7 @@ extension HubState {
             case .subscription(let id): states += [state(ofSubscription: id)].compactMap(\.self)
             case .client(let id, let withSubscriptions):
                 guard let client = clients[id] else { continue }
-                states.append(.client(id: id, status: client.status))
+                states.append(.client(id: id, status: client.status, failure: client.failure))
                 guard withSubscriptions else { continue }
                 let members = client.members.filter { request.admits(subscriptions[$0]?.properties) }
                 states += members.compactMap(state(ofSubscription:))
@@ -148,6 +148,7 @@ extension HubState {
                     mode: record.properties.mode,
                     client: record.client,
                     status: record.client.flatMap { clients[$0]?.status },
+                    failure: record.client.flatMap { clients[$0]?.failure },
                     isActive: record.isActive,
                     lastError: record.lastError,
                     shape: SubscribedShape(of: record.table, record.channel.log.context)

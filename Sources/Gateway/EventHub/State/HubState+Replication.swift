@@ -35,7 +35,7 @@ extension HubState {
             switch change {
             case .client(let id, .added(let status)):
                 addClient(id, status: status)
-                clients[id]?.status = status
+                clients[id]?.changed(status, nil)
             case .subscription(let id, .event(let event)): subscriptions[id]?.apply(event, now: now)
             default: apply(change, now: now)
             }

@@ -7,7 +7,9 @@ struct ClientRecord: Sendable {
     static let departedLimit = 16
 
     /// Its present status.
-    var status: ClientStatus
+    private(set) var status: ClientStatus
+    /// Why it has no connection; nil while it has one, and if another member of the cluster alone knows.
+    private(set) var failure: LastFailure?
     /// `status` and `server-error`: for its own streams and for those of its subscriptions.
     var connection: Channel
     /// Properties and messages.
@@ -27,6 +29,12 @@ struct ClientRecord: Sendable {
         self.connection = connection
         self.own = own
         self.legacy = legacy
+    }
+
+    /// The status has changed.
+    mutating func changed(_ status: ClientStatus, _ failure: LastFailure?) {
+        self.status = status
+        self.failure = failure
     }
 
     /// Its channels.

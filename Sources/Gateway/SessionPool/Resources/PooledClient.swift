@@ -167,6 +167,7 @@ package final class PooledClient: Sendable {
         state.withLock { state in
             if status == .disconnected {
                 state.reconnectAt = now + state.reconnectDelay
+                state.trouble?.nextAttempt = state.reconnectAt
                 state.reconnectDelay = min(state.reconnectDelay * 2, Self.longestReconnectDelay)
             } else {
                 state.reconnectAt = nil
@@ -233,12 +234,15 @@ extension PooledClient: ClientObserver {
     private func changed(_ status: ClientStatus) {
         note(status)
         planReconnect(after: status)
-        report([.status(status)] + state.withLock { $0.legacy.events(forStatus: status) })
+        let failure = sink.lastFailure(of: self)
+        report([.status(status, failure: failure)] + state.withLock { $0.legacy.events(forStatus: status) })
         if !watchers.isEmpty { watchers.notify(situation) }
     }
 
     private func received(_ refusal: UpstreamRefusal) {
-        note(.serverError, refusal, next: nil)
+        // Without a session, lines that cannot be parsed are those of another kind of server.
+        let isOther = refusal.code == UpstreamRefusal.badDataCode && !state.withLock { $0.wasConnected }
+        note(isOther ? .notLightstreamer : .serverError, refusal, next: nil)
         state.withLock { $0.lastServerError = refusal }
         metrics.serverError(refusal.code, on: self)
         report([.serverError(code: refusal.code, message: refusal.message)])

@@ -55,4 +55,5 @@ final class RecordingSink: PoolSink {
     func take(_ change: SessionChange) {}
     var ownsSessions: Bool { true }
     func shownValue(of property: String, on client: PooledClient) -> JSONValue? { nil }
+    func lastFailure(of client: PooledClient) -> LastFailure? { nil }
 }

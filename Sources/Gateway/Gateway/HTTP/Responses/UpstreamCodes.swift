@@ -13,8 +13,12 @@ package enum UpstreamCodes {
     /// The meaning of a code, as a sentence; nil for an unknown code. Codes of Metadata Adapters are 0 or negative.
     package static func meaning(of code: Int, kind: Kind) -> String? { text(of: code, kind, in: meanings) }
 
-    /// What to do about a code, as a sentence; nil for an unknown code.
-    package static func cure(of code: Int, kind: Kind) -> String? { text(of: code, kind, in: cures) }
+    /// What to do about a code, as a sentence; nil for an unknown code. Its settings are those of an upstream; nil: those
+    /// of a client that is not configured.
+    package static func cure(of code: Int, kind: Kind, upstream: String? = nil) -> String? {
+        let settings = upstream.map { "upstreams.\($0)." } ?? ""
+        return text(of: code, kind, in: cures)?.replacing("upstreams.NAME.", with: settings)
+    }
 
     private static func text(of code: Int, _ kind: Kind, in texts: [String: [String: String]]) -> String? {
         if let text = texts[kind.rawValue]?[code <= 0 ? "0" : "\(code)"] { return text }

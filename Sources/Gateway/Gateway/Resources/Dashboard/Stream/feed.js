@@ -148,6 +148,7 @@ export class Feed extends EventTarget {
     this.isSubscribed = state.subscribed;
     if (state.client) this.client = state.client;
     if (state.status) this.status = state.status;
+    this.failure = state.lastFailure?.detail ?? null;
     if (state.lastError && !state.active) this.#refused(state.lastError);
     this.#changed();
   }
@@ -167,6 +168,7 @@ export class Feed extends EventTarget {
     if (name !== "status") return;
     if (data.status.startsWith("CONNECTED:") && this.error?.step === "upstream") this.error = null;
     this.status = data.status;
+    this.failure = data.lastFailure?.detail ?? null;
     this.#changed();
   }
 

@@ -87,10 +87,7 @@ export class LiveStream extends EventTarget {
     } else {
       if (data === this.#told) return;
       this.#told = data;
-      for (const other of this.feeds) {
-        other.clientEvent(name, data);
-        if (name === "status" && other.isUnreachable && !other.failure && other.subscription) this.#readReason(other);
-      }
+      for (const other of this.feeds) other.clientEvent(name, data);
     }
     this.#tell(name, data, feed);
   }

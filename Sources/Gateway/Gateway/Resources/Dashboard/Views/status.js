@@ -39,13 +39,14 @@ function ofClient(feed) {
   if (feed.isUnreachable) {
     return { word: "reconnecting", sentence: `The upstream cannot be reached; the gateway tries again. ${feed.failure ?? ""}`.trim() };
   }
+  const reason = feed.failure ? ` ${feed.failure}` : "";
   switch (feed.status) {
   case "STALLED": return { word: "stale", sentence: "The upstream is silent; the values may be old." };
   case "CONNECTING": return { word: "connecting", sentence: "The gateway connects to the upstream." };
   case "DISCONNECTED": return { word: "gone", sentence: "The upstream session has ended." };
   case "DISCONNECTED:TRYING-RECOVERY":
-    return { word: "reconnecting", sentence: "The upstream connection was lost; the gateway recovers the session." };
-  default: return { word: "reconnecting", sentence: "The upstream connection was lost; the gateway connects again." };
+    return { word: "reconnecting", sentence: `The upstream connection was lost; the gateway recovers the session.${reason}` };
+  default: return { word: "reconnecting", sentence: `The upstream connection was lost; the gateway connects again.${reason}` };
   }
 }
 

@@ -514,7 +514,7 @@ class Hub {
       if (entry.info.client !== data.client) continue;
       for (const tab of entry.tabs) tabs.add(tab);
       if (refusal) this.#refuse(entry, refusal, "session");
-      else if (name === "status") this.#inform(entry, { status: data.status, ...isLive(data.status) && { problem: undefined } });
+      else if (name === "status") this.#inform(entry, { status: data.status, lastFailure: data.lastFailure, ...isLive(data.status) && { problem: undefined } });
     }
     for (const tab of tabs) tab.batch.push(`["${name}","${id}",${text}]`);
   }
@@ -528,7 +528,7 @@ class Hub {
       if (state.status) this.#clients.set(state.client, state.status);
       const entry = this.#sources.get(state.subscription);
       if (!entry) this.#stray.add(state.subscription);
-      else this.#inform(entry, state);
+      else this.#inform(entry, { lastFailure: undefined, ...state });
     }
     // In the middle of a stream, the event of a change; or that of a new epoch, which ends the state of all sources.
     if (!isFirst && resume === "resumed") return;

@@ -28,7 +28,7 @@ export function derived(conn, sub, since, url) {
     if (sub.info.subscribed && isLive(sub.info.status)) return { state: "open" };
   }
   const reason = conn.state !== "open" ? `The gateway at ${url} has not answered yet.`
-    : sub.info.source ? sentences[sub.info.status] ?? "The upstream has not answered yet." : "The subscription is being added to the stream.";
+    : sub.info.source ? sub.info.lastFailure?.detail ?? sentences[sub.info.status] ?? "The upstream has not answered yet." : "The subscription is being added to the stream.";
   if (sub?.hadValues && conn.state === "open") return stale(reason);
   return Date.now() - since >= patience ? { state: "waiting", reason } : { state: "connecting" };
 }
