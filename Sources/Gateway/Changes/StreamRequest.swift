@@ -38,9 +38,10 @@ package struct StreamRequest: Sendable {
     package var maxFrequency: Double?
     /// Whether updates carry all fields in `values`, beside the changed ones.
     package var sendsAllFields = false
-    /// The types of the fields of its subscriptions, for a stream that names a feed: values have these types. Nil: all
-    /// values are text.
-    package var types: FieldTypes?
+    /// The subscriptions that the stream has joined by the name of a feed.
+    package var typed: Set<SubscriptionID> = []
+    /// The types of the fields of these subscriptions: their values have these types. The values of others are text.
+    package var types: FieldTypes = [:]
     /// Whether the body of the stream is compressed with gzip.
     package var compresses = false
     /// Whether the stream carries the events of the legacy connection delegate, for its clients and for the clients that

@@ -38,12 +38,12 @@ struct PreparedStreamRecordTests {
         request.maxFrequency = 2.5
         request.sendsAllFields = true
         request.includesLegacy = true
-        request.types = [:]
+        request.typed = ["s1"]
         let definition = StreamDefinition(request: request, shared: ["s1": key])
         let read = try StreamDefinition(definition.bytes)
         #expect(read.request.sources == request.sources && read.shared == ["s1": key])
         #expect(!read.request.conflates && read.request.maxFrequency == 2.5)
-        #expect(read.request.sendsAllFields && read.request.includesLegacy && read.request.types == [:])
+        #expect(read.request.sendsAllFields && read.request.includesLegacy && read.request.typed == ["s1"])
         for count in 0..<definition.bytes.count {
             #expect(throws: CodingError.self) { try StreamDefinition(Array(definition.bytes.prefix(count))) }
         }

@@ -91,7 +91,7 @@ extension ClusterNode: Coordination {
     private func demands(of selectors: [SourceSelector], for owner: Caller) -> [QuotaDemand] {
         var known: Set<String> = []
         return selectors.compactMap { selector -> QuotaDemand? in
-            guard case .join(let upstream, let properties) = selector else { return nil }
+            guard case .join(let upstream, let properties, _) = selector else { return nil }
             let id = ids.id(of: SharedTopicKey(upstream: upstream, properties: properties))
             return known.insert(id).inserted ? owner.demand(id, properties) : nil
         }

@@ -229,13 +229,15 @@ struct ClusterStreams: Sendable {
             guard case .subscription(let topic) = source, let key = definition.shared[topic.rawValue] else {
                 return .existing(source)
             }
-            return .join(upstream: key.upstream, key.properties)
+            let isTyped = definition.request.typed.contains(topic)
+            return .join(upstream: key.upstream, key.properties, isTyped: isTyped)
         }
         var caller = Caller()
         caller.identity = owner
         let acquired = try opener.acquire(selectors, for: caller)
         var entry = StreamResources.Entry(prepared: definition.request, madeAt: services.clock(), owner: owner)
         entry.prepared?.sources = acquired.sources
+        entry.prepared?.typed = acquired.typed
         entry.joined = acquired.joined
         entry.clients = acquired.clients
         guard services.streamResources.add(id, entry) else {

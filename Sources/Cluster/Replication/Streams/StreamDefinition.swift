@@ -2,8 +2,8 @@ package import Changes
 
 /// A prepared stream as any member can open it: its sources, its settings, and the keys of its shared subscriptions.
 package struct StreamDefinition: Sendable {
-    /// The sources and settings; format and last event are those of the request that opens the stream. Of `types` only
-    /// their presence is kept.
+    /// The sources and settings; format and last event are those of the request that opens the stream. That member
+    /// finds `types` in its configuration.
     package let request: StreamRequest
     /// The shared subscriptions among the sources, by id.
     package let shared: [String: SharedTopicKey]
@@ -17,13 +17,8 @@ package struct StreamDefinition: Sendable {
     fileprivate enum Tag {
         static let subscription: UInt8 = 1
         static let client: UInt8 = 2
-    }
-
-    /// The bits of the byte of flags.
-    fileprivate enum Flag {
-        static let legacy: UInt8 = 1
-        static let typed: UInt8 = 2
-        static let all = legacy | typed
+        /// A subscription that was joined by the name of a feed.
+        static let typedSubscription: UInt8 = 3
     }
 
     /// The bytes of a specification.
@@ -32,11 +27,11 @@ package struct StreamDefinition: Sendable {
         writer.bool(request.conflates)
         writer.optional(request.maxFrequency) { $0.double($1) }
         writer.bool(request.sendsAllFields)
-        writer.byte((request.includesLegacy ? Flag.legacy : 0) | (request.types != nil ? Flag.typed : 0))
+        writer.bool(request.includesLegacy)
         writer.list(request.sources) { writer, source in
             switch source {
             case .subscription(let id):
-                writer.byte(Tag.subscription)
+                writer.byte(request.typed.contains(id) ? Tag.typedSubscription : Tag.subscription)
                 writer.string(id.rawValue)
                 writer.optional(shared[id.rawValue]) { $0.key($1) }
             case .client(let id, let withSubscriptions):
@@ -55,13 +50,9 @@ package struct StreamDefinition: Sendable {
         request.conflates = try reader.bool()
         request.maxFrequency = try reader.optional { reader throws(CodingError) in try reader.double() }
         request.sendsAllFields = try reader.bool()
-        let flags = try reader.byte()
-        guard flags & ~Flag.all == 0 else { throw .malformed }
-        request.includesLegacy = flags & Flag.legacy != 0
-        // The member that opens the stream finds the types themselves in its configuration.
-        if flags & Flag.typed != 0 { request.types = [:] }
+        request.includesLegacy = try reader.bool()
         var shared: [String: SharedTopicKey] = [:]
-        for _ in 0..<(try reader.varint()) { request.sources.append(try reader.source(&shared)) }
+        for _ in 0..<(try reader.varint()) { try reader.source(of: &request, &shared) }
         try reader.finish()
         self.request = request
         self.shared = shared
@@ -69,14 +60,19 @@ package struct StreamDefinition: Sendable {
 }
 
 extension ByteReader {
-    fileprivate mutating func source(_ shared: inout [String: SharedTopicKey]) throws(CodingError) -> StreamSource {
+    fileprivate mutating func source(
+        of request: inout StreamRequest,
+        _ shared: inout [String: SharedTopicKey]
+    ) throws(CodingError) {
         let tag = try byte()
         let id = try string()
         switch tag {
-        case StreamDefinition.Tag.subscription:
+        case StreamDefinition.Tag.subscription, StreamDefinition.Tag.typedSubscription:
             if let key = try optional({ reader throws(CodingError) in try reader.key() }) { shared[id] = key }
-            return .subscription(SubscriptionID(id))
-        case StreamDefinition.Tag.client: return .client(ClientID(id), withSubscriptions: try bool())
+            request.sources.append(.subscription(SubscriptionID(id)))
+            if tag == StreamDefinition.Tag.typedSubscription { request.typed.insert(SubscriptionID(id)) }
+        case StreamDefinition.Tag.client:
+            request.sources.append(.client(ClientID(id), withSubscriptions: try bool()))
         default: throw .malformed
         }
     }

@@ -1,7 +1,7 @@
 internal import Primitives
 internal import StreamIO
 
-/// The compressed streams of a shard that read the same channels in the same variant and have read everything. New events
+/// The compressed streams of a shard that read the same channels in the same variants and have read everything. New events
 /// are compressed once for all of them. Used by the thread that uses the shard.
 ///
 /// The group has one compressor. Its blocks refer to earlier events of the group, which all *synchronized* streams have.
@@ -12,12 +12,12 @@ internal import StreamIO
 ///     synchronized      b1    b2    b3   ·    b4    b5
 ///     joined after 1          i2    i3   ·    b4    b5        i: without references
 final class CompressedGroup {
-    /// The channels and the variant of a group.
+    /// The channels of a group and their variants.
     struct Key: Hashable {
         /// The ids of the channels in order.
         let channels: [Int]
-        /// The variant.
-        let variant: EventVariant
+        /// The variants in which they are read.
+        let variants: [EventVariant]
     }
 
     /// The least readers for which a compressor is kept.
@@ -33,7 +33,7 @@ final class CompressedGroup {
 
     /// Its number, unique on its shard.
     let number: UInt64
-    /// The channels and the variant.
+    /// The channels and their variants.
     let key: Key
     /// The channels.
     let channels: [ShardChannel]
@@ -91,10 +91,13 @@ final class CompressedGroup {
     /// Compresses the new events of the channels. Nil if there are none. Refused if they are too large, or not encoded in
     /// this variant: then the streams read them by themselves.
     func broadcast() -> Broadcasts? {
-        let fresh = channels.filter { !$0.isLiveGroupAtEnd }
-        guard !fresh.isEmpty else { return nil }
+        let places = channels.indices.filter { !channels[$0].isLiveGroupAtEnd }
+        guard !places.isEmpty else { return nil }
+        let fresh = places.map { channels[$0] }
         var result = Broadcasts()
-        guard let (payload, published) = Broadcast.payload(of: fresh, as: key.variant) else { return result }
+        guard let (payload, published) = Broadcast.payload(of: fresh, as: places.map { key.variants[$0] }) else {
+            return result
+        }
         result.isRefused = false
         result.published = published
         result.events = fresh.reduce(0) { $0 + $1.unsentCount }

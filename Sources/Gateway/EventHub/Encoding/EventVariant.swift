@@ -21,6 +21,12 @@ struct EventVariant: Hashable, Sendable {
     /// A number below `count`.
     let index: Int
 
+    /// The variant in which a stream reads the events of a topic, where values have these types.
+    init(of topic: TopicContext, in request: StreamRequest, _ types: FieldTypes) {
+        let isTyped = topic.subscription.map { types[$0] != nil } ?? false
+        self.init(format: request.format, sendsAllFields: request.sendsAllFields, isTyped: isTyped)
+    }
+
     /// The variant with these properties.
     init(format: EventFormat, sendsAllFields: Bool, isTyped: Bool = false) {
         self.format = format

@@ -29,8 +29,8 @@ struct Broadcast {
     }
 
     /// The new events of channels, in one order, for streams that are in the live group of all of them. Nil if there
-    /// are none, if they are too large, or if they are not encoded in this variant.
-    init?(of channels: [ShardChannel], as variant: EventVariant, to streams: [StreamID]) {
+    /// are none, if they are too large, or if they are not encoded in these variants, one for each channel.
+    init?(of channels: [ShardChannel], as variants: [EventVariant], to streams: [StreamID]) {
         var readers = channels.map(LiveGroupReader.init)
         var order = MergeOrder()
         for reader in readers { order.append(reader.nextSequence) }
@@ -38,7 +38,9 @@ struct Broadcast {
         published = readers[first].published
         var content = Content()
         while let (place, until) = order.next() {
-            guard let piece = readers[place].take(before: until, variant), content.append(piece) else { return nil }
+            guard let piece = readers[place].take(before: until, variants[place]), content.append(piece) else {
+                return nil
+            }
             order.set(readers[place].nextSequence, at: place)
         }
         events = channels.reduce(0) { $0 + $1.unsentCount }
@@ -49,7 +51,7 @@ struct Broadcast {
     /// Nil as above.
     static func payload(
         of channels: [ShardChannel],
-        as variant: EventVariant
+        as variants: [EventVariant]
     ) -> (payload: [UInt8], published: Moment)? {
         var readers = channels.map(LiveGroupReader.init)
         var order = MergeOrder()
@@ -58,7 +60,8 @@ struct Broadcast {
         let published = readers[first].published
         var payload: [UInt8] = []
         while let (place, until) = order.next() {
-            guard readers[place].takePayload(before: until, variant, to: &payload), payload.count <= limit else {
+            guard readers[place].takePayload(before: until, variants[place], to: &payload), payload.count <= limit
+            else {
                 return nil
             }
             order.set(readers[place].nextSequence, at: place)

@@ -110,8 +110,9 @@ package final class HubShard: StreamFeed {
         if channels.isEmpty { return }
         groups.form(channels, pass: pass)
         for group in groups.groups where !group.streams.isEmpty {
-            let read = groups.channels(of: group).map { channels[$0] }
-            if let broadcast = Broadcast(of: read, as: group.variant, to: group.streams) {
+            let steps = groups.channels(of: group)
+            let read = steps.map { channels[$0.place] }
+            if let broadcast = Broadcast(of: read, as: steps.map(\.variant), to: group.streams) {
                 send(broadcast, &news, now: now)
             } else {
                 let streams = Set(group.streams)
@@ -147,10 +148,11 @@ package final class HubShard: StreamFeed {
         }
     }
 
-    /// The compressed group of streams that read these channels in a variant.
-    func compressedGroup(of channels: [ShardChannel], _ variant: EventVariant) -> CompressedGroup {
-        let channels = channels.sorted { $0.id < $1.id }
-        let key = CompressedGroup.Key(channels: channels.map(\.id), variant: variant)
+    /// The compressed group of streams that read the channels of these cursors in their variants.
+    func compressedGroup(of cursors: [Cursor]) -> CompressedGroup {
+        let cursors = cursors.sorted { $0.channel.id < $1.channel.id }
+        let channels = cursors.map(\.channel)
+        let key = CompressedGroup.Key(channels: channels.map(\.id), variants: cursors.map(\.variant))
         if let group = compressedGroups[key] { return group }
         groupCount += 1
         let group = CompressedGroup(number: groupCount, key: key, channels: channels, context: context)

@@ -9,13 +9,13 @@ internal import StreamIO
 ///     channel 1      {0,1} ← b c     {1} ← d
 ///     channel 2      {0,1,2} ← c                   a: {0}   b: {0,1}   c: {0,1,2}   d: {1}
 struct LiveGroups {
-    /// Readers of the same channels in the same variant.
+    /// Readers of the same channels in the same variants.
     struct Group {
         /// The last of the channels, by its place among those with new events.
         let channel: Int
         /// The group of the channels before it; nil: none.
         let parent: Int?
-        /// The variant.
+        /// The variant of that channel.
         let variant: EventVariant
         /// The streams of the readers.
         var streams: [StreamID] = []
@@ -26,6 +26,7 @@ struct LiveGroups {
     private struct Step: Hashable {
         let from: Int
         let channel: Int
+        let variant: Int
     }
 
     /// The present group of a reader, at the slot of its stream. The readers themselves are not visited: they would not
@@ -40,13 +41,13 @@ struct LiveGroups {
     private var steps: [Step: Int] = [:]
     private var marks: [Mark] = []
 
-    /// The channels of a group, in order.
-    func channels(of group: Group) -> [Int] {
+    /// The channels of a group, in order, each with its variant.
+    func channels(of group: Group) -> [(place: Int, variant: EventVariant)] {
         // Computed for the final groups only: an array for each step would cost the square of the number of channels.
-        var channels = [group.channel]
+        var channels = [(place: group.channel, variant: group.variant)]
         var parent = group.parent
         while let index = parent {
-            channels.append(groups[index].channel)
+            channels.append((groups[index].channel, groups[index].variant))
             parent = groups[index].parent
         }
         return channels.reversed()
@@ -70,17 +71,17 @@ struct LiveGroups {
         for slot in streams.lazy.map(\.slot) {
             while marks.count <= slot { marks.append(Mark()) }
             let from = marks[slot].pass == pass ? marks[slot].group : -1
-            if from != last.from { last = (from, group(after: Step(from: from, channel: place), variant)) }
+            if from != last.from { last = (from, group(after: from, channel: place, variant)) }
             marks[slot] = Mark(pass: pass, group: last.to)
         }
     }
 
-    private mutating func group(after step: Step, _ variant: EventVariant) -> Int {
-        let step = step.from < 0 ? Step(from: -1 - variant.index, channel: step.channel) : step
+    private mutating func group(after from: Int, channel: Int, _ variant: EventVariant) -> Int {
+        let step = Step(from: from, channel: channel, variant: variant.index)
         if let known = steps[step] { return known }
-        let parent = step.from < 0 ? nil : step.from
-        let first = parent.map { groups[$0].first } ?? step.channel
-        groups.append(Group(channel: step.channel, parent: parent, variant: variant, first: first))
+        let parent = from < 0 ? nil : from
+        let first = parent.map { groups[$0].first } ?? channel
+        groups.append(Group(channel: channel, parent: parent, variant: variant, first: first))
         steps[step] = groups.count - 1
         return groups.count - 1
     }

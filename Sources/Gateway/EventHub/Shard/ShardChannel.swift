@@ -72,16 +72,16 @@ final class ShardChannel: @unchecked Sendable {
 
     /// Moves a reader that has read everything to the live group of its variant. Returns the totals to which the
     /// group's broadcasts are added.
-    func joinLiveGroup(_ cursor: Cursor, _ variant: EventVariant) -> BroadcastCounters {
+    func joinLiveGroup(_ cursor: Cursor) -> BroadcastCounters {
         late.remove(cursor)
-        let group = liveGroup(variant) ?? makeLiveGroup(variant)
+        let group = liveGroup(cursor.variant) ?? makeLiveGroup(cursor.variant)
         group.readers.add(cursor)
         return group.totals
     }
 
     /// Moves a reader out of its live group: its next event is the first that was not broadcast.
-    func leaveLiveGroup(_ cursor: Cursor, _ variant: EventVariant) {
-        liveGroup(variant)?.readers.remove(cursor)
+    func leaveLiveGroup(_ cursor: Cursor) {
+        liveGroup(cursor.variant)?.readers.remove(cursor)
         late.add(cursor)
     }
 

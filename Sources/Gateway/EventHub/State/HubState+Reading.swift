@@ -62,16 +62,16 @@ extension HubState {
     /// Makes a stream read a channel, from after a sequence or from now on.
     mutating func read(_ channel: Channel, in id: String, after sequence: UInt64?) -> StreamChange? {
         // A copy of the record would make the next line copy all channels of the stream.
-        guard let shard = streams[id]?.shard, let variant = streams[id]?.variant,
-            streams[id]?.reads[channel.id] == nil
+        guard let shard = streams[id]?.shard, let request = streams[id]?.request, streams[id]?.reads[channel.id] == nil
         else { return nil }
+        let variant = EventVariant(of: channel.log.context, in: request, request.types)
         if variant.isTyped, let subscription = channel.log.context.subscription {
-            channel.log.types = streams[id]?.request.types?[subscription] ?? channel.log.types
+            channel.log.types = request.types[subscription]
         }
         let local = channel.addReader(shard: shard, variant: variant)
-        streams[id]?.reads[channel.id] = StreamRecord.ReadChannel(channel: channel, local: local)
+        streams[id]?.reads[channel.id] = StreamRecord.ReadChannel(channel: channel, variant: variant, local: local)
         let position = sequence.flatMap { channel.log.position(after: $0) } ?? channel.log.end
-        return .read(local, from: position, upTo: channel.log.view)
+        return .read(local, as: variant, from: position, upTo: channel.log.view)
     }
 
     /// A channel that a stream has to read.

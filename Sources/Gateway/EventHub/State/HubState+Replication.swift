@@ -93,7 +93,7 @@ extension HubState {
 
     private mutating func restart(stream id: String) {
         guard let stream = streams[id], let shard = stream.shard else { return }
-        for read in stream.reads.values { read.channel.removeReader(shard: shard, variant: stream.variant) }
+        for read in stream.reads.values { read.channel.removeReader(shard: shard, variant: read.variant) }
         streams[id]?.reads = [:]
         streams[id]?.outcome = .gap
         beginnings[.gap, default: 0] &+= 1

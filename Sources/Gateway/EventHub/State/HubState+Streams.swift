@@ -42,7 +42,7 @@ extension HubState {
         owners.remove(stream.request.owner)
         for source in stream.request.sources { unindex(id, under: source) }
         guard let shard = stream.shard else { return }
-        for read in stream.reads.values { read.channel.removeReader(shard: shard, variant: stream.variant) }
+        for read in stream.reads.values { read.channel.removeReader(shard: shard, variant: read.variant) }
     }
 
     // MARK: - Opening
@@ -77,7 +77,7 @@ extension HubState {
                 if present.contains(channel.id) {
                     changes += [read(channel, in: id, after: sequence)].compactMap(\.self)
                 } else {
-                    changes += lastEvents(of: channel, after: sequence)
+                    changes += lastEvents(of: channel, in: stream.request, after: sequence)
                 }
             }
         } else {
@@ -144,18 +144,19 @@ extension HubState {
         request.sources.flatMap { source -> [StreamChange] in
             guard case .client(let id, withSubscriptions: true) = source else { return [] }
             return (clients[id]?.departed ?? []).filter { request.admits($0.log.context.properties) }
-                .flatMap { lastEvents(of: $0, after: sequence) }
+                .flatMap { lastEvents(of: $0, in: request, after: sequence) }
         }
     }
 
     /// The changes that make a stream read the events that a channel has after a sequence, and no later ones.
-    private func lastEvents(of channel: Channel, after sequence: UInt64) -> [StreamChange] {
+    private func lastEvents(of channel: Channel, in request: StreamRequest, after sequence: UInt64) -> [StreamChange] {
         guard let last = channel.log.lastSequence, last > sequence,
             let position = channel.log.position(after: sequence)
         else { return [] }
         let view = channel.log.view
         let local = ShardChannel(id: channel.id, view: view)
-        return [.read(local, from: position, upTo: view), .retire(local, upTo: view)]
+        let variant = EventVariant(of: channel.log.context, in: request, request.types)
+        return [.read(local, as: variant, from: position, upTo: view), .retire(local, upTo: view)]
     }
 
     // MARK: - Changes
@@ -173,9 +174,14 @@ extension HubState {
         for source in stream.request.sources { unindex(id, under: source) }
         for source in sources { index(id, under: source) }
         streams[id]?.request.sources = sources
-        streams[id]?.request.types?.merge(types) { $1 }
+        // A subscription that the stream reads already keeps the form of its values.
+        let fresh = types.filter { !stream.request.sources.contains(.subscription($0.key)) }
+        for case .subscription(let gone) in remove where !sources.contains(.subscription(gone)) {
+            streams[id]?.request.types[gone] = nil
+        }
+        streams[id]?.request.types.merge(fresh) { $1 }
         guard stream.shard != nil, let changed = streams[id]?.request else { return }
-        if changed.types != nil, !types.isEmpty { send([.types(types)], to: id) }
+        if changed.types != stream.request.types { send([.types(changed.types)], to: id) }
         // Removed channels end before the announcement, added ones begin after it.
         let wanted = channels(of: changed)
         drop(in: id, except: wanted, unread: .drop)
@@ -221,7 +227,7 @@ extension HubState {
         let keep = Set(wanted.map(\.channel.id))
         for (channelID, read) in stream.reads.sorted(by: { $0.key < $1.key }) where !keep.contains(channelID) {
             streams[id]?.reads[channelID] = nil
-            read.channel.removeReader(shard: shard, variant: stream.variant)
+            read.channel.removeReader(shard: shard, variant: read.variant)
             switch unread {
             case .retire: send([.retire(read.local, upTo: read.channel.log.view)], to: id)
             case .drop: send([.drop(read.local)], to: id)

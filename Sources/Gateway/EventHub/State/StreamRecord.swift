@@ -30,13 +30,10 @@ struct StreamRecord: Sendable {
     struct ReadChannel: Sendable {
         /// The hub's side.
         let channel: Channel
+        /// The variant in which the stream reads its events.
+        let variant: EventVariant
         /// The shard's side.
         let local: ShardChannel
-    }
-
-    /// The variant in which the stream reads events.
-    var variant: EventVariant {
-        EventVariant(format: request.format, sendsAllFields: request.sendsAllFields, isTyped: request.types != nil)
     }
 
     /// Its present summary.
@@ -54,10 +51,10 @@ struct StreamRecord: Sendable {
 
 /// A change of a stream for its shard, in order.
 enum StreamChange: Sendable {
-    /// The types of the fields of further subscriptions.
+    /// The types of the fields of its subscriptions, from now on.
     case types(FieldTypes)
-    /// Read a channel, from a position on; it may be read up to the view.
-    case read(ShardChannel, from: LogPosition, upTo: LogView)
+    /// Read a channel in a variant, from a position on; it may be read up to the view.
+    case read(ShardChannel, as: EventVariant, from: LogPosition, upTo: LogView)
     /// Read a channel to its end, which is the view, and no further.
     case retire(ShardChannel, upTo: LogView)
     /// Stop reading a channel.

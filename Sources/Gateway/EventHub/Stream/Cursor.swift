@@ -7,6 +7,8 @@ final class Cursor {
     let subscriber: Subscriber
     /// The channel.
     let channel: ShardChannel
+    /// The variant in which the stream reads its events.
+    let variant: EventVariant
     /// The index of the next event in the segment.
     private(set) var index: Int
     /// The segment's number.
@@ -21,9 +23,10 @@ final class Cursor {
     private var present: LogSegment?
 
     /// A cursor before the next event to read.
-    init(subscriber: Subscriber, channel: ShardChannel, position: LogPosition) {
+    init(subscriber: Subscriber, channel: ShardChannel, variant: EventVariant, position: LogPosition) {
         self.subscriber = subscriber
         self.channel = channel
+        self.variant = variant
         present = position.segment
         index = position.index
         number = position.segment.number
@@ -71,15 +74,15 @@ final class Cursor {
     var canJoinLiveGroup: Bool { !isRetired && channel.isLiveGroupAtEnd && isAtEnd }
 
     /// Joins the live group. Returns the totals to which the group's broadcasts are added.
-    func joinLiveGroup(_ variant: EventVariant) -> BroadcastCounters {
+    func joinLiveGroup() -> BroadcastCounters {
         present = nil
-        return channel.joinLiveGroup(self, variant)
+        return channel.joinLiveGroup(self)
     }
 
     /// Leaves the live group and continues from the group's position.
-    func leaveLiveGroup(_ variant: EventVariant) {
+    func leaveLiveGroup() {
         takeLivePosition()
-        channel.leaveLiveGroup(self, variant)
+        channel.leaveLiveGroup(self)
     }
 
     /// Joins a compressed group.

@@ -87,14 +87,14 @@ extension Subscriber {
     private func encode(_ content: PendingEntry.Content, _ id: UInt64) {
         switch content {
         case .event(let event, let topic):
-            context.encoder.encode(event, sequence: id, of: topic, as: variant, types(of: topic))
+            context.encoder.encode(event, sequence: id, of: topic, as: variant(of: topic), types(of: topic))
         case .conflated(let update, let topic) where update.count == 1:
             let event = HubEvent.subscription(.update(update.newest))
-            context.encoder.encode(event, sequence: id, of: topic, as: variant, types(of: topic))
+            context.encoder.encode(event, sequence: id, of: topic, as: variant(of: topic), types(of: topic))
         case .conflated(let update, let topic):
-            context.encoder.encode(update, sequence: id, of: topic, as: variant, types(of: topic))
+            context.encoder.encode(update, sequence: id, of: topic, as: variant(of: topic), types(of: topic))
         case .lost(let item, let count, let topic):
-            context.encoder.encodeLoss(of: count, item: item, sequence: id, of: topic, as: variant)
+            context.encoder.encodeLoss(of: count, item: item, sequence: id, of: topic, as: variant(of: topic))
         case .control(let event):
             context.encoder.encode(event, as: request.format)
         case .snapshot, .void:
@@ -108,7 +108,9 @@ extension Subscriber {
         writer.write(context.encoder.json.bytes, to: &batch)
     }
 
-    private func types(of topic: TopicContext) -> [FieldType]? { topic.subscription.flatMap { types?[$0] } }
+    private func types(of topic: TopicContext) -> [FieldType]? { topic.subscription.flatMap { types[$0] } }
+
+    private func variant(of topic: TopicContext) -> EventVariant { EventVariant(of: topic, in: request, types) }
 
     private func delivered(_ count: Int) {
         let invalid = context.encoder.invalidCount
@@ -130,7 +132,7 @@ extension Subscriber {
         }
         while cursor.index < end, !batch.isFull {
             let index = cursor.index
-            cursor.advance(to: give(cursor.segment, index..<end, to: &batch))
+            cursor.advance(to: give(cursor.segment, index..<end, cursor.variant, to: &batch))
             delivered(cursor.index - index)
             end = cursor.readableEnd()
         }
@@ -155,7 +157,7 @@ extension Subscriber {
             let last =
                 until == .max || segment.sequence(at: end - 1) < until
                 ? end : segment.index(after: until, in: index..<end)
-            let reached = give(segment, index..<last, to: &batch)
+            let reached = give(segment, index..<last, cursor.variant, to: &batch)
             cursor.advance(to: reached)
             order.set(cursor.nextSequence(), at: place)
             delivered(reached - index)
@@ -166,10 +168,13 @@ extension Subscriber {
     }
 
     /// Appends events of a segment, as many as fit into the batch and at least one; returns the index after them.
-    private func give(_ segment: LogSegment, _ range: Range<Int>, to batch: inout StreamBatch)
-        -> Int
-    {
-        guard let buffer = segment.buffer(variant) else { return giveRewritten(segment, range, to: &batch) }
+    private func give(
+        _ segment: LogSegment,
+        _ range: Range<Int>,
+        _ variant: EventVariant,
+        to batch: inout StreamBatch
+    ) -> Int {
+        guard let buffer = segment.buffer(variant) else { return giveRewritten(segment, range, variant, to: &batch) }
         guard framesContent else { return giveBare(buffer, range, to: &batch) }
         let start = buffer.frame(at: range.lowerBound).chunkStart
         let room = batch.remainingBytes
@@ -203,6 +208,7 @@ extension Subscriber {
     private func giveRewritten(
         _ segment: LogSegment,
         _ range: Range<Int>,
+        _ variant: EventVariant,
         to batch: inout StreamBatch
     ) -> Int {
         var writer = PrivateWriter(isChunked: framesContent)

@@ -19,9 +19,8 @@ final class Subscriber: StreamContent {
     /// Its figures.
     let figures: StreamFigures
     let request: StreamRequest
-    let variant: EventVariant
-    /// The types of the fields of its subscriptions; nil: all values are text.
-    private(set) var types: FieldTypes?
+    /// The types of the fields of its subscriptions; the values of others are text.
+    private(set) var types: FieldTypes
     /// Whether the body has the framing of HTTP chunks.
     let isChunked: Bool
     /// The compression of the body; nil if it is not compressed.
@@ -73,7 +72,6 @@ final class Subscriber: StreamContent {
         id = record.id
         figures = record.figures
         request = record.request
-        variant = record.variant
         types = record.request.types
         isPaced = record.request.maxFrequency != nil
         conflates = record.request.conflates || record.request.maxFrequency != nil
@@ -121,10 +119,10 @@ final class Subscriber: StreamContent {
         case .restart:
             break
         case .types(let types):
-            self.types?.merge(types) { $1 }
-        case .read(let channel, let position, let view):
+            self.types = types
+        case .read(let channel, let variant, let position, let view):
             channel.advance(to: view)
-            let cursor = Cursor(subscriber: self, channel: channel, position: position)
+            let cursor = Cursor(subscriber: self, channel: channel, variant: variant, position: position)
             cursors.append(cursor)
             channel.add(cursor)
             list(cursor)
@@ -218,12 +216,12 @@ final class Subscriber: StreamContent {
         isInLiveGroup = true
         inLiveGroupSince = now
         if let compression {
-            let group = shard.compressedGroup(of: cursors.map(\.channel), variant)
+            let group = shard.compressedGroup(of: cursors)
             for cursor in cursors { cursor.joinCompressedGroup() }
             figures.joinLiveGroup(group.totals)
             return compression.join(group, self)
         }
-        for cursor in cursors { figures.joinLiveGroup(cursor.joinLiveGroup(variant)) }
+        for cursor in cursors { figures.joinLiveGroup(cursor.joinLiveGroup()) }
     }
 
     /// Leaves the live groups and reads by its own cursors.
@@ -236,7 +234,7 @@ final class Subscriber: StreamContent {
             shard.left(group)
         }
         for cursor in cursors {
-            if compression == nil { cursor.leaveLiveGroup(variant) } else { cursor.leaveCompressedGroup() }
+            if compression == nil { cursor.leaveLiveGroup() } else { cursor.leaveCompressedGroup() }
             if let last = cursor.channel.lastBroadcast, last > inLiveGroupSince { clock.sent(at: last) }
             if !cursor.isAtEnd { list(cursor) }
         }

@@ -75,6 +75,45 @@ internal import Testing
         #expect(try fields(resumed) == [Self.typed])
     }
 
+    @Test(arguments: [true, false])
+    func eachSourceHasItsOwnFormInOneStream(startsTyped: Bool) throws {
+        harness.addSubscription("t", client: "d")
+        let types: FieldTypes = ["t": [.integer, .string, .string]]
+        let stream = try startsTyped ? openTyped() : harness.open(.subscription("s"))
+        let other = try harness.open(.subscription("t")) { if startsTyped { $0.types = [:] } else { $0.types = types } }
+        try harness.hub.change(
+            stream: stream.subscriber.id,
+            add: [.subscription("t")],
+            remove: [],
+            types: startsTyped ? [:] : types
+        )
+        harness.pass()
+        publishOne()
+        publish(["6", "7", nil], to: "t")
+        harness.pass()
+        let second = startsTyped ? #"{"x":"6","y":"7","z":null}"# : #"{"x":6,"y":"7","z":null}"#
+        #expect(try fields(stream) == [startsTyped ? Self.typed : Self.text, second])
+        #expect(try fields(other) == [second])
+        let broadcasts = stream.broadcasts
+        publish(["24", nil, nil])
+        publish(["8", "7", nil], to: "t")
+        harness.pass()
+        #expect(stream.broadcasts == broadcasts + 1)
+        let last = try stream.events.suffix(2).map { $0["fields"]?["x"]?.text }
+        #expect(last == (startsTyped ? ["24", #""8""#] : [#""24""#, "8"]))
+    }
+
+    @Test func subscriptionThatWasRemovedIsAddedInAnotherForm() throws {
+        let stream = try harness.open(.subscription("s"))
+        try harness.hub.change(stream: stream.subscriber.id, add: [.subscription("s")], remove: [], types: Self.types)
+        publishOne()
+        harness.pass()
+        try harness.hub.change(stream: stream.subscriber.id, add: [], remove: [.subscription("s")])
+        try harness.hub.change(stream: stream.subscriber.id, add: [.subscription("s")], remove: [], types: Self.types)
+        harness.pass()
+        #expect(try fields(stream) == [Self.text, Self.typed])
+    }
+
     @Test func sourcesThatAreAddedLaterAreTypedToo() throws {
         harness.addSubscription("t", client: "d")
         publish(["5", nil, nil], to: "t")

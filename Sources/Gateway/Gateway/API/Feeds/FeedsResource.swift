@@ -83,10 +83,9 @@ struct FeedsResource: Sendable {
             var reader = QueryReader(call.query)
             if reader.text("cursor") != nil { reader.refuse("cursor", "A stream has no cursor.") }
             try reader.finish()
-            var request = try StreamQuery.request(call)
-            request.types = [:]
+            let request = try StreamQuery.request(call)
             let opener = StreamOpener(services: services)
-            return try opener.open(request, [.join(upstream: upstream, properties)], call)
+            return try opener.open(request, [.join(upstream: upstream, properties, isTyped: true)], call)
         }
         let query = try ValuesQuery(call, upstream: upstream, properties, FeedForm(feed: feed, shape: shape))
         return try CurrentValuesResource(services: services).read(query, call)

@@ -27,6 +27,8 @@ package struct StreamOpener: Sendable {
         package var joined: [String: JoinedSubscription] = [:]
         /// The shared subscriptions that were opened for the stream.
         var opened: Set<SubscriptionID> = []
+        /// Those that were joined by the name of a feed.
+        package var typed: Set<SubscriptionID> = []
         package var clients: [StreamSource: ClientID] = [:]
 
         /// Adds a source, unless it was added before.
@@ -90,6 +92,7 @@ package struct StreamOpener: Sendable {
         request.sources = acquired.sources
         request.opened = acquired.opened
         request.joined = Set(acquired.joined.keys.map { SubscriptionID($0) })
+        request.typed = acquired.typed
         request.filter = services.permissions(call).filter
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.isOpen = true
@@ -181,9 +184,8 @@ package struct StreamOpener: Sendable {
             services.access.opened(id, by: redemption)
             var request = request
             request.owner = owner.identity ?? owner.peer
-            if request.types != nil {
-                request.types = services.types(of: services.streamResources.entry(id)?.joined ?? [:])
-            }
+            let joined = services.streamResources.entry(id)?.joined ?? [:]
+            request.types = services.types(of: joined, typed: request.typed)
             let content = try services.streams.open(request, owner: owner, id: id) { _ in leave() }
             do {
                 try services.checkPresent(call)
@@ -236,7 +238,7 @@ package struct StreamOpener: Sendable {
         _ limit: Int,
         _ whose: String,
         _ call: Call,
-        as code: ProblemCode = .unavailable
+        as code: ProblemCode = .streamLimit
     ) throws(Problem) -> Response {
         let problem = Problem(code, detail: "The maximum of \(limit) streams \(whose) is open.")
         return try closing("stream-limit", problem, call)
@@ -268,7 +270,7 @@ package struct StreamOpener: Sendable {
 
     private func check(_ selector: SourceSelector, _ call: Call) throws {
         try services.permissions(call).check(selector)
-        if case .join(let upstream, _) = selector { _ = try services.sessionKey(upstream: upstream) }
+        if case .join(let upstream, _, _) = selector { _ = try services.sessionKey(upstream: upstream) }
     }
 
     /// Releases a shared subscription that a caller has joined.
@@ -287,7 +289,7 @@ package struct StreamOpener: Sendable {
         case .existing(let existing):
             source = existing
             if let client = client(of: existing) { acquired.clients[existing] = client }
-        case .join(let upstream, let properties):
+        case .join(let upstream, let properties, let isTyped):
             let session = try services.sessionKey(upstream: upstream)
             let key = SharedKey(session: session, properties: properties)
             let joined = try services.coordination.join(key, in: services.pool)
@@ -303,6 +305,7 @@ package struct StreamOpener: Sendable {
                     throw error
                 }
                 acquired.joined[joined.id] = joined
+                if isTyped { acquired.typed.insert(SubscriptionID(joined.id)) }
             }
             source = .subscription(SubscriptionID(joined.id))
         }

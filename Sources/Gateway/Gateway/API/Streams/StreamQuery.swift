@@ -30,7 +30,6 @@ package enum StreamQuery {
         request.maxFrequency = reader.positive("maxFrequency", upTo: greatestFrequency)
         request.sendsAllFields = reader.word("fieldsSent", of: ["changed", "all"]) == "all"
         request.includesLegacy = reader.bool("legacy", default: false)
-        if call.query.has("feed") { request.types = [:] }
         let lastEventID = reader.text("lastEventId")
         request.lastEventID = call.header("Last-Event-ID") ?? lastEventID
         request.since = since(&reader).map { call.record.since - $0 }
@@ -127,8 +126,8 @@ package enum StreamQuery {
 package enum SourceSelector: Sendable, Equatable {
     /// An existing source.
     case existing(StreamSource)
-    /// A shared subscription to join.
-    case join(upstream: String, SubscriptionProperties)
+    /// A shared subscription to join; `isTyped`: by the name of a feed, so that its values have types.
+    case join(upstream: String, SubscriptionProperties, isTyped: Bool = false)
 
     /// Whether it is a subscription.
     var isSubscription: Bool {
@@ -181,10 +180,11 @@ enum SourceReader {
         others: Set<String> = []
     ) -> SourceSelector? {
         reader.allow(only: joinMembers.union(others))
+        let isTyped = reader.has("feed")
         guard let reader = expanded(reader, defaults) else { return nil }
         let upstream = upstream(reader, defaults)
         guard let properties = SubscriptionReader(reader).properties(), let upstream else { return nil }
-        return .join(upstream: upstream, properties)
+        return .join(upstream: upstream, properties, isTyped: isTyped)
     }
 
     /// A reader of an object with the members that follow from the feed that it names; nil after an error.

@@ -93,6 +93,7 @@ package struct StreamsResource: Sendable {
         request.sources = acquired.sources
         request.opened = acquired.opened
         request.joined = Set(acquired.joined.keys.map { SubscriptionID($0) })
+        request.typed = acquired.typed
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.joined = acquired.joined
         entry.clients = acquired.clients
@@ -153,7 +154,7 @@ package struct StreamsResource: Sendable {
     /// The caller has reached its limit of open and prepared streams.
     package static func overLimit(_ limit: Int) -> Problem {
         let detail = "The maximum number of \(limit) streams for these credentials is open or prepared."
-        return Problem(.unavailable, detail: detail)
+        return Problem(.streamLimit, detail: detail)
     }
 
     private func change(
@@ -173,7 +174,7 @@ package struct StreamsResource: Sendable {
             let present = services.streams.listing(of: id)?.summary.request.sources ?? []
             let gone = present.filter { topics.contains($0.topic) }
             if isOpen {
-                let types = services.types(of: acquired.joined)
+                let types = services.types(of: acquired.joined, typed: acquired.typed)
                 try services.streams.patch(id, add: acquired.sources, remove: gone, types: types)
             }
         } catch {
@@ -205,8 +206,6 @@ package struct StreamsResource: Sendable {
             request.sendsAllFields = word == "all"
         }
         request.includesLegacy = reader.bool("legacy") ?? false
-        let sources = reader.object["sources"]?.array?.compactMap(\.object) ?? []
-        if ([reader.object] + sources).contains(where: { $0["feed"] != nil }) { request.types = [:] }
         return request
     }
 
@@ -260,9 +259,14 @@ extension StreamResources.Entry {
         for (source, client) in acquired.clients {
             if let present = self.clients.updateValue(client, forKey: source) { clients.append(present) }
         }
+        let before = Set(prepared?.sources ?? [])
         prepared?.sources.removeAll { topics.contains($0.topic) }
         let present = Set(prepared?.sources ?? [])
         prepared?.sources += acquired.sources.filter { !present.contains($0) }
+        // A subscription that the stream has already keeps the form of its values.
+        let typed = (prepared?.typed ?? []).union(acquired.typed.filter { !before.contains(.subscription($0)) })
+        let after = Set(prepared?.sources ?? [])
+        prepared?.typed = typed.filter { after.contains(.subscription($0)) }
         prepared?.opened.formUnion(acquired.opened)
         return (subscriptions, clients)
     }

@@ -26,7 +26,7 @@ struct ValuesQuery: Sendable {
     /// Reads a request.
     init(_ call: Call, _ defaults: SourceDefaults) throws(Problem) {
         guard
-            case .join(let upstream, let properties) = try StreamQuery.joined(
+            case .join(let upstream, let properties, _) = try StreamQuery.joined(
                 call.query.only(StreamQuery.join),
                 defaults
             )

@@ -149,7 +149,7 @@ package struct Permissions: Sendable {
     /// Refuses a source of a stream. A source that is not visible is treated as unknown.
     package func check(_ selector: SourceSelector) throws {
         switch selector {
-        case .join(let upstream, let properties):
+        case .join(let upstream, let properties, _):
             if feeds.makePublic(properties, of: upstream) { return }
             try check(.subscribe)
             try check(upstream: upstream)

@@ -109,6 +109,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case upstreamRefused = "upstream-refused"
     case unavailable
     case gatewayFull = "gateway-full"
+    case streamLimit = "stream-limit"
     case noValue = "no-value"
 
     /// The HTTP status.
@@ -131,7 +132,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .headerTooLarge: 431
         case .internal: 500
         case .upstreamRefused: 502
-        case .unavailable, .gatewayFull: 503
+        case .unavailable, .gatewayFull, .streamLimit: 503
         case .noValue: 504
         }
     }
@@ -173,6 +174,7 @@ package enum ProblemCode: String, Sendable, CaseIterable {
         case .upstreamRefused: "The Lightstreamer server rejected the request"
         case .unavailable: "Temporarily unavailable"
         case .gatewayFull: "The gateway is full"
+        case .streamLimit: "The credentials have as many streams as they may"
         case .noValue: "No value in time"
         }
     }

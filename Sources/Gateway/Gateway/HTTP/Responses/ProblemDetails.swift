@@ -33,8 +33,11 @@ package enum ProblemDetails {
     static func detail(of refusal: UpstreamRefusal, _ kind: UpstreamCodes.Kind) -> String {
         if refusal.isRemoval { return "The server removed the subscription." }
         let kinds: [UpstreamCodes.Kind] = kind == .subscription ? [.subscription, .session] : [kind]
-        let meaning = kinds.lazy.compactMap { UpstreamCodes.meaning(of: refusal.code, kind: $0) }.first
-        return "The server responded with \(refusal.code): \(refusal.message)." + (meaning.map { " \($0)" } ?? "")
+        let known = kinds.first { UpstreamCodes.meaning(of: refusal.code, kind: $0) != nil }
+        let meaning = known.flatMap { UpstreamCodes.meaning(of: refusal.code, kind: $0) }
+        let cure = known.flatMap { UpstreamCodes.cure(of: refusal.code, kind: $0) }
+        return (["The server responded with \(refusal.code): \(refusal.message)."] + [meaning, cure].compactMap(\.self))
+            .joined(separator: " ")
     }
 
     /// The text of `subscription-error` events.
@@ -118,7 +121,7 @@ package enum ProblemDetails {
 
     private static func retryAfter(_ code: ProblemCode) -> Int? {
         switch code {
-        case .overQuota, .unavailable, .gatewayFull: 5
+        case .overQuota, .unavailable, .gatewayFull, .streamLimit: 5
         case .rateLimited: 1
         default: nil
         }

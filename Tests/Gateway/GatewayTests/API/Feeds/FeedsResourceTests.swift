@@ -152,6 +152,28 @@ import Testing
         #expect(events("/v1/streams/\(id)/events").contains(#""price":1.50"#))
     }
 
+    @Test func sourcesWithoutAFeedAreTextBesideThoseOfAFeed() {
+        let text = #"{"items":["item2"],"fields":["name","price"]}"#
+        let feed = #"{"feed":"quotes","items":["item1"]}"#
+        let id = fixture.perform("POST", "/v1/streams", #"{"sources":[\#(text),\#(feed)]}"#).json["id"]?.string ?? ""
+        let both = events("/v1/streams/\(id)/events")
+        #expect(both.contains(#""price":1.50"#))
+        #expect(both.contains(#""price":"1.50""#))
+    }
+
+    @Test(arguments: [#"{"feed":"quotes","items":["item2"]}"#, #"{"items":["item2"],"fields":["name","price"]}"#])
+    func sourceThatIsAddedToAPreparedStreamHasItsOwnForm(source: String) {
+        let isTyped = source.contains("feed")
+        let first =
+            isTyped ? #"{"items":["item1"],"fields":["name","price"]}"# : #"{"feed":"quotes","items":["item1"]}"#
+        let id = fixture.perform("POST", "/v1/streams", first).json["id"]?.string ?? ""
+        let patched = fixture.perform("PATCH", "/v1/streams/\(id)", #"{"add":[\#(source)]}"#)
+        #expect(patched.status == 200)
+        let both = events("/v1/streams/\(id)/events")
+        #expect(both.contains(#""price":1.50"#))
+        #expect(both.contains(#""price":"1.50""#))
+    }
+
     private func events(_ target: String) -> String {
         fixture.events(target) { id in
             fixture.hub.take(.subscription(id, .carried(by: "c")))

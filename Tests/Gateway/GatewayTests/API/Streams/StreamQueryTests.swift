@@ -15,7 +15,7 @@ import Testing
 
     @Test func listsAreSplitAfterDecodingAndSinglesAreNot() throws {
         let orders = try sources("upstream=demo&mode=MERGE&items=a%2Cb&item=c%2Cd&fields=x,y")
-        guard case .join(let upstream, let properties) = try #require(orders.first) else {
+        guard case .join(let upstream, let properties, _) = try #require(orders.first) else {
             Issue.record("no join")
             return
         }

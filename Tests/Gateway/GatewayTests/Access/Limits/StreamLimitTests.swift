@@ -17,7 +17,10 @@ import Testing
         let target = "/v1/subscriptions/\(fixture.makeSubscription(as: AccessFixture.alice))/events"
         let (first, content) = fixture.open("GET", target, as: AccessFixture.alice)
         #expect(first.isStream)
-        #expect(fixture.perform("GET", target, as: AccessFixture.alice).status == 503)
+        let refused = fixture.perform("GET", target, as: AccessFixture.alice)
+        #expect(refused.status == 503)
+        #expect(refused.json["code"]?.string == "stream-limit")
+        #expect(refused.headers["Retry-After"] == "5")
         let closing = fixture.perform("GET", target, as: AccessFixture.alice, "", Self.browser)
         #expect(closing.status == 200)
         #expect(closing.text.hasPrefix("retry: ") && closing.text.contains("event: closing"))
@@ -36,6 +39,8 @@ import Testing
             fixture.perform("POST", "/v1/streams", as: AccessFixture.alice, body).status
         }
         #expect(statuses == [201, 201, 503])
+        let refused = fixture.perform("POST", "/v1/streams", as: AccessFixture.alice, body)
+        #expect(refused.json["code"]?.string == "stream-limit")
         #expect(fixture.services.streamResources.waiting == 2)
     }
 
@@ -43,7 +48,9 @@ import Testing
         let fixture = try await fixture(all: 1)
         let target = "/v1/subscriptions/\(fixture.makeSubscription(as: AccessFixture.alice))/events"
         let (_, content) = fixture.open("GET", target, as: AccessFixture.alice)
-        #expect(fixture.perform("GET", target, as: AccessFixture.alice).status == 503)
+        let refused = fixture.perform("GET", target, as: AccessFixture.alice)
+        #expect(refused.status == 503)
+        #expect(refused.json["code"]?.string == "gateway-full")
         #expect(fixture.perform("GET", target, as: AccessFixture.alice, "", Self.browser).status == 200)
         content?.onEnd(.neverOpened)
     }
