@@ -22,6 +22,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 EXAMPLES = TESTS.parent / "Examples"
 sys.path.insert(0, str(TESTS / "Browser"))
 
+import cached
 import gateway
 from browser import opened
 from pages import other_origin
@@ -198,6 +199,13 @@ def nginx_accepts_its_configuration(address, binary):
         expect("syntax is ok" in done.stderr, f"nginx: {done.stderr}")
 
 
+def nginx_asks_the_gateway_once_for_all_polls(address, binary):
+    if nginx := server("nginx"):
+        requests, responses = cached.measure(binary, nginx, 500, 4)
+        expect(requests <= cached.MOST_REQUESTS, f"{requests} requests a second at the gateway")
+        expect(responses > 100, f"{responses} responses a second")
+
+
 def caddy_and_haproxy_accept_theirs(address, binary):
     text = (EXAMPLES / "proxy/Caddyfile").read_text()
     expect(text.count("{") == text.count("}"), "braces")
@@ -250,6 +258,7 @@ def the_module_sends_the_key_and_resumes(address, binary):
 CHECKS = [
     python_follows, shell_follows, keys_are_rotated, certificates_are_rotated, configurations_pass_the_check,
     manifests_fit_together, the_engine_of_the_cluster_has_a_valid_configuration, the_unit_is_valid, monitoring_names_metrics_that_exist, nginx_accepts_its_configuration,
+    nginx_asks_the_gateway_once_for_all_polls,
     caddy_and_haproxy_accept_theirs, pages_follow_from_another_origin, the_module_sends_the_key_and_resumes,
 ]
 

@@ -39,12 +39,16 @@ ROWS = [
     ("publish", "memory of a topic with one item, of a further item",
      lambda publish: [", ".join(f"{publish[case]['kib']:.1f} KiB" for case in (
          "10,000 topics", "1 topic of 100,000 items")), "", ""]),
-    ("rest", "CPU per REST request: `/health/live`, one value, not modified, a page of 30 items",
+    ("typed", "events with typed values, 1 × 5,000/s / 1,000 × 20/s: CPU",
+     lambda typed: [" / ".join(f"{typed[case, 'typed']:.2f}" for case in ("1 × 5,000/s", "1,000 × 20/s")), "", "text = 1"]),
+    ("rest", "CPU per REST request: `/health/live`, one value, one value of a feed, not modified, a page of 30 items",
      lambda rest: [", ".join(f"{rest[name]:.1f}" for name in (
-         "/health/live", "…/values/item1/last_price", "…/values, not modified", "…/values, 30 items")), "",
+         "/health/live", "…/values/item1/last_price", "/feeds/quotes/item1/last_price", "…/values, not modified", "…/values, 30 items")), "",
          "fixed response of libmicrohttpd = 1"]),
     ("polls", "10,000 long polls: CPU per response, with the next request",
      lambda polls: [f"{polls[10_000]:.1f}", "", "event of a stream = 1"]),
+    ("cache", "20,000 long polls through the cache of nginx: requests a second at the gateway",
+     lambda cache: [f"{cache[20_000]:.1f}", "", ""]),
     ("slow-reader", "one reader at 1 KB/s: 99th percentile of the other streams",
      lambda found: [f"{found['with one']:.2f}", "", "without it = 1"]),
     ("tls", "TLS 1.3: CPU per delivered event, 1,000 streams × 20/s / per handshake and request",

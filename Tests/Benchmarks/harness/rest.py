@@ -15,6 +15,9 @@ SUBSCRIPTION = {
     "requestedSnapshot": "yes",
 }
 
+# The values of a feed are read by requests that join its subscription, which the first of them opens.
+FEED = ["feeds.quotes.items=item{1…30}", "feeds.quotes.fields.last_price=number"]
+
 
 def create(running, subscription):
     """Makes a subscription, and waits until the server confirms it; its id."""
@@ -46,7 +49,7 @@ def run(options):
     with (
         server("BareResponder") as bare,
         server("DemoSource", core=LOAD_CORE, rate=1) as source,
-        gateway(f"http://127.0.0.1:{source.port}") as running,
+        gateway(f"http://127.0.0.1:{source.port}", *FEED) as running,
     ):
         values = subscribe(running)
 
@@ -58,6 +61,7 @@ def run(options):
             "/health/live": measure(running, "/health/live"),
             "…/values/item1/last_price": measure(running, f"{values}/item1/last_price"),
             "…/values/item1/last_price, as text": measure(running, f"{values}/item1/last_price", accept="text/plain"),
+            "/feeds/quotes/item1/last_price": measure(running, "/feeds/quotes/item1/last_price"),
             "…/values, not modified": measure(running, values, if_none_match="*"),
             "…/values, 30 items": measure(running, values),
         }

@@ -3,15 +3,19 @@ internal import EventHub
 internal import GatewayStreaming
 internal import MicroHTTPD
 
-/// Opens a stream for every request that names topics.
+/// Opens a stream for every request that names topics: `/stream/FIRST-LAST`, or `/typed/FIRST-LAST` for typed values.
 struct StreamHandler: HTTPHandler {
     let streams: StreamRegistry
 
     func handle(_ request: HTTPRequest, _ responder: HTTPResponder) -> HTTPDecision {
-        let topics = request.rawPath.dropFirst("/stream/".count).split(separator: "-").compactMap { Int($0) }
-        guard request.rawPath.hasPrefix("/stream/"), let first = topics.first, let last = topics.last, first <= last
+        let isTyped = request.rawPath.hasPrefix("/typed/")
+        let prefix = isTyped ? "/typed/" : "/stream/"
+        let topics = request.rawPath.dropFirst(prefix.count).split(separator: "-").compactMap { Int($0) }
+        guard request.rawPath.hasPrefix(prefix), let first = topics.first, let last = topics.last, first <= last
         else { return .respond(HTTPResponse(status: 404)) }
-        let stream = StreamRequest(sources: (first...last).map { .subscription(SubscriptionID("s\($0)")) })
+        let ids = (first...last).map { SubscriptionID("s\($0)") }
+        var stream = StreamRequest(sources: ids.map { .subscription($0) })
+        if isTyped { for id in ids { stream.types[id] = [.number, .string] } }
         do {
             let owner = StreamOwner(peer: request.peer.host)
             return .stream(StreamRegistry.head(for: stream), try streams.open(stream, owner: owner))

@@ -14,13 +14,16 @@ package struct ValuesConfiguration: Sendable, Equatable {
 struct CachePolicy: Sendable {
     /// The value of the header.
     let header: String
+    /// The value of the header for the values after a cursor: they stay the next ones after it, so that a cache fetches
+    /// them once for all readers that are behind.
+    let headerAfterCursor: String
     /// The least time between two versions that a reader with cursors gets; nil: none.
     let interval: Duration?
 
     /// The policy for a caller.
     init(_ configuration: ValuesConfiguration, for caller: Caller) {
         guard configuration.maxAge > 0, caller.identity == nil else {
-            (header, interval) = ("no-cache", nil)
+            (header, headerAfterCursor, interval) = ("no-cache", "no-cache", nil)
             return
         }
         interval = .seconds(configuration.maxAge)
@@ -28,5 +31,6 @@ struct CachePolicy: Sendable {
             configuration.staleWhileRevalidate > 0
             ? ", stale-while-revalidate=\(configuration.staleWhileRevalidate)" : ""
         header = "public, max-age=\(configuration.maxAge)\(stale)"
+        headerAfterCursor = "public, max-age=\(configuration.maxAge + configuration.staleWhileRevalidate)"
     }
 }

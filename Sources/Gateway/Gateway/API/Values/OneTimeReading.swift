@@ -148,7 +148,8 @@ final class OneTimeReading: Sendable {
             response.body = isKnown ? (length > 0 ? .omitted(length) : .empty) : .bytes(encoded.json(at: now))
         }
         response.headers.append("ETag", tag.description)
-        response.headers.append("Cache-Control", caching.header)
+        let isNext = query.cursor != nil && query.cursor != tag.opaque
+        response.headers.append("Cache-Control", isNext ? caching.headerAfterCursor : caching.header)
         response.headers.append("Vary", "Accept")
         let next = call.query.canonical(adding: "cursor", tag.opaque)
         response.headers.append("Link", "<\(call.request.rawPath)?\(next)>; rel=\"next\"")

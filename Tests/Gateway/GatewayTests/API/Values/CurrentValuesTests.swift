@@ -174,6 +174,7 @@ import Testing
         #expect(response.headers["Cache-Control"] == "no-store")
         let policy = CachePolicy(cached.services.configuration.values, for: Caller())
         #expect(policy.header == "public, max-age=1, stale-while-revalidate=5")
+        #expect(policy.headerAfterCursor == "public, max-age=6")
         var known = Caller()
         known.identity = "key"
         #expect(CachePolicy(cached.services.configuration.values, for: known).header == "no-cache")
