@@ -1,4 +1,5 @@
-"""Executes every example of the API page: curl in a shell, JavaScript in headless Chromium, Python in an interpreter.
+"""Executes every example of the API page: curl in a shell, JavaScript in headless Chromium, Python in an interpreter;
+Swift by the compiler.
 
     python docs.py .build/debug/lightstreamer-gateway
 
@@ -7,9 +8,11 @@ Ends 0 once all of them work and the page does what it should; prints the first 
 
 import gzip
 import json
+import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import urllib.request
 
 import gateway
@@ -94,6 +97,28 @@ def python_examples_work(page, address):
         raise RuntimeError(done.stderr[-2000:])
 
 
+def swift_examples_compile(page, address):
+    """The compiler checks all of them as functions of one file, beside the modules that the tests were built with."""
+    build = pathlib.Path(sys.argv[1]).resolve().parent
+    names = ", ".join(f"{name}: String" for name in ("client", "subscription", "portfolio", "key", "stream"))
+    imports, functions = set(), []
+    for operation in page.see(SAMPLES):
+        lines = operation["samples"]["Swift"].splitlines()
+        imports.update(line for line in lines if line.startswith("import "))
+        body = "\n".join(line for line in lines if not line.startswith("import "))
+        functions.append(f"func {operation['id']}({names}) async throws {{\n{body}\n}}\n")
+    maps = [*build.glob("*.build/module.modulemap"), *build.parents[1].glob("checkouts/*/Sources/*/include/module.modulemap")]
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "samples.swift")
+        file.write_text("\n".join([*sorted(imports), *functions]))
+        done = subprocess.run(
+            ["swiftc", "-swift-version", "6", "-typecheck", "-parse-as-library", "-warnings-as-errors", "-I", build / "Modules",
+             *(word for each in maps for word in ("-Xcc", f"-fmodule-map-file={each}")), file],
+            capture_output=True, text=True, timeout=300)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr[-2000:])
+
+
 def problems_lead_to_their_line(page, address):
     for path in ("/v1/clients/none", "/v1/nothing", "/v1/stream?upstream=none&mode=MERGE&items=a&fields=b"):
         try:
@@ -135,6 +160,27 @@ def tabs_change_the_language(page, address):
     page.see("[...document.querySelectorAll('#listUpstreams .language')].find((tab) => tab.textContent === 'curl').click()")
 
 
+def run_shows_the_stream_beside_the_text(page, address):
+    for section in ("stream", "start"):
+        page.see(f"document.querySelector('#{section} .run').click()")
+        page.wait(f"document.querySelector('#{section} .live').textContent", lambda text: text.count("event: update") >= 3)
+        if not page.see(f"""(() => {{
+                const root = document.querySelector("#{section} .runnable");
+                const text = [...root.querySelectorAll("pre:not(.live)")].find((pre) => pre.checkVisibility()).getBoundingClientRect();
+                const live = root.querySelector(".live").getBoundingClientRect();
+                return live.left >= text.right && live.top < text.bottom; }})()"""):
+            raise RuntimeError(f"the stream of {section} is not beside the text")
+    if len(gateway.streams(address)) != 1:
+        raise RuntimeError("the first stream goes on")
+    page.see("document.querySelector('#start .run').click()")
+    page.wait("document.querySelector('#start .run').textContent === 'Run'")
+    page.see("document.querySelector('#listUpstreams .run').click()")
+    page.wait("document.querySelector('#listUpstreams .live').textContent.includes('serverAddress')")
+    page.wait("document.querySelector('#listUpstreams .run').textContent === 'Run'")
+    if page.see("document.querySelector('#deleteStream .run')"):
+        raise RuntimeError("a change can be run")
+
+
 def a_phone_needs_no_sideways_scrolling(page, address):
     page.resize(390, 844)
     for scheme in ("light", "dark"):
@@ -167,8 +213,9 @@ def main(binary):
         page.resize(1280, 900)
         page.wait("document.querySelectorAll('.samples .tabs').length > 20")
         run(page, address, [
-            links_lead_somewhere, problems_lead_to_their_line, tabs_change_the_language, search_finds_operations,
-            curl_examples_work, javascript_examples_work, python_examples_work, the_page_is_compressed_where_accepted,
+            links_lead_somewhere, problems_lead_to_their_line, tabs_change_the_language, run_shows_the_stream_beside_the_text,
+            search_finds_operations,
+            curl_examples_work, javascript_examples_work, python_examples_work, swift_examples_compile, the_page_is_compressed_where_accepted,
             a_phone_needs_no_sideways_scrolling,
         ])
     print("docs: every example works")

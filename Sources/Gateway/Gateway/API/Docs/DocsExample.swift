@@ -1,12 +1,12 @@
 internal import Yams
 
-/// A call of an operation with the values of the examples in openapi.yaml, in three languages.
+/// A call of an operation with the values of the examples in openapi.yaml, in four languages.
 ///
 /// Ids are variables, which the page's first section sets: `CLIENT`, `SUBSCRIPTION`, `PORTFOLIO`, `KEY`, `STREAM`.
 struct DocsExample {
     /// The placeholder of the address, which the page replaces by its own origin.
     static let origin = "http://127.0.0.1:8080"
-    private static let width = 88
+    static let width = 88
 
     /// A piece of a path.
     private enum Segment {
@@ -14,15 +14,15 @@ struct DocsExample {
         case variable(String)
     }
 
-    private let method: String
+    let method: String
     private let segments: [Segment]
     private let query: [(name: String, value: String)]
-    private let waits: Bool
-    private let body: Node?
-    private let answer: Answer
+    let waits: Bool
+    let body: Node?
+    let answer: Answer
 
     /// The body of the response.
-    private enum Answer {
+    enum Answer {
         case json
         case text
         case nothing
@@ -80,7 +80,7 @@ struct DocsExample {
     // MARK: - Languages
 
     /// The URL, with each variable as the language writes it.
-    private func url(_ variable: (String) -> String) -> String {
+    func url(_ variable: (String) -> String) -> String {
         let path = segments.map { segment in
             switch segment {
             case .text(let text): "/" + text
@@ -89,6 +89,14 @@ struct DocsExample {
         }.joined()
         let pairs = query.map { "\($0.name)=\($0.value)" }.joined(separator: "&")
         return Self.origin + (path.isEmpty ? "/" : path) + (pairs.isEmpty ? "" : "?" + pairs)
+    }
+
+    /// The path and query of a call that the page can make by itself: a GET of a resource that is always there, or of a
+    /// stream; nil for other calls.
+    var runPath: String? {
+        let isFixed = segments.allSatisfy { if case .text = $0 { true } else { false } }
+        guard method == "GET", isFixed, answer != .nothing else { return nil }
+        return String(url(\.self).dropFirst(Self.origin.count))
     }
 
     /// A command line.

@@ -75,12 +75,16 @@ struct DocsWriter {
 
     private func examples(_ path: String, _ item: Node, _ method: String, _ operation: Node) -> String {
         let example = DocsExample(method: method, path: path, item: item, operation: operation, document: document)
-        let tabs = [("curl", example.curl), ("JavaScript", example.javaScript), ("Python", example.python)]
+        let tabs = [
+            ("curl", example.curl), ("JavaScript", example.javaScript), ("Python", example.python),
+            ("Swift", example.swift),
+        ]
         let panels = tabs.map { language, text in
             "<div class=\"sample\" data-language=\"\(language)\">"
                 + DocsMarkup.code(text, language: language.lowercased()) + "</div>"
         }
-        return "<div class=\"samples\">\(panels.joined())</div>" + answer(operation)
+        let run = example.runPath.map { " data-run=\"\(DocsMarkup.escape($0))\"" } ?? ""
+        return "<div class=\"samples\"\(run)>\(panels.joined())</div>" + answer(operation)
     }
 
     private func answer(_ operation: Node) -> String {

@@ -1,9 +1,10 @@
-// The API page: tabs of languages, search, the current section in the sidebar. Without scripts, all languages are
-// shown.
+// The API page: tabs of languages, calls that run in the page, search, the current section in the sidebar. Without scripts, all
+// languages are shown.
 
 import { copyText } from "/assets/dom.js";
 
-const languages = ["curl", "JavaScript", "Python"];
+const languages = ["curl", "JavaScript", "Python", "Swift"];
+const mostShown = 20_000; // characters of a response
 const storageKey = "docs-language";
 
 function setOrigin() {
@@ -53,6 +54,81 @@ function addTabs() {
   let chosen = null;
   try { chosen = localStorage.getItem(storageKey); } catch { /* None was chosen. */ }
   show(languages.includes(chosen) ? chosen : languages[0]);
+}
+
+/** Runs the call of an element, and shows what it returns beside the text, a stream as long as it runs. */
+class Run {
+  static #present = null;
+
+  #path;
+  #button;
+  #live;
+  #abort = null;
+
+  constructor(element, place) {
+    this.#path = element.dataset.run;
+    this.#button = button("Run", () => this.#abort ? this.#stop() : this.#start());
+    this.#button.classList.add("run");
+    this.#button.setAttribute("aria-label", `Run GET ${this.#path}`);
+    this.#live = document.createElement("pre");
+    Object.assign(this.#live, { className: "live", tabIndex: 0, hidden: true });
+    this.#live.setAttribute("role", "region");
+    this.#live.setAttribute("aria-label", `Response of GET ${this.#path}`);
+    place.append(this.#button);
+    element.append(this.#live);
+    element.classList.add("runnable");
+  }
+
+  #stop() {
+    this.#abort?.abort();
+    this.#abort = null;
+    Run.#present = null;
+    this.#button.textContent = "Run";
+  }
+
+  async #start() {
+    Run.#present?.#stop();
+    Run.#present = this;
+    const { signal } = this.#abort = new AbortController();
+    this.#button.textContent = "Stop";
+    this.#live.hidden = false;
+    this.#live.textContent = "";
+    try {
+      const response = await fetch(this.#path, { signal });
+      this.#show(`${response.status} ${response.headers.get("Content-Type") ?? ""}\n\n`);
+      if (response.headers.get("Content-Type")?.includes("json") && !this.#isLines(response)) {
+        this.#show(JSON.stringify(await response.json(), null, 2));
+      } else {
+        const decoder = new TextDecoder();
+        const reader = response.body.getReader();
+        for (let part = await reader.read(); !part.done; part = await reader.read()) this.#show(decoder.decode(part.value, { stream: true }));
+      }
+    } catch (error) {
+      if (!signal.aborted) this.#show(`The gateway does not answer: ${error.message}`);
+    }
+    if (!signal.aborted) this.#stop();
+  }
+
+  #isLines(response) { return response.headers.get("Content-Type").includes("ndjson"); }
+
+  #show(text) {
+    const isAtEnd = this.#live.scrollTop + this.#live.clientHeight >= this.#live.scrollHeight - 8;
+    const whole = this.#live.textContent + text;
+    this.#live.textContent = whole.length > mostShown ? whole.slice(whole.indexOf("\n", whole.length - mostShown) + 1) : whole;
+    if (isAtEnd) this.#live.scrollTop = this.#live.scrollHeight;
+  }
+}
+
+function addRuns() {
+  for (const element of document.querySelectorAll("[data-run]")) {
+    let place = element.querySelector(".tabs");
+    if (!place) {
+      place = document.createElement("div");
+      place.className = "tabs";
+      element.prepend(place);
+    }
+    new Run(element, place);
+  }
 }
 
 function connectSearch() {
@@ -132,6 +208,7 @@ function showTarget() {
 
 setOrigin();
 addTabs();
+addRuns();
 connectSearch();
 connectMenu();
 followPlace();
