@@ -148,7 +148,7 @@ let programs: [Target] = [
         name: "GatewayCLI",
         dependencies: [
             "Gateway", "GatewayCluster", "DemoServer", "Recording", "LightstreamerClient", "SessionCore", "SessionPool",
-            "JSONText",
+            "JSONText", "Primitives",
             logging, nioCore, nioHTTP1, nioPosix, nioSSL, asyncHTTPClient,
             gatewayProduct("ArgumentParser", package: "swift-argument-parser"),
             gatewayProduct("ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -56,7 +56,8 @@ struct ConnectionCheck {
             print("upstream \(upstream.name): \(sentence)")
         case .refused, .failed:
             let address = upstream.serverAddress
-            let kind = if case .refused = outcome { FailureKind.notLightstreamer } else { client.lastFailure ?? .timeout }
+            let kind =
+                if case .refused = outcome { FailureKind.notLightstreamer } else { client.lastFailure ?? .timeout }
             let sentence = TroubleText.sentence(
                 kind,
                 httpStatus: client.lastHTTPStatus,

@@ -20,13 +20,18 @@ enum NetworkError {
         let start = "Start the server or gateway, or correct the address."
         let wait = "Check the firewalls on the way, or correct the address."
         let name = "Correct the address."
-        let known = [
+        let known: [(text: String, cause: String, cure: String)] = [
             ("errno: 111", "the connection was refused", start), ("errno: 113", "there is no route to the host", wait),
             ("errno: 101", "the network is unreachable", wait), ("errno: 104", "the connection was closed", start),
-            ("connectTimeout", "the host does not answer", wait), ("deadlineExceeded", "the host does not answer", wait),
+            ("connectTimeout", "the host does not answer", wait),
+            ("deadlineExceeded", "the host does not answer", wait),
             ("readTimeout", "the host does not answer", wait), ("SocketAddressError", "the host name is unknown", name),
-            ("remoteConnectionClosed", "the connection was closed", "If it speaks TLS, begin the address with https://."),
-            ("invalidHeaderToken", "the response is not HTTP", name), ("HTTPParserError", "the response is not HTTP", name),
+            (
+                "remoteConnectionClosed", "the connection was closed",
+                "If it speaks TLS, begin the address with https://."
+            ),
+            ("invalidHeaderToken", "the response is not HTTP", name),
+            ("HTTPParserError", "the response is not HTTP", name),
             (
                 "failedToValidateHostname", "its certificate is for another name",
                 "Use the name of the certificate in the address."
@@ -41,7 +46,7 @@ enum NetworkError {
             ("emptyScheme", "the URL must begin with http:// or https://", name),
             ("unsupportedScheme", "the scheme of the URL must be http or https", name),
         ]
-        return known.first { text.contains($0.0) }.map { ($0.1, $0.2) }
+        return known.first { text.contains($0.text) }.map { ($0.cause, $0.cure) }
     }
 }
 

@@ -177,7 +177,8 @@ internal import Testing
             server: http("200 OK", "CONERR,2,Requested Adapter Set not available\r\n"),
             reason: "server-error",
             code: 2,
-            sentence: "The server responded with 2: Requested Adapter Set not available. The adapter set does not exist "
+            sentence:
+                "The server responded with 2: Requested Adapter Set not available. The adapter set does not exist "
                 + "on the server. Correct SETTINGS.adapterSet."
         ),
         Failure(
@@ -185,7 +186,8 @@ internal import Testing
             server: http("200 OK", "CONERR,7,Licensed maximum number of sessions reached\r\n"),
             reason: "server-error",
             code: 7,
-            sentence: "The server responded with 7: Licensed maximum number of sessions reached. The licenced maximum of "
+            sentence:
+                "The server responded with 7: Licensed maximum number of sessions reached. The licenced maximum of "
                 + "sessions is reached. Close sessions, let the gateway share them (pooled clients), or extend the licence."
         ),
     ]

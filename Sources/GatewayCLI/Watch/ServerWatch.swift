@@ -66,7 +66,13 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
 
     private func sentence(_ kind: FailureKind, _ client: LightstreamerClient) -> String {
         let status = client.lastHTTPStatus
-        return TroubleText.sentence(kind, httpStatus: status, address: address, settings: nil, addressName: "the address")
+        return TroubleText.sentence(
+            kind,
+            httpStatus: status,
+            address: address,
+            settings: nil,
+            addressName: "the address"
+        )
     }
 
     func client(_ client: LightstreamerClient, didReceiveServerError code: Int, withMessage message: String) {

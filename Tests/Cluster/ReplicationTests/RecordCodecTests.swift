@@ -53,7 +53,8 @@ struct RecordCodecTests {
         let clientEvents: [ClientTopicEvent] = [
             .status(.stalled),
             .status(.disconnectedWillRetry, failure: failure(code: 502, nextAttempt: "2026-01-01T00:00:04Z")),
-            .status(.connecting, failure: failure(code: nil, nextAttempt: nil)), .serverError(code: 1, message: "m"), .property(name: "p", value: nil),
+            .status(.connecting, failure: failure(code: nil, nextAttempt: nil)), .serverError(code: 1, message: "m"),
+            .property(name: "p", value: nil),
             .property(name: "p", value: ["a": [1, nil, true]]), .message(id: "m", .processed(response: "r")),
             .message(id: "m", .denied(code: -1, message: "")), .message(id: "m", .discarded),
             .message(id: "m", .failed), .message(id: "m", .aborted(sentOnNetwork: true)),

@@ -72,7 +72,7 @@ import Testing
         #expect(
             WatchFailure.subscriptionError(17, "").sentence
                 == "The server refused the subscription with code 17. The data adapter does not exist in this adapter set. "
-                + (UpstreamCodes.cure(of: 17, kind: .subscription) ?? "")
+                + "Set dataAdapter to a name of the adapter set; it is case-sensitive."
         )
         #expect(
             WatchFailure.serverError(2, "unknown set").sentence
