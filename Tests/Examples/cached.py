@@ -25,6 +25,8 @@ sys.path.insert(0, str(TESTS / "Browser"))
 import gateway
 
 PATH = "/v1/values?items=item1,item2&fields=last_price,time"
+# The settings that the example names.
+SETTINGS = ("--set", "values.cacheMaxAge=1", "--set", "values.cacheStale=30")
 MOST_CLIENTS = 5000  # of one process
 MOST_REQUESTS = 2  # a second, however many clients poll
 COUNTER = re.compile(rb'http_requests_total\{route="readValues",method="GET",status="200"\} (\d+)')
@@ -133,7 +135,7 @@ def group(port, polls, seconds, settled, pipe):
 
 def measure(binary, nginx, polls, seconds, settled=2):
     """The requests a second at the gateway, and the responses a second that the clients got, with cached values."""
-    with gateway.demo(binary, "--set", "values.cacheMaxAge=1") as (address, _), cache(nginx, address) as port:
+    with gateway.demo(binary, *SETTINGS) as (address, _), cache(nginx, address) as port:
         groups = []
         # A process has fewer descriptors than all clients need.
         for first in range(0, polls, MOST_CLIENTS):

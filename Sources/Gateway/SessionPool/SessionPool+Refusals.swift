@@ -11,7 +11,7 @@ extension SessionPool {
         let until = clock() + Self.refusalTime
         state.withLock { state in
             guard let account = state.machine.session(of: client.id)?.account else { return }
-            state.refusals[account] = (refusal, until)
+            state.refusals[account] = (refusal, client, until)
         }
         refuse(client, refusal)
     }
@@ -22,6 +22,14 @@ extension SessionPool {
         state.withLock { $0.machine.clientRemoved(client.id) }
         for shared in sharedSubscriptions(on: client) { shared.refuse(refusal) }
         closeClient(client)
+    }
+
+    /// The client of an upstream whose refusal is being repeated; nil: there is none.
+    package func refusedClient(of upstream: String) -> PooledClient? {
+        let now = clock()
+        return state.withLock { state in
+            state.refusals.first { $0.key.upstream == upstream && $0.value.until > now }?.value.client
+        }
     }
 
     /// The refusal of a session with the account of a new client, if the last one was refused a short time ago.

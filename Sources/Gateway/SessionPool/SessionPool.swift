@@ -18,8 +18,8 @@ package final class SessionPool: Sendable {
         var nextResource: UInt64 = 1
         var implicit: [SharedKey: SubscriptionResource] = [:]
         var holders: [SubscriptionID: Int] = [:]
-        /// The accounts whose sessions were refused last, until these times.
-        var refusals: [SessionKey: (refusal: UpstreamRefusal, until: Moment)] = [:]
+        /// The accounts whose sessions were refused last, with the clients that were refused, until these times.
+        var refusals: [SessionKey: (refusal: UpstreamRefusal, client: PooledClient, until: Moment)] = [:]
         var isStopping = false
     }
 

@@ -66,8 +66,10 @@ struct WatchFailure: Error, Equatable {
         -> WatchFailure
     {
         let text = message.isEmpty ? "" : ": \"\(message.printable)\""
-        let meaning = UpstreamCodes.meaning(of: code, kind: kind)
-        let advice = [meaning, UpstreamCodes.cure(of: code, kind: kind)].compactMap { $0.map { " \($0)" } }
+        // A subscription may be refused with its session: then the code has a meaning for sessions.
+        let known = [kind, .session].first { UpstreamCodes.meaning(of: code, kind: $0) != nil } ?? kind
+        let meaning = UpstreamCodes.meaning(of: code, kind: known)
+        let advice = [meaning, UpstreamCodes.cure(of: code, kind: known)].compactMap { $0.map { " \($0)" } }
         return WatchFailure("\(event) with code \(code)\(text).\(advice.joined())")
     }
 }

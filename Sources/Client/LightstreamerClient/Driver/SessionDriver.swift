@@ -11,6 +11,8 @@ final class SessionDriver {
     private let delivery: EventDelivery
     private let timers: SessionTimers
     private var transports: [ConnectionID: any Transport] = [:]
+    /// The connections that have brought lines before there was a session.
+    private var answered: Set<ConnectionID> = []
     /// The options last passed to the machine.
     private var options: ConnectionOptionValues
     private var machine: SessionMachine
@@ -175,11 +177,14 @@ final class SessionDriver {
         switch event {
         case .opened: perform(machine.transportOpened(connection, at: context))
         case .received(let batch):
+            if !machine.hasSession { answered.insert(connection) }
             await received(batch, on: connection)
             transport.handled(batch.byteCount)
         case .closed(let end):
             transports[connection] = nil
-            core.state.withLock { $0.noteEnd(end) }
+            let isForeign = answered.remove(connection) != nil && !machine.hasSession && end == .completed
+            let cause = isForeign ? .failed(reason: "the response is not TLCP", kind: .notLightstreamer) : end
+            core.state.withLock { $0.noteEnd(cause) }
             logger.debug("connection ended", metadata: ["connection": "\(connection.rawValue)", "end": "\(end)"])
             perform(machine.transportClosed(connection, end, at: context))
         }

@@ -105,7 +105,8 @@ import Testing
             .aborted(sentOnNetwork: true),
         ]
         return [
-            .status(.connecting), .serverError(code: 1, message: "m"), .property(name: "user", value: .null),
+            .status(.connecting), .status(.disconnectedWillRetry, failure: failure),
+            .serverError(code: 1, message: "m"), .property(name: "user", value: .null),
             .property(name: "password", value: nil),
         ] + legacyEvents() + outcomes.map { .message(id: "m1", $0) }
     }
@@ -127,9 +128,19 @@ import Testing
         return events.flatMap { [written(.subscription($0), list), written(.subscription($0), group)] }
     }
 
+    private static let failure = LastFailure(
+        reason: "http-status",
+        code: 502,
+        detail: "Cause. Cure.",
+        since: "2026-01-01T00:00:00Z",
+        attempts: 2,
+        nextAttempt: nil
+    )
+
     private static func controlEvents() -> [JSONValue] {
         let sources: [SourceState] = [
             .client(id: ClientID("c1"), status: .stalled),
+            .client(id: ClientID("c2"), status: .disconnectedWillRetry, failure: failure),
             .subscription(
                 SubscriptionSourceState(
                     id: SubscriptionID("s1"),

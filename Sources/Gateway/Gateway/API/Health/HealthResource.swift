@@ -81,7 +81,7 @@ struct HealthResource: Sendable {
         json.member("sessions", clients.count)
         json.member("connected", statuses.count { $0.isConnected })
         json.member("statuses", Optional(statuses.map(\.rawValue)))
-        json.lastFailure(of: clients.last { $0.trouble != nil })
+        json.lastFailure(of: clients.last { $0.trouble != nil } ?? services.pool.refusedClient(of: name))
         if let values = services.pool.upstreamValues.first(where: { $0.name == name })?.values {
             json.key("values")
             json.beginObject()

@@ -90,7 +90,8 @@ struct UpstreamsResource: Sendable {
         json.member("subscriptions", upstream.maxSubscriptions)
         json.member("items", upstream.maxItems)
         json.endObject()
-        json.lastFailure(of: services.pool.clients().last { $0.upstream == upstream.name && $0.trouble != nil })
+        let failed = services.pool.clients().last { $0.upstream == upstream.name && $0.trouble != nil }
+        json.lastFailure(of: failed ?? services.pool.refusedClient(of: upstream.name))
         let limit = services.pool.configuration.sessionLimit
         json.member("maxConcurrentSessionsPerServer", limit.maxConcurrentSessionsPerServer)
         json.member("maxConcurrentSessionsPerServerExceededPolicy", limit.policy.rawValue)
