@@ -62,9 +62,56 @@ package final class DemoServer: Sendable {
         await install([Fault(.end(code: code, message: message), at: .now)])
     }
 
+    /// Changes fields of an item. The other fields keep their values in a MERGE item and in the row of a key; otherwise they
+    /// are null.
+    ///
+    /// - Parameters:
+    ///   - item: The item; ignored if the feed has no such item.
+    ///   - values: The new values by field; ignored if the feed has not all of the fields.
+    ///   - adapter: Name of a feed; unknown ones are ignored.
+    package func change(_ item: String, _ values: [String: String?], of adapter: String) async {
+        await runtime.perform { $0.change(item, values, of: adapter) }
+    }
+
+    /// Waits until the counts have met a condition; a passing state is not missed.
+    ///
+    /// - Parameter condition: Called with the present counts, and after each event of the server, on its event loop.
+    /// - Throws: `DemoServerError.ended` if the server ended before; `CancellationError`.
+    package func waits(until condition: @escaping @Sendable (ServerCensus) -> Bool) async throws {
+        let (arrivals, arrival) = AsyncStream<Void>.makeStream()
+        // The server has the only reference after this line: the stream ends with a watch that the server drops.
+        await watch(CensusWatch(condition, arrival))
+        for await _ in arrivals { return }
+        try Task.checkCancellation()
+        throw DemoServerError.ended
+    }
+
+    private func watch(_ watch: CensusWatch) async {
+        await runtime.perform { $0.add(watch) }
+    }
+
+    /// Responds to messages with this text as to messages with another; nil removes the rule.
+    ///
+    /// - Parameters:
+    ///   - text: The whole text of a message.
+    ///   - command: The text that decides instead: `ECHO|…`, `FAIL|code|…`, `DELAY|ms|…`, see `MetadataAdapter`.
+    package func respond(to text: String, as command: String?) async {
+        await runtime.perform { $0.respond(to: text, as: command) }
+    }
+
+    /// The texts of the last messages that the server accepted, oldest first; empty while the server does not run.
+    package func messages() async -> [String] {
+        await runtime.read([]) { $0.messages }
+    }
+
+    /// Moves the time of a server with `DemoServerConfiguration.hasManualClock`, and performs what becomes due.
+    package func advance(by duration: Duration) async {
+        await runtime.perform { $0.advance(by: duration) }
+    }
+
     /// The present counts; all zero while the server does not run.
     package func census() async -> ServerCensus {
-        await runtime.census()
+        await runtime.read(ServerCensus()) { $0.census }
     }
 }
 
@@ -79,21 +126,23 @@ package enum DemoServerError: Error, Sendable, Hashable {
 }
 
 /// Counts of what a server holds.
-package struct ServerCensus: Sendable, Hashable {
+public struct ServerCensus: Sendable, Hashable {
     /// Sessions, bound or not.
-    package var sessions = 0
+    public var sessions = 0
     /// Sessions that are bound to a stream connection.
-    package var boundSessions = 0
+    public var boundSessions = 0
     /// Open WebSockets and unfinished HTTP exchanges.
-    package var connections = 0
+    public var connections = 0
     /// Active subscriptions of all sessions.
-    package var subscriptions = 0
+    public var subscriptions = 0
     /// Active subscriptions of bound sessions only. A session without a stream connection is kept for a while, for a
     /// recovery.
-    package var boundSubscriptions = 0
+    public var boundSubscriptions = 0
     /// Data notifications committed since the start.
-    package var notifications = 0
+    public var notifications = 0
+    /// Messages of clients accepted since the start.
+    public var messages = 0
 
     /// An empty server.
-    package init() {}
+    public init() {}
 }

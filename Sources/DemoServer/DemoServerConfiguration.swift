@@ -51,6 +51,12 @@ package struct DemoServerConfiguration: Sendable {
     /// Faults that are installed from the start.
     package var faults: [Fault] = []
 
+    /// Whether time passes only by `DemoServer.advance(by:)`: keepalives, timeouts, frequencies, feeds, faults.
+    package var hasManualClock = false
+
+    /// Number of accepted messages whose texts are kept for `DemoServer.messages()`.
+    package var keptMessages = 0
+
     /// Whether clients may install faults, by messages `FAULT|…` and by `POST`/`DELETE /demo/faults`, and publish updates,
     /// by `POST /v1/updates`.
     ///

@@ -19,11 +19,21 @@ extension DemoServerMachine {
         case .refused, nil:
             answer(.reqErr(request.requestID, code: 34, message: "Too many messages are waiting"), faults, &batch)
         case .accepted, .waits:
+            remember(request.text)
             if request.isAcknowledged || !batch.isWebSocket { answer(.reqOK(request.requestID), faults, &batch) }
             work(on: message.sequence, of: handle, from: context.links[batch.link]?.peer ?? "")
             for effect in faults.onStream { sessions[handle]?.apply(effect, &context) }
         }
     }
+
+    private mutating func remember(_ text: String) {
+        messageCount += 1
+        messages.append(text)
+        if messages.count > context.configuration.keptMessages { messages.removeFirst() }
+    }
+
+    /// Changes what takes the place of a text; nil removes it.
+    mutating func respond(to text: String, as command: String?) { responses[text] = command }
 
     /// Processes the messages that are ready in a sequence, and sets the timer for those that wait.
     mutating func work(on sequence: String?, of handle: SessionHandle, from peer: String) {
@@ -43,7 +53,7 @@ extension DemoServerMachine {
     }
 
     private mutating func process(_ message: ClientMessage, of handle: SessionHandle, from peer: String) {
-        switch MessageCommand(message.text) {
+        switch MessageCommand(responses[message.text] ?? message.text) {
         case .done(let response):
             succeed(message, response: response, of: handle)
         case .chat(let text):

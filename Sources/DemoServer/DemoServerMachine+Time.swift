@@ -59,6 +59,19 @@ extension DemoServerMachine {
         return settle()
     }
 
+    /// Changes fields of an item; ignored if there is no such item or field.
+    mutating func changed(
+        _ item: String,
+        _ values: [String: String?],
+        of adapter: String,
+        at now: Duration
+    ) -> [ServerAction] {
+        context.now = now
+        let update = InjectedUpdate(adapter: adapter, item: item, event: .update(values))
+        publish((try? feeds.injected(update)) ?? [])
+        return settle()
+    }
+
     /// Passes events to every channel of their items.
     mutating func publish(_ events: [(feed: FeedDirectory.Index, event: FeedEvent)]) {
         for (feed, event) in events {

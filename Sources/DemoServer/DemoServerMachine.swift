@@ -22,6 +22,11 @@ package struct DemoServerMachine: ~Copyable {
     /// The number of delayed responses that an HTTP request still waits for.
     var pendingAnswers: [LinkID: Int] = [:]
     var devices: [String: String] = [:]
+    /// The texts that take the place of other texts of messages.
+    var responses: [String: String] = [:]
+    /// The texts of the last accepted messages, oldest first; `DemoServerConfiguration.keptMessages` at most.
+    package internal(set) var messages: [String] = []
+    var messageCount = 0
 
     private var generator: SplitMix64
     private var lastHandle: SessionHandle = 0
@@ -74,6 +79,7 @@ package struct DemoServerMachine: ~Copyable {
             census.boundSubscriptions += session.subscriptions.count
         }
         census.notifications = context.notifications
+        census.messages = messageCount
         return census
     }
 

@@ -1,18 +1,18 @@
 internal import TLCP
 
 /// A scripted fault: its effect, when it takes effect, and how often.
-package struct Fault: Sendable, Hashable {
+public struct Fault: Sendable, Hashable {
     /// The effect.
-    package var effect: FaultEffect
+    public var effect: FaultEffect
 
     /// When it takes effect.
-    package var moment: FaultMoment
+    public var moment: FaultMoment
 
     /// Number of occasions that pass without effect before the first effect.
-    package var skip: Int
+    public var skip: Int
 
     /// Number of occasions at which it takes effect; `Int.max`: all of them.
-    package var times: Int
+    public var times: Int
 
     /// A fault from its parts.
     ///
@@ -21,7 +21,7 @@ package struct Fault: Sendable, Hashable {
     ///   - moment: When it takes effect; nil takes the default of the effect.
     ///   - skip: Occasions to skip first.
     ///   - times: Number of occasions; at least 1.
-    package init(_ effect: FaultEffect, at moment: FaultMoment? = nil, skip: Int = 0, times: Int = 1) {
+    public init(_ effect: FaultEffect, at moment: FaultMoment? = nil, skip: Int = 0, times: Int = 1) {
         self.effect = effect
         self.moment = moment ?? effect.defaultMoment
         self.skip = max(0, skip)
@@ -30,7 +30,7 @@ package struct Fault: Sendable, Hashable {
 }
 
 /// An occasion at which a fault can take effect.
-package enum FaultMoment: Sendable, Hashable {
+public enum FaultMoment: Sendable, Hashable {
     /// As soon as the fault is installed, on every stream connection that is open at that instant.
     case now
 
@@ -42,7 +42,7 @@ package enum FaultMoment: Sendable, Hashable {
 }
 
 /// The requests that faults distinguish.
-package enum FaultRequest: String, Sendable, Hashable, CaseIterable {
+public enum FaultRequest: String, Sendable, Hashable, CaseIterable {
     /// A WebSocket handshake.
     case handshake
     /// `wsok`.

@@ -1,5 +1,5 @@
 /// The effect of a fault.
-package enum FaultEffect: Sendable, Hashable {
+public enum FaultEffect: Sendable, Hashable {
     /// The connection is cut without closing the protocol; the session stays, as after a network failure.
     case drop
     /// The next line is cut off after this many bytes, its CR-LF included, and then the connection is cut; nil: in the
@@ -65,7 +65,7 @@ extension FaultEffect {
     static let longestHalfOpen = Duration.seconds(120)
 
     /// When the effect happens if the fault names no moment.
-    package var defaultMoment: FaultMoment {
+    public var defaultMoment: FaultMoment {
         switch self {
         case .drop, .cutLine, .mute, .stall, .halfOpen, .loop, .end, .inject, .repeatData, .skipData: .now
         case .refuse, .error, .ignore, .loseAnswer, .delay, .duplicateAnswer, .lateAnswers, .rawCommas:

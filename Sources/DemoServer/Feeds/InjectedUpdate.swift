@@ -29,6 +29,13 @@ struct InjectedUpdate: Sendable, Hashable {
     /// What happens.
     let event: Event
 
+    /// An update from its parts.
+    init(adapter: String, item: String, event: Event) {
+        self.adapter = adapter
+        self.item = item
+        self.event = event
+    }
+
     /// Parses the body.
     init(_ body: [UInt8]) throws(InjectionRefusal) {
         guard let value = try? JSONValue(parsing: body), let members = value.object else {

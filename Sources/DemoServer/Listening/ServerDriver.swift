@@ -19,6 +19,9 @@ final class ServerDriver {
     /// Actions not performed yet: performing one may cause the next event, whose actions follow these.
     private var actions: [ServerAction] = []
     private var isPerforming = false
+    private var watches: [CensusWatch] = []
+    /// The time of a manual clock.
+    private var manualNow = Duration.zero
 
     /// A driver on its event loop.
     ///
@@ -41,7 +44,9 @@ final class ServerDriver {
     var census: ServerCensus { machine.census }
 
     /// The time since the server's start.
-    var now: Duration { .nanoseconds((NIODeadline.now() - start).nanoseconds) }
+    var now: Duration {
+        configuration.hasManualClock ? manualNow : .nanoseconds((NIODeadline.now() - start).nanoseconds)
+    }
 
     /// The present date for HTTP headers.
     var date: String { ResponseDate.text(secondsSince1970: clockStart / 1_000 + Int64(now.wholeSeconds)) }
@@ -113,8 +118,35 @@ final class ServerDriver {
         perform(machine.published(request, to: adapter, at: now))
     }
 
+    /// Changes fields of an item.
+    func change(_ item: String, _ values: [String: String?], of adapter: String) {
+        perform(machine.changed(item, values, of: adapter, at: now))
+    }
+
+    /// Changes the meaning of messages with a text.
+    func respond(to text: String, as command: String?) { machine.respond(to: text, as: command) }
+
+    /// The texts of the last messages.
+    var messages: [String] { machine.messages }
+
+    /// Moves a manual clock to each deadline on the way, and to the end.
+    func advance(by duration: Duration) {
+        let end = manualNow + max(.zero, duration)
+        while let deadline = machine.nextDeadline, deadline <= end {
+            manualNow = max(manualNow, deadline)
+            perform(machine.timePassed(at: manualNow))
+        }
+        manualNow = end
+    }
+
+    /// Adds a watch of the counts.
+    func add(_ watch: CensusWatch) {
+        if !watch.isMet(by: census) { watches.append(watch) }
+    }
+
     /// Closes all sessions and connections.
     func shutDown() {
+        watches = []
         logger.debug("shutting down", metadata: ["connections": "\(channels.count)"])
         perform(machine.shutDown(at: now))
         timer?.task.cancel()
@@ -139,6 +171,9 @@ final class ServerDriver {
         }
         isPerforming = false
         reschedule()
+        guard !watches.isEmpty else { return }
+        let census = census
+        watches.removeAll { $0.isMet(by: census) }
     }
 
     private func perform(_ action: ServerAction) {
@@ -156,9 +191,11 @@ final class ServerDriver {
         }
     }
 
-    /// Keeps one timer for the machine's next deadline; a timer that fires too early only sets the next.
+    /// Keeps one timer for the machine's next deadline; a timer that fires too early only sets the next. Of a manual clock
+    /// only what is due already has a timer.
     private func reschedule() {
         guard let deadline = machine.nextDeadline else { return }
+        if configuration.hasManualClock, deadline > manualNow { return }
         if let timer, timer.at <= deadline { return }
         timer?.task.cancel()
         let delay = max(.zero, deadline - now)

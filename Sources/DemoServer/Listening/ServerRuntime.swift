@@ -110,13 +110,12 @@ final class ServerRuntime: Sendable {
         }
     }
 
-    /// The present counts; all zero while the server does not listen.
-    func census() async -> ServerCensus {
+    /// A value of the driver; the standard value while the server does not listen.
+    func read<Value: Sendable>(_ standard: Value, _ value: @escaping @Sendable (ServerDriver) -> Value) async -> Value {
         let driver: NIOLoopBound<ServerDriver>? = state.withLock { state in
             if case .listening(let driver, _) = state.phase { driver } else { nil }
         }
-        guard let driver else { return ServerCensus() }
-        let census = try? await driver.eventLoop.submit { driver.value.census }.get()
-        return census ?? ServerCensus()
+        guard let driver else { return standard }
+        return (try? await driver.eventLoop.submit { value(driver.value) }.get()) ?? standard
     }
 }
