@@ -78,7 +78,9 @@ let client: [Target] = [
     module(
         "LightstreamerClient",
         in: "Client",
-        ["TLCP", "SessionCore", "Primitives", "TLCPTransports", logging, dequeModule]
+        [
+            "TLCP", "SessionCore", "Primitives", "TLCPTransports", logging, dequeModule,
+        ]
     ),
 ]
 
@@ -144,6 +146,7 @@ let programs: [Target] = [
             heapModule,
         ]
     ),
+    module("LightstreamerTesting", ["DemoServer", "LightstreamerClient", "Primitives", logging]),
     .executableTarget(
         name: "GatewayCLI",
         dependencies: [
@@ -176,7 +179,10 @@ let allTests: [Target] = [
     tests(
         "LightstreamerClientTests",
         in: "Client",
-        ["LightstreamerClient", "SessionCore", "TLCP", "TLCPTransports", "DemoServer", logging]
+        [
+            "LightstreamerClient", "LightstreamerTesting", "SessionCore", "TLCP", "TLCPTransports", "DemoServer",
+            logging,
+        ]
     ),
     tests("ConversationTests", in: "Client", ["SessionCore", "TLCP", "DemoServer", "TestSupport"]),
     tests(
@@ -220,11 +226,13 @@ let allTests: [Target] = [
     tests("RecordingTests", ["Recording", "DemoServer", "Primitives", "TestSupport"]),
     tests("EngineNATSTests", in: "Cluster", ["EngineNATS", "Replication"]),
     tests("DemoServerTests", ["DemoServer", "Primitives", "TLCP", nioCore, nioPosix]),
+    tests("LightstreamerTestingTests", ["LightstreamerTesting", "LightstreamerClient", "Primitives"]),
     tests("GatewayCLITests", ["GatewayCLI", "Recording", "JSONText", "LightstreamerClient", logging, nioCore]),
     tests(
         "EndToEndTests",
         [
-            "GatewayCLI", "Gateway", "LightstreamerClient", "SessionPool", "SessionCore", "DemoServer", "JSONText",
+            "GatewayCLI", "Gateway", "LightstreamerClient", "LightstreamerTesting", "SessionPool", "SessionCore",
+            "DemoServer", "JSONText",
             "TestSupport", logging, asyncHTTPClient, nioCore, nioPosix, nioSSL,
         ]
     ),
@@ -235,6 +243,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "LightstreamerClient", targets: ["LightstreamerClient"]),
+        .library(name: "LightstreamerTesting", targets: ["LightstreamerTesting"]),
         .executable(name: "lightstreamer-gateway", targets: ["GatewayCLI"]),
     ],
     traits: [

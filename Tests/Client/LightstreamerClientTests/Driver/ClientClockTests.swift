@@ -1,3 +1,4 @@
+internal import LightstreamerTesting
 internal import SessionCore
 internal import Synchronization
 internal import Testing
@@ -12,7 +13,7 @@ internal import Testing
     }
 
     @Test func challengeSuspendsTheTimersOfAttempts() {
-        let clock = SteppedClock()
+        let clock = ManualClock()
         let timers = SessionTimers(clock: clock) { _ in }
         timers.schedule(Self.timer(.transport), after: .seconds(4))
         timers.schedule(Self.timer(.heartbeat), after: .seconds(60))
@@ -29,7 +30,7 @@ internal import Testing
     }
 
     @Test func suspendedTimerCanBeCancelled() {
-        let clock = SteppedClock()
+        let clock = ManualClock()
         let timers = SessionTimers(clock: clock) { _ in }
         timers.schedule(Self.timer(.idle), after: .seconds(4))
         timers.challengeStarted()

@@ -1,3 +1,4 @@
+internal import LightstreamerTesting
 internal import SessionCore
 internal import Synchronization
 internal import Testing
@@ -49,9 +50,9 @@ internal import Testing
     /// Takes the time of a turn for each update.
     private final class SlowObserver: ClientObserver, Sendable {
         let observesSubscriptions = true
-        private let clock: SteppedClock
+        private let clock: ManualClock
 
-        init(clock: SteppedClock) { self.clock = clock }
+        init(clock: ManualClock) { self.clock = clock }
 
         func client(_ client: LightstreamerClient, emitted event: ClientEvent) {
             if case .subscription(_, .update) = event { clock.pass(DriverPace.turn) }
@@ -60,7 +61,7 @@ internal import Testing
 
     /// A manual clock on which pauses are over at once.
     private final class PausingClock: ClientClock {
-        let stepped = SteppedClock()
+        let stepped = ManualClock()
         private let count = Mutex(0)
 
         var pauses: Int { count.withLock { $0 } }

@@ -1,3 +1,4 @@
+internal import LightstreamerTesting
 internal import SessionCore
 internal import Synchronization
 internal import Testing
@@ -87,7 +88,7 @@ internal import Testing
         let connector = FakeConnector()
         var configuration = ClientConfiguration()
         configuration.connector = connector
-        configuration.clock = SteppedClock()
+        configuration.clock = ManualClock()
         var client: LightstreamerClient? = try LightstreamerClient(
             serverAddress: "http://push.invalid",
             configuration: configuration

@@ -1,5 +1,5 @@
-internal import DemoServer
 internal import LightstreamerClient
+internal import LightstreamerTesting
 internal import Synchronization
 internal import Testing
 
@@ -23,7 +23,7 @@ internal import Testing
         (.httpStreaming, .connectedHTTPStreaming), (.httpPolling, .connectedHTTPPolling),
     ])
     func updatesComeOverEveryTransport(transport: ForcedTransport, status: ClientStatus) async throws {
-        try await withDemoServer { client, server in
+        try await withServer { client, server in
             try client.connectionOptions.setForcedTransport(transport)
             let subscription = try Subscription(mode: .merge, items: ["a", "b"], fields: ["x", "y"])
             try subscription.setDataAdapter("MANUAL")
@@ -34,7 +34,7 @@ internal import Testing
             try await wait(statuses) { if case .status(status) = $0 { () } else { nil } }
             for try await event in updates {
                 switch event {
-                case .subscribed: await server.publish(.publish(item: "b", values: ["1", nil]), to: "MANUAL")
+                case .subscribed: try await server.update("b", ["x": "1", "y": nil], in: "MANUAL")
                 case .update(let update):
                     #expect(update.itemName == "b")
                     #expect(try update.value(withFieldName: "x") == "1")
@@ -47,7 +47,7 @@ internal import Testing
     }
 
     @Test func messageIsProcessed() async throws {
-        try await withDemoServer { client, _ in
+        try await withServer { client, _ in
             let events = client.events(bufferedUpTo: 10_000)
             let token = try client.sendMessage(
                 "CHAT|hello",
@@ -66,7 +66,7 @@ internal import Testing
     }
 
     @Test func secondLevelOfAPortfolioHasQuotes() async throws {
-        try await withDemoServer { client, _ in
+        try await withServer { client, _ in
             let subscription = try Subscription(
                 mode: .command,
                 item: "portfolio1",
@@ -90,7 +90,7 @@ internal import Testing
     }
 
     @Test func sessionEndedByTheServerIsAServerError() async throws {
-        try await withDemoServer { client, server in
+        try await withServer { client, server in
             let events = client.events(bufferedUpTo: 10_000)
             try client.connect()
             try await wait(events) { if case .status(.connectedWSStreaming) = $0 { () } else { nil } }
@@ -111,7 +111,7 @@ internal import Testing
             }
         }
         let listener = Listener()
-        try await withDemoServer { client, _ in
+        try await withServer { client, _ in
             client.addLegacyListener(listener)
             let events = client.events(bufferedUpTo: 10_000)
             try client.connect()
@@ -122,7 +122,7 @@ internal import Testing
     }
 
     @Test func wrongAdapterSetIsRefused() async throws {
-        try await withDemoServer { client, _ in
+        try await withServer { client, _ in
             client.connectionDetails.setAdapterSet("NOPE")
             let events = client.events(bufferedUpTo: 10_000)
             try client.connect()

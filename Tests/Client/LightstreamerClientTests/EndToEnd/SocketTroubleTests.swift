@@ -72,7 +72,7 @@ internal import Testing
             await row.publish(1, on: fixture)
             await fixture.log.until(row.entry(1))
             // The update ended a poll; the fault is to affect the next one, which is on its way to the server.
-            while await fixture.server.census().boundSessions == 0 {}
+            try await fixture.server.waits { $0.boundSessions > 0 }
 
             await fixture.server.install(row.trouble.faults)
             if row.trouble.keepsSession {

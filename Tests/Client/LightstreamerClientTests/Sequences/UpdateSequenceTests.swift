@@ -1,5 +1,5 @@
-internal import DemoServer
 internal import LightstreamerClient
+internal import LightstreamerTesting
 internal import Testing
 
 /// Sequences of updates over loopback sockets.
@@ -9,13 +9,13 @@ internal import Testing
         var y: String?
     }
 
-    private func publish(_ values: String?..., on server: DemoServer) async {
-        await server.publish(.publish(item: "a", values: values), to: "MANUAL")
+    private func publish(_ x: String, _ y: String?, on server: TestServer) async throws {
+        try await server.update("a", ["x": x, "y": y], in: "MANUAL")
     }
 
     @Test func loopHasTheSnapshotFirstAndUnsubscribesAtItsEnd() async throws {
-        try await withDemoServer { client, server in
-            await publish("1", nil, on: server)
+        try await withServer { client, server in
+            try await publish("1", nil, on: server)
             var rows: [Pair] = []
             for try await update in client.updates(of: Pair.self, items: ["a"], dataAdapter: "MANUAL") {
                 #expect(update.isSnapshot == rows.isEmpty)
@@ -23,7 +23,7 @@ internal import Testing
                 rows.append(update.row)
                 if rows.count == 2 { break }
                 #expect(client.subscriptions.count == 1)
-                await publish("2", "z", on: server)
+                try await publish("2", "z", on: server)
             }
             #expect(rows == [Pair(x: 1), Pair(x: 2, y: "z")])
             #expect(client.subscriptions.isEmpty)
@@ -31,8 +31,8 @@ internal import Testing
     }
 
     @Test func everyLoopHasASubscriptionOfItsOwn() async throws {
-        try await withDemoServer { client, server in
-            await publish("1", nil, on: server)
+        try await withServer { client, server in
+            try await publish("1", nil, on: server)
             let updates = client.updates(items: ["a"], fields: ["x"], dataAdapter: "MANUAL")
             var (first, second) = (updates.makeAsyncIterator(), updates.makeAsyncIterator())
             let firstValue = try await first.next()?["x"]
@@ -44,7 +44,7 @@ internal import Testing
     }
 
     @Test func wrongItemIsThrown() async throws {
-        try await withDemoServer { client, _ in
+        try await withServer { client, _ in
             var updates = client.updates(items: ["nope"], fields: ["x"], dataAdapter: "MANUAL").makeAsyncIterator()
             let refusal = await #expect(throws: SubscriptionRefused.self) { try await updates.next() }
             #expect(refusal?.code == 21)
@@ -55,7 +55,7 @@ internal import Testing
     }
 
     @Test func wrongAdapterSetIsThrownEachTime() async throws {
-        try await withDemoServer { client, _ in
+        try await withServer { client, _ in
             client.connectionDetails.setAdapterSet("NOPE")
             for _ in 1...2 {
                 let refusal = await #expect(throws: SessionRefused.self) {
@@ -67,8 +67,8 @@ internal import Testing
     }
 
     @Test func sessionClosedByTheServerIsThrown() async throws {
-        try await withDemoServer { client, server in
-            await publish("1", nil, on: server)
+        try await withServer { client, server in
+            try await publish("1", nil, on: server)
             let refusal = await #expect(throws: SessionRefused.self) {
                 for try await _ in client.updates(items: ["a"], fields: ["x"], dataAdapter: "MANUAL") {
                     await server.endSessions(code: 32, message: "maintenance")
@@ -79,8 +79,8 @@ internal import Testing
     }
 
     @Test func lostSessionIsReplacedWithASnapshot() async throws {
-        try await withDemoServer { client, server in
-            await publish("1", nil, on: server)
+        try await withServer { client, server in
+            try await publish("1", nil, on: server)
             var snapshots = 0
             for try await update in client.updates(items: ["a"], fields: ["x"], dataAdapter: "MANUAL") {
                 #expect(update.isSnapshot)
@@ -94,8 +94,8 @@ internal import Testing
     }
 
     @Test func cancelledLoopUnsubscribes() async throws {
-        try await withDemoServer { client, server in
-            await publish("1", nil, on: server)
+        try await withServer { client, server in
+            try await publish("1", nil, on: server)
             let (arrivals, arrival) = AsyncStream<Void>.makeStream()
             let loop = Task {
                 for try await _ in client.updates(items: ["a"], fields: ["x"], dataAdapter: "MANUAL") {
@@ -110,8 +110,8 @@ internal import Testing
     }
 
     @Test func disconnectEndsTheLoop() async throws {
-        try await withDemoServer { client, server in
-            await publish("1", nil, on: server)
+        try await withServer { client, server in
+            try await publish("1", nil, on: server)
             for try await _ in client.updates(items: ["a"], fields: ["x"], dataAdapter: "MANUAL") {
                 client.disconnect()
             }
@@ -120,15 +120,15 @@ internal import Testing
     }
 
     @Test func latestHasTheNewestRowAfterAPause() async throws {
-        try await withDemoServer { client, server in
-            await publish("0", "same", on: server)
+        try await withServer { client, server in
+            try await publish("0", "same", on: server)
             var updates = client.updates(of: Pair.self, items: ["a"], dataAdapter: "MANUAL").latest()
                 .makeAsyncIterator()
             let snapshot = try await updates.next()?.x
             #expect(snapshot == 0)
             let subscription = try #require(client.subscriptions.first)
             var last = subscription.updates(bufferedUpTo: 10_000).makeAsyncIterator()
-            for number in 1...2_000 { await publish("\(number)", "same", on: server) }
+            for number in 1...2_000 { try await publish("\(number)", "same", on: server) }
             while try await last.next()?["x"] != "2000" {}
             let newest = try await updates.next()?.x
             #expect(newest == 2_000)
@@ -136,15 +136,15 @@ internal import Testing
     }
 
     @Test func slowReaderHasTheBufferedUpdatesFirst() async throws {
-        try await withDemoServer { client, server in
-            await publish("0", nil, on: server)
+        try await withServer { client, server in
+            try await publish("0", nil, on: server)
             let sequence = client.updates(of: Pair.self, items: ["a"], dataAdapter: "MANUAL").buffered(upTo: 2)
             var updates = sequence.makeAsyncIterator()
             let snapshot = try await updates.next()?.x
             #expect(snapshot == 0)
             let subscription = try #require(client.subscriptions.first)
             var last = subscription.updates().makeAsyncIterator()
-            for number in 1...3 { await publish("\(number)", nil, on: server) }
+            for number in 1...3 { try await publish("\(number)", nil, on: server) }
             while try await last.next()?["x"] != "3" {}
             let oldest = try await updates.next()?.x
             #expect(oldest == 1)
@@ -156,8 +156,8 @@ internal import Testing
     }
 
     @Test func rowThatDoesNotDecodeIsThrown() async throws {
-        try await withDemoServer { client, server in
-            await publish("one", nil, on: server)
+        try await withServer { client, server in
+            try await publish("one", nil, on: server)
             await #expect(throws: DecodingError.self) {
                 for try await _ in client.updates(of: Pair.self, items: ["a"], dataAdapter: "MANUAL") {}
             }
@@ -167,7 +167,7 @@ internal import Testing
 
     @Test func commandRowsHaveKeyAndCommand() async throws {
         struct Position: Decodable { var qty: Int? }
-        try await withDemoServer { client, _ in
+        try await withServer { client, _ in
             let positions = client.updates(
                 of: Position.self,
                 mode: .command,
@@ -182,7 +182,7 @@ internal import Testing
     }
 
     @Test func sequenceOfASubscriptionThrowsAnEarlierRefusal() async throws {
-        try await withDemoServer { client, _ in
+        try await withServer { client, _ in
             let subscription = try Subscription(mode: .merge, items: ["nope"], fields: ["x"])
             try client.subscribe(subscription)
             await #expect(throws: SubscriptionRefused.self) { try await subscription.activated() }

@@ -1,11 +1,11 @@
-internal import DemoServer
 internal import LightstreamerClient
+internal import LightstreamerTesting
 internal import Testing
 
 /// Calls that wait for a session, a subscription, a snapshot or the outcome of a message, over loopback sockets.
 @Suite struct WaitingCallTests {
     @Test func connectedReturnsWithASession() async throws {
-        try await withDemoServer { client, _ in
+        try await withServer { client, _ in
             try await client.connected()
             #expect(client.status.isConnected)
             #expect(client.connectionDetails.sessionId != nil)
@@ -13,7 +13,9 @@ internal import Testing
     }
 
     @Test func connectedThrowsTheRefusal() async throws {
-        try await withDemoServer({ $0.users = ["u": "secret"] }) { client, _ in
+        var options = TestServerOptions()
+        options.users = ["u": "secret"]
+        try await withServer(options) { client, _ in
             client.connectionDetails.setUser("u")
             client.connectionDetails.setPassword("wrong")
             let refusal = await #expect(throws: SessionRefused.self) { try await client.connected() }
@@ -22,8 +24,8 @@ internal import Testing
     }
 
     @Test func waitingCallEndsWithTheConnection() async throws {
-        try await withDemoServer { client, server in
-            await server.install(try FaultScript.parse("ignore at=add"))
+        try await withServer { client, server in
+            await server.install(Fault(.ignore, at: .request(.add)))
             let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
             try subscription.setDataAdapter("MANUAL")
             try client.subscribe(subscription)
@@ -36,7 +38,7 @@ internal import Testing
     }
 
     @Test func activatedReturnsOnceSubscribed() async throws {
-        try await withDemoServer { client, _ in
+        try await withServer { client, _ in
             let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
             try subscription.setDataAdapter("MANUAL")
             await #expect(throws: ClientError.self) { try await subscription.activated() }
@@ -47,7 +49,7 @@ internal import Testing
     }
 
     @Test func snapshotHasARowForEachItemOrKey() async throws {
-        try await withDemoServer { client, _ in
+        try await withServer { client, _ in
             let quotes = try Subscription(mode: .merge, items: ["item2", "item1"], fields: ["stock_name"])
             try quotes.setDataAdapter("QUOTE_ADAPTER")
             let portfolio = try Subscription(mode: .command, item: "portfolio1", fields: ["key", "command", "qty"])
@@ -68,23 +70,23 @@ internal import Testing
     }
 
     @Test func sendReturnsTheOutcome() async throws {
-        try await withDemoServer { client, _ in
+        try await withServer { client, _ in
             let outcome = try await client.send("CHAT|hello", in: "chat")
             #expect(outcome == .processed(response: ""))
         }
     }
 
     @Test func messageThatTheServerHasAlreadyIsAborted() async throws {
-        try await withDemoServer { client, server in
-            await server.install(try FaultScript.parse("refuse code=32 at=msg"))
+        try await withServer { client, server in
+            await server.install(Fault(.refuse(code: 32, message: ""), at: .request(.message)))
             let outcome = try await client.send("CHAT|hello", in: "chat")
             #expect(outcome == .aborted(sentOnNetwork: true))
         }
     }
 
     @Test func cancelledCallNoLongerWaits() async throws {
-        try await withDemoServer { client, server in
-            await server.install(try FaultScript.parse("ignore at=msg"))
+        try await withServer { client, server in
+            await server.install(Fault(.ignore, at: .request(.message)))
             try await client.connected()
             let sending = Task { try await client.send("CHAT|hello", in: "chat") }
             sending.cancel()
@@ -94,7 +96,7 @@ internal import Testing
 
     @Test func clientIsShutDownAfterItsFunction() async throws {
         var outer: LightstreamerClient?
-        try await withDemoServer { client, _ in
+        try await withServer { client, _ in
             try await client.connected()
             outer = client
         }

@@ -1,3 +1,4 @@
+internal import LightstreamerTesting
 internal import SessionCore
 
 @testable internal import LightstreamerClient
@@ -6,7 +7,7 @@ internal import SessionCore
 final class ClientFixture {
     let client: LightstreamerClient
     let connector = FakeConnector()
-    let clock = SteppedClock()
+    let clock = ManualClock(random: 0.5)
     private var events: AsyncThrowingStream<ClientEvent, any Error>.Iterator
 
     init(address: String? = "http://push.invalid", _ change: (inout ClientConfiguration) -> Void = { _ in }) throws {

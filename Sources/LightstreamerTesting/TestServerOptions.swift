@@ -1,0 +1,25 @@
+public import DemoServer
+public import Logging
+
+/// The properties of a test server that do not change while the server runs.
+public struct TestServerOptions: Sendable {
+    /// The name of the Adapter Set; a session with another one is refused with code 2. Clients that name none use `DEFAULT`.
+    public var adapterSet = "DEFAULT"
+    /// The users and their passwords; a session of another user is refused with code 1. Nil admits everybody.
+    public var users: [String: String]?
+    /// The pause after which a silent connection carries a keepalive, for clients that ask for no other.
+    public var keepalive = Duration.seconds(5)
+    /// How long a session whose connection broke can be recovered.
+    public var recoveryTimeout = Duration.seconds(13)
+    /// Whether the time of the server passes only by `TestServer.advance(by:)`.
+    public var hasManualClock = false
+    /// The seed of everything random, such as the places where faults cut.
+    public var seed: UInt64 = 2_147_483_647
+    /// The faults from the start.
+    public var faults: [Fault] = []
+    /// The log of connections and messages, at `debug` and `trace`. Default: none.
+    public var logger = Logger(label: "lightstreamer.testing") { _ in SwiftLogNoOpLogHandler() }
+
+    /// The defaults.
+    public init() {}
+}

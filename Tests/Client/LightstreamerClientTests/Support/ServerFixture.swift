@@ -1,0 +1,16 @@
+internal import LightstreamerClient
+internal import LightstreamerTesting
+
+/// Runs a test with a client of a test server over loopback sockets; `MANUAL` has the items `a` and `b` with the fields `x` and
+/// `y`.
+func withServer(
+    _ options: TestServerOptions = TestServerOptions(),
+    _ body: (LightstreamerClient, TestServer) async throws -> Void
+) async throws {
+    let adapter = TestAdapter("MANUAL", items: ["a", "b"], fields: ["x", "y"])
+    try await withTestServer(adapter, options: options) { server in
+        try await withLightstreamerClient(serverAddress: server.address) { client in
+            try await body(client, server)
+        }
+    }
+}
