@@ -31,6 +31,19 @@ func gatewayProduct(_ name: String, package: String) -> Target.Dependency {
 let asyncHTTPClient = gatewayProduct("AsyncHTTPClient", package: "async-http-client")
 let yams = gatewayProduct("Yams", package: "Yams")
 
+/// A product that the library uses with a trait.
+func ecosystemProduct(_ name: String, package: String, trait: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
+let serviceLifecycle = ecosystemProduct(
+    "ServiceLifecycle",
+    package: "swift-service-lifecycle",
+    trait: "ServiceLifecycleSupport"
+)
+let metrics = ecosystemProduct("CoreMetrics", package: "swift-metrics", trait: "MetricsSupport")
+let tracing = ecosystemProduct("Tracing", package: "swift-distributed-tracing", trait: "DistributedTracingSupport")
+
 /// A module in the folder of its house; outside of the houses if there is none.
 func module(
     _ name: String,
@@ -79,7 +92,8 @@ let client: [Target] = [
         "LightstreamerClient",
         in: "Client",
         [
-            "TLCP", "SessionCore", "Primitives", "TLCPTransports", logging, dequeModule,
+            "TLCP", "SessionCore", "Primitives", "TLCPTransports", logging, dequeModule, serviceLifecycle, metrics,
+            tracing,
         ]
     ),
 ]
@@ -181,7 +195,10 @@ let allTests: [Target] = [
         in: "Client",
         [
             "LightstreamerClient", "LightstreamerTesting", "SessionCore", "TLCP", "TLCPTransports", "DemoServer",
-            logging,
+            logging, tracing,
+            gatewayProduct("ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
+            gatewayProduct("MetricsTestKit", package: "swift-metrics"),
+            gatewayProduct("InMemoryTracing", package: "swift-distributed-tracing"),
         ]
     ),
     tests("ConversationTests", in: "Client", ["SessionCore", "TLCP", "DemoServer", "TestSupport"]),
@@ -233,7 +250,7 @@ let allTests: [Target] = [
         [
             "GatewayCLI", "Gateway", "LightstreamerClient", "LightstreamerTesting", "SessionPool", "SessionCore",
             "DemoServer", "JSONText",
-            "TestSupport", logging, asyncHTTPClient, nioCore, nioPosix, nioSSL,
+            "TestSupport", logging, asyncHTTPClient, nioCore, nioPosix, nioSSL, serviceLifecycle, metrics,
         ]
     ),
 ]
@@ -247,8 +264,16 @@ let package = Package(
         .executable(name: "lightstreamer-gateway", targets: ["GatewayCLI"]),
     ],
     traits: [
-        .default(enabledTraits: ["Gateway"]),
+        .default(
+            enabledTraits: ["Gateway", "ServiceLifecycleSupport", "MetricsSupport", "DistributedTracingSupport"]
+        ),
         .trait(name: "Gateway", description: "The packages of the gateway; disabled by users of the library alone"),
+        .trait(name: "ServiceLifecycleSupport", description: "A client is a Service of swift-service-lifecycle"),
+        .trait(name: "MetricsSupport", description: "A client reports its events to swift-metrics"),
+        .trait(
+            name: "DistributedTracingSupport",
+            description: "Calls that wait have spans of swift-distributed-tracing"
+        ),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
@@ -258,6 +283,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
         .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
         .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
         .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),

@@ -3,6 +3,10 @@ public import SessionCore
 package import TLCP
 public import TLCPTransports
 
+#if MetricsSupport
+    public import CoreMetrics
+#endif
+
 /// The settings of a client that cannot change later: threads, logging, TLS, proxy.
 public struct ClientConfiguration: Sendable {
     /// The edition of the class reference that supplies the initial values of the connection options.
@@ -47,6 +51,11 @@ public struct ClientConfiguration: Sendable {
     public var eventLoops = EventLoops.shared
     /// The log: levels `trace` and `debug`, and a refused control link at `warning`; never a password. Default: none.
     public var logger = Logger(label: "lightstreamer.client") { _ in SwiftLogNoOpLogHandler() }
+    #if MetricsSupport
+        /// Where the client's metrics are made, such as `MetricsSystem.factory`; nil: the client reports none. With the trait
+        /// `MetricsSupport`.
+        public var metrics: (any MetricsFactory)?
+    #endif
     /// TLS settings for `https` servers.
     public var tls = TLSSettings()
     /// The proxy; nil: none.

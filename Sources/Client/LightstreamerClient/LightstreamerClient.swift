@@ -29,7 +29,8 @@ public final class LightstreamerClient: Sendable {
     public let connectionOptions: ConnectionOptions
 
     let core: ClientCore
-    private let driving: Task<Void, Never>
+    /// Ends when the client is shut down.
+    let driving: Task<Void, Never>
 
     /// A disconnected client. Throws `invalidValue` or `addressNotAllowed` for a bad address, `invalidTLS` for TLS
     /// settings that cannot be used.

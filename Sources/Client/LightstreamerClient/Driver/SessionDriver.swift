@@ -30,6 +30,9 @@ final class SessionDriver {
         let clock = core.configuration.clock ?? EventLoopClock(core.configuration.eventLoops)
         self.clock = clock
         delivery = EventDelivery(core: core)
+        #if MetricsSupport
+            if let factory = core.configuration.metrics { delivery.add(MetricsObserver(factory)) }
+        #endif
         timers = SessionTimers(clock: clock) { [mailbox = core.mailbox] in mailbox.put(.timerFired($0)) }
         options = core.configuration.edition.defaultOptions
         let address = core.state.withLock { $0.details.serverAddress }

@@ -14,8 +14,10 @@ extension LightstreamerClient {
             if core.state.withLock({ $0.status.isConnected }) { watch.wait.resolve(.success(())) }
         }
         defer { core.perform { $0.remove(watch) } }
-        try core.connectIfDisconnected()
-        try await watch.wait.value()
+        try await withClientSpan("lightstreamer connect", of: core) {
+            try core.connectIfDisconnected()
+            try await watch.wait.value()
+        }
     }
 
     /// Sends a message, and waits for its outcome. A cancelled task no longer waits, but the message is not withdrawn.
@@ -31,17 +33,19 @@ extension LightstreamerClient {
         in sequence: String? = nil,
         timeout delayTimeout: Double? = nil
     ) async throws -> MessageOutcome {
-        try await connected()
-        let wait = EventWait<MessageOutcome>()
-        _ = try core.sendMessage(
-            text,
-            sequence: sequence,
-            delayTimeout: delayTimeout,
-            enqueueWhileDisconnected: false,
-            wantsOutcome: true,
-            onOutcome: { _, outcome in wait.resolve(.success(outcome ?? .aborted(sentOnNetwork: true))) }
-        )
-        return try await wait.value()
+        try await withClientSpan("lightstreamer send", of: core, [("lightstreamer.sequence", sequence)]) {
+            try await connected()
+            let wait = EventWait<MessageOutcome>()
+            _ = try core.sendMessage(
+                text,
+                sequence: sequence,
+                delayTimeout: delayTimeout,
+                enqueueWhileDisconnected: false,
+                wantsOutcome: true,
+                onOutcome: { _, outcome in wait.resolve(.success(outcome ?? .aborted(sentOnNetwork: true))) }
+            )
+            return try await wait.value()
+        }
     }
 }
 
@@ -79,8 +83,14 @@ extension Subscription {
         }
         guard isOpen else { throw SubscriptionStop.shutDown.error }
         defer { removeObserver(watch) }
-        try core.connectIfDisconnected()
-        return try await watch.wait.value()
+        let attributes = [
+            ("lightstreamer.mode", mode.rawValue), ("lightstreamer.items", items?.joined(separator: " ") ?? itemGroup),
+            ("lightstreamer.data_adapter", dataAdapter),
+        ]
+        return try await withClientSpan("lightstreamer subscribe", of: core, attributes) {
+            try core.connectIfDisconnected()
+            return try await watch.wait.value()
+        }
     }
 }
 
