@@ -166,12 +166,13 @@ internal import Testing
         let server = try await TestServer.start(Self.quotes)
         try await withLightstreamerClient(serverAddress: server.address) { client in
             try await client.connected()
+            let events = client.events()
             let waiting = Task { try await server.waits { $0.sessions == 2 } }
             await server.stop()
             await server.stop()
             let error = await #expect(throws: TestServerError.self) { try await waiting.value }
             #expect(error?.code == .stopped)
-            for try await event in client.events() {
+            for try await event in events {
                 if case .status(let status) = event, !status.isConnected { break }
             }
             #expect(await server.counts.connections == 0)

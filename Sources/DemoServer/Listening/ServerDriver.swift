@@ -20,6 +20,7 @@ final class ServerDriver {
     private var actions: [ServerAction] = []
     private var isPerforming = false
     private var watches: [CensusWatch] = []
+    private var isShutDown = false
     /// The time of a manual clock.
     private var manualNow = Duration.zero
 
@@ -139,13 +140,14 @@ final class ServerDriver {
         manualNow = end
     }
 
-    /// Adds a watch of the counts.
+    /// Adds a watch of the counts; dropped after the shutdown.
     func add(_ watch: CensusWatch) {
-        if !watch.isMet(by: census) { watches.append(watch) }
+        if !isShutDown, !watch.isMet(by: census) { watches.append(watch) }
     }
 
     /// Closes all sessions and connections.
     func shutDown() {
+        isShutDown = true
         watches = []
         logger.debug("shutting down", metadata: ["connections": "\(channels.count)"])
         perform(machine.shutDown(at: now))
