@@ -59,6 +59,93 @@ struct DivergenceTests {
         expectAnotherEpoch(cluster, than: epoch, seed: seed)
     }
 
+    /// The writer appends its frame again, so that nothing is missing.
+    @Test(arguments: [EngineLie.otherFrame, .emptyFrame, .otherOrder], 0..<2 as Range<UInt64>)
+    func lieToAllMembersLeavesNeitherHolesNorRepetitions(lie: EngineLie, seed: UInt64) {
+        let cluster = cluster(seed: seed)
+        _ = self.lie(lie, to: [0, 1, 2], in: cluster)
+        #expect(cluster.problems.isEmpty, "seed \(seed)")
+        #expect(cluster.readers.flatMap(\.problems) == [], "seed \(seed)")
+    }
+
+    /// A member cannot read a frame that others have read, or that nobody reads.
+    @Test(arguments: [[2], [0, 2], [0, 1, 2]] as [Set<Int>], 5..<7 as Range<UInt64>)
+    func lostFrameInTheMiddleOfTheLogEndsNoMember(nodes: Set<Int>, seed: UInt64) {
+        let cluster = cluster(seed: seed)
+        cluster.loseNextFrame(for: nodes)
+        cluster.run(.seconds(20))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty, "seed \(seed)")
+        #expect(cluster.readers.flatMap(\.problems) == [], "seed \(seed)")
+    }
+
+    /// The end of the log grows again differently, and some members can still read what was there before.
+    @Test(arguments: [[], [2], [0, 2]] as [Set<Int>], 0..<2 as Range<UInt64>)
+    func replacedEndOfTheLogBeginsAnEpoch(nodes: Set<Int>, seed: UInt64) {
+        let cluster = cluster(seed: seed)
+        let epoch = cluster.nodes[0].machine.ledger?.epoch
+        cluster.rollBack(by: 3, hiddenFrom: nodes)
+        cluster.run(.seconds(25))
+        cluster.checkSettled(topics: topics)
+        expectAnotherEpoch(cluster, than: epoch, seed: seed)
+    }
+
+    /// The log is created anew under its name, and no connection notices it. The new log is shorter than what a member
+    /// remembers of the former one, or longer.
+    @Test(arguments: [10, 100])
+    func logThatIsCreatedAnewBeginsAnEpoch(seconds: Int) {
+        let cluster = cluster(seed: 4)
+        cluster.run(.seconds(seconds))
+        let epoch = cluster.nodes[0].machine.ledger?.epoch
+        cluster.empty()
+        cluster.run(.seconds(30))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty)
+        #expect(cluster.alive.allSatisfy { $0.machine.ledger?.epoch != epoch })
+        #expect(cluster.readers.flatMap(\.problems) == [])
+    }
+
+    /// A member without anything to write notices it in no other way.
+    @Test
+    func memberInspectsTheLogIfOthersAreInAnotherEpoch() {
+        let cluster = cluster(seed: 5)
+        let node = cluster.nodes[0]
+        let other = Heartbeat(process: 1, member: 2, epoch: 3, position: 4, sentAt: cluster.now, configuration: 0)
+        let first = node.machine.heard(other, at: cluster.now)
+        let later = node.machine.heard(other, at: cluster.now + ClusterTimings().silence)
+        #expect(!first.contains(.inspectLog) && later.contains(.inspectLog))
+    }
+
+    /// Appended again after a long time, they are ignored.
+    @Test(arguments: 0..<3 as Range<UInt64>)
+    func repeatedFramesHaveNoEffect(seed: UInt64) {
+        let cluster = cluster(seed: seed)
+        let (epoch, gaps) = (cluster.nodes[0].machine.ledger?.epoch, cluster.readers.map(\.gaps))
+        cluster.repeatFrames(2..<40)
+        cluster.run(.seconds(5))
+        cluster.repeatFrames(cluster.frameCount - 30..<cluster.frameCount - 10)
+        cluster.run(.seconds(10))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty && cluster.divergences.isEmpty, "seed \(seed)")
+        #expect(cluster.alive.allSatisfy { $0.machine.ledger?.epoch == epoch }, "seed \(seed)")
+        #expect(cluster.readers.map(\.gaps) == gaps, "seed \(seed)")
+    }
+
+    /// A member that has lost its connection reads the log from a server that is behind.
+    @Test(arguments: [[1], [0, 1], [0, 1, 2]] as [Set<Int>])
+    func staleServerLeavesNeitherHolesNorRepetitions(nodes: Set<Int>) {
+        let cluster = cluster(seed: 3)
+        cluster.answerFromStaleServer(nodes)
+        cluster.run(.seconds(2))
+        for node in nodes { cluster.disconnect(cluster.nodes[node]) }
+        cluster.run(.seconds(8))
+        cluster.endStaleness()
+        cluster.run(.seconds(20))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty)
+        #expect(cluster.readers.flatMap(\.problems) == [])
+    }
+
     @Test
     func divergenceNamesThePositionTheDigestsAndTheOtherMember() throws {
         let cluster = cluster(seed: 1)

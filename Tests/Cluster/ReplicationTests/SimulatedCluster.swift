@@ -43,6 +43,10 @@ final class SimulatedCluster {
     private var lie: (lie: EngineLie, index: Int, bit: Int, nodes: Set<Int>)?
     /// The bytes that nodes read at indexes of the log instead of those that were appended.
     private var shown: [Int: [Int: [UInt8]]] = [:]
+    /// The nodes for which the engine has lost frames, by the index of the frame.
+    private var lost: [Int: Set<Int>] = [:]
+    /// The nodes whose requests a server answers that has the log only up to an index.
+    private var stale: (nodes: Set<Int>, count: Int)?
     /// The proofs of two logs that nodes have reported.
     private(set) var divergences: [LogDivergence] = []
     /// The nodes that have reported that they cannot join.
@@ -135,6 +139,45 @@ final class SimulatedCluster {
         return UInt64(log.count) + 1
     }
 
+    /// The engine loses the next frame for these nodes.
+    func loseNextFrame(for nodes: Set<Int>) { lost[log.count] = nodes }
+
+    /// A server that receives no frames any more answers the requests of these nodes, until `endStaleness`.
+    func answerFromStaleServer(_ nodes: Set<Int>) { stale = (nodes, log.count) }
+
+    func endStaleness() { stale = nil }
+
+    /// Frames at the end of the log are replaced by later ones; these nodes can still read the former frames.
+    func rollBack(by count: Int, hiddenFrom nodes: Set<Int>) {
+        let first = max(forgotten, log.count - count)
+        for node in nodes {
+            for index in first..<log.count { shown[node, default: [:]][index] = log[index] }
+        }
+        log.removeSubrange(first...)
+    }
+
+    /// Frames that the log has are appended again: the engine does not recognize them any more.
+    func repeatFrames(_ indexes: Range<Int>) {
+        for index in indexes { appends.append((delay(), log[index])) }
+    }
+
+    var frameCount: Int { log.count }
+
+    private func isLost(_ index: Int, for node: SimulatedNode) -> Bool { lost[index]?.contains(node.number) ?? false }
+
+    /// The end of the log as a node sees it in answers to its requests.
+    private func end(for node: SimulatedNode) -> Int {
+        if let stale, stale.nodes.contains(node.number) { min(stale.count, log.count) } else { log.count }
+    }
+
+    /// What the engine returns for a range of positions: the frames before the first one that it does not have.
+    private func fetched(_ range: ClosedRange<UInt64>, by node: SimulatedNode) -> [StoredFrame]? {
+        let frames = range.prefix { position in
+            position > UInt64(forgotten) && position <= UInt64(end(for: node)) && !isLost(Int(position) - 1, for: node)
+        }
+        return frames.isEmpty ? nil : frames.map { stored(Int($0) - 1, for: node) }
+    }
+
     /// The engine shows an earlier frame at one of the last positions to a node.
     func show(anotherFrame distance: Int, to node: Int) {
         shown[node, default: [:]][log.count - distance] = log[log.count - distance - 1]
@@ -155,7 +198,7 @@ final class SimulatedCluster {
             self.lie = nil
         }
         for index in indexes {
-            for node in nodes where node.isConnected && !generator.happens(loss) {
+            for node in nodes where node.isConnected && !isLost(index, for: node) && !generator.happens(loss) {
                 schedule(.frame(stored(index, for: node)), for: node)
             }
         }
@@ -169,6 +212,7 @@ final class SimulatedCluster {
         forgotten = 0
         created += 1
         appends = []
+        (shown, lost) = ([:], [:])
     }
 
     // MARK: - Time
@@ -225,7 +269,7 @@ final class SimulatedCluster {
             case .heartbeat(let heartbeat): perform(node.machine.heard(heartbeat, at: now), node)
             case .logInspected(let generation): perform(node.machine.logInspected(generation, at: now), node)
             case .fetched(let frames?): perform(node.machine.fetched(frames, at: now), node)
-            case .fetched(nil): perform(node.machine.fetchFailed(at: now), node)
+            case .fetched(nil): perform(node.machine.fetchFailed(isMissing: true, at: now), node)
             case .state(let snapshot): perform(node.machine.stateArrived(snapshot, at: now), node)
             }
         }
@@ -252,16 +296,13 @@ final class SimulatedCluster {
             switch action {
             case .append(let bytes): append(bytes, by: node)
             case .fetch where unansweredFetches > 0: unansweredFetches -= 1
-            case .fetch(let range):
-                let isKept = range.upperBound <= UInt64(log.count) && range.lowerBound > UInt64(forgotten)
-                let frames = isKept ? range.map { stored(Int($0) - 1, for: node) } : nil
-                schedule(.fetched(frames), for: node)
+            case .fetch(let range): schedule(.fetched(fetched(range, by: node)), for: node)
             case .reconnect: disconnect(node)
             case .inspectLog:
                 let generation = LogGeneration(
                     created: "\(created)",
                     first: UInt64(forgotten) + 1,
-                    last: UInt64(log.count)
+                    last: UInt64(end(for: node))
                 )
                 schedule(.logInspected(generation), for: node)
             case .broadcast(let heartbeat):

@@ -171,8 +171,9 @@ extension ClusterNode {
     private func start(_ fetch: @escaping @Sendable (any EngineConnection) async throws -> [StoredFrame]) {
         guard let (connection, number) = current else { return }
         addJob { [weak self] in
-            let frames = try? await fetch(connection)
-            self?.offer(.fetched(frames, number))
+            let result: Result<[StoredFrame], any Error>
+            do { result = .success(try await fetch(connection)) } catch { result = .failure(error) }
+            self?.offer(.fetched(result, number))
         }
     }
 

@@ -29,7 +29,7 @@ final class ClusterNode: Sendable {
         case connected(any EngineConnection, Int, isOver: StopSignal)
         case engine(EngineInput, Int)
         case logInspected(LogGeneration, Int)
-        case fetched([StoredFrame]?, Int)
+        case fetched(Result<[StoredFrame], any Error>, Int)
         case state([UInt8])
         case left
     }
@@ -242,10 +242,14 @@ final class ClusterNode: Sendable {
             return handle(input, at: now)
         case .logInspected(let generation, let number):
             return state.withLock { $0.number == number ? $0.machine.logInspected(generation, at: now) : [] }
-        case .fetched(let frames, let number):
+        case .fetched(let result, let number):
             return state.withLock { state in
                 guard state.number == number else { return [] }
-                return frames.map { state.machine.fetched($0, at: now) } ?? state.machine.fetchFailed(at: now)
+                switch result {
+                case .success(let frames): return state.machine.fetched(frames, at: now)
+                case .failure(let error):
+                    return state.machine.fetchFailed(isMissing: error as? EngineError == .missing, at: now)
+                }
             }
         case .state(let bytes):
             guard let snapshot = try? ClusterSnapshot(bytes) else { return [] }

@@ -8,26 +8,33 @@ extension MemberMachine {
     /// A frame arrived.
     package mutating func arrived(_ frame: StoredFrame, at now: Moment) -> [MemberAction] {
         if let divergence = contradiction(by: frame) { return diverged(divergence) }
-        reader.arrived(frame)
+        if reader.arrived(frame), frame.position == reader.position + 1 { missingSince = nil }
         return drain(at: now) + fetchIfBehind(at: now)
     }
 
     /// Missing frames were fetched: in any order, and possibly not all of them.
     package mutating func fetched(_ frames: [StoredFrame], at now: Moment) -> [MemberAction] {
         isFetching = false
+        let position = reader.position
         for frame in frames {
             if let divergence = contradiction(by: frame) { return diverged(divergence) }
             if reader.arrived(frame) { counters.framesFetched += 1 }
         }
-        return drain(at: now) + fetchIfBehind(at: now, always: !frames.isEmpty)
+        let actions = drain(at: now)
+        let hasNext = reader.position > position
+        missingSince = hasNext ? nil : missingSince ?? now
+        return actions + fetchIfBehind(at: now, always: hasNext)
     }
 
-    /// Missing frames could not be fetched, for instance because the log no longer keeps them.
-    package mutating func fetchFailed(at now: Moment) -> [MemberAction] {
+    /// Missing frames could not be fetched.
+    ///
+    /// - Parameter isMissing: Whether the engine has replied that it does not have the first of them.
+    package mutating func fetchFailed(isMissing: Bool, at now: Moment) -> [MemberAction] {
         isFetching = false
+        missingSince = isMissing ? missingSince ?? now : nil
         if phase == .replaying { return endReplay(isComplete: false, at: now) }
         behindSince = now
-        return phase == .offline ? [] : [.inspectLog]
+        return phase == .offline || inspections > 0 ? [] : [inspectLog()]
     }
 
     /// Applies the frames that can be applied in order.
@@ -92,9 +99,13 @@ extension MemberMachine {
 
     /// The engine delivers a frame other than the one that was applied at the same position.
     private func contradiction(by frame: StoredFrame) -> LogDivergence? {
-        guard phase == .following, frame.position <= reader.position, let own = digests[frame.position]?.value,
-            frame.position > 0, var other = digests[frame.position - 1]
-        else { return nil }
+        guard phase == .following, frame.position <= reader.position, let ledger else { return nil }
+        guard frame.position > 0, let own = digests[frame.position]?.value, var other = digests[frame.position - 1]
+        else {
+            // A frame that was never read is in a part of the log that was read.
+            guard isInFlight(frame) else { return nil }
+            return LogDivergence(position: frame.position, own: ledger.digest.value, other: frame.sum, member: nil)
+        }
         other.add(frame.sum, at: frame.position)
         if other.value == own { return nil }
         return LogDivergence(position: frame.position, own: own, other: other.value, member: nil)
@@ -106,7 +117,7 @@ extension MemberMachine {
         counters.divergences += 1
         hasDiverged = true
         phase = .inspecting
-        return [.reportDivergence(divergence), .inspectLog]
+        return [.reportDivergence(divergence), inspectLog()]
     }
 
     /// A joining member can start at the beginning of an epoch if no unknown later epoch began after it.

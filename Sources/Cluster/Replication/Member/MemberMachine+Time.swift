@@ -14,7 +14,22 @@ extension MemberMachine {
         guard heartbeat.member != 0 else { return other + fetchIfBehind(at: now) }
         monitor.heard(heartbeat.member, at: now)
         if phase == .following, heartbeat.epoch == ledger?.epoch { reader.reaches(heartbeat.position) }
+        if isElsewhere(heartbeat, at: now) { return other + [inspectLog()] }
         return other + noteConfiguration(heartbeat.configuration, of: heartbeat.member) + fetchIfBehind(at: now)
+    }
+
+    /// Whether members have been in another epoch for some time, although this one has read the whole log: it may have been
+    /// created anew while the connection stayed open.
+    private mutating func isElsewhere(_ heartbeat: Heartbeat, at now: Moment) -> Bool {
+        guard phase == .following, reader.gap == nil else {
+            otherEpochSince = nil
+            return false
+        }
+        guard heartbeat.epoch != ledger?.epoch else { return false }
+        let since = otherEpochSince ?? now
+        let isDue = now - since >= timings.silence
+        otherEpochSince = isDue ? nil : since
+        return isDue
     }
 
     private mutating func beat(at now: Moment) -> [MemberAction] {

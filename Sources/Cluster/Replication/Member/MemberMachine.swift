@@ -108,6 +108,11 @@ package struct MemberMachine: ~Copyable, Sendable {
     var firstKept: UInt64 = 0
     /// The position of the last frame when the log was inspected.
     private var endAtConnection: UInt64 = 0
+    /// The number of orders to inspect the log without a result, and the position of this member at the last one.
+    private(set) var inspections = 0
+    private var inspectedFrom: UInt64 = 0
+    /// The epoch and the position up to which this member has applied the log when it lost the state of the cluster.
+    private var former: (epoch: UInt64, position: UInt64)?
     var reader = LogReader(position: 0)
     package internal(set) var ledger: ClusterLedger?
     /// The replay, in the phase `replaying`.
@@ -143,6 +148,10 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// Which requests with an `Idempotency-Key` have expired.
     var ages = PositionAges(lifetime: IdempotentRequests.lifetime)
     var isFetching = false
+    /// The time since which the engine has replied to all requests that it does not have the next frame; nil: it has.
+    var missingSince: Moment?
+    /// The time at which a member was in another epoch while this one had read the whole log; nil: none was.
+    var otherEpochSince: Moment?
     var formerResources: FormerResources?
     /// The formats of other processes, from their heartbeats.
     var heardFormats = HeardFormats()
@@ -253,7 +262,15 @@ package struct MemberMachine: ~Copyable, Sendable {
         monitor.connected(at: now)
         nextHeartbeat = now
         isFetching = false
-        return [.inspectLog]
+        inspections = 0
+        return [inspectLog()]
+    }
+
+    /// Orders to inspect the log. Only the result of the last order is used.
+    mutating func inspectLog() -> MemberAction {
+        inspections += 1
+        inspectedFrom = reader.position
+        return .inspectLog
     }
 
     /// The connection is closed.
@@ -267,7 +284,8 @@ package struct MemberMachine: ~Copyable, Sendable {
 
     /// The generation and extent of the log were read.
     package mutating func logInspected(_ generation: LogGeneration, at now: Moment) -> [MemberAction] {
-        guard phase != .offline else { return [] }
+        inspections = max(0, inspections - 1)
+        guard phase != .offline, inspections == 0 else { return [] }
         firstKept = generation.first
         endAtConnection = generation.last
         isFetching = false
@@ -279,16 +297,19 @@ package struct MemberMachine: ~Copyable, Sendable {
             created = generation.created
             return enter(from: generation.last, beginning: isLocal, at: now)
         }
-        if generation.last < reader.position {
+        // Frames may have arrived since the order.
+        if generation.last < inspectedFrom {
             // Readers may have events that the log has lost, so no stream can be resumed, here or on other members.
             return enter(from: generation.last, beginning: true, at: now)
         }
-        if generation.first > reader.position + 1 { return enter(from: generation.last, at: now) }
+        // The state of a member that has applied a lost frame replaces it.
+        let isLost = missingSince.map { now - $0 >= timings.lost && generation.last > reader.position } ?? false
+        if isLost || generation.first > reader.position + 1 { return enter(from: generation.last, at: now) }
         phase = .following
         reader.reaches(generation.last)
         var actions = drain(at: now)
         if inFlight != nil, phase == .following { actions += resend(at: now) }
-        return actions + fetchIfBehind(at: now, always: true)
+        return actions + fetchIfBehind(at: now, always: missingSince == nil)
     }
 
     /// Starts without state: requests the state of the members, or begins an epoch at once.
@@ -302,6 +323,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     ) -> [MemberAction] {
         leaveLog()
         hasDiverged = false
+        missingSince = nil
+        otherEpochSince = nil
         reader = LogReader(position: position)
         // This member may have been removed meanwhile.
         let actions = resetMembership(isLogRead: false) + [.forfeitCredits]
@@ -309,11 +332,18 @@ package struct MemberMachine: ~Copyable, Sendable {
         return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
     }
 
+    /// Whether a state is older than that of this member was: a reply to an earlier request, for instance.
+    func isOutdated(_ ledger: ClusterLedger) -> Bool {
+        guard let former else { return false }
+        return ledger.epoch == former.epoch && ledger.position < former.position
+    }
+
     /// Drops the state of the cluster. What this member owned in the cluster is stored; the log of this process alone has
     /// nothing that other members could inherit.
     private mutating func leaveLog() {
         if let ledger, !isLocal {
             let owned = ledger.specified.filter { $0.value.owner == member }
+            former = (ledger.epoch, reader.position)
             formerResources = FormerResources(epoch: ledger.epoch, areStreams: owned.mapValues { $0.isOpen != nil })
         }
         ledger = nil
