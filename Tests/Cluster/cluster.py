@@ -63,6 +63,8 @@ class Cluster:
         self.disks = []
         # How long the log had no leader, after each loss of one.
         self.leaderless = []
+        # How long members took from the start of their process until they were ready, under load.
+        self.joins = []
         # Processes that a fault has ended or is ending.
         self.expected = set()
         self.is_disturbed = False
@@ -188,6 +190,13 @@ class Cluster:
     async def is_ready(self, index, limit=STARTING):
         port = self.member_ports[index]
         await until(lambda: self.get(port, "/health/ready") is not None, limit, f"member{index} is not ready")
+
+    async def join(self, index):
+        """Starts a member, and measures when it is ready."""
+        began = time.monotonic()
+        await self.start_member(index)
+        await self.is_ready(index)
+        self.joins.append(time.monotonic() - began)
 
     async def start_relays(self):
         """Puts a relay between each member and each of its peers."""

@@ -51,16 +51,14 @@ async def rolling(cluster):
     for index in range(cluster.options.members):
         cluster.note(f"term member{index}")
         await cluster.end(f"member{index}", signal.SIGTERM)
-        await cluster.start_member(index)
-        await cluster.is_ready(index)
+        await cluster.join(index)
 
 
 async def join(cluster):
     """One more member joins, serves for a while, and leaves by SIGTERM or is killed."""
     index = cluster.options.members
     cluster.note(f"join member{index}")
-    await cluster.start_member(index)
-    await cluster.is_ready(index)
+    await cluster.join(index)
     cluster.ports.append(cluster.member_ports[index])
     await asyncio.sleep(random.uniform(0.5, 4))
     cluster.ports.pop()
