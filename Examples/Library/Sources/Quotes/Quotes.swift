@@ -10,7 +10,7 @@ struct Quotes {
     }
 
     /// Passes lines on updates to a function.
-    static func follow(_ address: String, count: Int, _ show: (String) -> Void) async throws {
+    nonisolated(nonsending) static func follow(_ address: String, count: Int, _ show: (String) -> Void) async throws {
         try await withLightstreamerClient(serverAddress: address, adapterSet: "DEMO") { client in
             let quotes = client.updates(of: Quote.self, items: ["item1", "item2"], dataAdapter: "QUOTE_ADAPTER")
             for try await quote in quotes.prefix(count) {
