@@ -5,11 +5,10 @@ export const patience = 2000; // ms until "connecting" becomes "waiting"
 export const isLive = (status) => !!status?.startsWith("CONNECTED");
 
 const sentences = {
-  CONNECTING: "The gateway connects to the upstream.",
   STALLED: "The upstream is silent.",
   "DISCONNECTED:WILL-RETRY": "The upstream connection was lost; the gateway connects again.",
-  "DISCONNECTED:TRYING-RECOVERY": "The upstream connection was lost; the gateway recovers the session.",
-  DISCONNECTED: "The upstream session has ended.",
+  "DISCONNECTED:TRYING-RECOVERY": "The upstream connection was lost; the gateway recovers it.",
+  DISCONNECTED: "The upstream session ended.",
 };
 
 /** The state of a subscription, or without one of the connection `conn`; `since`: when the wait began. */
