@@ -28,6 +28,8 @@ SETUP = "document.querySelector('[data-language=setup] code').textContent"
 BEFORE = {"subscribe": 'curl -s -X POST "$BASE/v1/subscriptions/$SUBSCRIPTION/unsubscribe"'}
 # Operations whose responses do not end.
 STREAMS = {"stream", "openStream", "streamClient", "streamSubscription"}
+# Operations that respond after a change, or after 25 seconds.
+POLLS = {"awaitModelContext"}
 
 
 def shell(setup, before, command, address):
@@ -40,9 +42,9 @@ def curl_examples_work(page, address):
     setup = page.see(SETUP)
     for operation in page.see(SAMPLES):
         name, command = operation["id"], operation["samples"]["curl"]
-        if name in STREAMS:
+        if name in STREAMS | POLLS:
             # curl ends with 28 when its time is over.
-            command = command.replace("curl -N", "curl -sN --max-time 2") + " || test $? = 28"
+            command = command.replace("curl ", "curl -s --max-time 2 ", 1) + " || test $? = 28"
         else:
             command = command.replace("curl ", "curl -s --fail-with-body ", 1)
         done = shell(setup, BEFORE.get(name, ":"), command, address)
@@ -54,7 +56,7 @@ def curl_examples_work(page, address):
 
 def variables(setup, address):
     """The ids that the first lines of the page set, as the names that the other languages use."""
-    names = ["CLIENT", "SUBSCRIPTION", "PORTFOLIO", "KEY", "STREAM"]
+    names = ["CLIENT", "SUBSCRIPTION", "PORTFOLIO", "KEY", "STREAM", "SESSION"]
     done = shell(setup, ":", "printf '%s\\n' " + " ".join(f'"${name}"' for name in names), address)
     if done.returncode != 0:
         raise RuntimeError(f"the variables: {done.stderr}")
@@ -65,7 +67,7 @@ def javascript_examples_work(page, address):
     setup = page.see(SETUP)
     for operation in page.see(SAMPLES):
         name, text = operation["id"], operation["samples"]["JavaScript"]
-        if name in BEFORE:
+        if name in BEFORE or name in POLLS:
             continue
         values = variables(setup, address)
         declarations = "".join(f"const {name} = {json.dumps(value)};" for name, value in values.items())
@@ -85,7 +87,7 @@ def python_examples_work(page, address):
     for operation in page.see(SAMPLES):
         name, text = operation["id"], operation["samples"]["Python"]
         compile(text, name, "exec")
-        if name in BEFORE or name in STREAMS:
+        if name in BEFORE or name in STREAMS | POLLS:
             continue
         values = variables(setup, address)
         body = "\n".join(f"    {line}" for line in text.splitlines())
@@ -100,7 +102,7 @@ def python_examples_work(page, address):
 def swift_examples_compile(page, address):
     """The compiler checks all of them as functions of one file, beside the modules that the tests were built with."""
     build = pathlib.Path(sys.argv[1]).resolve().parent
-    names = ", ".join(f"{name}: String" for name in ("client", "subscription", "portfolio", "key", "stream"))
+    names = ", ".join(f"{name}: String" for name in ("client", "subscription", "portfolio", "key", "stream", "session"))
     imports, functions = set(), []
     for operation in page.see(SAMPLES):
         lines = operation["samples"]["Swift"].splitlines()

@@ -7,7 +7,9 @@ extension DocsExample {
         let url = url { "\\(\($0.lowercased()))" }
         lines.append("\(isPlainGet ? "let" : "var") request = HTTPClientRequest(url: \"\(url)\")")
         if method != "GET" { lines.append("request.method = .\(method)") }
-        if waits { lines.append("request.headers.add(name: \"Prefer\", value: \"wait=5\")") }
+        for (name, value) in headerExpressions {
+            lines.append("request.headers.add(name: \"\(name)\", value: \(value))")
+        }
         if let body {
             lines.append("request.headers.add(name: \"Content-Type\", value: \"application/json\")")
             let text = DocsLiteral.json.text(body, width: Self.width, indent: "    ")
@@ -25,5 +27,5 @@ extension DocsExample {
         return lines.joined(separator: "\n")
     }
 
-    private var isPlainGet: Bool { method == "GET" && !waits && body == nil }
+    private var isPlainGet: Bool { method == "GET" && headerExpressions.isEmpty && body == nil }
 }

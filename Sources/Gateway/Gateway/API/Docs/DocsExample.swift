@@ -2,13 +2,14 @@ internal import Yams
 
 /// A call of an operation with the values of the examples in openapi.yaml, in four languages.
 ///
-/// Ids are variables, which the page's first section sets: `CLIENT`, `SUBSCRIPTION`, `PORTFOLIO`, `KEY`, `STREAM`.
+/// Ids are variables, which the page's first section sets: `CLIENT`, `SUBSCRIPTION`, `PORTFOLIO`, `KEY`, `STREAM`,
+/// `SESSION`.
 struct DocsExample {
     /// The placeholder of the address, which the page replaces by its own origin.
     static let origin = "http://127.0.0.1:8080"
     static let width = 88
 
-    /// A piece of a path.
+    /// A piece of a path, or the value of a header.
     private enum Segment {
         case text(String)
         case variable(String)
@@ -17,7 +18,7 @@ struct DocsExample {
     let method: String
     private let segments: [Segment]
     private let query: [(name: String, value: String)]
-    let waits: Bool
+    private let headers: [(name: String, value: Segment)]
     let body: Node?
     let answer: Answer
 
@@ -46,10 +47,11 @@ struct DocsExample {
             .compactMap { parameter in
                 parameter["example"]?.string.map { (name: parameter["name"]?.string ?? "", value: $0) }
             }
-        let references = parameters.compactMap { $0["$ref"]?.string }
-        waits = method == "post" && references.contains("#/components/parameters/Prefer")
+        headers = parameters.compactMap { Self.header($0, method: method) }
         body = Self.body(document.resolve(operation["requestBody"]), document)
-        answer = Self.answer(document.success(of: operation)?.node, document)
+        let answer = Self.answer(document.success(of: operation)?.node, document)
+        // An EventSource sends no headers.
+        self.answer = answer == .stream && !headers.isEmpty ? .text : answer
     }
 
     private static func segment(_ parameter: Node?, _ document: DocsDocument, isKeyed: Bool) -> Segment {
@@ -61,6 +63,15 @@ struct DocsExample {
         case "Item" where isKeyed: return .text("portfolio1")
         case "Field" where isKeyed: return .text("qty")
         default: return .text(document.resolve(parameter)?["example"]?.string ?? "")
+        }
+    }
+
+    /// The header of a parameter that the example needs.
+    private static func header(_ parameter: Node, method: String) -> (name: String, value: Segment)? {
+        switch parameter["$ref"]?.string?.split(separator: "/").last {
+        case "Prefer" where method == "post": ("Prefer", .text("wait=5"))
+        case "RequiredMcpSession": ("Mcp-Session-Id", .variable("SESSION"))
+        default: nil
         }
     }
 
@@ -95,8 +106,18 @@ struct DocsExample {
     /// stream; nil for other calls.
     var runPath: String? {
         let isFixed = segments.allSatisfy { if case .text = $0 { true } else { false } }
-        guard method == "GET", isFixed, answer != .nothing else { return nil }
+        guard method == "GET", isFixed, headers.isEmpty, answer != .nothing else { return nil }
         return String(url(\.self).dropFirst(Self.origin.count))
+    }
+
+    /// The headers, each value as an expression of JavaScript, Python and Swift.
+    var headerExpressions: [(name: String, value: String)] {
+        headers.map { header in
+            switch header.value {
+            case .text(let text): (header.name, "\"\(text)\"")
+            case .variable(let name): (header.name, name.lowercased())
+            }
+        }
     }
 
     /// A command line.
@@ -106,7 +127,12 @@ struct DocsExample {
         if answer == .nothing { words.append("-i") }
         if method != "GET" { words += ["-X", method] }
         words.append("\"\(url { "$\($0)" })\"")
-        if waits { words += ["-H", "'Prefer: wait=5'"] }
+        for header in headers {
+            switch header.value {
+            case .text(let text): words += ["-H", "'\(header.name): \(text)'"]
+            case .variable(let name): words += ["-H", "\"\(header.name): $\(name)\""]
+            }
+        }
         guard let body else { return words.joined(separator: " ") }
         let text = DocsLiteral.json.text(body, width: Self.width)
         return words.joined(separator: " ") + " \\\n  -H 'Content-Type: application/json' \\\n  -d '\(text)'"
@@ -127,10 +153,9 @@ struct DocsExample {
         }
         var lines: [String] = []
         if method != "GET" { lines.append("  method: \"\(method)\",") }
-        var headers: [String] = []
-        if body != nil { headers.append("\"Content-Type\": \"application/json\"") }
-        if waits { headers.append("Prefer: \"wait=5\"") }
-        if !headers.isEmpty { lines.append("  headers: { \(headers.joined(separator: ", ")) },") }
+        let type = body == nil ? [] : ["\"Content-Type\": \"application/json\""]
+        let fields = type + headerExpressions.map { "\"\($0.name)\": \($0.value)" }
+        if !fields.isEmpty { lines.append("  headers: { \(fields.joined(separator: ", ")) },") }
         if let body {
             lines.append("  body: JSON.stringify(\(DocsLiteral.json.text(body, width: Self.width, indent: "  "))),")
         }
@@ -160,7 +185,8 @@ struct DocsExample {
                 """
         }
         var arguments = [url]
-        if waits { arguments.append("headers={\"Prefer\": \"wait=5\"}") }
+        let fields = headerExpressions.map { "\"\($0.name)\": \($0.value)" }
+        if !fields.isEmpty { arguments.append("headers={\(fields.joined(separator: ", "))}") }
         if let body { arguments.append("json=\(DocsLiteral.python.text(body, width: Self.width))") }
         let read =
             switch answer {
