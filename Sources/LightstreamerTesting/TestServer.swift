@@ -108,8 +108,8 @@ public final class TestServer: Sendable {
         await server.publish(.clear(item: item), to: adapter)
     }
 
-    /// Reports that updates of an item were lost, to subscriptions that are told of losses: unfiltered ones, RAW ones, and
-    /// COMMAND ones.
+    /// Reports that updates of an item were lost, to the subscriptions for which a server reports losses: unfiltered
+    /// subscriptions, and those with the mode RAW or COMMAND.
     ///
     /// - Throws: `TestServerError` if the server has no such adapter or item.
     public func loseUpdates(_ count: Int, of item: String, in adapter: String = "DEFAULT") async throws {

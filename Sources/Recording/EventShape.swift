@@ -1,5 +1,5 @@
-/// What an event consists of, apart from its values: its kind, and the fields of a row that differ from the item's row
-/// before it. Most events have one of a few shapes.
+/// The parts of an event without the values: the kind, and the fields of a row that differ from the preceding row of the
+/// item. Most events have one of a few shapes.
 struct EventShape: Hashable {
     /// The kinds, as they are written.
     enum Kind: UInt8 {

@@ -48,7 +48,7 @@ struct DecimalText: Equatable {
     }
 }
 
-/// The values of one field that were written in full, which later values refer to. Writer and reader keep the same ones.
+/// The values of one field that were written in full, which later values refer to. Writer and reader keep the same values.
 struct ValueMemory {
     /// The greatest number of values.
     private static let capacity = 2_048

@@ -32,8 +32,8 @@ package struct ReplayConfiguration: Sendable {
     package var speed: Double
     /// The events up to this time have happened before the first subscription, as have those of the first snapshot.
     package var start: Duration
-    /// Whether the replay begins again a second after its last event, as it would without an earlier one: its first
-    /// events clear what is left.
+    /// Whether the replay begins again a second after the last event. The first events of each round clear what the round
+    /// before has left.
     package var loops: Bool
 
     /// A configuration from its parts.

@@ -45,7 +45,7 @@ struct ClusterWaiters: Sendable {
     /// Whether the member has stopped: no request waits any more.
     private var hasEnded = false
 
-    /// Adds a request that waits for its records. Returns what became of them if that is known.
+    /// Adds a request that waits for its records. Returns what became of the records if that is known already.
     mutating func add(_ request: Unconfirmed) -> Confirmation? {
         if hasEnded { return .uncertain }
         if request.records <= written { return .written }

@@ -80,8 +80,8 @@ extension MemberMachine {
         }
     }
 
-    /// Whether this member cannot read a frame that the members read: they had not heard yet that it is about to join. A
-    /// frame before its snapshot is one of the windows of recent events, without which it continues.
+    /// Whether this joining member cannot read a frame of the members, which had not heard yet that it joins. A frame before
+    /// the snapshot matters less: it belongs to the window of recent events, and the member continues without that.
     private func isUnreadable(_ stored: StoredFrame) -> Bool {
         guard phase == .following, !isMember, let frame = ClusterFrame(stored.bytes), frame.kind == .records else {
             return false

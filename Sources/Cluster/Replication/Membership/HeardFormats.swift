@@ -27,8 +27,8 @@ struct HeardFormats: Sendable {
         processes.values.first { $0.isMember && $0.heardAt >= time && own.common(with: $0.formats) == nil }?.formats
     }
 
-    /// Those of some formats that the processes which were heard since a time also read. A process that reads none of them
-    /// cannot join.
+    /// The formats out of a range that all processes heard since a time read as well. A process that reads none of the
+    /// range cannot join and is left out.
     func common(with formats: Formats, since time: Moment) -> Formats {
         processes.values.reduce(formats) { common, process in
             guard process.heardAt >= time else { return common }
