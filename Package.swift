@@ -152,7 +152,7 @@ let cluster: [Target] = [
 ]
 
 let programs: [Target] = [
-    module("Recording", ["CZlib", "JSONText"]),
+    module("Recording", ["CZlib", "JSONText", "Primitives"]),
     module(
         "DemoServer",
         [

@@ -1,4 +1,5 @@
 internal import JSONText
+internal import Primitives
 
 /// The rule that the content of a frame violates. The reader of the file adds the position.
 struct ContentViolation: Error {
@@ -11,6 +12,8 @@ struct ContentViolation: Error {
 struct ByteReader {
     private var rest: ArraySlice<UInt8>
 
+    private static var truncated: ContentViolation { ContentViolation("the content ends too early") }
+
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
     /// Whether all bytes have been read.
@@ -21,22 +24,19 @@ struct ByteReader {
 
     /// One byte.
     mutating func byte() throws(ContentViolation) -> UInt8 {
-        guard let byte = rest.popFirst() else { throw ContentViolation("the content ends too early") }
+        guard let byte = rest.popFirst() else { throw Self.truncated }
         return byte
     }
 
-    /// A number of up to 64 bits in groups of seven bits, the lowest group first; bit 7 marks all groups but the last one
-    /// (LEB128).
+    /// A number, as a `Varint`.
     mutating func number() throws(ContentViolation) -> UInt64 {
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
-        while true {
-            let byte = try byte()
-            let bits = UInt64(byte & 0x7F)
-            guard shift < 63 || (shift == 63 && bits <= 1) else { throw ContentViolation("a number exceeds 64 bits") }
-            value |= bits << shift
-            if byte < 0x80 { return value }
-            shift += 7
+        var index = rest.startIndex
+        do throws(Varint.Failure) {
+            let value = try Varint.read(rest, at: &index)
+            rest = rest[index...]
+            return value
+        } catch {
+            throw error == .truncated ? Self.truncated : ContentViolation("a number exceeds 64 bits")
         }
     }
 
@@ -49,7 +49,7 @@ struct ByteReader {
 
     /// The next bytes.
     mutating func bytes(_ count: Int) throws(ContentViolation) -> ArraySlice<UInt8> {
-        guard count <= rest.count else { throw ContentViolation("the content ends too early") }
+        guard count <= rest.count else { throw Self.truncated }
         defer { rest = rest.dropFirst(count) }
         return rest.prefix(count)
     }
@@ -66,14 +66,7 @@ struct ByteReader {
 
 extension [UInt8] {
     /// Appends a number as `ByteReader.number` reads it.
-    mutating func append(number: UInt64) {
-        var rest = number
-        while rest >= 0x80 {
-            append(UInt8(rest & 0x7F) | 0x80)
-            rest >>= 7
-        }
-        append(UInt8(rest))
-    }
+    mutating func append(number: UInt64) { Varint.append(number, to: &self) }
 
     /// Appends a number that is not negative.
     mutating func append(number: Int) { append(number: UInt64(number)) }

@@ -1,4 +1,6 @@
-/// Appends values to a growing array of bytes. Integers are little-endian or varints (LEB128, seven bits a byte).
+internal import Primitives
+
+/// Appends values to a growing array of bytes. Integers are little-endian or `Varint`s.
 struct ByteWriter: Sendable {
     private(set) var bytes: [UInt8] = []
 
@@ -8,14 +10,7 @@ struct ByteWriter: Sendable {
         for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
     }
 
-    mutating func varint(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(rest))
-    }
+    mutating func varint(_ value: UInt64) { Varint.append(value, to: &bytes) }
 
     /// A signed number, zigzag coded: small absolute values take few bytes.
     mutating func signed(_ value: Int) {
@@ -89,15 +84,10 @@ struct ByteReader: Sendable {
     }
 
     mutating func varint() throws(CodingError) -> UInt64 {
-        var value: UInt64 = 0
-        var shift: UInt64 = 0
-        while true {
-            let byte = try byte()
-            if shift == 63, byte > 1 { throw .malformed }
-            value |= UInt64(byte & 0x7F) << shift
-            if byte & 0x80 == 0 { return value }
-            shift += 7
-            if shift > 63 { throw .malformed }
+        do throws(Varint.Failure) {
+            return try Varint.read(bytes, at: &index)
+        } catch {
+            throw error == .truncated ? .truncated : .malformed
         }
     }
 

@@ -120,6 +120,9 @@ struct DocsExample {
         }
     }
 
+    /// The headers as members of an object of JavaScript, or of a dictionary of Python.
+    private var headerFields: [String] { headerExpressions.map { "\"\($0.name)\": \($0.value)" } }
+
     /// A command line.
     var curl: String {
         var words = ["curl"]
@@ -154,7 +157,7 @@ struct DocsExample {
         var lines: [String] = []
         if method != "GET" { lines.append("  method: \"\(method)\",") }
         let type = body == nil ? [] : ["\"Content-Type\": \"application/json\""]
-        let fields = type + headerExpressions.map { "\"\($0.name)\": \($0.value)" }
+        let fields = type + headerFields
         if !fields.isEmpty { lines.append("  headers: { \(fields.joined(separator: ", ")) },") }
         if let body {
             lines.append("  body: JSON.stringify(\(DocsLiteral.json.text(body, width: Self.width, indent: "  "))),")
@@ -185,8 +188,7 @@ struct DocsExample {
                 """
         }
         var arguments = [url]
-        let fields = headerExpressions.map { "\"\($0.name)\": \($0.value)" }
-        if !fields.isEmpty { arguments.append("headers={\(fields.joined(separator: ", "))}") }
+        if !headers.isEmpty { arguments.append("headers={\(headerFields.joined(separator: ", "))}") }
         if let body { arguments.append("json=\(DocsLiteral.python.text(body, width: Self.width))") }
         let read =
             switch answer {
