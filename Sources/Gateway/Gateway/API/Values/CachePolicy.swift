@@ -1,3 +1,6 @@
+internal import Changes
+internal import Primitives
+
 /// How responses with values may be cached.
 package struct ValuesConfiguration: Sendable, Equatable {
     /// How long a cache that serves many may keep values, in seconds; 0: not at all. Default 0.
@@ -17,8 +20,8 @@ struct CachePolicy: Sendable {
     /// The value of the header for the values after a cursor: they stay the next ones after it, so that a cache fetches
     /// them once for all readers that are behind.
     let headerAfterCursor: String
-    /// The least time between two versions that a reader with cursors gets; nil: none.
-    let interval: Duration?
+    /// The time after which readers with cursors get the next version; nil: as soon as it exists.
+    private let interval: Duration?
 
     /// The policy for a caller.
     init(_ configuration: ValuesConfiguration, for caller: Caller) {
@@ -32,5 +35,14 @@ struct CachePolicy: Sendable {
             ? ", stale-while-revalidate=\(configuration.staleWhileRevalidate)" : ""
         header = "public, max-age=\(configuration.maxAge)\(stale)"
         headerAfterCursor = "public, max-age=\(configuration.maxAge + configuration.staleWhileRevalidate)"
+    }
+    /// The earliest response to a request with a cursor that arrives at a moment: the end of the present interval. The
+    /// intervals of a subscription are the same for all readers, so that readers with different cursors get equal
+    /// versions, and poll at one URL from then on. Those of other subscriptions end at other moments.
+    func earliestResponse(to arrival: Moment, of topic: SubscriptionID) -> Moment? {
+        guard let length = interval?.clampedNanoseconds else { return nil }
+        let begin = Int64(FNV1a(of: topic.rawValue).value % UInt64(length))
+        let passed = (arrival.nanoseconds - begin) % length
+        return arrival.advanced(by: passed < 0 ? -passed : length - passed)
     }
 }

@@ -25,7 +25,7 @@ final class OneTimeReading: Sendable {
     init(services: Services, call: Call, query: ValuesQuery, topic: SubscriptionID, joined: JoinedSubscription) {
         (self.services, self.call, self.query, self.topic, self.joined) = (services, call, query, topic, joined)
         caching = CachePolicy(services.configuration.values, for: call.caller)
-        earliest = query.cursor == nil ? nil : caching.interval.map { call.record.since + $0 }
+        earliest = query.cursor == nil ? nil : caching.earliestResponse(to: call.record.since, of: topic)
         // The pool of this process activates a subscription before the join returns. The error of an earlier reader stays
         // until the pool of another gateway has activated it again.
         hasChanged = Atomic(joined.resource != nil)
