@@ -71,6 +71,19 @@ extension ClusterNode {
 
     var figures: (any CoordinationFigures)? { clusterFigures }
 
+    var uses: [String: CallerUse] {
+        state.withLock { state in
+            guard let ledger = state.machine.ledger else { return [:] }
+            return ledger.callers.reduce(into: [:]) { uses, identity in
+                let subscriptions = ledger.used(of: QuotaUnit.subscription("", of: identity).quota)
+                var use = CallerUse()
+                use.streams = ledger.used(of: QuotaUnit.stream("", of: identity).quota).count
+                (use.subscriptions, use.items) = subscriptions
+                uses[identity] = use
+            }
+        }
+    }
+
     /// The present figures.
     var clusterFigures: ClusterFigures {
         let now = clock()

@@ -13,13 +13,13 @@ package struct QuotaUnit: Sendable, Hashable {
 
     /// An open or prepared stream of a caller.
     package static func stream(_ id: String, of identity: String) -> QuotaUnit {
-        QuotaUnit(quota: "streams \(identity)", id: id)
+        QuotaUnit(quota: streams + identity, id: id)
     }
 
     /// A subscription that a caller has created, or that streams of the caller have joined. Its size is the number of its
     /// items.
     package static func subscription(_ id: String, of identity: String) -> QuotaUnit {
-        QuotaUnit(quota: "subscriptions \(identity)", id: id)
+        QuotaUnit(quota: subscriptions + identity, id: id)
     }
 
     /// A subscription that a request has created, of any caller.
@@ -29,6 +29,14 @@ package struct QuotaUnit: Sendable, Hashable {
 
     /// A client that a request has created.
     package static func dedicatedClient(_ id: String) -> QuotaUnit { QuotaUnit(quota: dedicatedClients, id: id) }
+
+    /// The caller whose quota has a name; nil for a quota of all callers.
+    static func caller(ofQuota name: String) -> String? {
+        [streams, subscriptions].first { name.hasPrefix($0) }.map { String(name.dropFirst($0.count)) }
+    }
+
+    private static let streams = "streams "
+    private static let subscriptions = "subscriptions "
 
     /// The quotas of the resources of all callers.
     package static let createdSubscriptions = "created subscriptions"

@@ -120,6 +120,9 @@ extension ClusterLedger {
     /// The units of a quota that are in use, and the sum of their sizes.
     package func used(of quota: String) -> (count: Int, size: Int) { quotas.used(of: quota) }
 
+    /// The callers whose units are in use.
+    package var callers: Set<String> { Set(quotas.quotas.keys.compactMap { QuotaUnit.caller(ofQuota: $0) }) }
+
     /// Whether a member has a unit of a quota.
     package func isInUse(_ unit: QuotaUnit, by member: UInt64) -> Bool { quotas.contains(unit, of: member) }
 

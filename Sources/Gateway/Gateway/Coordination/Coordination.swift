@@ -67,6 +67,10 @@ package protocol Coordination: AnyObject, Sendable {
 
     // MARK: Figures
 
+    /// What each caller uses of its limits at all gateways together; empty for a gateway that runs alone. Without a limit of
+    /// streams, the streams of a caller are not counted together.
+    var uses: [String: CallerUse] { get }
+
     /// The present figures; nil for a gateway that runs alone.
     var figures: (any CoordinationFigures)? { get }
 

@@ -76,6 +76,8 @@ final class SingleProcess: Coordination {
 
     // MARK: - Life
 
+    var uses: [String: CallerUse] { [:] }
+
     var figures: (any CoordinationFigures)? { nil }
 
     func attach(_ pool: SessionPool) {}

@@ -1,17 +1,20 @@
 internal import JSONText
 
+/// What a caller uses of its limits.
+package struct CallerUse: Sendable, Equatable {
+    /// The open streams.
+    package var streams = 0
+    /// The subscriptions that the caller made or that its streams joined.
+    package var subscriptions = 0
+    /// The items of these subscriptions.
+    package var items = 0
+
+    /// No use.
+    package init() {}
+}
+
 /// `GET /v1/session`: the rights of the caller, and what callers use of their limits.
 struct SessionView: Sendable {
-    /// What one caller uses at this member.
-    struct Use: Equatable {
-        /// The open streams.
-        var streams = 0
-        /// The subscriptions that the caller made or that its streams joined.
-        var subscriptions = 0
-        /// The items of these subscriptions.
-        var items = 0
-    }
-
     let services: Services
 
     /// `GET /v1/session`.
@@ -38,19 +41,26 @@ struct SessionView: Sendable {
     }
 
     /// The caller itself, and with rights over all resources all other callers that use something.
-    private func uses(visibleTo caller: Caller, _ owners: ResourceOwners) -> [String: Use] {
+    private func uses(visibleTo caller: Caller, _ owners: ResourceOwners) -> [String: CallerUse] {
         guard let identity = caller.identity else { return [:] }
-        var uses = [identity: Use()]
-        for (other, count) in services.access.openStreams.all { uses[other, default: Use()].streams = count }
+        var uses = [identity: CallerUse()]
+        for (other, count) in services.access.openStreams.all { uses[other, default: CallerUse()].streams = count }
         for (other, used) in owners.usage.all {
-            uses[other, default: Use()].subscriptions = used.subscriptions
+            uses[other, default: CallerUse()].subscriptions = used.subscriptions
             uses[other]?.items = used.items
+        }
+        for (other, used) in services.coordination.uses {
+            var use = uses[other, default: CallerUse()]
+            use.streams = max(use.streams, used.streams)
+            use.subscriptions = max(use.subscriptions, used.subscriptions)
+            use.items = max(use.items, used.items)
+            uses[other] = use
         }
         return caller.rights.reachesOverAll ? uses : uses.filter { $0.key == identity }
     }
 
     /// The limits of a caller are part of its key or token: those of others are not known here.
-    private func write(_ identity: String, _ use: Use, limits: Rights?, to json: inout JSONBytes) {
+    private func write(_ identity: String, _ use: CallerUse, limits: Rights?, to json: inout JSONBytes) {
         json.beginObject()
         json.member("identity", identity)
         for (name, used, limit) in [

@@ -60,6 +60,27 @@ import Testing
         }
     }
 
+    @Test func theSessionShowsTheUseOfCallersAtAllMembers() async throws {
+        try await ClusterFixture.run(access: Self.access(4)) { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let requests = [first, second].enumerated().map { number, member in
+                member.start("GET", Self.stream("item\(number + 1)"), as: AccessFixture.alice)
+            }
+            for request in requests { #expect(await request.outcome.isStream) }
+            await fixture.settle()
+            let own = await first.perform("GET", "/v1/session", as: AccessFixture.alice).json["callers"]?.array?.first
+            #expect(own?["subscriptions"]?["used"]?.number?.intValue == 2)
+            #expect(own?["items"]?["used"]?.number?.intValue == 2)
+            // A member without a stream of the caller.
+            await second.perform("GET", "/v1/session", as: AccessFixture.admin).json["callers"]?.array?
+                .forEach { caller in
+                    let used = caller["subscriptions"]?["used"]?.number?.intValue
+                    #expect(used == (caller["identity"]?.string == "key:alice" ? 2 : 0))
+                }
+            for request in requests { request.stream?.onEnd(.neverOpened) }
+        }
+    }
+
     @Test func theItemsOfAllMembersCountTogether() async throws {
         try await ClusterFixture.run(access: Self.access(nil, items: 3)) { fixture in
             let (first, second) = (fixture.members[0], fixture.members[1])

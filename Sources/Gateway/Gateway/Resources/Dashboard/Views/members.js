@@ -46,7 +46,7 @@ const uses = ["streams", "subscriptions", "items"];
 
 export class CallersTable {
   #body = h("tbody");
-  #note = h("p", { class: "note" }, "Used at this member; the limits hold for all members together. A caller at another member is shown there.");
+  #note = h("p", { class: "note" }, "Used at all members. Streams of a caller without a limit of streams are those of this member.");
   element = tableCard("Callers", "Callers and what they use of their limits", [["caller"], ...uses.map((name) => [name, "number"])], this.#body);
 
   constructor() { this.element.append(this.#note); }
