@@ -56,7 +56,11 @@ struct FeedsResource: Sendable {
         let name = call.parameter("feed")
         guard let feed = services.configuration.feeds.first(where: { $0.name == name }),
             services.permissions(call).sees(feed)
-        else { throw Problem(.unknownFeed, detail: "There is no feed \"\(name)\".") }
+        else {
+            // Credentials may make the feed visible.
+            if call.caller.isAnonymous { throw Challenge.missing() }
+            throw Problem(.unknownFeed, detail: "There is no feed \"\(name)\".")
+        }
         return feed
     }
 

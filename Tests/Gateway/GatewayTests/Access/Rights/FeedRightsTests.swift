@@ -53,6 +53,22 @@ import Testing
         #expect(fixture.perform("POST", "/v1/tickets", as: Self.key, "{}").status == 201)
     }
 
+    @Test func aPublicFeedNeedsNoCredentials() async throws {
+        let fixture = try await fixture()
+        for target in ["/v1/stream?feed=open", "/feeds/open?format=sse", "/feeds/open/p/a?format=sse"] {
+            #expect(fixture.perform("GET", target).isStream, "\(target)")
+        }
+        // The values of a new subscription are not there yet.
+        for target in ["/v1/values?feed=open", "/feeds/open", "/feeds/open/p"] {
+            #expect(fixture.perform("GET", target).isWaiting, "\(target)")
+        }
+        for target in ["/v1/values?feed=q", "/v1/stream?feed=q", "/feeds/q/item1", "/v1/feeds/q", "/v1/feeds/none"] {
+            let refused = fixture.perform("GET", target)
+            #expect(refused.status == 401, "\(target)")
+            #expect(refused.headers["WWW-Authenticate"] != nil)
+        }
+    }
+
     @Test(arguments: foreign)
     func otherDataIsRefusedInEveryForm(query: String) async throws {
         let fixture = try await fixture()
