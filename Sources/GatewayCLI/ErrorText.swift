@@ -52,6 +52,9 @@ enum NetworkError {
 
 /// Sentences for problem details (RFC 9457).
 enum ProblemText {
+    /// Whether a body is a problem.
+    static func isProblem(_ body: String) -> Bool { (try? JSONValue(parsing: body))?["title"]?.string != nil }
+
     /// The title and detail of a problem, with its status; the beginning of the body if it is none.
     static func sentence(status: some BinaryInteger, _ body: String) -> String {
         guard let problem = try? JSONValue(parsing: body), let title = problem["title"]?.string else {

@@ -72,6 +72,13 @@ struct GetCommand: AsyncParsableCommand {
         }
     }
 
+    /// The sentence for a response that is not that of a gateway.
+    private static func sentence(_ address: String, _ status: UInt, _ body: String) -> String {
+        "No gateway responds at \(address), but something else with "
+            + ProblemText.sentence(status: status, body)
+            + "\nCorrect the address; watch also reads from a Lightstreamer server."
+    }
+
     private func read(_ address: String, _ arguments: ReadingArguments) async throws -> [UInt8] {
         var query = [
             ("items", arguments.items), ("fields", arguments.fields), ("format", format.rawValue),
@@ -88,7 +95,11 @@ struct GetCommand: AsyncParsableCommand {
             let body = try await response.body.collect(upTo: 1 << 27)
             try await client.shutdown()
             if response.status == .ok || response.status == .noContent { return Array(body.readableBytesView) }
-            throw WatchFailure(ProblemText.sentence(status: response.status.code, String(buffer: body)))
+            let text = String(buffer: body)
+            guard ProblemText.isProblem(text) else {
+                throw WatchFailure(Self.sentence(address, response.status.code, text))
+            }
+            throw WatchFailure(ProblemText.sentence(status: response.status.code, text))
         } catch let error where !(error is WatchFailure) {
             try? await client.shutdown()
             throw WatchFailure("Cannot read from \(address): \(NetworkError.sentence(error)).")
