@@ -237,6 +237,13 @@ internal import Testing
         Self.expect(sentence, in: upstream?["lastFailure"]?["detail"]?.string, "health")
         let one = try await call("GET", url + "/v1/upstreams/demo")
         Self.expect(sentence, in: one["lastFailure", "detail"]?.string, "upstream")
+        if failure.code != 2 {
+            // A client whose session is refused for good is removed with its last subscription.
+            let client = try await call("GET", url + "/v1/clients")["clients"]?.array?.first?["lastFailure"]
+            #expect(client?["reason"]?.string == failure.reason)
+            #expect(client?["code"]?.number?.intValue == failure.code)
+            Self.expect(sentence, in: client?["detail"]?.string, "client")
+        }
         let watch = try GatewayProcess(["watch", "--gateway", url, "item1", "a"])
         let line = await watch.log(with: failure.code == 2 ? "code 2" : "status DISCONNECTED")
         Self.expect(failure.code == 2 ? "The adapter set does not exist" : sentence, in: line, "watch of the gateway")
