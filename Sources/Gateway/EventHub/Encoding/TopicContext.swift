@@ -59,6 +59,9 @@ enum OverflowPolicy: Sendable, Equatable {
     /// Every event is kept.
     case keepEverything
 
+    /// Whether updates of a row are conflated into one.
+    var conflates: Bool { self == .conflateByItem || self == .conflateByKey }
+
     /// The policy of a subscription's mode.
     init(_ mode: SubscriptionMode) {
         self =

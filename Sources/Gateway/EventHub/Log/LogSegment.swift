@@ -12,6 +12,8 @@ final class LogSegment: @unchecked Sendable {
     let number: Int
     /// The number of events of the topic before the first of this segment.
     let firstOrdinal: Int
+    /// The weight of the first values of rows among the topic's events before this segment.
+    let firstValuesBefore: Int
     /// The common parts of the segment's events.
     let context: TopicContext
     /// How many events the segment can hold.
@@ -35,6 +37,7 @@ final class LogSegment: @unchecked Sendable {
     init(
         number: Int,
         firstOrdinal: Int,
+        firstValuesBefore: Int,
         context: TopicContext,
         variants: [Bool],
         capacity: Int,
@@ -44,6 +47,7 @@ final class LogSegment: @unchecked Sendable {
         self.memory = memory
         self.number = number
         self.firstOrdinal = firstOrdinal
+        self.firstValuesBefore = firstValuesBefore
         self.context = context
         self.capacity = capacity
         self.byteCapacity = byteCapacity

@@ -19,6 +19,8 @@ struct TopicLog {
     private var readers = [Int](repeating: 0, count: EventVariant.count)
     /// The weight of all events so far: their encoded size, or an approximation where they are not encoded.
     private var weight = 0
+    /// The weight of those of them that are the first values of rows.
+    private var firstValues = 0
     private var memory: StreamMemory
     /// Whether the topic ever had a reader.
     private(set) var wasRead = false
@@ -44,6 +46,7 @@ struct TopicLog {
         head = LogSegment(
             number: 0,
             firstOrdinal: 0,
+            firstValuesBefore: 0,
             context: context,
             variants: readers.map { $0 > 0 },
             capacity: Size.firstEvents,
@@ -54,7 +57,7 @@ struct TopicLog {
     }
 
     /// The part that may be read now.
-    var view: LogView { LogView(tail: tail, weight: weight) }
+    var view: LogView { LogView(tail: tail, weight: weight, firstValues: firstValues) }
 
     /// The place behind the last event.
     var end: LogPosition { LogPosition(segment: tail, index: tail.count) }
@@ -139,6 +142,7 @@ struct TopicLog {
         let eventWeight = size > 0 ? size : event.weight
         tail.append(LogRecord(sequence: sequence, published: now, offset: weight, event: event), weight: eventWeight)
         weight += eventWeight
+        if event.isFirstValue, context.policy.conflates { firstValues += eventWeight }
         trim(limits)
     }
 
@@ -178,6 +182,7 @@ struct TopicLog {
         let segment = LogSegment(
             number: tail.number + 1,
             firstOrdinal: tail.endOrdinal,
+            firstValuesBefore: firstValues,
             context: context,
             variants: readers.map { $0 > 0 },
             capacity: capacity,
@@ -223,11 +228,14 @@ struct LogView: Sendable {
     let endOrdinal: Int
     /// The weight of all events of the topic.
     let weight: Int
+    /// The weight of those of them that are the first values of rows.
+    let firstValues: Int
 
     /// The whole log as it is now.
-    init(tail: LogSegment, weight: Int) {
+    init(tail: LogSegment, weight: Int, firstValues: Int) {
         self.tail = tail
         self.weight = weight
+        self.firstValues = firstValues
         tailCount = tail.count
         tailNumber = tail.number
         endOrdinal = tail.endOrdinal

@@ -62,6 +62,12 @@ final class Cursor {
     /// The weight of the unread events.
     var unreadWeight: Int { isAtEnd ? 0 : channel.view.weight - segment.offset(at: index) }
 
+    /// The weight of the first values of rows among the unread events, those of the present segment left out.
+    var unreadFirstValues: Int {
+        guard number != channel.view.tailNumber, let next = segment.next else { return 0 }
+        return channel.view.firstValues - next.firstValuesBefore
+    }
+
     /// The sequence of the next event; nil if all is read.
     func nextSequence() -> UInt64? { isAtEnd ? nil : segment.sequence(at: index) }
 

@@ -11,6 +11,8 @@ internal import StreamIO
 final class Subscriber: StreamContent {
     /// Up to this lag a late reader receives shared bytes as well, which costs less than conflation.
     private static let slack = (events: 64, weight: 16 << 10)
+    /// The events of a blocked reader that are conflated in one pass, at least: other streams wait for it.
+    private static let pace = 4096
 
     /// The stream's id.
     let id: String
@@ -251,7 +253,7 @@ final class Subscriber: StreamContent {
         figures.setLag(unread + pending.count)
         if conflates {
             // Conflated now and not at the next write, so that a blocked stream does not retain the memory of the log.
-            if unread > Self.slack.events { fold() }
+            if unread > Self.slack.events { fold(keeping: sharedWeight, atMost: max(Self.pace, unread / 16)) }
         } else if ready.reduce(pending.weight, { $0 + $1.unreadWeight }) > context.configuration.windowBytes {
             closeSlowReader()
         }
@@ -265,17 +267,30 @@ final class Subscriber: StreamContent {
         guard conflates else { return }
         let unread = ready.reduce(0) { $0 + $1.unread }
         let weight = ready.reduce(0) { $0 + $1.unreadWeight }
-        if unread > Self.slack.events || weight > Self.slack.weight || !pending.isEmpty { fold() }
+        if unread > Self.slack.events || weight > Self.slack.weight || !pending.isEmpty { fold(keeping: sharedWeight) }
     }
 
-    /// Moves unread events from the shared logs to the pending ones, conflated where allowed.
-    private func fold(through last: UInt64 = .max) {
+    /// The weight of unread events that stay in the shared logs, in bytes: first values of rows, as while a table is sent
+    /// for the first time, and as many others. Conflation would make few of them superfluous, and cost each reader an entry
+    /// for every row.
+    private var sharedWeight: Int {
+        min(ready.reduce(0) { $0 + 2 * $1.unreadFirstValues }, context.configuration.windowBytes)
+    }
+
+    /// Moves unread events from the shared logs to the pending ones, conflated where allowed: the oldest ones, until the
+    /// others weigh at most `kept`, or their number reaches the limit.
+    private func fold(through last: UInt64 = .max, keeping kept: Int = 0, atMost limit: Int = .max) {
         var losses = PendingEvents.Losses()
         var order = MergeOrder()
+        var events = limit
+        var weight = kept > 0 ? ready.reduce(-kept) { $0 + $1.unreadWeight } : .max
         for cursor in ready { order.append(cursor.nextSequence()) }
-        while let (place, until) = order.next() {
+        while events > 0, weight > 0, let (place, until) = order.next() {
             let cursor = ready[place]
+            let before = (events: cursor.unread, weight: cursor.unreadWeight)
             fold(cursor, through: min(last, until), &losses)
+            events -= before.events - cursor.unread
+            weight -= before.weight - cursor.unreadWeight
             if let next = cursor.nextSequence(), next <= last { order.set(next, at: place) }
         }
         count(losses)
