@@ -5,7 +5,7 @@
 package struct EventContext: Sendable {
     /// The time of the step.
     package var now: Moment
-    /// A random number, 0 ≤ random < 1, drawn for this step alone.
+    /// A random number, 0 ≤ random < 1, drawn for this step, or for the step before the lines of this one.
     package var random: Double
 
     /// A context.

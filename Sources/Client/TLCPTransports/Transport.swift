@@ -5,7 +5,8 @@ package import TLCP
 package protocol Transport: AnyObject, Sendable {
     /// Sends one text message over a WebSocket. Does nothing for HTTP, and after the end of the connection.
     func send(_ message: [UInt8])
-    /// Releases the bytes of a handled batch from the receive window.
+    /// Releases the bytes of handled batches from the receive window. The receiver may hold back less than half of the
+    /// window.
     func handled(_ byteCount: Int)
     /// Closes the connection after the sent bytes are written; no event follows. Repeated calls have no effect.
     func close()

@@ -107,14 +107,12 @@ package final class StreamFigures: Sendable {
     /// Events that wait for the reader, as of the last visit of the stream.
     package var lag: Int { unreadCount.load(ordering: .relaxed) }
 
-    // One thread at a time writes, so a load and a store suffice, without a locked instruction for each delivery.
-    private static func add(_ count: UInt64, to counter: borrowing Atomic<UInt64>) {
-        counter.store(counter.load(ordering: .relaxed) &+ count, ordering: .relaxed)
+    func addDelivered(_ count: UInt64) {
+        // One thread at a time writes, so a load and a store suffice, without a locked instruction for each delivery.
+        deliveredCount.store(deliveredCount.load(ordering: .relaxed) &+ count, ordering: .relaxed)
     }
-
-    func addDelivered(_ count: Int) { Self.add(UInt64(truncatingIfNeeded: count), to: deliveredCount) }
-    func addConflated(_ count: Int) { Self.add(UInt64(truncatingIfNeeded: count), to: conflatedCount) }
-    func addDropped(_ count: Int) { Self.add(UInt64(truncatingIfNeeded: count), to: droppedCount) }
+    func addConflated(_ count: Int) { conflatedCount.wrappingAdd(UInt64(clamping: count), ordering: .relaxed) }
+    func addDropped(_ count: Int) { droppedCount.wrappingAdd(UInt64(clamping: count), ordering: .relaxed) }
     func setLag(_ count: Int) { unreadCount.store(count, ordering: .relaxed) }
 
     /// Adds the broadcasts of a live group to the stream's totals from now on.
@@ -125,7 +123,7 @@ package final class StreamFigures: Sendable {
     /// Stops adding broadcasts; those so far stay in the stream's totals.
     func leaveLiveGroup() {
         shares.withLock { shares in
-            for share in shares { Self.add(share.events, to: deliveredCount) }
+            for share in shares { addDelivered(share.events) }
             shares.removeAll(keepingCapacity: true)
         }
     }

@@ -64,28 +64,25 @@ package struct StreamID: Sendable, Hashable {
     /// The use count has 31 bits; numbers near the top are reserved for other tokens of loops.
     package static let generationMask: UInt32 = 0x7FFF_FFFF
 
-    /// Use count in the upper half (31 bits), index in the lower.
-    package let rawValue: UInt64
+    /// The index in the loop's table; small and reused.
+    package let slot: UInt32
+    /// How often the index was used before.
+    package let generation: UInt32
 
     /// A number from its parts.
     package init(slot: Int, generation: UInt32) {
-        rawValue = UInt64(generation & Self.generationMask) << 32 | UInt64(UInt32(truncatingIfNeeded: slot))
+        self.slot = UInt32(truncatingIfNeeded: slot)
+        self.generation = generation & Self.generationMask
     }
 
     /// The number with this raw value.
     package init(rawValue: UInt64) {
-        self.rawValue = rawValue
+        slot = UInt32(truncatingIfNeeded: rawValue)
+        generation = UInt32(truncatingIfNeeded: rawValue >> 32)
     }
 
-    /// The index in the loop's table; small and reused.
-    package var slot: Int {
-        Int(truncatingIfNeeded: rawValue & 0xFFFF_FFFF)
-    }
-
-    /// How often the index was used before.
-    package var generation: UInt32 {
-        UInt32(truncatingIfNeeded: rawValue >> 32)
-    }
+    /// Use count in the upper half (31 bits), index in the lower.
+    package var rawValue: UInt64 { UInt64(generation) << 32 | UInt64(slot) }
 }
 
 /// The due streams and shared bytes of a loop.

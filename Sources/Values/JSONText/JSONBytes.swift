@@ -70,33 +70,26 @@ package struct JSONBytes: Sendable {
 
     /// Writes a name that is encoded already; `index` is less than the number of keys.
     package mutating func key(_ index: Int, of keys: JSONKeys) {
-        keys.append(index, afterComma: needsComma, to: &bytes)
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        bytes.append(contentsOf: keys.texts[index])
         needsComma = false
     }
 
     /// Writes a name that needs no escape.
     package mutating func key(_ name: StaticString) {
-        name.withUTF8Buffer { name in
-            bytes.append(addingCapacity: name.count + 4) { span in
-                if needsComma { span.append(UInt8(ascii: ",")) }
-                span.append(UInt8(ascii: "\""))
-                span.append(contentsOf: name)
-                span.append(UInt8(ascii: "\""))
-                span.append(UInt8(ascii: ":"))
-            }
-        }
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(UInt8(ascii: ":"))
         needsComma = false
-    }
-
-    /// Writes a string.
-    package mutating func string(_ text: String) {
-        JSONEscaping.append(text, afterComma: needsComma, to: &bytes)
-        needsComma = true
     }
 
     /// Writes a string, or `null`.
     package mutating func string(_ text: String?) {
-        if let text { string(text) } else { null() }
+        guard let text else { return null() }
+        JSONEscaping.append(text, afterComma: needsComma, to: &bytes)
+        needsComma = true
     }
 
     /// Writes a whole number.
@@ -158,50 +151,39 @@ package struct JSONBytes: Sendable {
     /// Writes a key and a string.
     package mutating func member(_ name: StaticString, _ text: String?) {
         key(name)
-        if let text { string(text) } else { null() }
+        string(text)
     }
 
     /// Writes a key and a whole number.
     package mutating func member(_ name: StaticString, _ value: Int) {
         key(name)
-        number(value)
+        bytes.append(decimal: value)
+        needsComma = true
     }
 
     /// Writes a key and a truth value.
     package mutating func member(_ name: StaticString, _ value: Bool) {
         key(name)
-        raw(value ? "true" : "false")
+        bytes.append(contentsOf: (value ? "true" : "false").utf8)
+        needsComma = true
     }
 }
 
 /// The names of members as JSON, with quotation marks and colons, for names that are written often.
 package struct JSONKeys: Sendable {
-    /// All names, one after the other.
-    private var bytes: [UInt8] = []
-    /// Where each name ends, after a 0 for the start of the first.
-    private var ends = [0]
+    /// The names.
+    fileprivate let texts: [[UInt8]]
 
     /// The number of names.
-    package let count: Int
+    package var count: Int { texts.count }
 
     /// Encodes names.
     package init(_ names: [String]) {
-        count = names.count
-        ends.reserveCapacity(names.count + 1)
-        for name in names {
-            JSONEscaping.append(name, afterComma: false, to: &bytes)
-            bytes.append(UInt8(ascii: ":"))
-            ends.append(bytes.count)
-        }
-    }
-
-    fileprivate func append(_ index: Int, afterComma needsComma: Bool, to other: inout [UInt8]) {
-        let range = ends[index]..<ends[index + 1]
-        bytes.withUnsafeBufferPointer { bytes in
-            other.append(addingCapacity: range.count + 1) { span in
-                if needsComma { span.append(UInt8(ascii: ",")) }
-                span.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[range]))
-            }
+        texts = names.map { name in
+            var text: [UInt8] = []
+            JSONEscaping.append(name, afterComma: false, to: &text)
+            text.append(UInt8(ascii: ":"))
+            return text
         }
     }
 }
@@ -242,17 +224,19 @@ extension [UInt8] {
     /// Appends the decimal digits of a number without an intermediate string.
     package mutating func append(decimal value: Int) {
         if value < 0 { append(UInt8(ascii: "-")) }
+        var first = count
         var rest = value.magnitude
-        let length = rest.decimalLength
-        append(addingCapacity: length) { span in
-            span.withUnsafeMutableBufferPointer { buffer, count in
-                for index in stride(from: count + length - 1, through: count, by: -1) {
-                    let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-                    buffer[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit)
-                    rest = quotient
-                }
-                count += length
-            }
+        repeat {
+            let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: digit))
+            rest = quotient
+        } while rest > 0
+        // The last digit comes first so far.
+        var last = count - 1
+        while first < last {
+            swapAt(first, last)
+            first += 1
+            last -= 1
         }
     }
 }

@@ -2,10 +2,8 @@
 enum JSONEscaping {
     /// Appends a string with its quotation marks.
     static func append(_ text: String, afterComma needsComma: Bool, to bytes: inout [UInt8]) {
-        let done: Void? = text.utf8.withContiguousStorageIfAvailable { append($0, afterComma: needsComma, to: &bytes) }
-        if done == nil {
-            Array(text.utf8).withUnsafeBufferPointer { append($0, afterComma: needsComma, to: &bytes) }
-        }
+        var text = text
+        text.withUTF8 { append($0, afterComma: needsComma, to: &bytes) }
     }
 
     /// Appends runs of bytes that need no escape, with the escapes between them. Most texts are one run.
@@ -15,13 +13,9 @@ enum JSONEscaping {
         to bytes: inout [UInt8]
     ) {
         var runEnd = endOfRun(in: text, from: 0)
-        bytes.append(addingCapacity: text.count + 3) { span in
-            if needsComma { span.append(UInt8(ascii: ",")) }
-            span.append(UInt8(ascii: "\""))
-            span.append(contentsOf: UnsafeBufferPointer(rebasing: text[..<runEnd]))
-            if runEnd == text.count { span.append(UInt8(ascii: "\"")) }
-        }
-        if runEnd == text.count { return }
+        if needsComma { bytes.append(UInt8(ascii: ",")) }
+        bytes.append(UInt8(ascii: "\""))
+        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[..<runEnd]))
         while runEnd < text.count {
             escape(text[runEnd], to: &bytes)
             let runStart = runEnd + 1
@@ -81,18 +75,6 @@ enum JSONEscaping {
             let low = byte & 0x0F
             bytes.append(low < 10 ? UInt8(ascii: "0") + low : UInt8(ascii: "a") + low - 10)
         default: bytes.append(byte)
-        }
-    }
-}
-
-extension OutputSpan<UInt8> {
-    /// Appends bytes, for which there is room.
-    @inline(__always)
-    mutating func append(contentsOf bytes: UnsafeBufferPointer<UInt8>) {
-        withUnsafeMutableBufferPointer { buffer, count in
-            let room = UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[count...]))
-            room.copyMemory(from: UnsafeRawBufferPointer(bytes))
-            count += bytes.count
         }
     }
 }

@@ -23,8 +23,8 @@ package struct Moment: Comparable, Hashable, Sendable {
     /// The last moment that can be represented.
     package static let never = Moment(nanoseconds: .max)
 
-    /// The present reading of the system's monotonic clock.
-    @Sendable package static func monotonic() -> Moment {
+    /// Reads the system's monotonic clock. A value, so that it can be passed where a clock is expected.
+    package static let monotonic: @Sendable () -> Moment = {
         var reading = timespec()
         clock_gettime(CLOCK_MONOTONIC, &reading)
         return Moment(nanoseconds: Int64(reading.tv_sec) &* 1_000_000_000 &+ Int64(reading.tv_nsec))

@@ -69,10 +69,9 @@ package struct RankedMutex<Value: ~Copyable>: ~Copyable, Sendable {
         /// Adds a lock; returns the former ranks.
         static func taken(_ rank: LockRank, waits: Bool = true) -> UInt {
             let held = UInt(bitPattern: pthread_getspecific(key))
-            precondition(
-                !waits || held >> rank.rawValue == 0,
-                "a lock of rank \(rank) is taken under one of the same or a higher rank"
-            )
+            if waits, held >> rank.rawValue != 0 {
+                preconditionFailure("a lock of rank \(rank) is taken under one of the same or a higher rank")
+            }
             pthread_setspecific(key, UnsafeRawPointer(bitPattern: held | 1 << rank.rawValue))
             return held
         }

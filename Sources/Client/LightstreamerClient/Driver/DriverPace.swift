@@ -10,24 +10,15 @@ internal import SessionCore
 
 /// Divides the work of a driver, so that one session does not keep others on its thread from theirs: lines that may take
 /// long are handled one at a time, and after a turn the driver pauses.
-struct DriverPace {
+enum DriverPace {
     /// The longest work without a pause, except for a single line.
     static let turn = Duration.milliseconds(5)
+    /// The same in nanoseconds: the conversion of a `Duration` is a division of 128 bits.
+    static let turnNanoseconds = turn.clampedNanoseconds
     /// How long others go first then.
     static let pause = Duration.milliseconds(1)
     /// The most lines, and about the most bytes, that are handled at once.
     static let longestSlice = (lines: 64, bytes: 64 * 1024)
-
-    private var turnBegan = Moment.zero
-
-    /// A driver at rest.
-    init() {}
-
-    /// The driver has had nothing to do, or has paused.
-    mutating func began(at now: Moment) { turnBegan = now }
-
-    /// Whether the driver has to pause.
-    func isOver(at now: Moment) -> Bool { now - turnBegan >= Self.turn }
 
     /// The number of lines to handle at once: a line with a diff alone, since its work is that of the value it changes.
     static func slice(of lines: ArraySlice<ArraySlice<UInt8>>) -> Int {

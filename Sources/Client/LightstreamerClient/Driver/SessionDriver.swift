@@ -10,7 +10,10 @@ final class SessionDriver {
     private let clock: any ClientClock
     private let delivery: EventDelivery
     private let timers: SessionTimers
-    private var transports: [ConnectionID: any Transport] = [:]
+    private var links: [ConnectionID: Link] = [:]
+    /// The bytes of a connection that are handled before its receive window gets them back: half of the window, so that
+    /// most batches need no call of the network thread.
+    private let returnedBytes: Int
     /// The connections that have brought lines before there was a session.
     private var answered: Set<ConnectionID> = []
     /// The options last passed to the machine.
@@ -18,15 +21,24 @@ final class SessionDriver {
     private var machine: SessionMachine
     /// Whether another client may have the session, which is then abandoned after the present actions.
     private var hasLostSession = false
-    private var pace = DriverPace()
+    /// When the driver has to pause.
+    private var turnEnd = Moment.zero
     /// The time and the random number of the present step.
     private var step = EventContext(now: .zero)
     private let logger: Logger
+
+    /// A connection that is open, or is being opened.
+    private struct Link {
+        let transport: any Transport
+        /// The handled bytes that the receive window has not got back.
+        var handledBytes = 0
+    }
 
     init(core: ClientCore, connector: any TransportConnector) {
         self.core = core
         self.connector = connector
         logger = core.configuration.logger
+        returnedBytes = core.configuration.receiveWindow / 2
         let clock = core.configuration.clock ?? EventLoopClock(core.configuration.eventLoops)
         self.clock = clock
         delivery = EventDelivery(core: core)
@@ -43,13 +55,13 @@ final class SessionDriver {
     func run() async {
         while true {
             let inputs = await core.mailbox.take()
-            pace.began(at: clock.now())
+            turnEnd = clock.now().advanced(by: DriverPace.turnNanoseconds)
             for input in inputs {
                 core.rounds.add(1, ordering: .relaxed)
                 if case .shutDown = input { return await finish() }
                 await handle(input)
                 delivery.endInput()
-                if pace.isOver(at: clock.now()) { await pause() }
+                if clock.now() >= turnEnd { await pause() }
             }
         }
     }
@@ -62,8 +74,14 @@ final class SessionDriver {
     }
 
     private var context: EventContext {
-        step.now = clock.now()
         step.random = clock.random()
+        return lineContext
+    }
+
+    /// The context of lines, with the random number of the step before them: lines are too many to draw one for each, and
+    /// no two of them begin an attempt without another step between them.
+    private var lineContext: EventContext {
+        step.now = clock.now()
         delivery.now = step.now
         return step
     }
@@ -151,7 +169,7 @@ final class SessionDriver {
 
     /// Handles the lines in slices. The others on the thread go first when a turn is over.
     private func received(_ batch: LineBatch, on connection: ConnectionID) async {
-        let first = context
+        let first = lineContext
         delivery.received(byteCount: batch.byteCount, lineCount: batch.lines.count)
         if batch.lines.count == 1 { return perform(machine.received(connection, lines: batch.lines, at: first)) }
         var rest = batch.lines[...]
@@ -159,10 +177,10 @@ final class SessionDriver {
             let count = DriverPace.slice(of: rest)
             let lines = count == batch.lines.count ? batch.lines : Array(rest.prefix(count))
             rest = rest.dropFirst(count)
-            perform(machine.received(connection, lines: lines, at: context))
+            perform(machine.received(connection, lines: lines, at: lineContext))
             if rest.isEmpty { break }
             core.rounds.add(1, ordering: .relaxed)
-            if pace.isOver(at: clock.now()) { await pause() }
+            if clock.now() >= turnEnd { await pause() }
         }
     }
 
@@ -172,19 +190,25 @@ final class SessionDriver {
         await withCheckedContinuation { continuation in
             _ = clock.schedule(after: DriverPace.pause) { continuation.resume() }
         }
-        pace.began(at: clock.now())
+        turnEnd = clock.now().advanced(by: DriverPace.turnNanoseconds)
     }
 
     private func transportReported(_ connection: ConnectionID, _ event: TransportEvent) async {
-        guard let transport = transports[connection] else { return }
+        guard links[connection] != nil else { return }
         switch event {
         case .opened: perform(machine.transportOpened(connection, at: context))
         case .received(let batch):
             if !machine.hasSession { answered.insert(connection) }
             await received(batch, on: connection)
-            transport.handled(batch.byteCount)
+            guard var link = links[connection] else { return }
+            link.handledBytes += batch.byteCount
+            if link.handledBytes >= returnedBytes {
+                link.transport.handled(link.handledBytes)
+                link.handledBytes = 0
+            }
+            links[connection] = link
         case .closed(let end):
-            transports[connection] = nil
+            links[connection] = nil
             let isForeign = answered.remove(connection) != nil && !machine.hasSession && end == .completed
             let cause = isForeign ? .failed(reason: "the response is not TLCP", kind: .notLightstreamer) : end
             core.state.withLock { $0.noteEnd(cause) }
@@ -199,9 +223,9 @@ final class SessionDriver {
         for action in actions {
             switch action {
             case .openTransport(let connection, let request): open(connection, request)
-            case .send(let connection, let message): transports[connection]?.send(message)
-            case .closeTransport(let connection): transports.removeValue(forKey: connection)?.close()
-            case .releaseTransport(let connection): transports.removeValue(forKey: connection)?.release()
+            case .send(let connection, let message): links[connection]?.transport.send(message)
+            case .closeTransport(let connection): links.removeValue(forKey: connection)?.transport.close()
+            case .releaseTransport(let connection): links.removeValue(forKey: connection)?.transport.release()
             case .scheduleTimer(let timer, let delay): timers.schedule(timer, after: delay)
             case .cancelTimer(let timer): timers.cancel(timer)
             case .notify(.subscription(let token, let event)): delivery.deliver(event, of: token)
@@ -223,11 +247,11 @@ final class SessionDriver {
             core.configuration.handover?.isOwner() == false
         {
             hasLostSession = true
-            transports[connection] = ClosedTransport()
+            links[connection] = Link(transport: ClosedTransport())
             return
         }
         guard let network = ConnectionRequest(request, pins: core.state.withLock { $0.certificatePins }) else {
-            transports[connection] = ClosedTransport()
+            links[connection] = Link(transport: ClosedTransport())
             mailbox.put(.transport(connection, .closed(.failed(reason: "the address is invalid"))))
             return
         }
@@ -239,7 +263,8 @@ final class SessionDriver {
             ]
         )
         core.state.withLock { $0.noteOpening() }
-        transports[connection] = connector.open(network) { mailbox.put(.transport(connection, $0)) }
+        let transport = connector.open(network) { mailbox.put(.transport(connection, $0)) }
+        links[connection] = Link(transport: transport)
     }
 
     private func notify(_ event: SessionEvent) {

@@ -13,16 +13,18 @@ struct LivenessMonitor {
         case lost
     }
 
-    private enum Phase: Equatable {
+    /// What the timer waits for.
+    enum Phase: Equatable {
         case off
         case keepalive
         case quiet(since: Moment)
         case stalled
     }
 
-    private var phase = Phase.off
+    private(set) var phase = Phase.off
     private var keepalive = Duration.zero
-    private var lastLine = Moment.zero
+    /// When the last line arrived.
+    var lastLine = Moment.zero
 
     /// A streaming connection was established. Returns the time until the first check; nil if the server promises no
     /// keepalive, so that there is no supervision.
@@ -40,10 +42,8 @@ struct LivenessMonitor {
     /// The connection is no longer used.
     mutating func end() { phase = .off }
 
-    /// A line arrived. Returns the time until the next check if the line ends a stall, otherwise nil.
-    mutating func lineReceived(at now: Moment) -> Duration? {
-        lastLine = now
-        guard phase == .stalled else { return nil }
+    /// A line has ended the stall. Returns the time until the next check.
+    mutating func stallEnded() -> Duration {
         phase = .keepalive
         return keepalive
     }

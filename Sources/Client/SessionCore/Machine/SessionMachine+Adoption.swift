@@ -39,9 +39,6 @@ package struct AdoptedSubscription: Sendable {
 
 /// Sessions that pass from one client to another.
 extension SessionMachine {
-    /// Whether a session exists.
-    package var hasSession: Bool { session != nil }
-
     /// The `LS_subId` of an active subscription.
     package func number(of token: SubscriptionToken) -> Int? { subscriptions.number(of: token) }
 

@@ -2,6 +2,9 @@ internal import TLCP
 
 /// Handles lines. Lines on the stream connection restart its supervision.
 extension SessionMachine {
+    /// Whether a session exists.
+    package var hasSession: Bool { session != nil }
+
     /// Lines arrived, in order, without their CR-LF. Lines of connections that were given up are ignored.
     package mutating func received(
         _ connection: ConnectionID,
@@ -10,7 +13,10 @@ extension SessionMachine {
     ) -> [SessionAction] {
         out.reserveCapacity(lines.count)
         var isStream = state.connection == connection
-        if isStream { aliveness(at: context) }
+        if isStream {
+            liveness.lastLine = context.now
+            if liveness.phase == .stalled { stallEnded() }
+        }
         // A plain update makes no request due.
         var arePlain = true
         for line in lines {
@@ -66,8 +72,9 @@ extension SessionMachine {
         if state.binding != nil { pace.proved() }
     }
 
-    private mutating func aliveness(at context: EventContext) {
-        guard let delay = liveness.lineReceived(at: context.now), let binding = state.binding else { return }
+    private mutating func stallEnded() {
+        let delay = liveness.stallEnded()
+        guard let binding = state.binding else { return }
         setStatus(binding.transport.status)
         startTimer(.liveness, after: delay)
     }

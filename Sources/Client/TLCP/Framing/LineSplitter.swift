@@ -23,10 +23,12 @@ package struct LineSplitter: Sendable {
             lines.append(line)
         }
         while let end = Self.lineEnd(in: rest) {
-            lines.append(try checked(rest[..<end]))
+            try check(end - rest.startIndex)
+            lines.append(rest[..<end])
             rest = rest[(end + 2)...]
         }
-        carry = Array(try checked(rest, isPartial: true))
+        try check(rest.count - (rest.last == UInt8(ascii: "\r") ? 1 : 0))
+        carry = Array(rest)
     }
 
     /// Returns the lines that a chunk completes.
@@ -56,52 +58,43 @@ package struct LineSplitter: Sendable {
             rest = rest[(end + 2)...]
         } else {
             carry.append(contentsOf: rest)
-            _ = try checked(carry[...], isPartial: true)
+            try check(carry.count - (carry.last == UInt8(ascii: "\r") ? 1 : 0))
             return nil
         }
         defer { carry = [] }
-        return try checked(carry[...])
+        try check(carry.count)
+        return carry[...]
     }
 
-    private mutating func checked(
-        _ line: ArraySlice<UInt8>,
-        isPartial: Bool = false
-    ) throws(TLCPError) -> ArraySlice<UInt8> {
-        // An incomplete line may end with the CR of its CR-LF.
-        if line.count - (isPartial && line.last == UInt8(ascii: "\r") ? 1 : 0) > maxLineLength {
-            carry = []
-            throw .lineTooLong(limit: maxLineLength)
-        }
-        return line
+    /// Throws if a line is too long, and discards the incomplete one. The CR at the end of an incomplete line does not
+    /// count: it may belong to its CR-LF.
+    private mutating func check(_ length: Int) throws(TLCPError) {
+        guard length > maxLineLength else { return }
+        carry = []
+        throw .lineTooLong(limit: maxLineLength)
     }
 
     /// The index of the first CR-LF.
     private static func lineEnd(in bytes: ArraySlice<UInt8>) -> Int? {
-        let offset = bytes.withUnsafeBufferPointer { bytes -> Int? in
+        let offset = bytes.withUnsafeBytes { bytes -> Int? in
+            let ones: UInt64 = 0x0101_0101_0101_0101
             var index = 0
             while index + 1 < bytes.count {
-                index = skipWords(withoutCR: bytes, from: index)
-                if bytes[index] == UInt8(ascii: "\r"), index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: "\n") {
-                    return index
+                if index + 8 < bytes.count {
+                    // Skips eight bytes without a CR. XOR makes each CR a zero byte; the subtraction then borrows into the
+                    // top bit of that byte.
+                    let word = bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) ^ (ones &* 0x0D)
+                    if (word &- ones) & ~word & (ones << 7) == 0 {
+                        index += 8
+                        continue
+                    }
                 }
+                if bytes[index] == UInt8(ascii: "\r"), bytes[index + 1] == UInt8(ascii: "\n") { return index }
                 index += 1
             }
             return nil
         }
-        return offset.map { bytes.startIndex + $0 }
-    }
-
-    /// Skips words of eight bytes without a CR; the result is an index within the bytes.
-    private static func skipWords(withoutCR bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
-        let raw = UnsafeRawBufferPointer(bytes)
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        var index = start
-        while index + 8 < bytes.count {
-            // XOR makes each CR a zero byte; the subtraction then borrows into the top bit of that byte.
-            let word = raw.loadUnaligned(fromByteOffset: index, as: UInt64.self) ^ (ones &* 0x0D)
-            if (word &- ones) & ~word & (ones << 7) != 0 { return index }
-            index += 8
-        }
-        return index
+        guard let offset else { return nil }
+        return bytes.startIndex + offset
     }
 }

@@ -19,7 +19,7 @@ enum WireNumber {
             guard digit < 10 else { return nil }
             let (product, tooBig) = value.multipliedReportingOverflow(by: 10)
             let (sum, tooBigStill) = product.addingReportingOverflow(Int(digit))
-            if tooBig || tooBigStill { return nil }
+            guard !tooBig, !tooBigStill else { return nil }
             value = sum
             index += 1
         }

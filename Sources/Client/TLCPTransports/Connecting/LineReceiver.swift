@@ -24,16 +24,15 @@ final class LineReceiver {
     var isFull: Bool { unhandled >= window }
 
     /// Receives bytes. Throws if a line is too long.
-    func receive(_ buffer: ByteBuffer) throws(TLCPError) {
-        guard buffer.readableBytes > 0 else { return }
-        byteCount += buffer.readableBytes
-        try splitter.feed(Array(buffer.readableBytesView)[...], into: &lines)
-        if byteCount >= Self.batchSize { flush() }
-    }
-
-    /// Ends the line at the end of a WebSocket message.
-    func endMessage() {
-        if let line = splitter.endMessage() { lines.append(line) }
+    ///
+    /// - Parameter endsMessage: Whether the bytes are the end of a WebSocket message, and thus of a line.
+    func receive(_ buffer: ByteBuffer, endsMessage: Bool = false) throws(TLCPError) {
+        if buffer.readableBytes > 0 {
+            byteCount += buffer.readableBytes
+            try splitter.feed(Array(buffer.readableBytesView)[...], into: &lines)
+            if byteCount >= Self.batchSize { flush() }
+        }
+        if endsMessage, let line = splitter.endMessage() { lines.append(line) }
     }
 
     /// Delivers the pending batch.

@@ -1,19 +1,25 @@
 internal import NIOCore
 internal import NIOWebSocket
 
-/// Handles the frames of an open WebSocket: passes text to the transport, answers pings, and closes on other frames.
+/// Handles the frames of an open WebSocket: passes text to the receiver of lines, answers pings, and closes on other
+/// frames.
 final class WebSocketClientHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
+    /// Nil after the end of the transport, which receives nothing more.
     private weak var transport: WebSocketTransport?
+    private let receiver: LineReceiver
     private var context: ChannelHandlerContext?
     private var isReadPending = false
     private var isInMessage = false
     private var hasSentClose = false
 
-    init(_ transport: WebSocketTransport) { self.transport = transport }
+    init(_ transport: WebSocketTransport, _ receiver: LineReceiver) {
+        self.transport = transport
+        self.receiver = receiver
+    }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
@@ -37,7 +43,10 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Continues to read after `isFull` has suspended it.
+    /// The transport has ended.
+    func release() { transport = nil }
+
+    /// Continues to read after the full receive window has suspended it.
     func resumeReading() {
         guard isReadPending else { return }
         isReadPending = false
@@ -47,7 +56,7 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
     // MARK: - Pipeline
 
     func read(context: ChannelHandlerContext) {
-        if transport?.isFull ?? false { isReadPending = true } else { context.read() }
+        if transport != nil, receiver.isFull { isReadPending = true } else { context.read() }
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -58,7 +67,13 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
         switch frame.opcode {
         case .text where !isInMessage, .continuation where isInMessage:
             isInMessage = !frame.fin
-            transport?.received(frame.data, endsMessage: frame.fin)
+            guard let transport else { return }
+            do {
+                try receiver.receive(frame.data, endsMessage: frame.fin)
+            } catch {
+                transport.ended(.failed(reason: "\(error)"))
+                close(code: .messageTooLarge)
+            }
         case .ping: write(.pong, frame.data, context)
         case .pong: break
         case .connectionClose: peerCloses(frame, context)
@@ -68,7 +83,7 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        transport?.flush()
+        if transport != nil { receiver.flush() }
         context.fireChannelReadComplete()
     }
 

@@ -56,7 +56,9 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
         loop.execute { [self] in
             switch state {
             case .dialing(let channel): channel?.close(promise: nil)
-            case .open(let handler): handler.close()
+            case .open(let handler):
+                handler.release()
+                handler.close()
             case .waiting, .ended: break
             }
             state = .ended
@@ -115,7 +117,7 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
 
     private func upgrade(_ channel: any Channel) throws {
         let pipeline = channel.pipeline.syncOperations
-        let handler = WebSocketClientHandler(self)
+        let handler = WebSocketClientHandler(self, receiver)
         let decoder = WebSocketFrameDecoder(maxFrameSize: min(max(shared.settings.maxLineLength, 1 << 14), 1 << 30))
         try pipeline.addHandler(WebSocketFrameEncoder())
         try pipeline.addHandler(ByteToMessageHandler(decoder))
@@ -150,30 +152,10 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
         ended(DialFailure.end(for: error))
     }
 
-    // MARK: - For the handler
-
-    /// Whether the receive window is full.
-    var isFull: Bool { receiver.isFull }
-
-    func received(_ buffer: ByteBuffer, endsMessage: Bool) {
-        guard case .open(let handler) = state else { return }
-        do {
-            try receiver.receive(buffer)
-            if endsMessage { receiver.endMessage() }
-        } catch {
-            ended(.failed(reason: "\(error)"))
-            handler.close(code: .messageTooLarge)
-        }
-    }
-
-    /// Delivers the lines of this read.
-    func flush() {
-        if case .open = state { receiver.flush() }
-    }
-
     /// The connection has ended.
     func ended(_ end: TransportEnd) {
         if case .ended = state { return }
+        if case .open(let handler) = state { handler.release() }
         receiver.flush()
         state = .ended
         events(.closed(end))

@@ -38,14 +38,10 @@ struct EventEncoder {
         json.reset()
         self.types = variant.isTyped ? types : nil
         if case .subscription(.update(let update)) = event {
-            begin("update", sequence, variant.format)
-            json.beginObject()
-            json.raw(context.commonMembers)
+            begin("update", sequence, of: context, variant.format)
             writeUpdate(update, context, variant)
         } else {
-            begin(event.name, sequence, variant.format)
-            json.beginObject()
-            json.raw(context.commonMembers)
+            begin(event.name, sequence, of: context, variant.format)
             switch event {
             case .client(let event): writeMembers(of: event)
             case .subscription(let event): writeMembers(of: event, context, variant)
@@ -65,9 +61,7 @@ struct EventEncoder {
     ) {
         json.reset()
         self.types = variant.isTyped ? types : nil
-        begin("update", sequence, variant.format)
-        json.beginObject()
-        json.raw(context.commonMembers)
+        begin("update", sequence, of: context, variant.format)
         writeConflated(update, context, variant)
         json.endObject()
         end(variant.format)
@@ -82,9 +76,7 @@ struct EventEncoder {
         as variant: EventVariant
     ) {
         json.reset()
-        begin("lost-updates", sequence, variant.format)
-        json.beginObject()
-        json.raw(context.commonMembers)
+        begin("lost-updates", sequence, of: context, variant.format)
         writeLoss(of: count, item: item, by: "gateway", context)
         json.endObject()
         end(variant.format)
@@ -101,6 +93,18 @@ struct EventEncoder {
     //     data: {"client":…}
     //     (empty line)
 
+    /// Opens an event of a topic, and its data with the members that all events of the topic have.
+    private mutating func begin(
+        _ name: StaticString,
+        _ sequence: UInt64,
+        of context: TopicContext,
+        _ format: EventFormat
+    ) {
+        begin(name, sequence, format)
+        json.beginObject()
+        json.raw(context.commonMembers)
+    }
+
     /// Opens an event; the JSON text of its data follows.
     mutating func begin(_ name: StaticString, _ sequence: UInt64?, _ format: EventFormat) {
         let isSSE = format == .serverSentEvents
@@ -113,7 +117,6 @@ struct EventEncoder {
             json.bytes.append(decimal: Int(truncatingIfNeeded: sequence))
         }
         append(isSSE ? "\ndata: " : #"","data":"#)
-        json.beginText()
     }
 
     /// Closes the event.
@@ -121,7 +124,7 @@ struct EventEncoder {
 
     /// Appends a text as it is.
     mutating func append(_ text: StaticString) {
-        text.withUTF8Buffer { json.bytes.append(contentsOf: $0) }
+        json.bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     // MARK: - Members of updates
@@ -157,7 +160,7 @@ struct EventEncoder {
     mutating func writeFields(_ values: [String?], _ context: TopicContext, only changed: FieldSet?) {
         json.beginObject()
         for (index, value) in values.enumerated() where changed?.contains(index + 1) ?? true {
-            writeKey(index + 1, context)
+            context.writeKey(ofField: index + 1, to: &json)
             if let types, let value, index < types.count {
                 write(value, as: types[index], at: index + 1)
             } else {
@@ -186,18 +189,10 @@ struct EventEncoder {
         json.key("patches" as StaticString)
         json.beginObject()
         for (position, patch) in patches.sorted(by: { $0.key < $1.key }) {
-            writeKey(position, context)
+            context.writeKey(ofField: position, to: &json)
             // JSON may have line ends between tokens; an event has to be one line.
             json.raw(patch.utf8.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 })
         }
         json.endObject()
-    }
-
-    private mutating func writeKey(_ position: Int, _ context: TopicContext) {
-        if let naming = context.naming {
-            naming.write(position, to: &json)
-        } else {
-            json.key(String(position))
-        }
     }
 }

@@ -46,6 +46,15 @@ final class TopicContext: Sendable {
         guard let itemNames, itemNames.indices.contains(position &- 1) else { return nil }
         return itemNames[position &- 1]
     }
+
+    /// Writes the key of the field at a 1-based position.
+    func writeKey(ofField position: Int, to json: inout JSONBytes) {
+        if let naming, position >= 1, position <= naming.keys.count {
+            json.key(position - 1, of: naming.keys)
+        } else {
+            json.key(String(position))
+        }
+    }
 }
 
 /// How the unread events of a conflating reader are reduced.
@@ -78,7 +87,8 @@ enum OverflowPolicy: Sendable, Equatable {
 struct FieldNaming: Sendable {
     /// Whether the keys are names.
     let usesNames: Bool
-    private let keys: JSONKeys
+    /// The first keys; those of further fields are their positions.
+    let keys: JSONKeys
 
     /// The keys for a subscription.
     init(_ properties: SubscriptionProperties) {
@@ -92,14 +102,5 @@ struct FieldNaming: Sendable {
         let count = max(names.count, 64)
         let texts = usesNames ? names : (1...count).map(String.init)
         keys = JSONKeys(texts)
-    }
-
-    /// Writes the key of the field at a 1-based position.
-    func write(_ position: Int, to json: inout JSONBytes) {
-        if position >= 1, position <= keys.count {
-            json.key(position - 1, of: keys)
-        } else {
-            json.key(String(position))
-        }
     }
 }

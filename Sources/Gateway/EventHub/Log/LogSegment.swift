@@ -12,6 +12,8 @@ final class LogSegment: @unchecked Sendable {
     let number: Int
     /// The number of events of the topic before the first of this segment.
     let firstOrdinal: Int
+    /// The weight of the events of the topic before the first of this segment.
+    let firstOffset: Int
     /// The weight of the first values of rows among the topic's events before this segment.
     let firstValuesBefore: Int
     /// The common parts of the segment's events.
@@ -37,6 +39,7 @@ final class LogSegment: @unchecked Sendable {
     init(
         number: Int,
         firstOrdinal: Int,
+        firstOffset: Int,
         firstValuesBefore: Int,
         context: TopicContext,
         variants: [Bool],
@@ -47,6 +50,7 @@ final class LogSegment: @unchecked Sendable {
         self.memory = memory
         self.number = number
         self.firstOrdinal = firstOrdinal
+        self.firstOffset = firstOffset
         self.firstValuesBefore = firstValuesBefore
         self.context = context
         self.capacity = capacity

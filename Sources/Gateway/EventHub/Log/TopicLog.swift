@@ -46,6 +46,7 @@ struct TopicLog {
         head = LogSegment(
             number: 0,
             firstOrdinal: 0,
+            firstOffset: 0,
             firstValuesBefore: 0,
             context: context,
             variants: readers.map { $0 > 0 },
@@ -182,6 +183,7 @@ struct TopicLog {
         let segment = LogSegment(
             number: tail.number + 1,
             firstOrdinal: tail.endOrdinal,
+            firstOffset: weight,
             firstValuesBefore: firstValues,
             context: context,
             variants: readers.map { $0 > 0 },
@@ -197,10 +199,8 @@ struct TopicLog {
         while head !== tail, let next = head.next {
             if head.count > 0 {
                 guard next.count > 0 || next.next != nil else { return }
-                let start = next.count > 0 ? next.offset(at: 0) : weight
-                if tail.endOrdinal - next.firstOrdinal < limits.replayEvents, weight - start < limits.replayBytes {
-                    return
-                }
+                let (events, bytes) = (tail.endOrdinal - next.firstOrdinal, weight - next.firstOffset)
+                if events < limits.replayEvents, bytes < limits.replayBytes { return }
                 forgottenThrough = head.sequence(at: head.count - 1)
             }
             head = next

@@ -85,7 +85,8 @@ package final class HubShard: StreamFeed {
             unseen.channel.forEachCursor { markDue($0, &news) }
         }
         unseen.removeAll(keepingCapacity: true)
-        if context.hasGreedyOwner || context.memory.isExceeded { closeSlowest(&news) }
+        let isAnyBudgetExceeded = context.hasGreedyOwner ? true : context.memory.isExceeded
+        if isAnyBudgetExceeded { closeSlowest(&news) }
         return true
     }
 

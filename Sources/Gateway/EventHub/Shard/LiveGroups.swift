@@ -68,7 +68,8 @@ struct LiveGroups {
     private mutating func move(_ streams: [StreamID], to place: Int, _ variant: EventVariant, _ pass: UInt64) {
         // Consecutive readers usually move to the same group.
         var last = (from: Int.min, to: 0)
-        for slot in streams.lazy.map(\.slot) {
+        for stream in streams {
+            let slot = Int(stream.slot)
             while marks.count <= slot { marks.append(Mark()) }
             let from = marks[slot].pass == pass ? marks[slot].group : -1
             if from != last.from { last = (from, group(after: from, channel: place, variant)) }
@@ -88,8 +89,9 @@ struct LiveGroups {
 
     /// Adds readers to their final groups, each at the first of its channels.
     private mutating func settle(_ streams: [StreamID], at place: Int) {
-        for stream in streams where groups[marks[stream.slot].group].first == place {
-            groups[marks[stream.slot].group].streams.append(stream)
+        for stream in streams {
+            let group = marks[Int(stream.slot)].group
+            if groups[group].first == place { groups[group].streams.append(stream) }
         }
     }
 }

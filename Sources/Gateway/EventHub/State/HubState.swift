@@ -28,7 +28,7 @@ struct HubState: Sendable {
     /// The beginnings of streams, by their outcomes.
     var beginnings: [ResumeOutcome: UInt64] = [:]
     /// The shards with changes since the last `takeWakeUps`.
-    private var wakeUps: UInt64 = 0
+    var wakeUps: UInt64 = 0
     private var channelCount = 0
     private var streamCount: UInt64 = 0
 
@@ -156,52 +156,6 @@ struct HubState: Sendable {
             reconcile(id, unread: .retire)
             if hadSources, stream.request.sources.isEmpty { _ = close(id, reason: "deleted") }
         }
-    }
-
-    // MARK: - Waking
-
-    /// Marks a channel as having a new event.
-    mutating func markDirty(_ channel: Channel) {
-        for index in channel.interests.indices where channel.interests[index]?.isDirty == false {
-            channel.interests[index]?.isDirty = true
-            shards[index].dirtyChannels.append(channel)
-            wakeUps |= 1 << UInt64(index & 63)
-        }
-    }
-
-    /// Passes changes to the shard of a stream.
-    mutating func send(_ changes: [StreamChange], to stream: String) {
-        guard let shard = streams[stream]?.shard, let wasEmpty = streams[stream]?.changes.isEmpty, !changes.isEmpty
-        else { return }
-        streams[stream]?.changes += changes
-        if wasEmpty { shards[shard].dirtyStreams.append(stream) }
-        wakeUps |= 1 << UInt64(shard & 63)
-    }
-
-    /// Whether no more than a few streams of a shard have new events, and none has changes. A stream counts once for
-    /// each of its channels.
-    func hasAtMost(_ limit: Int, dueIn shard: Int) -> Bool {
-        guard shards[shard].dirtyStreams.isEmpty else { return false }
-        var readers = 0
-        for channel in shards[shard].dirtyChannels {
-            readers += channel.interests[shard]?.readers ?? 0
-            if readers > limit { return false }
-        }
-        return true
-    }
-
-    /// The loops to wake after the lock is released.
-    ///
-    /// Usually one loop, for which nothing is allocated.
-    mutating func takeWakeUps() -> (@Sendable () -> Void)? {
-        if wakeUps == 0, watches.due.isEmpty { return nil }
-        defer { wakeUps = 0 }
-        if wakeUps.nonzeroBitCount == 1, shards.count <= 64, watches.due.isEmpty {
-            return shards[wakeUps.trailingZeroBitCount].wake
-        }
-        let loops = shards.indices.filter { wakeUps & (1 << UInt64($0 & 63)) != 0 }.map { shards[$0].wake }
-        let calls = watches.takeDue() + loops
-        return { for call in calls { call() } }
     }
 
     mutating func makeStreamID() -> String {

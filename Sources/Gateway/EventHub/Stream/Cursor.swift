@@ -9,8 +9,8 @@ final class Cursor {
     let channel: ShardChannel
     /// The variant in which the stream reads its events.
     let variant: EventVariant
-    /// The index of the next event in the segment.
-    private(set) var index: Int
+    /// The index of the next event in the segment; all events of the segment before it are read.
+    var index: Int
     /// The segment's number.
     private var number: Int
     /// The index among the readers of the channel.
@@ -70,9 +70,6 @@ final class Cursor {
 
     /// The sequence of the next event; nil if all is read.
     func nextSequence() -> UInt64? { isAtEnd ? nil : segment.sequence(at: index) }
-
-    /// All events before this index of the present segment are read.
-    func advance(to index: Int) { self.index = index }
 
     // MARK: - Live group
 

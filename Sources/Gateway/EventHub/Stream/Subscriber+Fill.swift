@@ -118,8 +118,27 @@ extension Subscriber {
             context.metrics.addInvalid(invalid)
             context.encoder.invalidCount = 0
         }
-        figures.addDelivered(count)
+        figures.addDelivered(UInt64(clamping: count))
         context.metrics.addDelivered(count)
+    }
+
+    // MARK: - Channels with unread events
+
+    /// Marks a channel as having unread events.
+    func list(_ cursor: Cursor) {
+        guard !cursor.isListed else { return }
+        cursor.isListed = true
+        ready.append(cursor)
+    }
+
+    /// Removes channels that are read to their end from the list, and retired ones altogether.
+    func unlistRead() {
+        ready.removeAll { cursor in
+            guard cursor.isAtEnd else { return false }
+            cursor.isListed = false
+            if cursor.isRetired { forget(cursor) }
+            return true
+        }
     }
 
     // MARK: - Shared bytes
@@ -132,11 +151,14 @@ extension Subscriber {
         }
         while cursor.index < end, !batch.isFull {
             let index = cursor.index
-            cursor.advance(to: give(cursor.segment, index..<end, cursor.variant, to: &batch))
+            cursor.index = give(cursor.segment, index..<end, cursor.variant, to: &batch)
             delivered(cursor.index - index)
             end = cursor.readableEnd()
         }
-        if cursor.index == end { unlistRead() }
+        if cursor.index < end { return }
+        if cursor.isRetired { return unlistRead() }
+        cursor.isListed = false
+        ready.removeLast()
     }
 
     private func giveShared(_ batch: inout StreamBatch, now: Moment) {
@@ -158,7 +180,7 @@ extension Subscriber {
                 until == .max || segment.sequence(at: end - 1) < until
                 ? end : segment.index(after: until, in: index..<end)
             let reached = give(segment, index..<last, cursor.variant, to: &batch)
-            cursor.advance(to: reached)
+            cursor.index = reached
             order.set(cursor.nextSequence(), at: place)
             delivered(reached - index)
         }

@@ -25,6 +25,9 @@ final class Subscriber: StreamContent {
     private(set) var types: FieldTypes
     /// Whether the body has the framing of HTTP chunks.
     let isChunked: Bool
+    /// Whether events are written with the framing of HTTP chunks. If the body is compressed, the chunks are around the
+    /// compressed blocks.
+    let framesContent: Bool
     /// The compression of the body; nil if it is not compressed.
     let compression: StreamCompression?
     /// The index in a list of the compressed group.
@@ -81,6 +84,7 @@ final class Subscriber: StreamContent {
         epoch = Array(record.epoch.utf8)
         isChunked = opening.framing == .chunked
         compression = record.request.compresses ? StreamCompression() : nil
+        framesContent = isChunked && compression == nil
         ownerMemory = record.memory
         self.shard = shard
         self.context = context
@@ -161,43 +165,18 @@ final class Subscriber: StreamContent {
         detachAll()
     }
 
-    /// Whether events are written with the framing of HTTP chunks. If the body is compressed, the chunks are around the
-    /// compressed blocks.
-    var framesContent: Bool { isChunked && compression == nil }
-
     /// Whether it reads more than the channel of one subscription and that of the client that carries it.
     var mixesSources: Bool { cursors.count > CompressedGroup.mostChannels }
 
     // MARK: - Channels
-
-    /// Marks a channel as having unread events.
-    func list(_ cursor: Cursor) {
-        guard !cursor.isListed else { return }
-        cursor.isListed = true
-        ready.append(cursor)
-    }
-
-    /// Removes channels that are read to their end from the list, and retired ones altogether.
-    func unlistRead() {
-        if ready.count == 1, !ready[0].isRetired, ready[0].isAtEnd {
-            ready[0].isListed = false
-            ready.removeLast()
-            return
-        }
-        ready.removeAll { cursor in
-            guard cursor.isAtEnd else { return false }
-            cursor.isListed = false
-            if cursor.isRetired { forget(cursor) }
-            return true
-        }
-    }
 
     private func detach(_ cursor: Cursor) {
         ready.removeAll { $0 === cursor }
         forget(cursor)
     }
 
-    private func forget(_ cursor: Cursor) {
+    /// Stops reading a channel.
+    func forget(_ cursor: Cursor) {
         cursor.channel.remove(cursor)
         cursors.removeAll { $0 === cursor }
     }
@@ -314,7 +293,7 @@ final class Subscriber: StreamContent {
             )
             index += 1
         }
-        cursor.advance(to: index)
+        cursor.index = index
     }
 
     /// The memory that closing the stream would free, in bytes; that of logs only if no other reader needs them.

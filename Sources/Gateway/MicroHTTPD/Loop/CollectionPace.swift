@@ -12,20 +12,22 @@ internal import Primitives
 ///     keeping up   ▌   ▌   ▌   ▌                      one or two in a write, half of the time is for writes
 ///     flood        ▌               ▌                  many in a write
 struct CollectionPace {
+    // In nanoseconds: the conversion of a `Duration` is a division of 128 bits.
+
     /// The least value of `gap`.
-    private static let gap = Duration.microseconds(200)
+    private static let gap: Int64 = 200_000
     /// The number of such collections from which on they are a flood: more than a burst of updates causes.
     private static let leastCount = 64
     /// The number of such collections that a pause outweighs.
     private static let pauseWeight = 8
     /// The length of a pause that outweighs all of them.
-    private static let longPause = Duration.milliseconds(10)
+    private static let longPause: Int64 = 10_000_000
     /// The least and the greatest interval of collections in a flood.
-    private static let floodInterval = (least: Duration.milliseconds(1), most: Duration.milliseconds(50))
+    private static let floodInterval: (least: Int64, most: Int64) = (1_000_000, 50_000_000)
     /// The interval in a flood, and the gap, in multiples of the time that writes take.
-    private static let writesPerInterval = (flood: 4, gap: 2)
+    private static let writesPerInterval: (flood: Int64, gap: Int64) = (4, 2)
 
-    private let flushInterval: Duration
+    private let flushInterval: Int64
     /// An event that follows a collection within this time may belong to a flood.
     private var gap = CollectionPace.gap
     /// The interval of collections in a flood.
@@ -37,11 +39,11 @@ struct CollectionPace {
     private(set) var next = Moment.zero
 
     /// The pace of a loop with a flush interval.
-    init(flushInterval: Duration) { self.flushInterval = flushInterval }
+    init(flushInterval: Duration) { self.flushInterval = flushInterval.clampedNanoseconds }
 
     /// The writes of the last collection have ended.
     mutating func wrote(until end: Moment) {
-        let writing = max(.zero, end - last)
+        let writing = min(max(0, end.nanoseconds &- last.nanoseconds), Self.floodInterval.most)
         gap = max(Self.gap, min(writing * Self.writesPerInterval.gap, Self.floodInterval.most))
         floodInterval = max(
             Self.floodInterval.least,
@@ -52,21 +54,22 @@ struct CollectionPace {
     /// Whether to collect now, when there are events; otherwise at `next`.
     mutating func collects(at now: Moment) -> Bool {
         guard now >= next else { return false }
+        let pause = now.nanoseconds &- last.nanoseconds
         if isDelaying {
             isDelaying = false
-        } else if now < last + gap {
+        } else if pause < gap {
             count = min(count + 1, Self.leastCount + 1)
             if count > Self.leastCount {
                 isDelaying = true
-                next = last + floodInterval
+                next = last.advanced(by: floodInterval)
                 guard now >= next else { return false }
                 isDelaying = false
             }
         } else {
-            count = now < last + max(Self.longPause, floodInterval) ? max(0, count - Self.pauseWeight) : 0
+            count = pause < max(Self.longPause, floodInterval) ? max(0, count - Self.pauseWeight) : 0
         }
         last = now
-        next = now + flushInterval
+        next = now.advanced(by: flushInterval)
         return true
     }
 }

@@ -97,7 +97,7 @@ final class LoopDriver {
             if waitTime != 0, !loop.mailbox.beginWait(feedIsDue: isFeedDue) { waitTime = 0 }
             poller.wait(milliseconds: waitTime)
             let hasMessages = loop.mailbox.endWait()
-            loop.turn.hold {
+            loop.turn.hold { _ in
                 pass(hasMessages: hasMessages)
                 waitTime = timeToWait()
             }
@@ -121,7 +121,7 @@ final class LoopDriver {
             isCollected = false
             pace.wrote(until: Moment.monotonic())
         }
-        loop.streamBytes.store(scheduler.byteCount, ordering: .relaxed)
+        loop.streamBytes.store(scheduler.output.total, ordering: .relaxed)
         if isForFeed, scheduler.count == figures.streams, scheduler.blockedCount == figures.blockedStreams { return }
         report(now)
         if !isForFeed { connectionsDue = connectionsDue(after: now) }

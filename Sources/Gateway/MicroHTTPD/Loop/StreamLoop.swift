@@ -25,7 +25,7 @@ package final class StreamLoop: Sendable {
     package var rounds: UInt64 { passes.load(ordering: .relaxed) }
 
     /// Makes the thread come round, also if it has nothing to do. From any thread.
-    package func call() { mailbox.wakeFeed() }
+    package func call() { mailbox.call(.feed) }
 
     /// A call of `wake`, for a feed.
     package var waker: @Sendable () -> Void { { [self] in wake() } }
@@ -38,7 +38,7 @@ package final class StreamLoop: Sendable {
         if mailbox.isLoopIdle, let byteCount = turn.writeIfFree() {
             streamBytes.store(byteCount, ordering: .relaxed)
         } else {
-            mailbox.wakeFeed()
+            mailbox.call(.feed)
         }
     }
 }
@@ -53,15 +53,16 @@ package final class StreamLoop: Sendable {
 /// writes to sockets take, which do not block.
 final class LoopTurn: Sendable {
     /// `@unchecked`: used by the thread that has the turn.
-    private struct State: @unchecked Sendable {
+    struct State: @unchecked Sendable {
+        /// The streams that publishing threads may write to; nil: none.
         var scheduler: StreamScheduler?
     }
 
     private let state = RankedMutex(State(), rank: .loopTurn)
 
     /// Performs a pass of the loop.
-    func hold(_ pass: () -> Void) {
-        state.withLock { _ in pass() }
+    func hold(_ pass: (inout sending State) -> Void) {
+        state.withLock(pass)
     }
 
     /// Sets the streams to which publishing threads may write from now on; nil: none.
@@ -76,7 +77,7 @@ final class LoopTurn: Sendable {
     func writeIfFree() -> UInt64? {
         state.withLockIfAvailable { state in
             guard let scheduler = state.scheduler, scheduler.writeDirectly(clock: Moment.monotonic) else { return nil }
-            return scheduler.byteCount
+            return scheduler.output.total
         } ?? nil
     }
 }
@@ -109,14 +110,20 @@ struct LoopThread {
 /// The messages of other threads to a loop, in order, with an eventfd that wakes it if it sleeps. Valid as long as it
 /// is referenced, so that a late call after the end of the loop has no effect.
 final class LoopMailbox: Sendable {
+    /// What other threads make due.
+    enum Cause: UInt8 {
+        /// The feed. Removed by `takeFeed`.
+        case feed = 2
+        /// Messages that the loop has not seen. Removed by `endWait`.
+        case messages = 4
+    }
+
     /// The bits of `attention`; 0: the loop runs, and nothing is due.
     private enum Bit {
         /// The loop waits for events. Set by `beginWait`, removed by `endWait`.
         static let waiting: UInt8 = 1
-        /// The feed is due. Set by `wakeFeed`, removed by `takeFeed`.
-        static let feed: UInt8 = 2
-        /// There are messages that the loop has not seen. Set by `post`, removed by `endWait`.
-        static let messages: UInt8 = 4
+        static let feed = Cause.feed.rawValue
+        static let messages = Cause.messages.rawValue
     }
 
     /// An eventfd in the loop's epoll set, watched for `raised` and never read.
@@ -140,14 +147,11 @@ final class LoopMailbox: Sendable {
             return messages != nil
         }
         if isTaken {
-            call(Bit.messages)
+            call(.messages)
         } else {
             message.refuse()
         }
     }
-
-    /// Makes the feed due.
-    func wakeFeed() { call(Bit.feed) }
 
     /// Whether the loop waits, and neither its feed nor messages are due.
     var isLoopIdle: Bool { attention.load(ordering: .relaxed) == Bit.waiting }
@@ -195,7 +199,8 @@ final class LoopMailbox: Sendable {
     }
 
     /// Makes the loop take its messages or collect from its feed. Costs a system call only while the loop waits.
-    private func call(_ bit: UInt8) {
+    func call(_ cause: Cause) {
+        let bit = cause.rawValue
         let former = attention.bitwiseOr(bit, ordering: .acquiringAndReleasing).oldValue
         guard former & Bit.waiting != 0, former & (bit | Bit.messages) == 0 else { return }
         var one: UInt64 = 1

@@ -30,7 +30,8 @@ final class StreamScheduler {
     private(set) var blockedCount = 0
     private let poller: Poller
     private let blockedTimeout: Duration
-    private let output = StreamOutput()
+    /// Writes to all streams, and counts the bytes.
+    let output = StreamOutput()
     private var entries: [Entry] = []
     private var free: [Int] = []
     private var wheel: TimerWheel
@@ -65,8 +66,6 @@ final class StreamScheduler {
         guard queueHead == queue.count, shared.isEmpty, shortfalls.isEmpty else { return true }
         return false
     }
-    /// Bytes sent so far.
-    var byteCount: UInt64 { output.total }
 
     /// Opens a stream and returns its writer. Nil if the stream cannot be opened or its descriptor cannot be watched;
     /// the stream then ends with `neverOpened`.
@@ -121,7 +120,7 @@ final class StreamScheduler {
         }
         for index in start..<start + count {
             let id = news.ready[index < count ? index : index - count]
-            if writer(of: id) != nil { enqueue(id.slot) }
+            if writer(of: id) != nil { enqueue(Int(id.slot)) }
         }
         news.ready.removeAll(keepingCapacity: true)
     }
@@ -178,7 +177,7 @@ final class StreamScheduler {
         guard let writer = writer(of: id) else { return }
         let wasBlocked = writer.blockedSince != nil
         if let outcome = writer.noticed(events, output, poller, now: now) {
-            settle(id.slot, writer, outcome, wasBlocked: wasBlocked)
+            settle(Int(id.slot), writer, outcome, wasBlocked: wasBlocked)
         }
     }
 
@@ -191,8 +190,9 @@ final class StreamScheduler {
     }
 
     private func writer(of id: StreamID) -> StreamWriter? {
-        guard id.slot < entries.count, entries[id.slot].generation == id.generation else { return nil }
-        return entries[id.slot].writer
+        let slot = Int(id.slot)
+        guard slot < entries.count, entries[slot].generation == id.generation else { return nil }
+        return entries[slot].writer
     }
 
     private func enqueue(_ slot: Int) {
@@ -209,7 +209,8 @@ final class StreamScheduler {
         }
         switch outcome {
         case .idle(let deadline):
-            schedule(slot, deadline)
+            // Usually the deadline stays: that of the next heartbeat.
+            if entries[slot].deadline != deadline { schedule(slot, deadline) }
         case .more:
             schedule(slot, nil)
             enqueue(slot)
@@ -222,7 +223,6 @@ final class StreamScheduler {
     }
 
     private func schedule(_ slot: Int, _ deadline: Moment?) {
-        // Usually the deadline stays: that of the next heartbeat.
         guard entries[slot].deadline != deadline else { return }
         entries[slot].deadline = deadline
         if let deadline {
@@ -260,13 +260,13 @@ extension StreamScheduler {
             let load = output.load(slice.write.pieces[...])
             for turn in slice.turns {
                 let id = slice.stream(at: turn)
-                guard id.slot < entries.count else { continue }
+                let slot = Int(id.slot)
                 // Reads the sink alone: a copy of the whole entry would retain the writer, and so access its memory.
-                guard let sink = entries[id.slot].sink, entries[id.slot].generation == id.generation
+                guard slot < entries.count, let sink = entries[slot].sink, entries[slot].generation == id.generation
                 else { continue }
                 let result = output.write(load, to: sink)
                 if case .written(load.bytes) = result { continue }
-                entries[id.slot].sink = nil
+                entries[slot].sink = nil
                 shortfalls.append((id, slice.write, result))
             }
         }
@@ -280,9 +280,9 @@ extension StreamScheduler {
             switch result {
             case .written(let count):
                 writer.keep(write.pieces, after: count, poller, now: now)
-                settle(stream.slot, writer, .blocked, wasBlocked: false)
+                settle(Int(stream.slot), writer, .blocked, wasBlocked: false)
             case .broken:
-                end(stream.slot, writer, .peerClosed)
+                end(Int(stream.slot), writer, .peerClosed)
             }
         }
     }

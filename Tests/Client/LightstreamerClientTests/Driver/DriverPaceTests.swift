@@ -21,13 +21,6 @@ internal import Testing
         #expect(slice([]) == 0)
     }
 
-    @Test func aTurnIsOverAfterItsTime() {
-        var pace = DriverPace()
-        pace.began(at: .zero + .seconds(1))
-        #expect(!pace.isOver(at: .zero + .milliseconds(1_004)))
-        #expect(pace.isOver(at: .zero + .milliseconds(1_005)))
-    }
-
     @Test func aDriverPausesBetweenLinesThatTakeLong() async throws {
         let clock = PausingClock()
         let fixture = try ClientFixture { $0.clock = clock }

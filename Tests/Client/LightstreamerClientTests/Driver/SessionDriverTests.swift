@@ -74,7 +74,7 @@ internal import Testing
     }
 
     @Test func handledBytesAreGivenBack() async throws {
-        let fixture = try ClientFixture()
+        let fixture = try ClientFixture { $0.receiveWindow = 1 }
         let link = try await fixture.connected()
         link.say("PROBE", "SERVNAME,other")
         _ = await fixture.words(until: "property serverSocketName")
@@ -82,6 +82,18 @@ internal import Testing
         #expect(link.pendingBytes == 0)
         #expect(fixture.client.counters.linesReceived == 7)
         #expect(fixture.client.counters.sessions == 1)
+    }
+
+    @Test func lessThanHalfOfTheReceiveWindowIsHeldBack() async throws {
+        let fixture = try ClientFixture { $0.receiveWindow = 2000 }
+        let link = try await fixture.connected()
+        let padding = String(repeating: "x", count: 700)
+        link.say("SERVNAME,\(padding)1")
+        link.say("SERVNAME,\(padding)2")
+        link.say("SERVNAME,other")
+        _ = await fixture.words(until: "property serverSocketName")
+        await fixture.client.shutdown()
+        #expect((1..<1000).contains(link.pendingBytes))
     }
 
     @Test func releasedClientCleansUp() async throws {

@@ -2,6 +2,14 @@ internal import Testing
 
 @testable internal import SessionCore
 
+extension LivenessMonitor {
+    /// A line arrives, as `SessionMachine` reports it. Returns the time until the next check if it ends a stall.
+    fileprivate mutating func lineReceived(at now: Moment) -> Duration? {
+        lastLine = now
+        return phase == .stalled ? stallEnded() : nil
+    }
+}
+
 @Suite struct LivenessMonitorTests {
     private static func at(_ milliseconds: Int) -> Moment { .zero + .milliseconds(milliseconds) }
 

@@ -66,7 +66,7 @@ final class HubHarness {
     }
 
     func close(_ stream: TestStream) {
-        streams[stream.subscriber.stream.slot] = nil
+        streams[Int(stream.subscriber.stream.slot)] = nil
         stream.subscriber.ended(.peerClosed)
     }
 
@@ -77,9 +77,9 @@ final class HubHarness {
         news.removeAll()
         guard shard.collect(into: &news, ifAtMost: limit, now: now) else { return false }
         for write in news.shared {
-            for stream in write.streams { streams[stream.slot]?.take(write) }
+            for stream in write.streams { streams[Int(stream.slot)]?.take(write) }
         }
-        for stream in news.ready { streams[stream.slot]?.visit(now) }
+        for stream in news.ready { streams[Int(stream.slot)]?.visit(now) }
         return true
     }
 

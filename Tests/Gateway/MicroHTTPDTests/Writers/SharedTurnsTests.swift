@@ -13,7 +13,7 @@ internal import Testing
         var slots: [Int] = []
         while let slice = turns.next(atMost: limit) {
             #expect(slice.turns.count <= limit)
-            slots += slice.turns.map { slice.stream(at: $0).slot }
+            slots += slice.turns.map { Int(slice.stream(at: $0).slot) }
         }
         return slots
     }
