@@ -6,13 +6,6 @@ extension SessionPool {
     /// Sets how the pool finds out whether a stream carries a subscription; called once, before `run`.
     package func readers(_ isRead: @escaping @Sendable (SubscriptionID) -> Bool) { hasReaders.withLock { $0 = isRead } }
 
-    /// The subscription of an id, now used by a request; nil if there is none.
-    package func usedResource(_ id: SubscriptionID) -> SubscriptionResource? {
-        guard let resource = resource(id) else { return nil }
-        resource.touch(at: clock())
-        return resource
-    }
-
     /// The time that a subscription lives unused; nil for one that streams share.
     package func lifetime(of resource: SubscriptionResource) -> Duration? {
         if resource.isImplicit { return nil }

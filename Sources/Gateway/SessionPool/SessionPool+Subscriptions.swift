@@ -13,6 +13,9 @@ extension SessionPool {
         state.withLock { $0.resources[id] }
     }
 
+    /// Records that a request uses a subscription.
+    package func use(_ resource: SubscriptionResource) { resource.touch(at: clock()) }
+
     /// Creates an inactive resource. Throws for an unknown client or upstream and above the limit.
     ///
     /// - Parameter id: The id of the resource; nil: a new one.

@@ -42,9 +42,10 @@ enum JSONEscaping {
             if !needsEscape(UInt64(first) << 32 | UInt64(last)) { return end }
         }
         while index < end {
-            let byte = bytes[index]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return index }
-            index += 1
+            switch bytes[index] {
+            case 0..<0x20, UInt8(ascii: "\""), UInt8(ascii: "\\"): return index
+            default: index += 1
+            }
         }
         return index
     }

@@ -294,7 +294,7 @@ internal import Testing
         #expect(pool.resource(short.id) == nil)
         // A read begins the time again.
         pass(80, in: pool)
-        _ = pool.usedResource(posted.id)
+        pool.use(posted)
         pass(99, in: pool)
         #expect(pool.timeLeft(of: posted) == .seconds(1))
         pass(2, in: pool)

@@ -150,15 +150,16 @@ package final class AccessPolicy: Sendable {
     let verifier: TokenVerifier?
     /// Whether callers need no credentials.
     let isOpen: Bool
-    /// The trusted proxies.
-    let proxies: TrustedProxies
+    /// The trusted proxies; nil: there are none.
+    let proxies: TrustedProxies?
 
     init(_ configuration: AccessConfiguration, verifier: TokenVerifier?) {
         self.configuration = configuration
         self.verifier = verifier
         keys = APIKeys(configuration.keys)
         isOpen = configuration.isOpen
-        proxies = TrustedProxies(networks: configuration.trustedProxies)
+        let networks = configuration.trustedProxies
+        proxies = networks.isEmpty ? nil : TrustedProxies(networks: networks)
     }
 
     /// A digest of what makes the credential of an identity valid, with its rights: equal in every process.
@@ -177,7 +178,7 @@ extension AccessControl: Middleware {
         let policy = policy
         let forgery = RequestForgery(origins: policy.configuration.origins)
         if policy.isOpen {
-            try Credential.refusingTokens(in: call.request)
+            if call.request.rawQuery != nil { try Credential.refusingTokens(in: call.request) }
             try forgery.check(call.request, withCookie: false, opensStream: operation.acceptsTickets)
             return nil
         }

@@ -16,7 +16,7 @@ struct RequestForgery: Sendable {
     ///   - opensStream: The request opens a stream. A stream subscribes, so a `GET` of one is checked as a request that
     ///     changes state.
     func check(_ request: HTTPRequest, withCookie: Bool, opensStream: Bool = false) throws(Problem) {
-        let isSafe = Self.safeMethods.contains(request.method) && !opensStream
+        let isSafe = opensStream ? false : Self.safeMethods.contains(request.method)
         if isSafe, !withCookie { return }
         let site = request.headers["Sec-Fetch-Site"]?.lowercased()
         if let origin = request.headers["Origin"] {
@@ -57,12 +57,12 @@ struct RequestForgery: Sendable {
 /// CORS (the Fetch standard) for the origins of the configuration in force. Cookies are permitted only to origins that
 /// the configuration names, not to those of `*`.
 struct CORSMiddleware: ResponseMiddleware {
-    /// The policy in force.
-    let policy: @Sendable () -> AccessPolicy
+    /// Has the policy in force.
+    let access: AccessControl
 
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
         guard call.request.method == "OPTIONS", call.request.headers["Access-Control-Request-Method"] != nil,
-            let origin = call.request.headers["Origin"], Self.allows(origin, policy().configuration.origins)
+            let origin = call.request.headers["Origin"], Self.allows(origin, access.policy.configuration.origins)
         else { return nil }
         var response = Response(status: 204)
         response.headers = [
@@ -78,7 +78,7 @@ struct CORSMiddleware: ResponseMiddleware {
     }
 
     func finish(_ headers: inout HTTPFields, for request: HTTPRequest) {
-        let policy = policy()
+        let policy = access.policy
         let origins = policy.configuration.origins
         guard !origins.isEmpty else { return }
         headers.append("Vary", "Origin")

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import LightstreamerClient
 internal import MicroHTTPD
 internal import SessionPool
@@ -100,19 +99,5 @@ enum UpstreamCheck {
             default: return ("options", "\(error)")
             }
         }
-    }
-}
-
-/// The addresses that the gateway can listen on.
-enum ListeningAddress {
-    /// Whether an address is a loopback address. Names other than `localhost` are not resolved.
-    static func isLoopback(_ host: String) -> Bool {
-        if host.utf8.starts(with: "127.".utf8) {
-            var address = in_addr()
-            return inet_pton(AF_INET, host, &address) == 1
-        }
-        let host = host.lowercased()
-        if host == "localhost" || host == "::1" || host == "[::1]" { return true }
-        return host.hasPrefix("::ffff:") && isLoopback(String(host.dropFirst(7)))
     }
 }

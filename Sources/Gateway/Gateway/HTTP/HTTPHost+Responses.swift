@@ -23,7 +23,7 @@ extension HTTPHost {
         // Responses are cached only if their own headers permit it, and browsers do not guess media types.
         if headers["Cache-Control"] == nil { headers.append("Cache-Control", "no-store") }
         headers.append("X-Content-Type-Options", "nosniff")
-        headers.lines += record.headers.lines
+        headers.lines += record.headers
         for middleware in responseMiddlewares { middleware.finish(&headers, for: record.request) }
     }
 

@@ -55,13 +55,12 @@ package final class HTTPHost: HTTPHandler {
     /// Authentication, authorization and limits, in the order in which requests pass them.
     static func guards(_ services: Services) -> [any Middleware] {
         let access = services.access
-        let limits: @Sendable () -> RateConfiguration = { access.policy.configuration.limits }
         return [
-            CORSMiddleware { access.policy },
-            KnownHosts { access.policy },
-            RateLimit(.address, rules: limits, coordination: services.coordination),
+            CORSMiddleware(access: access),
+            KnownHosts(access: access),
+            RateLimit(.address, access: access, coordination: services.coordination),
             access,
-            RateLimit(.caller, rules: limits, coordination: services.coordination),
+            RateLimit(.caller, access: access, coordination: services.coordination),
         ]
     }
 
@@ -152,13 +151,13 @@ package final class HTTPHost: HTTPHandler {
 
     private func admit(_ head: HTTPRequest) -> Admission {
         var request = head
-        request.peer = services.access.policy.proxies.client(of: request)
+        if let proxies = services.access.policy.proxies { request.peer = proxies.client(of: request) }
         let record = CallRecord(request, requestID: RequestIdentity.id(of: request), since: services.clock())
         var call = Call(record: record, respond: { _ in })
         do {
             switch try route(&call) {
             case .operation(let operation): return .admitted(call, operation)
-            case .response(let response): return .response(finish(response, record))
+            case .response(let response): return .response(finish(response, call.record))
             }
         } catch {
             return .response(rejection(error, of: call))
@@ -176,7 +175,7 @@ package final class HTTPHost: HTTPHandler {
         call.body = body
         call.respond = { [self] in responder.respond(finish($0, record)) }
         call.open = { [self] in responder.stream(finish($0, record), $1) }
-        call.onAbandonment = responder.onAbandonment
+        call.onAbandonment = { responder.onAbandonment($0) }
         guard body.count > Self.largeBody else { return decide(call, operation) }
         let isAdded = services.background.add { [self, call] in
             call.complete { try services.coordination.perform(call, operation) }
@@ -219,7 +218,7 @@ package final class HTTPHost: HTTPHandler {
         var operation: Operation?
         if case .operation(let found, let parameters) = match {
             operation = found
-            call.record.operation = found.name
+            call.record = call.record.with(operation: found.name)
             call.parameters = parameters
             if found.query != nil, call.request.rawQuery != nil { call.query = try Query(raw: call.request.rawQuery) }
         }
@@ -229,9 +228,7 @@ package final class HTTPHost: HTTPHandler {
         switch match {
         case .operation(let operation, _):
             if let names = operation.query, call.request.rawQuery != nil { try call.query.allow(only: names) }
-            if operation.mediaTypes == .json, let accept = call.header("Accept") {
-                _ = try AcceptHeader(accept).choose(["application/json"])
-            }
+            if operation.mediaTypes == .json { _ = try call.mediaType(outOf: "application/json") }
             return .operation(operation)
         case .options(let allow):
             return .response(Response(status: 204).with("Allow", allow.joined(separator: ", ")))

@@ -12,11 +12,11 @@ package final class RequestMetrics: Sendable {
 
         mutating func add(method: String, status: Int, from start: Moment, to end: Moment) {
             durations.record(from: start, to: end)
-            if let index = counts.firstIndex(where: { $0.status == status && $0.method == method }) {
-                counts[index].count &+= 1
-            } else {
-                counts.append((method, status, 1))
+            for index in counts.indices where counts[index].status == status {
+                guard counts[index].method == method else { continue }
+                return counts[index].count &+= 1
             }
+            counts.append((method, status, 1))
         }
     }
 
@@ -43,10 +43,10 @@ package final class RequestMetrics: Sendable {
         to end: Moment
     ) {
         // Methods that no operation has are counted together.
-        let method = method.flatMap { Self.methods.contains($0) ? $0 : nil } ?? "other"
+        let label = if let method, Self.methods.contains(method) { method } else { "other" }
         state.withLock { state in
             if let problem { state.problems[problem, default: 0] &+= 1 }
-            state.routes[route ?? "", default: Route()].add(method: method, status: status, from: start, to: end)
+            state.routes[route ?? "", default: Route()].add(method: label, status: status, from: start, to: end)
         }
     }
 

@@ -76,7 +76,8 @@ extension HTTPFields {
 extension HTTPField {
     /// Whether a handler may send this line: well-formed, and not about the framing, which the server determines.
     var isSendable: Bool {
-        !name.isEmpty && name.utf8.hasOnly(\.isTokenCharacter) && value.utf8.hasOnly { !$0.isControlCharacter }
-            && !isNamed("Content-Length") && !isNamed("Transfer-Encoding") && !isNamed("Date")
+        guard !name.isEmpty, ByteSet.token.contains(name), ByteSet.value.contains(value) else { return false }
+        for name in ["Content-Length", "Transfer-Encoding", "Date"] where isNamed(name) { return false }
+        return true
     }
 }

@@ -27,9 +27,8 @@ public func lookupForLibrary(
     let result = original(connection, kind, name, nameSize, &found, &foundSize)
     let wanted = UnsafeRawBufferPointer(start: name, count: name == nil ? 0 : nameSize)
     let text = UnsafeRawBufferPointer(start: found, count: found == nil ? 0 : foundSize)
-    if wanted.isNamed("cookie") || (wanted.isNamed("content-length") && !text.isContentLength) {
-        return LibraryOriginals.no
-    }
+    if wanted.isNamed("cookie") { return LibraryOriginals.no }
+    if wanted.isNamed("content-length"), !text.isContentLength { return LibraryOriginals.no }
     value?.pointee = found
     valueSize?.pointee = foundSize
     return result
@@ -57,7 +56,7 @@ public func storeForLibrary(
     else { return result }
     let colon = CChar(bitPattern: UInt8(ascii: ":"))
     let rest = value + valueSize
-    if rest[1] == colon || (rest[1] == 0 && rest[2] == colon) {
+    if (rest[1] == 0 ? rest[2] : rest[1]) == colon {
         ConnectionBox.object(at: cmhd_socket_context(connection))?.hasNamelessLine = true
     }
     return result
@@ -104,12 +103,14 @@ private enum LibraryOriginals {
 
 extension UnsafeRawBufferPointer {
     fileprivate func isNamed(_ name: StaticString) -> Bool {
-        count == name.utf8CodeUnitCount && (0..<count).allSatisfy { self[$0].lowercasedASCII == name.utf8Start[$0] }
+        guard count == name.utf8CodeUnitCount else { return false }
+        for index in 0..<count where self[index].lowercasedASCII != name.utf8Start[index] { return false }
+        return true
     }
 
     /// Whether `RequestHead` and the library both read this as the same number.
     fileprivate var isContentLength: Bool {
-        (1...RequestHead.mostLengthDigits).contains(count) && allSatisfy { (0x30...0x39).contains($0) }
+        (1...RequestHead.mostLengthDigits).contains(count) ? ByteSet.digit.contains(self) : false
     }
 }
 

@@ -97,7 +97,7 @@ final class LoopDriver {
             if waitTime != 0, !loop.mailbox.beginWait(feedIsDue: isFeedDue) { waitTime = 0 }
             poller.wait(milliseconds: waitTime)
             let hasMessages = loop.mailbox.endWait()
-            loop.turn.hold { _ in
+            loop.turn.hold {
                 pass(hasMessages: hasMessages)
                 waitTime = timeToWait()
             }

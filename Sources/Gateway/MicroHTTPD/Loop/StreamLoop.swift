@@ -53,16 +53,15 @@ package final class StreamLoop: Sendable {
 /// writes to sockets take, which do not block.
 final class LoopTurn: Sendable {
     /// `@unchecked`: used by the thread that has the turn.
-    struct State: @unchecked Sendable {
-        /// The streams that publishing threads may write to; nil: none.
+    private struct State: @unchecked Sendable {
         var scheduler: StreamScheduler?
     }
 
     private let state = RankedMutex(State(), rank: .loopTurn)
 
     /// Performs a pass of the loop.
-    func hold(_ pass: (inout sending State) -> Void) {
-        state.withLock(pass)
+    func hold(_ pass: () -> Void) {
+        state.withLock { _ in pass() }
     }
 
     /// Sets the streams to which publishing threads may write from now on; nil: none.

@@ -34,7 +34,7 @@ final class Exchange {
     /// The connection of the request.
     let record: ConnectionRecord
     /// The phase.
-    var phase = Phase.head
+    var phase: Phase
     /// The request target as sent, until the head is checked.
     var target: TargetText?
     /// The checked head, until it is passed to the handler.
@@ -44,23 +44,23 @@ final class Exchange {
     /// The responder, while the request waits and the handler retains it.
     weak var responder: HTTPResponder?
     /// The body so far, until it is passed to the handler.
-    var body: [UInt8] = []
+    var body: [UInt8]
     /// Bytes reserved for the body in the ledger, until the request is over.
-    var reservedBytes = 0
+    var reservedBytes: Int
     /// The memory of the response, if that is large, until it is sent.
     var heldResponse: HeldResponse?
     /// When the head or the latest part of the body was received.
-    var partTime = Moment.zero
+    var partTime: Moment
     /// A response is being sent, and not a stream.
-    var isResponding = false
+    var isResponding: Bool
     /// Discarded bytes of an overlong body.
-    var discarded = 0
+    var discarded: Int
     /// True for a request with `HEAD`.
-    var wantsOnlyHead = false
+    var wantsOnlyHead: Bool
     /// True if no bytes after the request may be parsed: its response closes the connection.
-    var isLastOnConnection = false
+    var isLastOnConnection: Bool
     /// True for HTTP/1.0.
-    var isOldVersion = false
+    var isOldVersion: Bool
 
     init(id: UInt64, server: HTTPServer, connection: OpaquePointer, record: ConnectionRecord, target: TargetText) {
         self.id = id
@@ -68,11 +68,86 @@ final class Exchange {
         self.connection = connection
         self.record = record
         self.target = target
+        phase = .head
+        body = []
+        partTime = .zero
+        (reservedBytes, discarded) = (0, 0)
+        (isResponding, wantsOnlyHead, isLastOnConnection, isOldVersion) = (false, false, false, false)
     }
 
     /// Resumes the suspended connection. The caller must not touch the connection or its
     /// descriptor afterwards.
     func resume() {
         server.resume(connection)
+    }
+}
+
+/// The exchanges of all servers of a loop. Confined to the loop's thread.
+final class Exchanges {
+    /// The first token of the poller for waiting exchanges.
+    static let firstToken = UInt64(1) << 63
+
+    private let poller: Poller
+    private var waiting: [UInt64: Exchange] = [:]
+    private var count: UInt64 = 0
+    /// The number of exchanges that have not ended.
+    private(set) var open = 0
+
+    /// No exchanges.
+    init(poller: Poller) { self.poller = poller }
+
+    /// A request line was read.
+    func begin(
+        on server: HTTPServer,
+        target: TargetText,
+        _ connection: OpaquePointer,
+        _ record: ConnectionRecord
+    ) -> Exchange {
+        count += 1
+        open += 1
+        return Exchange(id: count, server: server, connection: connection, record: record, target: target)
+    }
+
+    /// Registers a suspended exchange until its response, or until its client leaves: the library does not watch a
+    /// suspended connection. The descriptor stays in the epoll set after the response, because the next request of a
+    /// connection that waited usually waits as well.
+    func wait(for exchange: Exchange) {
+        waiting[exchange.id] = exchange
+        let (record, token) = (exchange.record, Self.firstToken + exchange.id)
+        if record.isWatched {
+            poller.change(record.descriptor, token: token, .closedOnce)
+        } else {
+            record.isWatched = poller.add(record.descriptor, token: token, .closedOnce)
+        }
+    }
+
+    /// Removes the descriptor of a connection, which becomes a stream, from the epoll set.
+    func stopWatching(_ record: ConnectionRecord) {
+        guard record.isWatched else { return }
+        record.isWatched = false
+        poller.remove(record.descriptor)
+    }
+
+    /// Removes an exchange from the waiting ones and returns it; nil if it is not waiting.
+    func take(_ id: UInt64) -> Exchange? { waiting.removeValue(forKey: id) }
+
+    /// Removes all waiting exchanges and returns them.
+    func takeAll() -> [Exchange] {
+        defer { waiting = [:] }
+        return Array(waiting.values)
+    }
+
+    /// The client of the waiting exchange with this token closed its connection.
+    func abandon(_ token: UInt64) {
+        guard let exchange = take(token - Self.firstToken) else { return }
+        exchange.phase = .over
+        exchange.responder?.abandon()
+        exchange.resume()
+    }
+
+    /// A request has ended.
+    func end(_ exchange: Exchange) {
+        open -= 1
+        waiting[exchange.id] = nil
     }
 }

@@ -96,16 +96,19 @@ package final class HTTPResponder: Sendable {
     }
 
     private struct State {
-        var use = Use.unused
-        var isAbandoned = false
+        var use: Use
+        var isAbandoned: Bool
         var onAbandonment: (@Sendable () -> Void)?
     }
 
     private let deliver: @Sendable (LateAnswer) -> Void
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// A responder that hands its answer to a closure.
-    package init(deliver: @escaping @Sendable (LateAnswer) -> Void) { self.deliver = deliver }
+    package init(deliver: @escaping @Sendable (LateAnswer) -> Void) {
+        self.deliver = deliver
+        state = Mutex(State(use: .unused, isAbandoned: false))
+    }
 
     deinit {
         if state.withLock({ $0.use == .awaited }) {

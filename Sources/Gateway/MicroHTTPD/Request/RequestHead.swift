@@ -1,3 +1,4 @@
+internal import CMicroHTTPD
 internal import Glibc
 
 /// The head of a request, checked.
@@ -35,23 +36,22 @@ struct RequestHead {
         headers: HeaderCollection,
         limits: DaemonConfiguration
     ) throws(RequestRefusal) {
-        guard let target, !target.isEmpty, target.utf8.hasOnly({ $0 > 0x20 && $0 != 0x7F }),
-            !method.isEmpty, method.utf8.hasOnly(\.isTokenCharacter), !headers.isMalformed
+        guard let target, !target.isEmpty, ByteSet.target.contains(target), !method.isEmpty,
+            ByteSet.token.contains(method), !headers.isMalformed
         else { throw .malformedHead }
         guard target.utf8.count <= limits.targetLimit else { throw .targetTooLong }
         guard headers.byteCount <= limits.headerLimit else { throw .headersTooLarge }
 
         let framing = FramingLines(headers.fields)
         if framing.hosts.count > 1 { throw .duplicateHost }
-        if framing.hosts.isEmpty && version == .http11 { throw .missingHost }
+        if framing.hosts.isEmpty, version == .http11 { throw .missingHost }
         let (authority, path, query) = Self.split(target)
-        guard framing.hosts.value?.utf8.hasOnly(\.isHostCharacter) ?? true,
-            authority?.utf8.hasOnly(\.isHostCharacter) ?? true
-        else { throw .malformedHead }
+        for host in framing.hosts where !ByteSet.host.contains(host) { throw .malformedHead }
+        if let authority, !ByteSet.host.contains(authority) { throw .malformedHead }
 
         body = try Self.body(framing, version)
         (rawPath, rawQuery) = (path, query)
-        isLastOnConnection = body == .chunked || headers.hasBareLineFeed
+        isLastOnConnection = body == .chunked ? true : headers.hasBareLineFeed
         self.method = method
         self.version = version
         self.headers = headers.fields
@@ -67,15 +67,15 @@ struct RequestHead {
 
     private static func body(_ lines: FramingLines, _ version: HTTPVersion) throws(RequestRefusal) -> Body {
         if lines.lengths.count > 1 { throw .duplicateContentLength }
-        if !lines.lengths.isEmpty && !lines.encodings.isEmpty { throw .contentLengthWithTransferEncoding }
-        if let encoding = lines.encodings.value {
+        if !lines.lengths.isEmpty, !lines.encodings.isEmpty { throw .contentLengthWithTransferEncoding }
+        if let encoding = lines.encodings.first {
             guard lines.encodings.count == 1, encoding.equalsIgnoringASCIICase("chunked"), version == .http11 else {
                 throw .unsupportedTransferEncoding
             }
             return .chunked
         }
-        guard let length = lines.lengths.value else { return .none }
-        guard !length.isEmpty, length.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { throw .malformedHead }
+        guard let length = lines.lengths.first else { return .none }
+        guard !length.isEmpty, ByteSet.digit.contains(length) else { throw .malformedHead }
         guard length.utf8.count <= Self.mostLengthDigits, let count = Int(length) else { throw .bodyTooLarge }
         return .length(count)
     }
@@ -84,7 +84,7 @@ struct RequestHead {
     /// in other forms than the absolute one.
     private static func split(_ target: String) -> (authority: String?, path: String, query: String?) {
         // Most targets are a path alone, which is not copied.
-        if target.utf8.first == 0x2F, target.utf8.hasOnly({ $0 != 0x3F }) { return (nil, target, nil) }
+        if target.utf8.first == 0x2F, !target.utf8.contains(0x3F) { return (nil, target, nil) }
         var rest = Substring(target).utf8
         var isRootMissing = false
         var host: String?
@@ -101,37 +101,24 @@ struct RequestHead {
     }
 }
 
-/// The lines that decide where a request goes and ends, found in one pass.
+/// The values of the lines that decide where a request goes and ends, found in one pass.
 private struct FramingLines {
-    /// The lines of one name.
-    struct Lines {
-        /// Their number.
-        private(set) var count = 0
-        /// The value of the first one.
-        private(set) var value: String?
-
-        var isEmpty: Bool { count == 0 }
-
-        mutating func add(_ line: HTTPField) {
-            count += 1
-            if value == nil { value = line.value }
-        }
-    }
-
-    private(set) var hosts = Lines()
-    private(set) var lengths = Lines()
-    private(set) var encodings = Lines()
+    let hosts: [String]
+    let lengths: [String]
+    let encodings: [String]
 
     init(_ fields: HTTPFields) {
+        var (hosts, lengths, encodings): ([String], [String], [String]) = ([], [], [])
         for line in fields.lines {
             if line.isNamed("Host") {
-                hosts.add(line)
+                hosts.append(line.value)
             } else if line.isNamed("Content-Length") {
-                lengths.add(line)
+                lengths.append(line.value)
             } else if line.isNamed("Transfer-Encoding") {
-                encodings.add(line)
+                encodings.append(line.value)
             }
         }
+        (self.hosts, self.lengths, self.encodings) = (hosts, lengths, encodings)
     }
 }
 
@@ -158,6 +145,101 @@ struct TargetText {
     /// Whether there is nothing but the target between method and version. The library reads each of the three up to
     /// its first NUL byte, and skips the bytes after that and additional blanks.
     func fills(from method: UnsafePointer<CChar>, to version: UnsafePointer<CChar>) -> Bool {
-        UInt(bitPattern: method) + UInt(strlen(method)) + 1 == start && end + 1 == UInt(bitPattern: version)
+        guard UInt(bitPattern: method) + UInt(strlen(method)) + 1 == start else { return false }
+        return end + 1 == UInt(bitPattern: version)
+    }
+}
+
+/// The header lines of a request, as the library reports them one by one.
+struct HeaderCollection {
+    /// The lines so far.
+    private(set) var fields: HTTPFields
+    /// Their approximate length on the wire: names, values, and four bytes a line.
+    private(set) var byteCount: Int
+    /// True if a name was no token, a value had control characters, or the library skipped bytes in the lines.
+    private(set) var isMalformed: Bool
+    /// True if a line ended with LF alone.
+    private(set) var hasBareLineFeed: Bool
+    /// The end of the last line in the library's memory.
+    private var end: UInt
+
+    /// - Parameter version: The version at the end of the request line, in the library's memory.
+    init(after version: UnsafePointer<CChar>) {
+        end = UInt(bitPattern: version) + UInt(strlen(version))
+        fields = HTTPFields()
+        fields.lines.reserveCapacity(8)
+        byteCount = 0
+        (isMalformed, hasBareLineFeed) = (false, false)
+    }
+
+    /// All header lines of an exchange's request, whose line begins with the method and ends with the version.
+    static func collect(
+        for exchange: Exchange,
+        method: UnsafePointer<CChar>,
+        version: UnsafePointer<CChar>
+    ) -> HeaderCollection {
+        var collection = HeaderCollection(after: version)
+        withUnsafeMutablePointer(to: &collection) { pointer in
+            _ = MHD_get_connection_values_n(exchange.connection, .HEADER_KIND, headerCallback, pointer)
+        }
+        let size = cmhd_head_size(exchange.connection)
+        if size > 0 { collection.checkEnd(at: UInt(bitPattern: method) &+ UInt(size)) }
+        if exchange.record.hasNamelessLine { collection.isMalformed = true }
+        return collection
+    }
+
+    /// Compares the position of a line with the end of the one before it. The library reads the lines where they were
+    /// received and puts NUL bytes for the colon and the line end:
+    ///
+    ///     H o s t 0   x 0 0 A c c e p t 0 …      CR LF: two bytes between the lines; LF alone: one
+    ///
+    /// The library ends a value at a NUL byte that the client sent, and stores folded lines elsewhere. In both cases
+    /// the distance differs, and the library may determine another framing than the client meant.
+    private mutating func checkPlace(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        let start = UInt(bitPattern: name.baseAddress)
+        switch start &- end {
+        case 2: break
+        case 1: hasBareLineFeed = true
+        default: isMalformed = true
+        }
+        let nameEnd = start &+ UInt(name.count)
+        let valueStart = UInt(bitPattern: value.baseAddress)
+        end = valueStart &+ UInt(value.count)
+        guard let base = name.baseAddress, valueStart > nameEnd, valueStart - nameEnd < 1 << 20 else {
+            isMalformed = true
+            return
+        }
+        let between = UnsafeRawBufferPointer(start: base + name.count + 1, count: Int(valueStart - nameEnd) - 1)
+        if !ByteSet.blank.contains(between) { isMalformed = true }
+    }
+
+    /// Compares the end of the last line with the end of the head. There must be exactly two line ends between them:
+    /// the library also ends a head at a line that begins with a NUL byte or a colon, and a value at a NUL byte. A NUL
+    /// byte before an LF alone is not detected, since it looks like CR LF.
+    mutating func checkEnd(at headEnd: UInt) {
+        guard !isMalformed else { return }
+        let size = headEnd &- end
+        guard (2...4).contains(size), let rest = UnsafePointer<UInt8>(bitPattern: end) else {
+            isMalformed = true
+            return
+        }
+        for index in 0..<Int(size) where ![0, 0x0A, 0x0D].contains(rest[index]) { isMalformed = true }
+        if size < 4 { hasBareLineFeed = true }
+    }
+
+    mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        checkPlace(name: name, value: value)
+        byteCount += name.count + value.count + 4
+        var end = value.count
+        while end > 0, ByteSet.blank.contains(value[end - 1]) { end -= 1 }
+        let field = HTTPField(String(decoding: name, as: UTF8.self), String(decoding: value[..<end], as: UTF8.self))
+        if name.isEmpty { isMalformed = true }
+        if !ByteSet.token.contains(name) { isMalformed = true }
+        if !ByteSet.value.contains(value) { isMalformed = true }
+        // The library keeps blanks at the end of a value, where it would determine another framing than this check.
+        if end < value.count, ["Transfer-Encoding", "Content-Length"].contains(where: field.isNamed) {
+            isMalformed = true
+        }
+        fields.lines.append(field)
     }
 }

@@ -7,16 +7,14 @@ extension HTTPServer {
     /// Queues a response in the library; inside the access callback only.
     func queue(_ response: HTTPResponse, for exchange: Exchange) -> MHD_Result {
         exchange.phase = .over
-        guard driver.largeResponses.begin(exchange, response.body) else {
+        let size = response.body.count
+        if size >= LargeResponses.leastSize, !driver.largeResponses.begin(exchange, response.body) {
             return queue(self.response(to: .responseBudgetExceeded), for: exchange)
         }
         responseBegan(exchange)
-        driver.requestTimes.responseBegan(exchange.record, size: response.body.count)
-        guard
-            let made = response.makeLibraryResponse(
-                closing: driver.isWindingDown || exchange.isLastOnConnection
-            )
-        else { return .NO }
+        driver.requestTimes.responseBegan(exchange.record, size: size)
+        let isLast = driver.isWindingDown ? true : exchange.isLastOnConnection
+        guard let made = response.makeLibraryResponse(closing: isLast) else { return .NO }
         defer { MHD_destroy_response(made) }
         return queue(made, status: response.sendableStatus, exchange)
     }

@@ -13,13 +13,7 @@ extension HTTPServer {
         exchange.partTime = driver.scheduler.now
         switch exchange.phase {
         case .head:
-            let isWhole = exchange.target?.fills(from: method, to: version) ?? false
-            return headArrived(
-                exchange,
-                method: method,
-                target: isWhole ? exchange.target?.text : nil,
-                version: version
-            )
+            return headArrived(exchange, method: method, version: version)
         case .body:
             return part.isEmpty ? requestArrived(exchange) : bodyArrived(exchange, part)
         case .discarding(let response):
@@ -37,13 +31,13 @@ extension HTTPServer {
         }
     }
 
-    /// The head was received; the target is nil if the request line is invalid.
     private func headArrived(
         _ exchange: Exchange,
         method: UnsafePointer<CChar>,
-        target: String?,
         version: UnsafePointer<CChar>
     ) -> MHD_Result {
+        var target: String?
+        if let whole = exchange.target, whole.fills(from: method, to: version) { target = whole.text }
         let isOld = strcmp(version, "HTTP/1.0") == 0
         let methodText = String(cString: method)
         exchange.wantsOnlyHead = methodText == "HEAD"
@@ -64,13 +58,15 @@ extension HTTPServer {
         exchange.head = head
         if head.body == .chunked { chunksBegan(exchange) }
         let isReserved = exchange.record.place.isReserved
-        exchange.isLastOnConnection = head.isLastOnConnection || isReserved
+        exchange.isLastOnConnection = isReserved ? true : head.isLastOnConnection
         exchange.phase = .body
         if isReserved, !driver.handler.isOperational(request(of: exchange, head)) {
             return refuse(exchange, .connectionLimitReached)
         }
-        if head.body == .none || head.body == .length(0) || driver.isClosing { return .YES }
-        return screen(exchange, head)
+        switch head.body {
+        case .none, .length(0): return .YES
+        case .length, .chunked: return driver.isClosing ? .YES : screen(exchange, head)
+        }
     }
 
     /// Asks the handler whether it accepts a request with a body, and reserves the memory of the body.
@@ -134,7 +130,7 @@ extension HTTPServer {
         guard let head = exchange.head else { return .NO }
         bodyEnded(exchange)
         driver.requestTimes.requestArrived(exchange.record)
-        driver.ledger.requestArrived(on: exchange.record.place)
+        if exchange.record.place.isReserved { driver.ledger.requestArrived(on: exchange.record.place) }
         driver.figures.requests &+= 1
         let request = request(of: exchange, head)
         let screened = exchange.screened
@@ -145,7 +141,9 @@ extension HTTPServer {
         let responder = HTTPResponder { [mailbox = driver.loop.mailbox, id = exchange.id] in
             mailbox.post(.answer(id, $0))
         }
-        switch screened?(request, responder) ?? driver.handler.handle(request, responder) {
+        let decision =
+            if let screened { screened(request, responder) } else { driver.handler.handle(request, responder) }
+        switch decision {
         case .respond(let response):
             return queue(response, for: exchange)
         case .wait:

@@ -78,12 +78,11 @@ final class HTTPServer {
     func run(at now: Moment, isDue: Bool) {
         guard let daemon else { return }
         let retry = !isDue && !hasWork && mayRetry ? Moment.monotonic() : nil
-        var rounds = 0
-        repeat {
+        for _ in 0..<64 {
             hasWork = false
             MHD_run(daemon)
-            rounds += 1
-        } while rounds < 64 && (hasWork || isReadable)
+            if !hasWork, !isReadable { break }
+        }
         if let retry {
             retries.note(at: retry, duration: Moment.monotonic() - retry)
             if handshakes == 0, !retries.permits(at: now) { closePaused(at: now) }
@@ -185,7 +184,7 @@ extension HTTPServer {
     /// A request line has been read.
     func requestBegan(target: TargetText, _ connection: OpaquePointer, _ record: ConnectionRecord) -> Exchange {
         record.hasNamelessLine = false
-        handshakeEnded(record)
+        if record.isHandshaking { handshakeEnded(record) }
         driver.requestTimes.requestBegan(record)
         return driver.exchanges.begin(on: self, target: target, connection, record)
     }
@@ -217,8 +216,8 @@ extension HTTPServer {
     func completed(_ exchange: Exchange) {
         bodyEnded(exchange)
         if exchange.isResponding { responses -= 1 }
-        driver.ledger.releaseBody(exchange.reservedBytes)
-        driver.largeResponses.end(exchange)
+        if exchange.reservedBytes > 0 { driver.ledger.releaseBody(exchange.reservedBytes) }
+        if exchange.heldResponse != nil { driver.largeResponses.end(exchange) }
         driver.requestTimes.requestEnded(exchange.record)
         driver.exchanges.end(exchange)
     }

@@ -93,8 +93,10 @@ package final class SubscriptionResource: Sendable {
     package var status: SubscriptionStatus { counted(state.withLock { $0.status }) }
 
     private func counted(_ status: SubscriptionStatus) -> SubscriptionStatus {
+        let updates = updates.load(ordering: .sequentiallyConsistent)
         var status = status
-        status.add(updates: updates.load(ordering: .sequentiallyConsistent))
+        status.version &+= updates
+        status.counters.updates &+= updates
         return status
     }
 

@@ -60,12 +60,6 @@ package struct SubscriptionStatus: Sendable, Equatable {
         commandPosition = earlier.commandPosition
     }
 
-    /// Counts updates that `apply` has not seen.
-    mutating func add(updates: UInt64) {
-        version &+= updates
-        counters.updates &+= updates
-    }
-
     /// Applies an event.
     mutating func apply(_ event: SubscriptionEvent) {
         version &+= 1

@@ -155,24 +155,23 @@ struct ValuesResource: Sendable {
 
     private func response(_ view: ValuesView, _ call: Call, _ find: Selection) throws -> Response {
         let target = try find(view)
-        let acceptance = AcceptHeader(call.header("Accept"))
         let ifNoneMatch = call.header("If-None-Match")
         switch target {
         case .table:
-            _ = try acceptance.choose(["application/json"])
+            _ = try call.mediaType(outOf: "application/json")
             return try table(view, ifNoneMatch: ifNoneMatch)
         case .item(let item):
-            _ = try acceptance.choose(["application/json"])
+            _ = try call.mediaType(outOf: "application/json")
             return part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeMembers(of: item, to: &$0) }
         case .keys(let item):
-            _ = try acceptance.choose(["application/json"])
+            _ = try call.mediaType(outOf: "application/json")
             return part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeKeys(of: item, to: &$0) }
         case .key(let item, let key):
-            _ = try acceptance.choose(["application/json"])
+            _ = try call.mediaType(outOf: "application/json")
             return part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeKey(key, of: item, to: &$0) }
         case .value(let item, let field, let key):
             let value = view.value(item: item, field: field, key: key)
-            let isJSON = try acceptance.choose(["application/json", "text/plain"]) == "application/json"
+            let isJSON = try call.mediaType(outOf: "application/json", "text/plain") == "application/json"
             let plain = isJSON ? nil : PlainValue(text: value)
             return part(item, of: view, plain: plain, ifNoneMatch: ifNoneMatch) { $0.member("value", value) }
                 .with("Vary", "Accept")

@@ -13,19 +13,19 @@ struct RateLimit: Middleware {
 
     /// The subject whose requests are counted.
     let scope: Scope
-    /// The configuration in force.
-    let rules: @Sendable () -> RateConfiguration
+    /// Has the configuration in force.
+    let access: AccessControl
     /// Counts the requests.
     let coordination: any Coordination
 
     /// A limit.
     init(
         _ scope: Scope,
-        rules: @escaping @Sendable () -> RateConfiguration,
+        access: AccessControl,
         coordination: any Coordination
     ) {
         self.scope = scope
-        self.rules = rules
+        self.access = access
         self.coordination = coordination
     }
 
@@ -36,8 +36,10 @@ struct RateLimit: Middleware {
         let (seconds, attoseconds) = verdict.wait.components
         let wait = max(1, seconds + (attoseconds > 0 ? 1 : 0))
         let window = max(1, Int((burst / rate).rounded(.up)))
-        call.record.add("RateLimit-Policy", "\"\(scope.rawValue)\";q=\(Int(burst));w=\(window)")
-        call.record.add("RateLimit", "\"\(scope.rawValue)\";r=\(verdict.remaining);t=\(wait)")
+        call.record = call.record.with([
+            HTTPField("RateLimit-Policy", "\"\(scope.rawValue)\";q=\(Int(burst));w=\(window)"),
+            HTTPField("RateLimit", "\"\(scope.rawValue)\";r=\(verdict.remaining);t=\(wait)"),
+        ])
         if verdict.isAdmitted { return nil }
         var problem = Problem(.rateLimited, detail: "Too many requests from this \(scope.rawValue).")
         problem.headers.append("Retry-After", "\(wait)")
@@ -47,9 +49,10 @@ struct RateLimit: Middleware {
     private func subject(of call: Call) -> (name: String, rate: Double, burst: Double)? {
         switch scope {
         case .address:
-            let rules = rules()
+            let rules = access.policy.configuration.limits
             let host = call.request.peer.host
-            guard rules.rate > 0, rules.countsLoopback || !ListeningAddress.isLoopback(host) else { return nil }
+            guard rules.rate > 0 else { return nil }
+            if !rules.countsLoopback, ListeningAddress.isLoopback(host) { return nil }
             return (IPNetwork.subscriber(of: host), rules.rate, max(rules.burst, 1))
         case .caller:
             guard let identity = call.caller.identity, let rate = call.caller.rights.rate else { return nil }

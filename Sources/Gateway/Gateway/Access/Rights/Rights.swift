@@ -73,20 +73,21 @@ package struct Rights: Sendable, Equatable {
 
 extension Rights {
     /// Whether every upstream is covered, those that requests name by address included.
-    package var coversAllUpstreams: Bool { feeds == nil && upstreams.contains(where: \.coversAll) }
+    package var coversAllUpstreams: Bool { feeds == nil ? upstreams.coverAll : false }
 
     /// Whether every item is covered.
-    package var coversAllItems: Bool { items.contains(where: \.coversAll) }
+    package var coversAllItems: Bool { items.coverAll }
 
     /// Whether every data adapter is covered, with selectors.
-    package var coversAllAdapters: Bool { dataAdapters.map { $0.contains(where: \.coversAll) } ?? coversAllItems }
+    package var coversAllAdapters: Bool { dataAdapters?.coverAll ?? coversAllItems }
 
     /// Whether every subscription to a covered upstream is covered.
     package var coversAllSubscriptions: Bool { feeds == nil && coversAllItems && coversAllAdapters }
 
     /// Whether the rights cover the resources of all callers.
     package var reachesOverAll: Bool {
-        operations.contains(.manage) && coversAllUpstreams && coversAllSubscriptions
+        guard feeds == nil, operations.contains(.manage), upstreams.coverAll, items.coverAll else { return false }
+        return dataAdapters?.coverAll ?? true
     }
 
     /// Whether an upstream is covered.
@@ -151,6 +152,14 @@ extension Rights {
     }
 }
 
+extension [WildcardPattern] {
+    /// Whether one of the patterns covers every name.
+    fileprivate var coverAll: Bool {
+        for pattern in self where pattern.description == "*" { return true }
+        return false
+    }
+}
+
 /// A pattern of names: `*` stands for any sequence of bytes, everything else for itself.
 ///
 /// Bytes are compared, not characters, so that canonically equal names stay different.
@@ -169,12 +178,9 @@ package struct WildcardPattern: Sendable, Equatable, CustomStringConvertible {
         left.description.hasSameBytes(as: right.description)
     }
 
-    /// Whether every name matches.
-    package var coversAll: Bool { description == "*" }
-
     /// Whether a name matches.
     package func matches(_ name: String) -> Bool {
-        if coversAll { return true }
+        if description == "*" { return true }
         let name = Array(name.utf8)
         return name.count <= Self.longestName && Self.matches(name, Array(description.utf8))
     }

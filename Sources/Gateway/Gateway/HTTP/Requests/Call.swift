@@ -12,7 +12,7 @@ package struct Call: Sendable {
     package typealias Abandonment = @Sendable (_ action: @escaping @Sendable () -> Void) -> Void
 
     /// The request itself, and data for the response and the metrics.
-    let record: CallRecord
+    var record: CallRecord
     /// The body of the request; empty until the steps before the handler are done.
     package var body: [UInt8]
     /// The values of the path parameters.
@@ -42,14 +42,16 @@ package struct Call: Sendable {
         self.respond = respond
         body = []
         parameters = PathParameters()
-        query = Query()
+        query = .empty
         caller = Caller()
         (isListing, isForwarded, isPerformedOnce) = (false, false, false)
+        open = { $1.onEnd(.neverOpened) }
+        onAbandonment = { _ in }
     }
     /// Sends a deferred stream.
-    package var open: @Sendable (HTTPStreamHead, AdmittedStream) -> Void = { $1.onEnd(.neverOpened) }
+    package var open: @Sendable (HTTPStreamHead, AdmittedStream) -> Void
     /// Reports that the client left before a deferred response.
-    package var onAbandonment: Abandonment = { _ in }
+    package var onAbandonment: Abandonment
 
     /// The head of the request.
     package var request: HTTPRequest { record.request }
@@ -64,7 +66,14 @@ package struct Call: Sendable {
     package func parameter(_ name: String) -> String { parameters[name] ?? "" }
 
     /// The values of all lines of a header, joined by commas; nil without the header.
-    package func header(_ name: String) -> String? { request.headers.joined(name) }
+    package func header(_ name: String) -> String? { record.request.headers.joined(name) }
+
+    /// The media type of the response: the best of those that the operation offers, by `Accept`. Throws a 406 problem if
+    /// none is acceptable.
+    func mediaType(outOf offers: String...) throws(Problem) -> String {
+        guard let accept = header("Accept") else { return offers[0] }
+        return try AcceptHeader(accept).choose(offers)
+    }
 
     /// Calls a handler and sends its result as the deferred response.
     package func complete(_ handler: () throws -> OperationResult) {
@@ -92,39 +101,45 @@ package enum OperationResult {
 
 /// A request with data for its response, which may be deferred, and for the metrics.
 ///
-/// It is an object, so that copies of a `Call` share it.
+/// It is an object, so that copies of a `Call` share it, and does not change.
 package final class CallRecord: Sendable {
-    private struct State {
-        var headers = HTTPFields()
-        var operation: String?
-    }
-
     /// The request; without its body.
     let request: HTTPRequest
     /// The id of the request, in the response and in the log.
     let requestID: String
     /// When the request arrived.
     let since: Moment
-    private let state = Mutex(State())
+    /// The name of the operation; nil before it is found.
+    let operation: String?
+    /// Further headers of the response.
+    let headers: [HTTPField]
 
-    /// A request without further data.
-    package init(_ request: HTTPRequest, requestID: String, since: Moment) {
+    private init(
+        _ request: HTTPRequest,
+        _ requestID: String,
+        _ since: Moment,
+        _ operation: String?,
+        _ headers: [HTTPField]
+    ) {
         self.request = request
         self.requestID = requestID
         self.since = since
+        self.operation = operation
+        self.headers = headers
     }
 
-    /// The name of the operation; nil before it is found.
-    var operation: String? {
-        get { state.withLock { $0.operation } }
-        set { state.withLock { $0.operation = newValue } }
+    /// A request without further data.
+    package convenience init(_ request: HTTPRequest, requestID: String, since: Moment) {
+        self.init(request, requestID, since, nil, [])
     }
 
-    /// Further headers of the response.
-    var headers: HTTPFields { state.withLock { $0.headers } }
+    /// The same request, for an operation.
+    func with(operation: String) -> CallRecord { CallRecord(request, requestID, since, operation, headers) }
 
-    /// Adds a header to the response.
-    func add(_ name: String, _ value: String) { state.withLock { $0.headers.append(name, value) } }
+    /// The same request, with further headers of the response.
+    func with(_ headers: [HTTPField]) -> CallRecord {
+        CallRecord(request, requestID, since, operation, self.headers + headers)
+    }
 }
 
 /// The id of a request: that of `X-Request-Id` if it is safe to log, or a new one.

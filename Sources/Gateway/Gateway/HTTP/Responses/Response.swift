@@ -7,9 +7,9 @@ package struct Response: Sendable {
     /// The status.
     package var status: Int
     /// Headers beside those that all responses have.
-    package var headers = HTTPFields()
+    package var headers: HTTPFields
     /// The body.
-    package var body: HTTPResponse.Body = .empty
+    package var body: HTTPResponse.Body
     /// The code of the problem that the response reports, for the metrics; nil: none.
     package var problem: ProblemCode?
     /// The error behind an `internal` problem, for the log of this process; nil: none, or it occurred
@@ -17,11 +17,16 @@ package struct Response: Sendable {
     var unexpectedError: (any Error)?
 
     /// A response without a body.
-    package init(status: Int) { self.status = status }
+    package init(status: Int) {
+        self.status = status
+        headers = HTTPFields()
+        body = .empty
+    }
 
     /// A response with a body of a media type.
     package init(status: Int, mediaType: String, body: [UInt8]) {
         self.status = status
+        headers = HTTPFields()
         headers.append("Content-Type", mediaType)
         self.body = .bytes(body)
     }

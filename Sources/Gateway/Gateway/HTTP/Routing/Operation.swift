@@ -83,6 +83,8 @@ package final class Operation: Sendable {
     /// The handler.
     package let handler: Handler
 
+    /// Whether the operation reports the health of the gateway.
+    let isHealthCheck: Bool
     private let ownStatuses: Set<Int>
 
     /// A row. `statuses` are those that the handler adds to the ones that follow from the other members.
@@ -102,6 +104,7 @@ package final class Operation: Sendable {
     ) {
         self.method = method
         pattern = PathPattern(path)
+        isHealthCheck = pattern.segments.first == .literal("health")
         self.name = name
         self.authorization = authorization
         acceptsTickets = tickets
@@ -123,9 +126,6 @@ package final class Operation: Sendable {
         }
     }
 
-    /// Whether the operation reports the health of the gateway.
-    var isHealthCheck: Bool { pattern.segments.first == .literal("health") }
-
     /// Every status that openapi.yaml documents for the operation.
     var statuses: Set<Int> {
         var statuses = ownStatuses.union([400, 503])
@@ -140,93 +140,5 @@ package final class Operation: Sendable {
         case .get, .delete: break
         }
         return statuses
-    }
-}
-
-/// The path of an operation as openapi.yaml writes it: `/v1/clients/{id}`.
-package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
-    /// One segment.
-    enum Segment: Sendable, Hashable {
-        /// Exactly this text.
-        case literal(String)
-        /// Any text except the empty one, as the parameter of this name.
-        case parameter(String)
-    }
-
-    /// The path as written.
-    package let description: String
-    /// Its segments; none for `/`.
-    let segments: [Segment]
-    /// The names of its parameters, in order.
-    private let names: [String]
-    /// The indices of the parameters among the segments.
-    private let namePlaces: [Int]
-    /// The literal segments. A path is compared with these first: most paths differ in one of the first literals.
-    private let literals: [Literal]
-
-    private struct Literal: Sendable, Hashable {
-        let place: Int
-        let text: String
-    }
-
-    /// Reads a path.
-    init(_ path: String) {
-        description = path
-        segments = path.split(separator: "/").map { part in
-            part.hasPrefix("{") && part.hasSuffix("}")
-                ? .parameter(String(part.dropFirst().dropLast())) : .literal(String(part))
-        }
-        var (names, namePlaces, literals): ([String], [Int], [Literal]) = ([], [], [])
-        for (place, segment) in segments.enumerated() {
-            switch segment {
-            case .literal(let text): literals.append(Literal(place: place, text: text))
-            case .parameter(let name):
-                names.append(name)
-                namePlaces.append(place)
-            }
-        }
-        (self.names, self.namePlaces, self.literals) = (names, namePlaces, literals)
-    }
-
-    /// The text of the second segment; nil if it is a parameter, or there is none.
-    var secondLiteral: String? {
-        guard segments.count > 1, case .literal(let text) = segments[1] else { return nil }
-        return text
-    }
-
-    /// The parameters of a path that the pattern covers; nil for any other path.
-    func match(_ path: RequestPath) -> PathParameters? {
-        guard path.segments.count == segments.count else { return nil }
-        for literal in literals where literal.text != path.segments[literal.place] { return nil }
-        if names.isEmpty { return PathParameters() }
-        var values: [String] = []
-        values.reserveCapacity(names.count)
-        for place in namePlaces {
-            let text = path.segments[place]
-            if text.isEmpty { return nil }
-            values.append(text)
-        }
-        return PathParameters(names: names, values: values)
-    }
-
-    /// Whether each literal of the pattern equals the segment of another path in its place, or is similar to it.
-    func resembles(_ others: [String]) -> Bool {
-        guard others.count == segments.count else { return false }
-        return zip(segments, others).allSatisfy { segment, text in
-            guard case .literal(let literal) = segment else { return true }
-            return literal == text || SimilarNames.suggestion(for: text, among: [literal]) != nil
-        }
-    }
-
-    /// Whether this pattern takes precedence over another one that covers the same path: the first literal decides.
-    func isMoreSpecific(than other: PathPattern) -> Bool {
-        for (mine, theirs) in zip(segments, other.segments) {
-            switch (mine, theirs) {
-            case (.literal, .parameter): return true
-            case (.parameter, .literal): return false
-            case (.literal, .literal), (.parameter, .parameter): continue
-            }
-        }
-        return false
     }
 }

@@ -63,7 +63,7 @@ package struct Router: Sendable {
         for entry in group {
             guard let parameters = entry.pattern.match(path) else { continue }
             let wanted = method == "HEAD" ? "GET" : method
-            if let operation = entry.operations.first(where: { $0.method.rawValue == wanted }) {
+            for operation in entry.operations where operation.method.rawValue == wanted {
                 return .operation(operation, parameters: parameters)
             }
             let allow = Self.allow(entry.operations)
@@ -90,54 +90,90 @@ package struct Router: Sendable {
     }
 }
 
-/// The segments of a request's path: split at `/` first, then each decoded once, so that `a%2Fb` is one segment.
-package struct RequestPath: Sendable, Equatable {
-    /// The decoded segments; none for `/`.
-    let segments: [String]
-
-    /// Splits a raw path. Throws a 400 problem for a bad escape and for bytes that are not UTF-8.
-    package init(raw: String) throws(Problem) {
-        guard raw.utf8.first == UInt8(ascii: "/") else {
-            throw Problem(.malformed, detail: "The path does not begin with a slash.")
-        }
-        var raw = raw
-        let segments = raw.withUTF8 { $0.count == 1 ? [] : Self.segments(of: $0.dropFirst()) }
-        guard let segments else {
-            throw Problem(.malformed, detail: "The path has a bad escape, or bytes that are not UTF-8.")
-        }
-        self.segments = segments
+/// The path of an operation as openapi.yaml writes it: `/v1/clients/{id}`.
+package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
+    /// One segment.
+    enum Segment: Sendable, Hashable {
+        /// Exactly this text.
+        case literal(String)
+        /// Any text except the empty one, as the parameter of this name.
+        case parameter(String)
     }
 
-    private static func segments(of bytes: Slice<UnsafeBufferPointer<UInt8>>) -> [String]? {
-        var segments: [String] = []
-        segments.reserveCapacity(8)
-        var rest = bytes
-        while true {
-            let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-            let text = UnsafeBufferPointer(rebasing: rest[..<end])
-            guard let segment = PercentDecoding.decode(text, plusIsSpace: false) else { return nil }
-            segments.append(segment)
-            if end == rest.endIndex { return segments }
-            rest = rest[(end + 1)...]
+    /// The path as written.
+    package let description: String
+    /// Its segments; none for `/`.
+    let segments: [Segment]
+    /// The names of its parameters, in order.
+    private let names: [String]
+    /// The indices of the parameters among the segments.
+    private let namePlaces: [Int]
+    /// The literal segments. A path is compared with these first: most paths differ in one of the first literals.
+    private let literals: [Literal]
+
+    private struct Literal: Sendable, Hashable {
+        let place: Int
+        let text: String
+    }
+
+    /// Reads a path.
+    init(_ path: String) {
+        description = path
+        segments = path.split(separator: "/").map { part in
+            part.hasPrefix("{") && part.hasSuffix("}")
+                ? .parameter(String(part.dropFirst().dropLast())) : .literal(String(part))
+        }
+        var (names, namePlaces, literals): ([String], [Int], [Literal]) = ([], [], [])
+        for (place, segment) in segments.enumerated() {
+            switch segment {
+            case .literal(let text): literals.append(Literal(place: place, text: text))
+            case .parameter(let name):
+                names.append(name)
+                namePlaces.append(place)
+            }
+        }
+        (self.names, self.namePlaces, self.literals) = (names, namePlaces, literals)
+    }
+
+    /// The text of the second segment; nil if it is a parameter, or there is none.
+    var secondLiteral: String? {
+        guard segments.count > 1, case .literal(let text) = segments[1] else { return nil }
+        return text
+    }
+
+    /// The parameters of a path that the pattern covers; nil for any other path.
+    func match(_ path: RequestPath) -> PathParameters? {
+        guard path.segments.count == segments.count else { return nil }
+        for literal in literals where literal.text != path.segments[literal.place] { return nil }
+        if names.isEmpty { return PathParameters() }
+        var values: [String] = []
+        values.reserveCapacity(names.count)
+        for place in namePlaces {
+            let text = path.segments[place]
+            if text.isEmpty { return nil }
+            values.append(text)
+        }
+        return PathParameters(names: names, values: values)
+    }
+
+    /// Whether each literal of the pattern equals the segment of another path in its place, or is similar to it.
+    func resembles(_ others: [String]) -> Bool {
+        guard others.count == segments.count else { return false }
+        return zip(segments, others).allSatisfy { segment, text in
+            guard case .literal(let literal) = segment else { return true }
+            return literal == text || SimilarNames.suggestion(for: text, among: [literal]) != nil
         }
     }
-}
 
-/// The values of the path parameters of a request, by name. They are few: searching them costs less than hashing.
-package struct PathParameters: Sendable {
-    /// The names, in the order of the path.
-    private(set) var names: [String] = []
-    /// Their values.
-    private(set) var values: [String] = []
-
-    /// Parameters from their names and values, in the order of the path.
-    package init(names: [String] = [], values: [String] = []) {
-        self.names = names
-        self.values = values
-    }
-
-    /// The value of a name; nil if the path has no such parameter.
-    package subscript(name: String) -> String? {
-        names.firstIndex(of: name).map { values[$0] }
+    /// Whether this pattern takes precedence over another one that covers the same path: the first literal decides.
+    func isMoreSpecific(than other: PathPattern) -> Bool {
+        for (mine, theirs) in zip(segments, other.segments) {
+            switch (mine, theirs) {
+            case (.literal, .parameter): return true
+            case (.parameter, .literal): return false
+            case (.literal, .literal), (.parameter, .parameter): continue
+            }
+        }
+        return false
     }
 }

@@ -41,7 +41,7 @@ struct Fixture {
             clock: Moment.monotonic,
             coordination: SingleProcess(hub: hub, clock: Moment.monotonic)
         )
-        host = HTTPHost(services: services, middlewares: [CORSMiddleware { access.policy }], logger: logger)
+        host = HTTPHost(services: services, middlewares: [CORSMiddleware(access: access)], logger: logger)
     }
 
     /// The result of a request.

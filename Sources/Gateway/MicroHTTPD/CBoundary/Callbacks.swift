@@ -1,5 +1,6 @@
 internal import CMicroHTTPD
 internal import Glibc
+internal import StreamIO
 
 /// Called on the loop's thread when a connection has been added and when it has been closed, with the server. The
 /// record is retained for the first and released for the second.
@@ -89,3 +90,72 @@ func completedCallback(
     requestContext.pointee = nil
     exchange.server.completed(exchange)
 }
+
+/// The content reader of a response without a body, to `HEAD` or with 304: the library requires one and never calls it.
+func noContentCallback(
+    context: UnsafeMutableRawPointer?,
+    position: UInt64,
+    buffer: UnsafeMutablePointer<CChar>?,
+    size: Int
+) -> Int {
+    -1  // `MHD_CONTENT_READER_END_OF_STREAM`, a macro with a cast, which Swift does not import.
+}
+
+/// Called on the loop's thread when a response with shared bytes is freed: releases the bytes.
+func bodyFreeCallback(context: UnsafeMutableRawPointer?) {
+    BodyBox.release(context)
+}
+
+/// The first function of a loop's thread. The context is the driver, released here at once: from now on this thread's
+/// stack holds it.
+func loopThreadCallback(context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    ThreadBox.release(context)?.run()
+    return nil
+}
+
+/// A reference that C code holds to a Swift object. The comment of each alias below names the holder, the place where
+/// the object is retained, and the one call that releases it.
+enum Box<Object: AnyObject> {
+    /// Retains the object for the C side.
+    static func retain(_ object: Object) -> UnsafeMutableRawPointer {
+        Unmanaged.passRetained(object).toOpaque()
+    }
+
+    /// A pointer to an object that outlives its use by the C side; not retained.
+    static func pass(_ object: Object) -> UnsafeMutableRawPointer {
+        Unmanaged.passUnretained(object).toOpaque()
+    }
+
+    /// The object behind the pointer. Its reference count does not change.
+    static func object(at context: UnsafeMutableRawPointer?) -> Object? {
+        guard let context else { return nil }
+        return Unmanaged<Object>.fromOpaque(context).takeUnretainedValue()
+    }
+
+    /// Releases the reference that `retain` took, and returns the object.
+    @discardableResult
+    static func release(_ context: UnsafeMutableRawPointer?) -> Object? {
+        guard let context else { return nil }
+        return Unmanaged<Object>.fromOpaque(context).takeRetainedValue()
+    }
+}
+
+/// The library's reference to a server: the first argument of its callbacks. Not retained: a server stops its daemon,
+/// and with it all callbacks, before it is freed.
+typealias HTTPServerBox = Box<HTTPServer>
+
+/// The library's reference to a connection's record: its socket context. Retained when the connection callback reports
+/// the start; released when it reports the end.
+typealias ConnectionBox = Box<ConnectionRecord>
+
+/// The library's reference to an exchange: its request context. Retained in the request-line callback; released in the
+/// request-completed callback, which the library calls for every request whose line it reported.
+typealias RequestBox = Box<Exchange>
+
+/// The library's reference to the shared bytes of a response. Retained when the response is made; released in the
+/// free-callback of the response.
+typealias BodyBox = Box<SharedBytes>
+
+/// A new thread's reference to the driver that it runs. Retained before the thread is created; released in the thread's
+/// first function, or at once if the thread could not be created.
+typealias ThreadBox = Box<LoopDriver>
