@@ -26,6 +26,8 @@ struct CurrentValues: Sendable {
         case .csv: return EncodedTable(bytes: ValueRows(csv: header, rows).bytes, gaps: [])
         case .text:
             guard !isCommand, itemCount == 1, fieldCount == 1 else {
+                let rows = rows
+                if case .key = feed?.shape, rows.isEmpty { return nil }
                 return EncodedTable(bytes: ValueRows(tabs: rows).bytes, gaps: [])
             }
             return table.value(item: 1, field: 1).map { EncodedTable(bytes: Array($0.utf8), gaps: []) }
@@ -85,8 +87,7 @@ struct CurrentValues: Sendable {
         var gaps: [EncodedTable.Gap] = []
         let members = RowMembers(table, feed?.feed)
         for item in items {
-            let keys = isCommand ? table.keys(item: item).map(Optional.some) : [nil]
-            for key in keys where json.bytes.count <= ValuesView.mostTableBytes {
+            for key in keys(of: item) where json.bytes.count <= ValuesView.mostTableBytes {
                 json.beginObject()
                 members.writeName(item, to: &json)
                 if let key { json.member("key", key) }
@@ -145,6 +146,14 @@ struct CurrentValues: Sendable {
 
     private var items: [Int] { itemCount > 0 ? Array(1...itemCount) : [] }
 
+    /// The keys of the rows of an item: all, or the one that a short URL names; one nil outside of COMMAND mode.
+    private func keys(of item: Int) -> [String?] {
+        guard isCommand else { return [nil] }
+        let keys = table.keys(item: item)
+        guard case .key(let key) = feed?.shape else { return keys }
+        return keys.contains(key) ? [key] : []
+    }
+
     private func row(_ item: Int, _ key: String?) -> [String?]? {
         if let key { table.row(item: item, key: key) } else { table.row(item: item) }
     }
@@ -160,8 +169,7 @@ struct CurrentValues: Sendable {
         let names = table.properties.items.names ?? []
         return items.flatMap { item -> [[String?]] in
             let name = names.indices.contains(item - 1) ? names[item - 1] : "\(item)"
-            let keys = isCommand ? table.keys(item: item).map(Optional.some) : [nil]
-            return keys.map { key in
+            return keys(of: item).map { key in
                 let row = row(item, key) ?? []
                 return [name] + (0..<fieldCount).map { $0 < row.count ? row[$0] : nil }
             }

@@ -102,21 +102,29 @@ import Testing
             keyPosition: 1,
             commandPosition: 2
         )
-        let update = ItemUpdate(
-            layout: layout,
-            itemPos: 1,
-            isSnapshot: true,
-            values: ["k", "ADD", "7"],
-            changed: FieldSet(all: 3)
-        )
-        let events = [
-            SubscriptionEvent.subscribed(itemCount: 1, fieldCount: 3, keyPosition: 1, commandPosition: 2),
-            .update(update), .endOfSnapshot(itemPos: 1),
-        ]
+        let updates = [["k", "ADD", "7"], ["l", "ADD", "8"]].map { values in
+            SubscriptionEvent.update(
+                ItemUpdate(
+                    layout: layout,
+                    itemPos: 1,
+                    isSnapshot: true,
+                    values: values,
+                    changed: FieldSet(all: 3)
+                )
+            )
+        }
+        let events =
+            [SubscriptionEvent.subscribed(itemCount: 1, fieldCount: 3, keyPosition: 1, commandPosition: 2)]
+            + updates + [.endOfSnapshot(itemPos: 1)]
         let rows = await response("/feeds/any/p", events)
         #expect(rows.json["k"]?["qty"]?.number?.intValue == 7)
         #expect(fixture.perform("GET", "/feeds/any/p/k").json["qty"]?.number?.intValue == 7)
         #expect(fixture.perform("GET", "/feeds/any/p/none").text == "null\n")
+        #expect(fixture.perform("GET", "/feeds/any/p/l?format=text").text == "l\tADD\t8\n")
+        #expect(fixture.perform("GET", "/feeds/any/p/l?format=csv").text == "item,key,command,qty\r\np,l,ADD,8\r\n")
+        let line = fixture.perform("GET", "/feeds/any/p/l?format=ndjson").text
+        #expect(line.hasPrefix(#"{"item":"p","itemPos":1,"key":"l","#) && line.filter(\.isNewline).count == 1)
+        #expect(fixture.perform("GET", "/feeds/any/p/none?format=text").status == 204)
     }
 
     @Test(arguments: [
