@@ -32,6 +32,8 @@ package final class Services: Sendable {
     let mcpSessions = MCPSessions()
     /// Runs large work outside the threads of the HTTP server.
     let background = BackgroundQueue()
+    /// The requests that wait for values of shared subscriptions.
+    let readings: WaitingReadings
     /// The state of the process, for the health operations.
     let process: ProcessState
     /// The readable API page.
@@ -64,6 +66,7 @@ package final class Services: Sendable {
         self.access = access
         self.pool = pool
         self.streams = streams
+        readings = WaitingReadings(hub: streams.hub, background: background)
         self.streamResources = streamResources
         self.timers = timers
         self.process = process

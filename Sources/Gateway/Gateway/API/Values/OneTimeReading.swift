@@ -34,7 +34,9 @@ final class OneTimeReading: Sendable {
     /// Responds at once or when the values are there, at the latest after the requested wait.
     func begin() throws -> OperationResult {
         do {
-            if let response = decide() {
+            let change = services.readings.change(of: topic)
+            var versions = CurrentVersions(of: topic, in: services.hub)
+            if let response = decide(&versions) {
                 leave()
                 return .response(response)
             }
@@ -44,7 +46,7 @@ final class OneTimeReading: Sendable {
             }
             let pending = try services.pendingResponse(call)
             pending.onCompletion { self.leave() }
-            wait(with: pending)
+            wait(with: pending, since: change)
             return .deferred
         } catch {
             leave()
@@ -52,51 +54,48 @@ final class OneTimeReading: Sendable {
         }
     }
 
-    private func wait(with pending: PendingResponse) {
-        let (background, hub, topic, timers) = (services.background, services.hub, topic, services.timers)
-        // The thread that reports a change holds locks of the pool: the response is made elsewhere.
-        let attempt = RepeatedWork {
-            if !pending.isComplete, let response = self.decide() { pending.complete { response } }
-        }
+    private func wait(with pending: PendingResponse, since change: WaitingReadings.Change?) {
+        let (background, readings, topic, timers) = (services.background, services.readings, topic, services.timers)
         let timer = timers.schedule(after: .seconds(query.wait)) {
             if !background.add({ pending.complete(self.late) }) { pending.complete(self.late) }
         }
         if let timer { pending.onCompletion { timers.cancel(timer) } }
         if let earliest {
             let timer = timers.schedule(after: earliest - services.clock(), runsAtStop: false) {
-                attempt.request(on: background)
+                readings.attempt(topic)
             }
             if let timer { pending.onCompletion { timers.cancel(timer) } }
         }
-        let watch = hub.watch(topic) {
-            self.hasChanged.store(true, ordering: .relaxed)
-            attempt.request(on: background)
+        let number = readings.add(to: topic, known: change) { versions, hasChanged in
+            if hasChanged { self.hasChanged.store(true, ordering: .relaxed) }
+            if !pending.isComplete, let response = self.decide(&versions) { pending.complete { response } }
         }
-        pending.onCompletion { hub.unwatch(watch, of: topic) }
-        // The subscription may have changed before it was watched.
-        attempt.request(on: background)
+        pending.onCompletion { readings.remove(number, from: topic) }
     }
 
     // MARK: - Responses
 
     /// The response; nil while the request has to wait.
-    private func decide() -> Response? {
+    private func decide(_ versions: inout CurrentVersions) -> Response? {
         let state = services.hub.read(topic) { [self] table, isActive in
             (isComplete: progress.withLock { $0.isComplete(table) }, isActive: isActive)
         }
         guard let state else { return hasChanged.load(ordering: .relaxed) ? late() : nil }
         if !state.isActive, let refusal = refusal() { return refusal }
-        guard state.isComplete, let values = values(), values.table.hasSecondLevels else { return nil }
-        return response(with: values, isLate: false)
+        guard state.isComplete, let version = versions.version(for: query), version.values.table.hasSecondLevels
+        else { return nil }
+        return response(with: version, isLate: false)
     }
 
     /// The response at the end of the wait: the values if all of them are there, else a 504 problem with those that are.
     private func late() -> Response {
         if let refusal = refusal() { return refusal }
-        guard let values = values() else {
+        var versions = CurrentVersions(of: topic, in: services.hub)
+        guard let version = versions.version(for: query) else {
             return ProblemDetails.response(to: call, for: PoolError.unknownSubscription(topic.rawValue))
         }
-        if progress.withLock({ $0.isComplete(values.table) }), let response = response(with: values, isLate: true) {
+        let values = version.values
+        if progress.withLock({ $0.isComplete(values.table) }), let response = response(with: version, isLate: true) {
             return response
         }
         let state = services.hub.snapshot(of: topic)
@@ -114,22 +113,9 @@ final class OneTimeReading: Sendable {
         return ProblemDetails.response(to: call, refusedBy: refusal, of: .subscription)
     }
 
-    private func values() -> CurrentValues? {
-        services.hub.snapshot(of: topic).map {
-            CurrentValues(
-                upstream: query.upstream,
-                table: $0.table,
-                isStale: !($0.status?.delivers ?? false),
-                feed: query.feed
-            )
-        }
-    }
-
     /// The response with values; nil if the request waits for others.
-    private func response(with values: CurrentValues, isLate: Bool) -> Response? {
-        let encoded = values.encoded(as: query.form)
-        let content = EntityTag(of: encoded?.bytes ?? []).opaque + (values.isStale ? "-s" : "-f")
-        let tag = EntityTag("\(content)-\(query.form.rawValue)", isWeak: true)
+    private func response(with version: CurrentVersions.Version, isLate: Bool) -> Response? {
+        let (encoded, tag) = (version.encoded, version.tag)
         let isKnown = tag.matches(ifNoneMatch: call.header("If-None-Match"))
         if !isLate {
             if isKnown, query.isWaitRequested { return nil }

@@ -18,10 +18,10 @@ final class BackgroundQueue: Sendable {
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "gateway.background")
 
-    /// Adds work; false if the queue is full or stopped.
-    func add(_ work: @escaping @Sendable () -> Void) -> Bool {
+    /// Adds work; false if the queue is stopped, or full and the work is bounded.
+    func add(isBounded: Bool = true, _ work: @escaping @Sendable () -> Void) -> Bool {
         let isAdded = state.withLock { state in
-            if state.isStopped || state.waiting == Self.capacity { return false }
+            if state.isStopped || (isBounded && state.waiting >= Self.capacity) { return false }
             state.waiting += 1
             return true
         }
@@ -55,7 +55,8 @@ final class RepeatedWork: Sendable {
             defer { state = state == .idle ? .queued : .queuedAgain }
             return state == .idle
         }
-        if isNew, !queue.add({ self.run() }) { state.withLock { $0 = .idle } }
+        // Requests wait for the work, which is queued once at a time: dropped, it would leave them without a response.
+        if isNew, !queue.add(isBounded: false, { self.run() }) { state.withLock { $0 = .idle } }
     }
 
     private func run() {

@@ -1,4 +1,5 @@
 import Changes
+import Dispatch
 import MicroHTTPD
 import SessionCore
 import SessionPool
@@ -82,5 +83,45 @@ import Testing
         }
         #expect(readers[0].next.contains("cursor="))
         #expect(readers.map(\.next) == Array(repeating: readers[0].next, count: readers.count))
+    }
+    /// A number of responses.
+    private final class Tally: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock(\.self) }
+        func add(_ response: HTTPResponse) { count.withLock { $0 += 1 } }
+    }
+
+    private func request(_ tag: String? = nil) -> HTTPRequest {
+        var headers = HTTPFields([HTTPField("Host", "localhost")])
+        if let tag {
+            headers.append("If-None-Match", tag)
+            headers.append("Prefer", "wait=20")
+        }
+        let query = Self.quote.split(separator: "?").last.map(String.init)
+        return HTTPRequest(method: "GET", rawPath: "/v1/values", rawQuery: query, headers: headers)
+    }
+
+    @Test func aChangeEndsTheWaitOfMoreRequestsThanTheBackgroundQueueHolds() async throws {
+        let fixture = try await AccessFixture(AccessConfiguration())
+        let answered = Tally()
+        _ = fixture.host.decide(request(), later: answered.add)
+        publish(.subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil), to: fixture)
+        publish(1, to: fixture)
+        await settle(fixture)
+        guard case .respond(let present) = fixture.host.decide(request(), later: answered.add) else {
+            Issue.record("the values are not there")
+            return
+        }
+        let count = BackgroundQueue.capacity + 200
+        for _ in 0..<count { _ = fixture.host.decide(request(present.headers["ETag"]), later: answered.add) }
+        await settle(fixture)
+        #expect(answered.value == 1)
+        // The queue is busy while the change is reported.
+        let gate = DispatchSemaphore(value: 0)
+        #expect(fixture.services.background.add { gate.wait() })
+        publish(2, to: fixture)
+        gate.signal()
+        await settle(fixture)
+        #expect(answered.value == 1 + count)
     }
 }
