@@ -26,7 +26,7 @@ def generate(contract, folder):
     command = [program, "generate", "--path", source, "--output-path", folder / "client", "--meta", "setup"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "removal of" not in done.stdout, done.stdout
+    assert "removal of" not in done.stdout + done.stderr, done.stdout + done.stderr
     sys.path.insert(0, str(folder / "client"))
 
 
