@@ -15,7 +15,7 @@ extension SessionPool {
 
     /// The time until a subscription ends if it is not used; nil while a stream carries it, and if streams share it.
     package func timeLeft(of resource: SubscriptionResource) -> Duration? {
-        if resource.isImplicit || isUsed(resource) { return nil }
+        if resource.isImplicit || hasStream(resource) { return nil }
         return max(.zero, resource.expiry(configuration.subscriptionIdle) - clock())
     }
 
@@ -40,6 +40,8 @@ extension SessionPool {
 
     /// Whether a stream carries a subscription, or a request waits for it.
     private func isUsed(_ resource: SubscriptionResource) -> Bool {
-        !resource.watchers.isEmpty || hasReaders.withLock { $0 }(resource.id)
+        !resource.watchers.isEmpty || hasStream(resource)
     }
+
+    private func hasStream(_ resource: SubscriptionResource) -> Bool { hasReaders.withLock { $0 }(resource.id) }
 }

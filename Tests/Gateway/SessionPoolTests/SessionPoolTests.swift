@@ -311,7 +311,8 @@ internal import Testing
         let handle = try #require(waited.watchers.add(present: { waited.status }) { _ in false })
         for _ in 0..<3 { pass(99, in: pool) }
         #expect(pool.resources().count == 2)
-        #expect(pool.timeLeft(of: read) == nil && pool.timeLeft(of: waited) == nil)
+        // The response to the request that waits has the time as well.
+        #expect(pool.timeLeft(of: read) == nil && pool.timeLeft(of: waited) == .seconds(1))
         pool.readers { _ in false }
         waited.watchers.cancel(handle)
         for _ in 0..<2 { pass(99, in: pool) }
