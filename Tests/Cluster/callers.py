@@ -4,7 +4,7 @@ import asyncio
 import json
 import random
 
-from cluster import AUTHORIZATION, STREAMS
+from cluster import KEY, STREAMS
 
 
 class Caller:
@@ -13,6 +13,7 @@ class Caller:
     def __init__(self, name, cluster, findings):
         self.name, self.cluster, self.findings = name, cluster, findings
         self.made = 0
+        self.key = KEY
 
     async def run(self):
         while True:
@@ -39,7 +40,7 @@ class Caller:
             kind = "Content-Type: application/json\r\n" if text else ""
             kind += f"Idempotency-Key: {key}\r\n" if key else ""
             writer.write(
-                f"{method} {path} HTTP/1.0\r\nHost: 127.0.0.1\r\n{AUTHORIZATION}{kind}Content-Length: {len(text)}\r\n\r\n{text}".encode()
+                f"{method} {path} HTTP/1.0\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {self.key}\r\n{kind}Content-Length: {len(text)}\r\n\r\n{text}".encode()
             )
             head, _, answer = (await reader.read()).partition(b"\r\n\r\n")
             return int(head.split()[1]), json.loads(answer) if answer else None

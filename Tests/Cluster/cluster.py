@@ -18,6 +18,9 @@ from relay import Relay
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 KEY = "lsg_cluster-test"
 AUTHORIZATION = f"Authorization: Bearer {KEY}\r\n"
+# Its callers may have this number of subscriptions together.
+LIMITED_KEY = "lsg_cluster-limited"
+LIMIT = 4
 STREAMS = [
     "upstream=demo&mode=RAW&dataAdapter=RAW_FEED&items=raw1,raw2&fields=number,time",
     "upstream=demo&mode=RAW&dataAdapter=RAW_FEED&items=raw3&fields=number,time",
@@ -176,6 +179,8 @@ class Cluster:
             "streams.retry": "0.2",
             "auth.keys.test.hash": "sha256:" + hashlib.sha256(KEY.encode()).hexdigest(),
             "auth.keys.test.maxSubscriptions": "1000000",
+            "auth.keys.limited.hash": "sha256:" + hashlib.sha256(LIMITED_KEY.encode()).hexdigest(),
+            "auth.keys.limited.maxSubscriptions": str(LIMIT),
         }
         if self.options.on_engine_loss == "local":
             settings |= {"cluster.onEngineLoss": "local", "cluster.patience": "2"}

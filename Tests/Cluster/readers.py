@@ -18,13 +18,15 @@ class Findings:
         self.updates = self.resumed = self.gaps = self.fresh = 0
         self.holes, self.doubles, self.stale, self.twins, self.crowds, self.ended = [], [], [], [], [], []
         self.lost, self.reused = [], []
+        # The operations on shared objects, and the histories of which no linear order explains the results.
+        self.history, self.nonlinear = [], []
         self.tickets = self.opened = 0
         self.calls = self.refused = 0
         self.longest = self.longest_surplus = 0.0
         self.most = self.interruptions = 0
 
     def failures(self):
-        lists = (self.holes, self.doubles, self.stale, self.twins, self.crowds, self.ended, self.lost, self.reused)
+        lists = (self.holes, self.doubles, self.stale, self.twins, self.crowds, self.ended, self.lost, self.reused, self.nonlinear)
         return sum(map(len, lists)) + (self.opened == 0)
 
 
