@@ -61,6 +61,8 @@ class Cluster:
         self.engine_relays, self.upstream_relays = {}, {}
         self.clocks = None
         self.processes = {}
+        # The programs of the members: of this version, or of another one while an upgrade is under way.
+        self.programs = [options.gateway] * len(self.member_ports)
         self.program = program(options.engine_version)
         # The disks of the engine's servers; empty if their power does not fail.
         self.disks = []
@@ -188,7 +190,7 @@ class Cluster:
             settings["upstreams.demo.maxSessions"] = str(self.options.sessions)
         flags = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
         await self.start(
-            f"member{index}", self.options.gateway, "serve", "--port", str(self.member_ports[index]),
+            f"member{index}", self.programs[index], "serve", "--port", str(self.member_ports[index]),
             "--upstream", f"demo=http://127.0.0.1:{upstream},DEMO", *flags, environment=environment,
         )
 

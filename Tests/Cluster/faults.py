@@ -54,6 +54,17 @@ async def rolling(cluster):
         await cluster.join(index)
 
 
+async def upgrade(cluster):
+    """The members are replaced by those of another version, one after the other, and back again."""
+    for program in (cluster.options.other_gateway, cluster.options.gateway):
+        for index in range(cluster.options.members):
+            cluster.note(f"upgrade member{index} to {program}")
+            await cluster.end(f"member{index}", signal.SIGTERM)
+            cluster.programs[index] = program
+            await cluster.join(index)
+        await asyncio.sleep(random.uniform(1, 4))
+
+
 async def join(cluster):
     """One more member joins, serves for a while, and leaves by SIGTERM or is killed."""
     index = cluster.options.members
@@ -246,7 +257,7 @@ async def engine_full(cluster):
 FAULTS = {
     function.__name__.replace("_", "-"): function
     for function in (
-        kill, pause, stutter, rolling, join, clock, engine_cut, engine_swallow, engine_slow, upstream_cut,
+        kill, pause, stutter, rolling, upgrade, join, clock, engine_cut, engine_swallow, engine_slow, upstream_cut,
         upstream_swallow, engine, engine_term, engine_away, engine_pause, leader, power, engine_empty, engine_back, engine_full,
     )
 }
