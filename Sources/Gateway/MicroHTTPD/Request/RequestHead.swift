@@ -243,3 +243,45 @@ struct HeaderCollection {
         fields.lines.append(field)
     }
 }
+
+/// The bytes that a part of a message may have.
+struct ByteSet: Sendable {
+    private let isMember: [Bool]
+
+    private init(_ ranges: ClosedRange<UInt8>..., and others: String = "") {
+        var isMember = [Bool](repeating: false, count: 256)
+        for range in ranges {
+            for byte in range { isMember[Int(byte)] = true }
+        }
+        for byte in others.utf8 { isMember[Int(byte)] = true }
+        self.isMember = isMember
+    }
+
+    /// The bytes of methods and header names (RFC 9110, section 5.6.2).
+    static let token = ByteSet(0x30...0x39, 0x41...0x5A, 0x61...0x7A, and: "!#$%&'*+-.^_`|~")
+    /// The bytes of the host and port of an `http` URL (RFC 3986, section 3.2), without user names.
+    static let host = ByteSet(0x30...0x39, 0x41...0x5A, 0x61...0x7A, and: "-._~%!$&'()*+,;=:[]")
+    /// The bytes of a request target: no blanks and no control characters.
+    static let target = ByteSet(0x21...0x7E, 0x80...0xFF)
+    /// The bytes of a header value (RFC 9110, section 5.5): no control characters but the tab.
+    static let value = ByteSet(0x09...0x09, 0x20...0x7E, 0x80...0xFF)
+    /// Space and tab.
+    static let blank = ByteSet(0x09...0x09, 0x20...0x20)
+    /// Digits.
+    static let digit = ByteSet(0x30...0x39)
+
+    /// Whether all bytes are in the set.
+    func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        for byte in bytes where !isMember[Int(byte)] { return false }
+        return true
+    }
+
+    /// Whether all bytes of a text are in the set.
+    func contains(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { contains(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Whether a byte is in the set.
+    func contains(_ byte: UInt8) -> Bool { isMember[Int(byte)] }
+}

@@ -44,26 +44,6 @@ struct EncodedTable: Sendable {
     private static let usualAgeLength = 10
 }
 
-extension JSONBytes {
-    /// Writes an age in seconds, in thousandths; null without a moment.
-    mutating func age(since changedAt: Moment?, at now: Moment) {
-        if let changedAt { number(thousandths: changedAt.thousandths(until: now)) } else { null() }
-    }
-
-    /// The number of bytes that `age` writes.
-    static func length(ofAgeSince changedAt: Moment?, at now: Moment) -> Int {
-        changedAt.map { length(ofThousandths: $0.thousandths(until: now)) } ?? "null".utf8.count
-    }
-}
-
-extension Moment {
-    /// The milliseconds until a later moment, rounded; 0 until an earlier one.
-    fileprivate func thousandths(until later: Moment) -> Int {
-        let nanoseconds = max(0, later.nanoseconds &- nanoseconds)
-        return Int(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 >= 500_000 ? 1 : 0))
-    }
-}
-
 /// The tables that were encoded last, so that a table which is read more often than it changes is encoded once.
 ///
 /// They are found by their entity tags. A tag names a subscription and its version, and equal versions mean equal values.

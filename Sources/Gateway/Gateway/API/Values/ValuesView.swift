@@ -175,6 +175,26 @@ struct ValuesView {
     private static let mostReservedGaps = 4096
 }
 
+extension JSONBytes {
+    /// Writes an age in seconds, in thousandths; null without a moment.
+    mutating func age(since changedAt: Moment?, at now: Moment) {
+        if let changedAt { number(thousandths: changedAt.thousandths(until: now)) } else { null() }
+    }
+
+    /// The number of bytes that `age` writes.
+    static func length(ofAgeSince changedAt: Moment?, at now: Moment) -> Int {
+        changedAt.map { length(ofThousandths: $0.thousandths(until: now)) } ?? "null".utf8.count
+    }
+}
+
+extension Moment {
+    /// The milliseconds until a later moment, rounded; 0 until an earlier one.
+    fileprivate func thousandths(until later: Moment) -> Int {
+        let nanoseconds = max(0, later.nanoseconds &- nanoseconds)
+        return Int(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 >= 500_000 ? 1 : 0))
+    }
+}
+
 /// Writes the members of items; determines once what all items have in common.
 private struct ItemMembers {
     private let table: ValueTable
@@ -220,14 +240,6 @@ private struct ItemMembers {
             json.string(row?[index])
         }
         json.endObject()
-    }
-}
-
-extension Duration {
-    /// Seconds with three decimals; not below 0.
-    package var roundedSeconds: Double {
-        let (seconds, attoseconds) = components
-        return max((Double(seconds) * 1000 + Double(attoseconds) / 1e15).rounded() / 1000, 0)
     }
 }
 

@@ -114,3 +114,11 @@ extension JSONBytes {
         }
     }
 }
+
+extension Duration {
+    /// Seconds with three decimals; not below 0.
+    package var roundedSeconds: Double {
+        let (seconds, attoseconds) = components
+        return max((Double(seconds) * 1000 + Double(attoseconds) / 1e15).rounded() / 1000, 0)
+    }
+}
