@@ -14,8 +14,6 @@ final class SessionDriver {
     /// The bytes of a connection that are handled before its receive window gets them back: half of the window, so that
     /// most batches need no call of the network thread.
     private let returnedBytes: Int
-    /// The connections that have brought lines before there was a session.
-    private var answered: Set<ConnectionID> = []
     /// The options last passed to the machine.
     private var options: ConnectionOptionValues
     private var machine: SessionMachine
@@ -32,6 +30,8 @@ final class SessionDriver {
         let transport: any Transport
         /// The handled bytes that the receive window has not got back.
         var handledBytes = 0
+        /// Whether its first lines came before there was a session; nil: it has brought none.
+        var isEarly: Bool?
     }
 
     init(core: ClientCore, connector: any TransportConnector) {
@@ -194,11 +194,11 @@ final class SessionDriver {
     }
 
     private func transportReported(_ connection: ConnectionID, _ event: TransportEvent) async {
-        guard links[connection] != nil else { return }
+        guard let present = links[connection] else { return }
         switch event {
         case .opened: perform(machine.transportOpened(connection, at: context))
         case .received(let batch):
-            if !machine.hasSession { answered.insert(connection) }
+            if present.isEarly == nil { links[connection]?.isEarly = !machine.hasSession }
             await received(batch, on: connection)
             guard var link = links[connection] else { return }
             link.handledBytes += batch.byteCount
@@ -209,7 +209,7 @@ final class SessionDriver {
             links[connection] = link
         case .closed(let end):
             links[connection] = nil
-            let isForeign = answered.remove(connection) != nil && !machine.hasSession && end == .completed
+            let isForeign = present.isEarly == true && !machine.hasSession && end == .completed
             let cause = isForeign ? .failed(reason: "the response is not TLCP", kind: .notLightstreamer) : end
             core.state.withLock { $0.noteEnd(cause) }
             logger.debug("connection ended", metadata: ["connection": "\(connection.rawValue)", "end": "\(end)"])

@@ -93,20 +93,14 @@ struct EventEncoder {
     //     data: {"client":…}
     //     (empty line)
 
-    /// Opens an event of a topic, and its data with the members that all events of the topic have.
-    private mutating func begin(
+    /// Opens an event. The JSON text of its data follows; the data of an event of a topic has the members that all events
+    /// of the topic have.
+    mutating func begin(
         _ name: StaticString,
-        _ sequence: UInt64,
-        of context: TopicContext,
+        _ sequence: UInt64?,
+        of context: TopicContext? = nil,
         _ format: EventFormat
     ) {
-        begin(name, sequence, format)
-        json.beginObject()
-        json.raw(context.commonMembers)
-    }
-
-    /// Opens an event; the JSON text of its data follows.
-    mutating func begin(_ name: StaticString, _ sequence: UInt64?, _ format: EventFormat) {
         let isSSE = format == .serverSentEvents
         append(isSSE ? "event: " : #"{"event":""#)
         append(name)
@@ -117,6 +111,10 @@ struct EventEncoder {
             json.bytes.append(decimal: Int(truncatingIfNeeded: sequence))
         }
         append(isSSE ? "\ndata: " : #"","data":"#)
+        if let context {
+            json.beginObject()
+            json.raw(context.commonMembers)
+        }
     }
 
     /// Closes the event.

@@ -58,7 +58,16 @@ struct TopicLog {
     }
 
     /// The part that may be read now.
-    var view: LogView { LogView(tail: tail, weight: weight, firstValues: firstValues) }
+    var view: LogView {
+        LogView(
+            tail: tail,
+            tailCount: tail.count,
+            tailNumber: tail.number,
+            endOrdinal: tail.endOrdinal,
+            weight: weight,
+            firstValues: firstValues
+        )
+    }
 
     /// The place behind the last event.
     var end: LogPosition { LogPosition(segment: tail, index: tail.count) }
@@ -143,7 +152,11 @@ struct TopicLog {
         let eventWeight = size > 0 ? size : event.weight
         tail.append(LogRecord(sequence: sequence, published: now, offset: weight, event: event), weight: eventWeight)
         weight += eventWeight
-        if event.isFirstValue, context.policy.conflates { firstValues += eventWeight }
+        if case .subscription(.update(let update)) = event, update.isSnapshot, event.isFirstValue,
+            context.policy.conflates
+        {
+            firstValues += eventWeight
+        }
         trim(limits)
     }
 
@@ -230,14 +243,4 @@ struct LogView: Sendable {
     let weight: Int
     /// The weight of those of them that are the first values of rows.
     let firstValues: Int
-
-    /// The whole log as it is now.
-    init(tail: LogSegment, weight: Int, firstValues: Int) {
-        self.tail = tail
-        self.weight = weight
-        self.firstValues = firstValues
-        tailCount = tail.count
-        tailNumber = tail.number
-        endOrdinal = tail.endOrdinal
-    }
 }

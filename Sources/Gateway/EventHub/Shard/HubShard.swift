@@ -82,7 +82,7 @@ package final class HubShard: StreamFeed {
         for unseen in unseen {
             recordLatency(of: unseen, now: now)
             unseen.channel.advanceLiveGroups(now: now)
-            unseen.channel.forEachCursor { markDue($0, &news) }
+            for cursor in unseen.channel.lateReaders() { markDue(cursor, &news) }
         }
         unseen.removeAll(keepingCapacity: true)
         let isAnyBudgetExceeded = context.hasGreedyOwner ? true : context.memory.isExceeded
@@ -173,7 +173,9 @@ package final class HubShard: StreamFeed {
     /// delivered first.
     private func apply(_ changes: [(String, [StreamChange])], _ news: inout FeedNews) {
         for (id, _) in changes { subscribers[id]?.leaveLiveGroup() }
-        for unseen in unseen { unseen.channel.forEachCursor { $0.subscriber.list($0) } }
+        for unseen in unseen {
+            for cursor in unseen.channel.lateReaders() { cursor.subscriber.list(cursor) }
+        }
         for (id, changes) in changes {
             guard let subscriber = subscribers[id] else { continue }
             for change in changes { subscriber.apply(change) }

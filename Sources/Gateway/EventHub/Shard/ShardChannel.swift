@@ -50,13 +50,12 @@ final class ShardChannel: @unchecked Sendable {
     /// Removes a reader that is not in a live group.
     func remove(_ cursor: Cursor) { late.remove(cursor) }
 
-    /// Visits all readers that are not in a live group. Each call begins with another reader, for fairness.
-    func forEachCursor(_ body: (Cursor) -> Void) {
+    /// All readers that are not in a live group. Each call has another reader as the first, for fairness.
+    func lateReaders() -> [Cursor] {
         let cursors = late.cursors
-        guard !cursors.isEmpty else { return }
+        guard cursors.count > 1 else { return cursors }
         first = (first + 1) % cursors.count
-        for index in first..<cursors.count { body(cursors[index]) }
-        for index in 0..<first { body(cursors[index]) }
+        return Array(cursors[first...] + cursors[..<first])
     }
 
     // MARK: - Live groups
