@@ -62,9 +62,10 @@ extension Subscription {
             state.refusal = nil
             state.token = token
             state.core = core
-            state.table = table ?? ValueTable(properties: properties)
-            state.keyPosition = table?.keyPosition ?? state.keyPosition
-            state.commandPosition = table?.commandPosition ?? state.commandPosition
+            state.table = table
+            if let position = table?.keyPosition { state.keyPosition = position }
+            if let position = table?.commandPosition { state.commandPosition = position }
+            if table == nil { state.table = ValueTable(properties: properties) }
             return .success(properties)
         }
     }

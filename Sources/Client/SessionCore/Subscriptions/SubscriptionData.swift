@@ -186,7 +186,8 @@ enum SubscriptionLimits {
 
     /// Whether a subscription may have this number of items and fields.
     static func admit(itemCount: Int, fieldCount: Int) -> Bool {
-        itemCount <= maxItemCount && fieldCount <= maxFieldCount && itemCount * fieldCount <= maxValueCount
+        guard itemCount <= maxItemCount, fieldCount <= maxFieldCount else { return false }
+        return itemCount * fieldCount <= maxValueCount
     }
 }
 

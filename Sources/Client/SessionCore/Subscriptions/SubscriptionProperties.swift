@@ -18,6 +18,8 @@ public enum NameSource: Sendable, Hashable {
     /// Whether a name is a number, which cannot name an item: decimal digits with an optional sign,
     /// fraction and exponent.
     public static func isNumber(_ name: String) -> Bool {
+        // Most names begin with a letter, which comes after the digits, signs and the dot.
+        guard let first = name.utf8.first, first <= UInt8(ascii: "9") else { return false }
         var rest = name.utf8[...]
         func skipSign() { if let first = rest.first, first == 0x2B || first == 0x2D { rest.removeFirst() } }
         func skipDigits() -> Bool {
@@ -101,11 +103,12 @@ public struct SubscriptionProperties: Sendable, Hashable {
 
     /// Whether all properties are equal, names compared by their bytes.
     public static func == (left: SubscriptionProperties, right: SubscriptionProperties) -> Bool {
-        left.mode == right.mode && left.items == right.items && left.fields == right.fields
-            && left.requestedSnapshot == right.requestedSnapshot
-            && left.requestedMaxFrequency == right.requestedMaxFrequency
-            && left.requestedBufferSize == right.requestedBufferSize
-            && left.secondLevelFields == right.secondLevelFields && left.otherNames == right.otherNames
+        guard left.mode == right.mode, left.items == right.items, left.fields == right.fields,
+            left.requestedSnapshot == right.requestedSnapshot,
+            left.requestedMaxFrequency == right.requestedMaxFrequency,
+            left.requestedBufferSize == right.requestedBufferSize, left.secondLevelFields == right.secondLevelFields
+        else { return false }
+        return left.otherNames == right.otherNames
     }
 
     /// Feeds all properties to a hasher.
@@ -131,7 +134,7 @@ public struct SubscriptionProperties: Sendable, Hashable {
             properties.append(("requestedMaxFrequency", "has no effect in RAW mode"))
         }
         if requestedBufferSize != nil {
-            if mode == .raw || mode == .command {
+            if [.raw, .command].contains(mode) {
                 properties.append(("requestedBufferSize", "has no effect in \(mode.rawValue) mode"))
             } else if requestedMaxFrequency == .unfiltered {
                 properties.append(("requestedBufferSize", "has no effect with requestedMaxFrequency unfiltered"))
@@ -145,8 +148,10 @@ public struct SubscriptionProperties: Sendable, Hashable {
 
     /// The buffer size to request from the server; nil: none.
     var effectiveBufferSize: RequestedBufferSize? {
-        let isBuffered = (mode == .merge || mode == .distinct) && requestedMaxFrequency != .unfiltered
-        return isBuffered ? requestedBufferSize : nil
+        switch mode {
+        case .merge, .distinct: requestedMaxFrequency == .unfiltered ? nil : requestedBufferSize
+        case .raw, .command: nil
+        }
     }
 }
 

@@ -24,7 +24,7 @@ extension HubState {
 
     private mutating func apply(_ change: SubscriptionChange, of id: SubscriptionID, now: Moment) {
         if case .event(let event) = change { return apply(event, of: id, now: now) }
-        watches.changed(id)
+        if !watches.watches.isEmpty { watches.changed(id) }
         switch change {
         case .added(let properties): addSubscription(id, properties: properties)
         case .removed: removeSubscription(id)

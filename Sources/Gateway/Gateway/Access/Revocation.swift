@@ -81,13 +81,6 @@ extension Services {
         }
     }
 
-    /// Refuses a caller whose rights changed after they were checked: `end(_:)` does not find what is made later.
-    func checkPresent(_ call: Call) throws(Problem) {
-        // The member that received a forwarded request has checked the credentials by its own configuration.
-        guard !call.isForwarded, !access.policy.recognises(call.caller) else { return }
-        throw Challenge.changed()
-    }
-
     /// The present permissions of the owner of a client or subscription; nil: it has none any more.
     private func permissions(ofOwnerOf id: String, after revocation: Revocation) -> Permissions? {
         var owner = access.owners.holder(of: id)

@@ -26,7 +26,10 @@ final class SingleProcess: Coordination {
     // MARK: - Place
 
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        try operation.method == .post ? idempotency.perform(call, operation, now: clock()) : operation.handler(call)
+        guard operation.method == .post, call.header("Idempotency-Key") != nil else {
+            return try operation.handler(call)
+        }
+        return try idempotency.perform(call, operation, now: clock())
     }
 
     var contact: Contact { .all }

@@ -173,6 +173,14 @@ extension Services {
         return resource
     }
 
+    /// Refuses a caller whose rights changed after they were checked: `end(_:)` does not find what is made later.
+    func checkPresent(_ call: Call) throws(Problem) {
+        let policy = access.policy
+        // The member that received a forwarded request has checked the credentials by its own configuration.
+        guard !policy.isOpen, !call.isForwarded, !policy.recognises(call.caller) else { return }
+        throw Challenge.changed()
+    }
+
     /// A response with a client and those of its subscriptions that the caller sees.
     func clientResponse(_ client: PooledClient, _ call: Call, status: Int = 200) -> Response {
         let permissions = permissions(call)

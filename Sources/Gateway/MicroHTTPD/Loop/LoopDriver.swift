@@ -130,8 +130,10 @@ final class LoopDriver {
     /// Handles messages, and the events and deadlines of connections.
     private func serveConnections(hasMessages: Bool, _ now: Moment) {
         requestTimes.advance(to: now)
-        acceptor.advance(to: now)
-        if hasMessages { loop.mailbox.take().forEach(act) }
+        if acceptor.pausedUntil != nil { acceptor.advance(to: now) }
+        if hasMessages {
+            for message in loop.mailbox.take() { act(message) }
+        }
         takeOccurrences(now)
     }
 
@@ -161,7 +163,9 @@ final class LoopDriver {
 
     /// The earliest deadline of connections, requests, servers and drains.
     private func connectionsDue(after now: Moment) -> Moment {
-        var due = min(requestTimes.nextTick ?? .never, acceptor.pausedUntil ?? .never)
+        var due = Moment.never
+        if let tick = requestTimes.nextTick { due = tick }
+        if let pause = acceptor.pausedUntil { due = min(due, pause) }
         for server in servers {
             guard let milliseconds = server.timeout(at: now) else { continue }
             due = min(due, now.advanced(by: Int64(clamping: min(milliseconds, 1 << 40)) * 1_000_000))
@@ -197,7 +201,8 @@ final class LoopDriver {
     private func runServers() {
         for server in servers {
             let isDue = dueServers.contains(server.token)
-            if isDue || server.mustRun(at: scheduler.now) { server.run(at: scheduler.now, isDue: isDue) }
+            let mustRun = isDue ? true : server.mustRun(at: scheduler.now)
+            if mustRun { server.run(at: scheduler.now, isDue: isDue) }
         }
         dueServers.removeAll(keepingCapacity: true)
         while servers.count > 1, let index = servers.dropLast().firstIndex(where: { $0.connections == 0 }) {

@@ -36,13 +36,13 @@ package struct SessionKey: Hashable, Sendable {
 
     /// Equal bytes: the server keeps canonically equivalent users apart.
     package static func == (left: SessionKey, right: SessionKey) -> Bool {
-        left.group == right.group && left.hasSameAccount(as: right)
+        left.group == right.group ? left.hasSameAccount(as: right) : false
     }
 
     /// Whether the upstream and the credentials are the same.
     func hasSameAccount(as other: SessionKey) -> Bool {
-        Self.isSame(upstream, other.upstream) && Self.isSame(user, other.user)
-            && Self.isSame(password, other.password)
+        guard upstream.hasSameBytes(as: other.upstream), Self.isSame(user, other.user) else { return false }
+        return Self.isSame(password, other.password)
     }
 
     /// Feeds the bytes to a hasher.
@@ -54,8 +54,11 @@ package struct SessionKey: Hashable, Sendable {
     }
 
     private static func isSame(_ left: String?, _ right: String?) -> Bool {
-        guard let left, let right else { return left == nil && right == nil }
-        return left.hasSameBytes(as: right)
+        switch (left, right) {
+        case (let left?, let right?): left.hasSameBytes(as: right)
+        case (nil, nil): true
+        case (_?, nil), (nil, _?): false
+        }
     }
 }
 

@@ -116,7 +116,7 @@ package final class SubscriptionResource: Sendable {
             )
         }
         return SubscriptionReading(
-            table: carrier.table,
+            table: carrier.subscription.valueTable ?? carrier.empty,
             isStale: !carrier.client.core.status.delivers,
             status: status
         )

@@ -32,6 +32,7 @@ package struct Permissions: Sendable {
     ///
     /// - Parameter upstream: The upstream; nil for a server by address, which requires all upstreams.
     func covers(_ properties: SubscriptionProperties, of upstream: String?) -> Bool {
+        if rights.reachesOverAll { return true }
         guard let upstream else { return rights.coversAllUpstreams && rights.covers(properties) }
         if feeds.makePublic(properties, of: upstream) { return true }
         return rights.covers(upstream: upstream) && rights.covers(properties)
@@ -47,7 +48,8 @@ package struct Permissions: Sendable {
 
     /// Whether an upstream is visible.
     package func sees(upstream name: String) -> Bool {
-        rights.covers(upstream: name) && feeds.permit(upstream: name, to: rights)
+        if rights.reachesOverAll { return true }
+        return rights.covers(upstream: name) && feeds.permit(upstream: name, to: rights)
     }
 
     /// Whether a client is visible.
@@ -239,6 +241,7 @@ package final class ResourceOwners: Sendable {
 
     /// Sets the owner of a subscription, which counts towards the owner's quotas. Throws 429 over a quota.
     package func note(_ resource: SubscriptionResource, madeBy caller: Caller) throws(Problem) {
+        guard caller.identity != nil else { return }
         try usage.add(resource.id.rawValue, resource.properties, for: caller)
         note(resource.id.rawValue, caller)
     }
