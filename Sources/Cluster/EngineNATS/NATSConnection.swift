@@ -41,6 +41,20 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     // MARK: - Opening
 
+    /// Why a connection cannot be opened, and the setting to check.
+    private static func cause(of status: natsStatus) -> String {
+        switch status {
+        case NATS_NO_SERVER: "nothing accepts connections there. Start NATS, or correct cluster.url."
+        case NATS_TIMEOUT: "it does not respond. Check cluster.url and the firewalls on the way."
+        case NATS_CONNECTION_AUTH_FAILED:
+            "it refuses the credentials. Check cluster.user, cluster.password and cluster.credentialsFile."
+        case NATS_SECURE_CONNECTION_REQUIRED: "it requires TLS. Use tls:// in cluster.url."
+        case NATS_SECURE_CONNECTION_WANTED: "it does not speak TLS. Use nats:// in cluster.url."
+        case NATS_SSL_ERROR: "the TLS handshake failed. Check cluster.tls and the certificate of the server."
+        default: "\(String(cString: natsStatus_GetText(status)))."
+        }
+    }
+
     /// Connects and subscribes; waits for the server.
     func open() throws {
         var options: OpaquePointer?
@@ -53,7 +67,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         let status = natsConnection_Connect(&handle, options)
         guard status == NATS_OK else {
             context.release()
-            throw EngineError.notConnected(String(cString: natsStatus_GetText(status)))
+            throw EngineError.notConnected(Self.cause(of: status))
         }
         do {
             try subscribe("\(inbox).*", natsReplied)

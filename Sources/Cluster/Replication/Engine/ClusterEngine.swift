@@ -70,3 +70,16 @@ package enum EngineError: Error, Sendable, Equatable {
     /// A frame is not, or no longer, in the log.
     case missing
 }
+
+extension EngineError: CustomStringConvertible {
+    /// The error as a sentence.
+    package var description: String {
+        switch self {
+        case .notConnected(let cause): "The engine is not connected: \(cause)"
+        case .timeout: "The engine does not respond in time."
+        case .noResponder: "No member responds."
+        case .refused(let cause): "The engine refuses the operation: \(cause)"
+        case .missing: "The log does not have the frame."
+        }
+    }
+}
