@@ -80,8 +80,13 @@ def main(address):
         )
         made = call(contract, "createSubscription").sync_detailed(client=client, body=body, prefer="wait=20")
         assert made.status_code == 201 and made.parsed.subscribed, made
-        value = call(contract, "getValue").sync(made.parsed.id, "item1", "last_price", client=client)
-        assert float(value.value) > 0, value
+        arguments = {"id": made.parsed.id, "item": "item1", "field": "last_price", "client": client}
+        value = call(contract, "getValue").sync_detailed(**arguments)
+        if value.parsed.value is None:
+            # The snapshot has not arrived yet: a long poll waits for it.
+            tag = value.headers["ETag"]
+            value = call(contract, "getValue").sync_detailed(**arguments, if_none_match=tag, prefer="wait=20")
+        assert float(value.parsed.value) > 0, value
         table = call(contract, "getValues").sync(made.parsed.id, client=client)
         assert table.items[0].item == "item1", table
         listed = call(contract, "listSubscriptions").sync(client=client)
