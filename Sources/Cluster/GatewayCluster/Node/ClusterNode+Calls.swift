@@ -103,8 +103,8 @@ extension ClusterNode {
     /// Calls back the oldest request of this member that waits for a decision about a subject.
     func decided(_ subject: RecordSubject, _ outcome: RecordOutcome) {
         if let request = waiters.withLock({ $0.removeFirst(on: subject) }) { return request.done(outcome) }
-        // The decision is late: nothing has opened the stream.
-        if case .stream(let id) = subject, outcome == .accepted { streams?.closeUnused(id) }
+        // The decision is late.
+        if case .stream(let id) = subject, outcome == .accepted { streams?.opened(id) }
     }
 
     /// The member has stopped: no request waits any more.

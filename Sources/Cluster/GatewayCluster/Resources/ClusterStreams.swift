@@ -35,12 +35,13 @@ struct ClusterStreams: Sendable {
         let deadline = cluster.clock() + cluster.configuration.replacementTime
         var isCaughtUp = false
         while true {
+            let epoch = cluster.epoch
             if let stream = cluster.preparedStream(id), services.permissions(call).sees(streamOf: stream.owner) {
                 if call.isHead { return call.complete { try head(stream, call) } }
                 switch await outcome(of: stream, id) {
                 // The client of the former stream may be reading its last events.
                 case .accepted where isEnding(id): closeUnused(id)
-                case .accepted: return call.complete { try start(id, stream, call, handler) }
+                case .accepted: return call.complete { try start(id, stream, since: epoch, call, handler) }
                 case .refused: return call.complete { .response(try opener.inUse(id, call)) }
                 case .unknown, .pending, .answered, nil: break
                 }
@@ -103,6 +104,7 @@ struct ClusterStreams: Sendable {
     private func start(
         _ id: String,
         _ stream: PreparedStream,
+        since epoch: UInt64?,
         _ call: Call,
         _ handler: (Call) throws -> OperationResult
     ) throws -> OperationResult {
@@ -110,7 +112,7 @@ struct ClusterStreams: Sendable {
             try add(id, stream.definition, of: stream.owner)
             let result = try handler(call)
             if case .stream = result {
-                surrenderUnlessOwned(id)
+                keepIfOwned(id, since: epoch)
             } else {
                 notOpened(id)
             }
@@ -162,20 +164,33 @@ struct ClusterStreams: Sendable {
     /// Writes the definitions of all streams of this member again, after it has joined under another number.
     func declareAgain() {
         for id in services.streamResources.ids {
-            guard let entry = services.streamResources.entry(id), entry.prepared != nil else { continue }
-            declare(id, entry)
-            if entry.isOpen { cluster.write(.stream(.open(id: id))) }
+            declareAgain(id)
         }
     }
 
+    private func declareAgain(_ id: String) {
+        guard let entry = services.streamResources.entry(id), entry.prepared != nil else { return }
+        declare(id, entry)
+        guard entry.isOpen else { return }
+        // Waits, so that no request takes this decision for its own one.
+        cluster.decide(.stream(id), by: .stream(.open(id: id))) { if $0 == .accepted { opened(id) } }
+    }
+
+    /// The log has opened a stream for this member, and no request waits for that: closes it there unless a client has it
+    /// open.
+    func opened(_ id: String) {
+        if services.streamResources.entry(id)?.isOpen != true { closeUnused(id) }
+    }
+
     /// Closes a stream that the log has opened for this member, where nothing has opened it. The member owns it now.
-    func closeUnused(_ id: String) {
+    private func closeUnused(_ id: String) {
         cluster.write(.stream(.close(id: id)))
         if let specification = cluster.streamSpecification(id) { inherit(id, specification) }
     }
 
     /// Recreates a prepared stream that this member owns now.
     func inherit(_ id: String, _ specification: ResourceSpecification) {
+        let epoch = cluster.epoch
         // A job of its own, because the stream may have thousands of sources.
         cluster.addJob {
             do {
@@ -186,7 +201,7 @@ struct ClusterStreams: Sendable {
                 }
                 try add(id, definition, of: specification.owner)
                 opener.expire(id)
-                surrenderUnlessOwned(id)
+                keepIfOwned(id, since: epoch)
             } catch {
                 cluster.logger.warning("cannot recreate a stream of a removed member", metadata: ["error": "\(error)"])
                 cluster.write(.stream(.remove(id: id, evenIfOpen: false)))
@@ -213,8 +228,19 @@ struct ClusterStreams: Sendable {
     }
 
     /// Gives up a stream if another member became its owner while this one was adding it.
-    private func surrenderUnlessOwned(_ id: String) {
-        if cluster.holder(of: id) != .own { surrender(id) }
+    ///
+    /// - Parameter epoch: The epoch in which the log gave the stream to this member.
+    private func keepIfOwned(_ id: String, since epoch: UInt64?) {
+        let owner = cluster.owner(ofStream: id)
+        let isSameEpoch = owner.epoch == epoch
+        switch owner.holder {
+        case .own where isSameEpoch: break
+        // Its former owner has given the stream up. The log of the new epoch does not know it, or not that it is open.
+        case .own,
+            .unknown where !isSameEpoch:
+            declareAgain(id)
+        case .unknown, .none, .process: surrender(id)
+        }
     }
 
     /// Whether a stream that this member gave up is still open.

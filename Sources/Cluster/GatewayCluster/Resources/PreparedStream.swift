@@ -40,6 +40,12 @@ extension ClusterNode {
         )
     }
 
+    /// The member that owns a prepared stream, and the epoch in which it does; unlike `holder(of:)`, unknown for a stream that
+    /// the log does not have.
+    func owner(ofStream id: String) -> (holder: ResourceHolder, epoch: UInt64?) {
+        state.withLock { ($0.machine.holder(of: id), $0.machine.ledger?.epoch) }
+    }
+
     /// The specification of a prepared stream in the log.
     func streamSpecification(_ id: String) -> ResourceSpecification? {
         state.withLock { $0.machine.ledger?.specified[id]?.specification }

@@ -1,3 +1,4 @@
+import Replication
 import StreamIO
 import Testing
 
@@ -122,6 +123,75 @@ import Testing
             let path = try await Self.prepare(first)
             await fixture.settle()
             await Self.openTooLate(path, on: first, seenBy: second, fixture)
+            await fixture.settle()
+            try await Self.use(path, second)
+        }
+    }
+
+    /// Begins an epoch, as a process does that loses the state of the cluster, and waits until all members have joined again.
+    private static func beginEpoch(_ number: UInt64, _ fixture: ClusterFixture, whileHandling handle: () async -> Void)
+        async
+    {
+        let numbers = fixture.members.map(\.number)
+        await handle()
+        let epoch = ClusterFrame(
+            kind: .epoch,
+            member: 9,
+            epoch: number,
+            previous: UInt64(fixture.engine.figures.frames),
+            digest: 0,
+            counter: 0,
+            payload: [1]
+        )
+        fixture.members[0].node.state.withLock { $0.connection }?.append(epoch.bytes)
+        for (member, number) in zip(fixture.members, numbers) { await member.join(fixture.engine, after: number) }
+        await fixture.settle()
+    }
+
+    /// The member that carries the subscription of the streams, and the other one. Only the first one writes records by
+    /// itself, about its session; the other one would wait for them where it loses frames.
+    private static func carrierFirst(_ fixture: ClusterFixture) -> (ClusterMember, ClusterMember) {
+        let (left, right) = (fixture.members[0], fixture.members[1])
+        let owner = left.node.state.withLock { $0.machine.ledger?.topics.values.first?.owner }
+        return owner == left.number ? (left, right) : (right, left)
+    }
+
+    /// The member that may open the stream reads the beginning of an epoch together with this decision. The other member may
+    /// have joined again before it opens the stream.
+    @Test(arguments: 0..<6)
+    func aStreamThatChangesItsOwnerBeforeAnEpochBeginsIsKept(_: Int) async throws {
+        try await ClusterFixture.run { fixture in
+            _ = try await Self.prepare(fixture.members[0])
+            await fixture.settle()
+            let (first, second) = Self.carrierFirst(fixture)
+            let path = try await Self.prepare(first)
+            await fixture.settle()
+            fixture.engine.loseFrames(2, for: second.node.process)
+            var opening: PendingOutcome?
+            await Self.beginEpoch(99, fixture) {
+                opening = second.start("GET", path + "/events")
+                await Self.waitForOpening(path, seenBy: first, fixture.engine)
+            }
+            #expect(await opening?.outcome.isStream == true)
+            await fixture.settle()
+            for member in fixture.members {
+                #expect(await member.perform("GET", path).status == 200)
+                #expect(member.node.preparedStream(String(path.dropFirst("/v1/streams/".count)))?.isOpen == true)
+            }
+            opening?.stream?.onEnd(.neverOpened)
+        }
+    }
+
+    @Test func aStreamThatIsOpenWhenAnEpochBeginsStaysOpenOnOneMember() async throws {
+        try await ClusterFixture.run { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let path = try await Self.prepare(first)
+            let stream = try await Self.open(path, first)
+            await fixture.settle()
+            await Self.beginEpoch(99, fixture) {}
+            await fixture.settle()
+            #expect(await second.perform("GET", path + "/events").status == 409)
+            stream.onEnd(.neverOpened)
             await fixture.settle()
             try await Self.use(path, second)
         }
