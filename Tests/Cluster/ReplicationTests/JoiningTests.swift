@@ -158,6 +158,29 @@ struct JoiningTests {
         #expect(cluster.problems.isEmpty)
     }
 
+    /// Its state follows from the log that the member has not read.
+    @Test
+    func ticketOfAnEpochThatAMemberDoesNotKnowIsNotVoid() throws {
+        let cluster = cluster(seed: 7, loss: 0)
+        let node = cluster.nodes[0]
+        let epoch = try #require(node.machine.ledger?.epoch)
+        let (present, later) = (ticket(of: epoch), ticket(of: epoch &+ 1))
+        let late = cluster.start()
+        for state in [late.machine.state(of: present), node.machine.state(of: present), node.machine.state(of: later)] {
+            #expect(state == .unused)
+        }
+        cluster.stopEngine()
+        cluster.empty()
+        cluster.startEngine()
+        cluster.run(.seconds(20))
+        let state = node.machine.state(of: present)
+        #expect(state == .void)
+    }
+
+    private func ticket(of epoch: UInt64) -> TicketUse {
+        TicketUse(key: RecordKey(high: 1, low: 2), epoch: epoch, issuedAt: 0)
+    }
+
     /// The positions alone do not show it.
     @Test
     func memberNoticesAnotherLogOfTheSameLength() {

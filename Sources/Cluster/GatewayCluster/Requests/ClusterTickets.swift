@@ -156,7 +156,7 @@ extension ClusterNode {
             },
             state: { [self] ticket in
                 // The log of a member that serves alone has no tickets; `use` refuses the stream.
-                isAlone ? .unused : state.withLock { $0.machine.ledger?.state(of: ticket) ?? .void }
+                isAlone ? .unused : state.withLock { $0.machine.state(of: ticket) }
             },
             streamOpened: { [self] ticket, stream in ticketStreams.withLock { $0[ticket] = stream } },
             streamClosed: { [self] in closedTicketStream($0, $1) }

@@ -229,6 +229,12 @@ package struct MemberMachine: ~Copyable, Sendable {
         return place < pastEpochs.firstIndex(of: ledger.epoch) ?? 0
     }
 
+    /// The state of a ticket. One of an epoch that this member has not read yet counts as unused: the log decides about its use.
+    package func state(of ticket: TicketUse) -> TicketState {
+        if let ledger, ledger.epoch == ticket.epoch { return ledger.ticketUses.state(of: ticket) }
+        return isPast(ticket.epoch) ? .void : .unused
+    }
+
     /// The position of the record with which a request began if its key has expired, else 0.
     package func expiredPosition(of key: RecordKey) -> UInt64 {
         guard let position = ledger?.requests.position(of: key), position <= ages.expired else { return 0 }

@@ -119,11 +119,6 @@ package struct ClusterLedger: Sendable, Equatable {
         return common
     }
 
-    /// The state of a ticket.
-    package func state(of ticket: TicketUse) -> TicketState {
-        ticket.epoch == epoch ? ticketUses.state(of: ticket) : .void
-    }
-
     /// The result of applying a frame.
     package enum Verdict: Sendable, Equatable {
         /// It was applied, with these effects in order.
