@@ -30,8 +30,8 @@ package final class Gateway: Sendable {
     /// How long a stop waits for the notification of the other members.
     private static let leaveTime = Duration.seconds(1)
 
-    /// Makes the coordination of a gateway with its hub; nil for a gateway that runs alone.
-    package typealias MakeCoordination = @Sendable (GatewayConfiguration, EventHub, Logger) -> (any Coordination)?
+    /// Makes the coordination of a gateway with a hub whose events the coordination numbers; nil for a gateway that runs alone.
+    package typealias MakeCoordination = @Sendable (GatewayConfiguration, Logger) -> ((EventHub) -> any Coordination)?
 
     /// A gateway that is not running yet.
     ///
@@ -39,7 +39,7 @@ package final class Gateway: Sendable {
     package init(
         configuration: GatewayConfiguration,
         logger: Logger,
-        coordination makeCoordination: MakeCoordination = { _, _, _ in nil }
+        coordination makeCoordination: MakeCoordination = { _, _ in nil }
     ) {
         self.logger = logger
         let current = LiveConfiguration(configuration)
@@ -47,14 +47,14 @@ package final class Gateway: Sendable {
         (self.current, self.daemon) = (current, daemon)
         var limits = configuration.hubConfiguration()
         limits.refusalText = ProblemDetails.refusalText
+        let makeShared = makeCoordination(configuration, logger)
         let hub = EventHub(
             configuration: limits,
             epoch: RandomID.make(prefix: "e"),
-            numbering: configuration.cluster.engine == .none ? .counted : .given
+            numbering: makeShared == nil ? .counted : .given
         )
         self.hub = hub
-        let coordination: any Coordination =
-            makeCoordination(configuration, hub, logger) ?? SingleProcess(hub: hub, clock: Moment.monotonic)
+        let coordination = makeShared?(hub) ?? SingleProcess(hub: hub, clock: Moment.monotonic)
         self.coordination = coordination
         let access = AccessControl(configuration.access, tickets: coordination.tickets)
         self.access = access
@@ -68,9 +68,6 @@ package final class Gateway: Sendable {
             logger: logger,
             observeConnection: ConnectionLog(logger: logger).observe
         )
-        let (events, isAlone) = (hub, configuration.cluster.engine == .none)
-        // The readers of a subscription may be on other members of a cluster, which are not asked.
-        pool.readers { !isAlone || events.isRead(subscription: $0) }
         coordination.attach(pool)
         streams = StreamRegistry(hub: hub)
         let report = MetricsReport(

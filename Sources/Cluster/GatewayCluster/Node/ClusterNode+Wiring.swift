@@ -11,13 +11,13 @@ internal import SessionPool
 
 /// The clustered form of the coordination of a gateway.
 package enum Clustering {
-    /// The coordination of a gateway with this configuration and hub; nil for a gateway that runs alone.
+    /// Makes the coordination of a gateway with this configuration; nil for a gateway that runs alone.
     @Sendable package static func coordination(
         _ configuration: GatewayConfiguration,
-        _ hub: EventHub,
         _ logger: Logger
-    ) -> (any Coordination)? {
-        ClusterNode(configuration, hub: hub, logger: logger)
+    ) -> ((EventHub) -> any Coordination)? {
+        guard configuration.cluster.engine == .nats else { return nil }
+        return { ClusterNode(configuration, hub: $0, logger: logger) }
     }
 
     /// Connects to the engine of a configuration once, and returns the risks of its version and settings, as sentences for
@@ -34,9 +34,8 @@ package enum Clustering {
 }
 
 extension ClusterNode {
-    /// The node of a configuration; nil for a gateway that runs alone.
-    convenience init?(_ configuration: GatewayConfiguration, hub: EventHub, logger: Logger) {
-        guard configuration.cluster.engine == .nats else { return nil }
+    /// The node of a configuration with an engine.
+    convenience init(_ configuration: GatewayConfiguration, hub: EventHub, logger: Logger) {
         let info = MemberInfo(
             name: "\(ProcessInfo.processInfo.hostName):\(configuration.http.port)",
             version: GatewayVersion.text,

@@ -106,6 +106,8 @@ final class ClusterNode: Sendable {
 
     /// Sets the pool of this process; called once, before `run`.
     func attach(_ pool: SessionPool) {
+        // The readers of a subscription may be on other members, which are not asked.
+        pool.readers { _ in true }
         pool.requireCredits()
         applier.withLock { $0.pool = pool }
     }

@@ -12,14 +12,14 @@ final class SingleProcess: Coordination {
     }
 
     let tickets: any Tickets = TicketStore()
-    let publisher: any ChangePublisher
+    private let hub: EventHub
     private let clock: @Sendable () -> Moment
     private let idempotency = IdempotencyStore()
     private let rates = TokenBuckets()
 
     /// A coordination that publishes to the hub itself.
     init(hub: EventHub, clock: @escaping @Sendable () -> Moment) {
-        publisher = hub
+        self.hub = hub
         self.clock = clock
     }
 
@@ -56,6 +56,8 @@ final class SingleProcess: Coordination {
 
     func made(_ change: ResourceChange) {}
 
+    var publisher: any ChangePublisher { hub }
+
     // MARK: - Shared subscriptions
 
     func join(_ key: SharedKey, in pool: SessionPool) throws(PoolError) -> JoinedSubscription {
@@ -83,7 +85,7 @@ final class SingleProcess: Coordination {
 
     var figures: (any CoordinationFigures)? { nil }
 
-    func attach(_ pool: SessionPool) {}
+    func attach(_ pool: SessionPool) { pool.readers { [hub] in hub.isRead(subscription: $0) } }
 
     func attach(_ host: HTTPHost) {}
 
