@@ -30,9 +30,8 @@ STARTING = 120.0
 ENDING = 60.0
 # How long the election of another leader may take.
 ELECTION = 30.0
-# The size of the file system that `engine-full` fills, and the largest log on it.
+# The size of the file system that `engine-full` fills.
 DISK = 64 << 20
-WINDOW = 16 << 20
 
 
 async def until(condition, limit, what):
@@ -177,7 +176,8 @@ class Cluster:
             "cluster.url": ",".join(urls),
             "cluster.secret": "0123456789abcdef0123456789abcdef",
             "cluster.copies": str(len(self.engines)),
-            "cluster.windowBytes": str(WINDOW),
+            "cluster.windowBytes": str(self.options.window),
+            "cluster.window": str(self.options.seconds),
             "streams.retry": "0.2",
             "auth.keys.test.hash": "sha256:" + hashlib.sha256(KEY.encode()).hexdigest(),
             "auth.keys.test.maxSubscriptions": "1000000",
