@@ -102,6 +102,25 @@ struct ClusterLedgerTests {
         }
     }
 
+    @Test
+    func framesThatDoNotFollowTheOnesBeforeThemAreNotApplied() throws {
+        var ledger = try Self.ledger()
+        let (epoch, beginning) = (ledger.epoch, ledger.epochPosition)
+        func apply(_ frame: [UInt8]) -> ClusterLedger.Verdict {
+            ledger.apply(StoredFrame(position: ledger.position + 1, bytes: frame))
+        }
+        let first = Self.frame(Self.a, 1, [Self.join("a")], epoch: epoch, previous: beginning)
+        #expect(apply(first) == .taken([.joined(Self.a)]))
+        #expect(apply(first) == .again)
+        #expect(apply(Self.frame(Self.a, 3, [], epoch: epoch, previous: beginning)) == .lost)
+        #expect(apply(Self.frame(Self.a, 2, [], epoch: epoch, previous: ledger.position + 1)) == .lost)
+        // A writer of an unknown epoch is late, unless it has read this part of another log.
+        #expect(apply(Self.frame(Self.b, 1, [Self.join("b")], epoch: 5, previous: beginning - 1)) == .stale)
+        #expect(apply(Self.frame(Self.b, 1, [Self.join("b")], epoch: 5, previous: beginning)) == .lost)
+        _ = apply(Self.frame(Self.a, 2, [.remove(Self.a)], epoch: epoch, previous: beginning))
+        #expect(apply(first) == .stale && ledger.members[Self.a] == nil)
+    }
+
     @Test(arguments: 0..<200 as Range<UInt64>)
     func bytesOfAnyKindNeverTrap(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)

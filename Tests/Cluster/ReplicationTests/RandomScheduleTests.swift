@@ -48,7 +48,7 @@ struct RandomScheduleTests {
         return cluster
     }
 
-    @Test(arguments: 0..<24 as Range<UInt64>)
+    @Test(arguments: seeds(24))
     func faultsLeaveNeitherHolesNorRepetitions(seed: UInt64) {
         let cluster = readUnderFaults(seed: seed, areAwaited: true)
         #expect(cluster.problems.isEmpty, "seed \(seed)")
@@ -129,7 +129,7 @@ struct RandomScheduleTests {
         return true
     }
 
-    @Test(arguments: 0..<16 as Range<UInt64>)
+    @Test(arguments: seeds(16))
     func confirmedResourcesSurviveTheirOwner(seed: UInt64) {
         var generator = SeededGenerator(seed: seed &+ 5000)
         let cluster = SimulatedCluster(nodes: 3, seed: seed &+ 77, loss: Int.random(in: 0...60, using: &generator))
@@ -184,7 +184,7 @@ struct RandomScheduleTests {
         #expect(cluster.problems.isEmpty)
     }
 
-    @Test(arguments: 0..<16 as Range<UInt64>)
+    @Test(arguments: seeds(16))
     func ticketsOpenOneStreamInTheWholeCluster(seed: UInt64) {
         var generator = SeededGenerator(seed: seed &+ 9000)
         let cluster = SimulatedCluster(nodes: 3, seed: seed &+ 33, loss: Int.random(in: 0...60, using: &generator))
@@ -207,7 +207,7 @@ struct RandomScheduleTests {
         #expect(cluster.problems.isEmpty, "seed \(seed)")
     }
 
-    @Test(arguments: 0..<16 as Range<UInt64>)
+    @Test(arguments: seeds(16))
     func preparedStreamsAreOpenOnOneMember(seed: UInt64) {
         var generator = SeededGenerator(seed: seed &+ 7000)
         let cluster = SimulatedCluster(nodes: 3, seed: seed &+ 99, loss: Int.random(in: 0...60, using: &generator))
