@@ -83,12 +83,6 @@ extension HubEvent {
         }
     }
 
-    /// Whether it is an update of the snapshot that does not change a row of it.
-    var isFirstValue: Bool {
-        guard case .subscription(.update(let update)) = self, update.isSnapshot else { return false }
-        return update.command == nil || update.command == "ADD"
-    }
-
     /// The approximate size of an event with this update in bytes.
     static func weight(of update: ItemUpdate) -> Int {
         update.values.reduce(baseWeight) { $0 &+ valueWeight &+ ($1?.utf8.count ?? 0) }

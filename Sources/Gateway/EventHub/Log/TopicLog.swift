@@ -152,8 +152,8 @@ struct TopicLog {
         let eventWeight = size > 0 ? size : event.weight
         tail.append(LogRecord(sequence: sequence, published: now, offset: weight, event: event), weight: eventWeight)
         weight += eventWeight
-        if case .subscription(.update(let update)) = event, update.isSnapshot, event.isFirstValue,
-            context.policy.conflates
+        if case .subscription(.update(let update)) = event, update.isSnapshot, context.policy.conflates,
+            update.command == nil || update.command == "ADD"
         {
             firstValues += eventWeight
         }

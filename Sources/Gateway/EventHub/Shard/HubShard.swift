@@ -85,8 +85,8 @@ package final class HubShard: StreamFeed {
             for cursor in unseen.channel.lateReaders() { markDue(cursor, &news) }
         }
         unseen.removeAll(keepingCapacity: true)
-        let isAnyBudgetExceeded = context.hasGreedyOwner ? true : context.memory.isExceeded
-        if isAnyBudgetExceeded { closeSlowest(&news) }
+        if !context.hasGreedyOwner, !context.memory.isExceeded { return true }
+        closeSlowest(&news)
         return true
     }
 

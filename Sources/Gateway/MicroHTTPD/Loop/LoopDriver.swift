@@ -201,8 +201,8 @@ final class LoopDriver {
     private func runServers() {
         for server in servers {
             let isDue = dueServers.contains(server.token)
-            let mustRun = isDue ? true : server.mustRun(at: scheduler.now)
-            if mustRun { server.run(at: scheduler.now, isDue: isDue) }
+            if !isDue, !server.mustRun(at: scheduler.now) { continue }
+            server.run(at: scheduler.now, isDue: isDue)
         }
         dueServers.removeAll(keepingCapacity: true)
         while servers.count > 1, let index = servers.dropLast().firstIndex(where: { $0.connections == 0 }) {

@@ -51,7 +51,7 @@ struct RequestHead {
 
         body = try Self.body(framing, version)
         (rawPath, rawQuery) = (path, query)
-        isLastOnConnection = body == .chunked ? true : headers.hasBareLineFeed
+        isLastOnConnection = body == .chunked || headers.hasBareLineFeed
         self.method = method
         self.version = version
         self.headers = headers.fields

@@ -13,7 +13,7 @@ extension HTTPServer {
         }
         responseBegan(exchange)
         driver.requestTimes.responseBegan(exchange.record, size: size)
-        let isLast = driver.isWindingDown ? true : exchange.isLastOnConnection
+        let isLast = driver.isWindingDown || exchange.isLastOnConnection
         guard let made = response.makeLibraryResponse(closing: isLast) else { return .NO }
         defer { MHD_destroy_response(made) }
         return queue(made, status: response.sendableStatus, exchange)

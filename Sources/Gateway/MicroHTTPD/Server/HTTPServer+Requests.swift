@@ -58,7 +58,7 @@ extension HTTPServer {
         exchange.head = head
         if head.body == .chunked { chunksBegan(exchange) }
         let isReserved = exchange.record.place.isReserved
-        exchange.isLastOnConnection = isReserved ? true : head.isLastOnConnection
+        exchange.isLastOnConnection = isReserved || head.isLastOnConnection
         exchange.phase = .body
         if isReserved, !driver.handler.isOperational(request(of: exchange, head)) {
             return refuse(exchange, .connectionLimitReached)

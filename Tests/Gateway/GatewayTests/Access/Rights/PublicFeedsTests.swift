@@ -36,7 +36,8 @@ import Testing
         for closed in ["/v1/values?feed=closed", target + "b", target + "a,b", "/v1/stream?feed=closed"] {
             #expect(fixture.wait0(closed).status == 401, "\(closed)")
         }
-        #expect(fixture.perform("GET", "/feeds/closed").status == 404)
+        // Whether there is such a feed is told to callers with credentials only.
+        for path in ["/feeds/closed", "/feeds/none"] { #expect(fixture.perform("GET", path).status == 401, "\(path)") }
         #expect(fixture.perform("GET", "/v1/subscriptions").status == 401)
     }
 
