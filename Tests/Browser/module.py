@@ -382,9 +382,8 @@ def a_hidden_page_may_ask_for_less(binary):
         page.see("""Object.defineProperty(document, "hidden", { value: true });
             document.dispatchEvent(new Event("visibilitychange"));
             window.times = []; void (handle.on.change = () => { times.push(performance.now()); })""")
-        page.wait("times.length >= 6")
-        pauses = page.see("times.slice(2).map((time, index) => time - times[index + 1])")
-        expect(min(pauses) > 300, f"pauses: {pauses}")
+        # Events of the former stream may arrive until the one with the limit is open.
+        page.wait("times.length > 4 && times.slice(-4).every((time, index) => time - times.at(index - 5) > 300)")
 
 
 # MARK: - Frameworks
