@@ -25,7 +25,7 @@ package struct SubscriptionStore: ~Copyable {
     package init() {}
 
     /// Whether requests are pending for `takePendingRequests`.
-    package var hasPendingRequests: Bool { due.isEmpty ? !dueLater.isEmpty : true }
+    package var hasPendingRequests: Bool { !due.isEmpty || !dueLater.isEmpty }
 
     // MARK: - Commands
 

@@ -229,7 +229,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         return place < pastEpochs.firstIndex(of: ledger.epoch) ?? 0
     }
 
-    /// The state of a ticket. One of an epoch that this member has not read yet counts as unused: the log decides about its use.
+    /// The state of a ticket. A ticket of an epoch that this member has not read yet counts as unused: the log decides about its use.
     package func state(of ticket: TicketUse) -> TicketState {
         if let ledger, ledger.epoch == ticket.epoch { return ledger.ticketUses.state(of: ticket) }
         return isPast(ticket.epoch) ? .void : .unused

@@ -98,7 +98,7 @@ struct FieldNaming: Sendable {
             names += second.names ?? []
             isListed = isListed && second.names != nil
         }
-        usesNames = isListed ? Set(names.map { JSONValue.string($0) }).count == names.count : false
+        usesNames = isListed && Set(names.map(JSONValue.string)).count == names.count
         let count = max(names.count, 64)
         let texts = usesNames ? names : (1...count).map(String.init)
         keys = JSONKeys(texts)

@@ -51,11 +51,11 @@ final class ShardChannel: @unchecked Sendable {
     func remove(_ cursor: Cursor) { late.remove(cursor) }
 
     /// All readers that are not in a live group. Each call has another reader as the first, for fairness.
-    func lateReaders() -> [Cursor] {
+    func lateReaders() -> FlattenSequence<[ArraySlice<Cursor>]> {
         let cursors = late.cursors
-        guard cursors.count > 1 else { return cursors }
+        guard !cursors.isEmpty else { return [].joined() }
         first = (first + 1) % cursors.count
-        return Array(cursors[first...] + cursors[..<first])
+        return [cursors[first...], cursors[..<first]].joined()
     }
 
     // MARK: - Live groups

@@ -11,7 +11,7 @@ internal import StreamIO
 final class Subscriber: StreamContent {
     /// Up to this lag a late reader receives shared bytes as well, which costs less than conflation.
     private static let slack = (events: 64, weight: 16 << 10)
-    /// The events of a blocked reader that are conflated in one pass, at least: other streams wait for it.
+    /// The events of a blocked reader that are conflated in one pass, at least: other streams wait meanwhile.
     private static let pace = 4096
 
     /// The stream's id.

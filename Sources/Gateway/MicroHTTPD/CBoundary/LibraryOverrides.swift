@@ -110,7 +110,7 @@ extension UnsafeRawBufferPointer {
 
     /// Whether `RequestHead` and the library both read this as the same number.
     fileprivate var isContentLength: Bool {
-        (1...RequestHead.mostLengthDigits).contains(count) ? ByteSet.digit.contains(self) : false
+        (1...RequestHead.mostLengthDigits).contains(count) && ByteSet.digit.contains(self)
     }
 }
 

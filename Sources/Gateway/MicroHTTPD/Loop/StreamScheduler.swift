@@ -209,8 +209,7 @@ final class StreamScheduler {
         }
         switch outcome {
         case .idle(let deadline):
-            // Usually the deadline stays: that of the next heartbeat.
-            if entries[slot].deadline != deadline { schedule(slot, deadline) }
+            schedule(slot, deadline)
         case .more:
             schedule(slot, nil)
             enqueue(slot)
@@ -223,6 +222,7 @@ final class StreamScheduler {
     }
 
     private func schedule(_ slot: Int, _ deadline: Moment?) {
+        // Usually the deadline stays: that of the next heartbeat.
         guard entries[slot].deadline != deadline else { return }
         entries[slot].deadline = deadline
         if let deadline {

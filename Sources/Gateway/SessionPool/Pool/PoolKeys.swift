@@ -36,7 +36,7 @@ package struct SessionKey: Hashable, Sendable {
 
     /// Equal bytes: the server keeps canonically equivalent users apart.
     package static func == (left: SessionKey, right: SessionKey) -> Bool {
-        left.group == right.group ? left.hasSameAccount(as: right) : false
+        left.group == right.group && left.hasSameAccount(as: right)
     }
 
     /// Whether the upstream and the credentials are the same.

@@ -36,9 +36,10 @@ struct CachePolicy: Sendable {
         header = "public, max-age=\(configuration.maxAge)\(stale)"
         headerAfterCursor = "public, max-age=\(configuration.maxAge + configuration.staleWhileRevalidate)"
     }
+
     /// The earliest response to a request with a cursor that arrives at a moment: the end of the present interval. The
     /// intervals of a subscription are the same for all readers, so that readers with different cursors get equal
-    /// versions, and poll at one URL from then on. Those of other subscriptions end at other moments.
+    /// versions, and poll at one URL from then on. The intervals of other subscriptions end at other moments.
     func earliestResponse(to arrival: Moment, of topic: SubscriptionID) -> Moment? {
         guard let length = interval?.clampedNanoseconds else { return nil }
         let begin = Int64(FNV1a(of: topic.rawValue).value % UInt64(length))

@@ -73,7 +73,7 @@ package struct Rights: Sendable, Equatable {
 
 extension Rights {
     /// Whether every upstream is covered, those that requests name by address included.
-    package var coversAllUpstreams: Bool { feeds == nil ? upstreams.coverAll : false }
+    package var coversAllUpstreams: Bool { feeds == nil && upstreams.coverAll }
 
     /// Whether every item is covered.
     package var coversAllItems: Bool { items.coverAll }
