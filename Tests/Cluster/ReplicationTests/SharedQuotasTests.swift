@@ -95,7 +95,7 @@ struct SharedQuotasTests {
         for id in ["s1", "s2"] {
             let record = QuotaRecord.declare(.subscription(id, of: "key:a"), size: .max)
             let body = ClusterRecord.quota(record).body
-            guard case .quota(let read)? = try ClusterRecord.read(body[...], layout: { _ in nil }) else { continue }
+            guard case .quota(let read) = try ClusterRecord.read(body[...], layout: { _ in nil }) else { continue }
             ledger.apply(read, by: 1, &effects)
         }
         #expect(ledger.used(of: Self.demand("s1", 0).unit.quota).size == 2 * Int(UInt32.max))

@@ -111,113 +111,80 @@ package struct ForwardedResponse: Sendable, Equatable {
 extension ForwardedRequest {
     /// The bytes of one message with some requests.
     package static func encoded(_ requests: [ForwardedRequest]) -> [UInt8] {
-        var writer = ByteWriter.stating()
-        writer.list(requests) { writer, request in
-            writer.string(request.method)
-            writer.string(request.path)
-            writer.optional(request.query) { $0.string($1) }
-            writer.headers(request.headers)
-            writer.blob(request.body)
-            writer.string(request.requestID)
-            writer.string(request.peer)
-            writer.caller(request.caller)
-            writer.bool(request.isListing)
-        }
-        return writer.bytes
+        Wire<[ForwardedRequest]>.list(.forwardedRequest).stating().bytes(requests)
     }
 
     /// Reads a message with requests.
     package static func decoded(_ bytes: [UInt8]) throws(CodingError) -> [ForwardedRequest] {
-        var reader = try ByteReader.stating(bytes)
-        let requests = try reader.list { reader throws(CodingError) in try reader.forwardedRequest() }
-        try reader.finish()
-        return requests
+        try Wire<[ForwardedRequest]>.list(.forwardedRequest).stating().value(bytes)
     }
 }
 
 extension ForwardedResponse {
     /// The bytes of one message with some responses.
     package static func encoded(_ responses: [ForwardedResponse]) -> [UInt8] {
-        var writer = ByteWriter.stating()
-        writer.list(responses) { writer, response in
-            writer.signed(response.status)
-            writer.optional(response.problem) { $0.string($1) }
-            writer.headers(response.headers)
-            writer.blob(response.body)
-        }
-        return writer.bytes
+        Wire<[ForwardedResponse]>.list(.forwardedResponse).stating().bytes(responses)
     }
 
     /// Reads a message with responses.
     package static func decoded(_ bytes: [UInt8]) throws(CodingError) -> [ForwardedResponse] {
-        var reader = try ByteReader.stating(bytes)
-        let responses = try reader.list { reader throws(CodingError) in
-            var response = ForwardedResponse(status: try reader.signed())
-            response.problem = try reader.optionalString()
-            response.headers = try reader.headers()
-            response.body = Array(try reader.blob())
-            guard (200...599).contains(response.status) else { throw CodingError.malformed }
-            return response
-        }
-        try reader.finish()
-        return responses
+        try Wire<[ForwardedResponse]>.list(.forwardedResponse).stating().value(bytes)
     }
 }
 
-extension ByteWriter {
-    mutating func caller(_ caller: ForwardedRequest.Caller) {
-        optional(caller.identity) { $0.string($1) }
-        for words in [caller.operations, caller.upstreams, caller.items] { list(words) { $0.string($1) } }
-        for words in [caller.dataAdapters, caller.feeds] { optional(words) { $0.list($1) { $0.string($1) } } }
-        for limit in [caller.maxSubscriptions, caller.maxItems, caller.streams] {
-            optional(limit) { $0.signed($1) }
-        }
-        optional(caller.rate) { $0.double($1) }
-        optional(caller.verifiedBy) { $0.blob($1) }
-    }
-
-    fileprivate mutating func headers(_ headers: [(name: String, value: String)]) {
-        list(headers) { writer, header in
-            writer.string(header.name)
-            writer.string(header.value)
-        }
-    }
+extension Wire<ForwardedRequest> {
+    static let forwardedRequest = Wire(
+        ForwardedRequest.init,
+        (\.method, .string),
+        (\.path, .string),
+        (\.query, .optional(.string)),
+        (\.headers, .list(.header)),
+        (\.body, .blob),
+        (\.requestID, .string),
+        (\.peer, .string),
+        (\.caller, .caller),
+        (\.isListing, .bool)
+    )
 }
 
-extension ByteReader {
-    mutating func caller() throws(CodingError) -> ForwardedRequest.Caller {
-        var caller = ForwardedRequest.Caller(
-            identity: try optionalString(),
-            operations: try strings(),
-            upstreams: try strings(),
-            items: try strings()
-        )
-        caller.dataAdapters = try optional { reader throws(CodingError) in try reader.strings() }
-        caller.feeds = try optional { reader throws(CodingError) in try reader.strings() }
-        caller.maxSubscriptions = try optionalSigned()
-        caller.maxItems = try optionalSigned()
-        caller.streams = try optionalSigned()
-        caller.rate = try optional { reader throws(CodingError) in try reader.double() }
-        caller.verifiedBy = try optional { reader throws(CodingError) in Array(try reader.blob()) }
-        return caller
-    }
+extension Wire<ForwardedResponse> {
+    fileprivate static let forwardedResponse = Wire(
+        {
+            (
+                status: Int,
+                problem: String?,
+                headers: [(name: String, value: String)],
+                body: [UInt8]
+            ) throws(CodingError) in
+            guard (200...599).contains(status) else { throw .malformed }
+            return ForwardedResponse(status: status, problem: problem, headers: headers, body: body)
+        },
+        (\.status, .signed),
+        (\.problem, .optional(.string)),
+        (\.headers, .list(.header)),
+        (\.body, .blob)
+    )
+}
 
-    fileprivate mutating func headers() throws(CodingError) -> [(name: String, value: String)] {
-        try list { reader throws(CodingError) in (try reader.string(), try reader.string()) }
-    }
+extension Wire<(name: String, value: String)> {
+    fileprivate static let header = Wire({ ($0, $1) }, (\.name, .string), (\.value, .string))
+}
 
-    fileprivate mutating func forwardedRequest() throws(CodingError) -> ForwardedRequest {
-        var request = ForwardedRequest(
-            method: try string(),
-            path: try string(),
-            query: try optionalString(),
-            headers: try headers(),
-            body: Array(try blob()),
-            requestID: try string(),
-            peer: try string(),
-            caller: try caller()
-        )
-        request.isListing = try bool()
-        return request
-    }
+extension Wire<ForwardedRequest.Caller> {
+    static let caller = Wire(
+        ForwardedRequest.Caller(identity: nil),
+        [
+            Field(\.identity, .optional(.string)),
+            Field(\.operations, .list(.string)),
+            Field(\.upstreams, .list(.string)),
+            Field(\.items, .list(.string)),
+            Field(\.dataAdapters, .optional(.list(.string))),
+            Field(\.feeds, .optional(.list(.string))),
+            Field(\.maxSubscriptions, .optional(.signed)),
+            Field(\.maxItems, .optional(.signed)),
+            Field(\.streams, .optional(.signed)),
+            Field(\.rate, .optional(.double)),
+            Field(\.verifiedBy, .optional(.blob)),
+        ]
+    )
 }

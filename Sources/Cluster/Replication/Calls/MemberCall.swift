@@ -7,42 +7,29 @@ package enum MemberCall: Sendable, Equatable {
     /// The client of a call's requests has left: their responses are not needed.
     case cancel(UInt64)
 
-    private enum Tag {
-        static let perform: UInt8 = 1
-        static let cancel: UInt8 = 2
-    }
-
     /// The bytes that are sent.
-    package var bytes: [UInt8] {
-        var writer = ByteWriter.stating()
-        switch self {
-        case .perform(let requests, let number, let member, let position):
-            writer.byte(Tag.perform)
-            writer.fixed64(number)
-            writer.fixed64(member)
-            writer.fixed64(position)
-            return writer.bytes + ForwardedRequest.encoded(requests)
-        case .cancel(let number):
-            writer.byte(Tag.cancel)
-            writer.fixed64(number)
-            return writer.bytes
-        }
-    }
+    package var bytes: [UInt8] { Wire<MemberCall>.call.stating().bytes(self) }
 
     /// Reads a message.
-    package init(_ bytes: [UInt8]) throws(CodingError) {
-        var reader = try ByteReader.stating(bytes)
-        let tag = try reader.byte()
-        let number = try reader.fixed64()
-        switch tag {
-        case Tag.perform:
-            let (member, position) = (try reader.fixed64(), try reader.fixed64())
-            let requests = try ForwardedRequest.decoded(Array(try reader.raw(UInt64(reader.remaining))))
-            self = .perform(requests, number: number, member: member, position: position)
-        case Tag.cancel:
-            try reader.finish()
-            self = .cancel(number)
-        default: throw .malformed
-        }
-    }
+    package init(_ bytes: [UInt8]) throws(CodingError) { self = try Wire<MemberCall>.call.stating().value(bytes) }
+}
+
+extension Wire<MemberCall> {
+    fileprivate static let call = Wire(cases: [
+        Case(
+            1,
+            .fixed64,
+            .fixed64,
+            .fixed64,
+            .list(.forwardedRequest).stating(),
+            make: { .perform($3, number: $0, member: $1, position: $2) }
+        ) {
+            if case .perform(let requests, let number, let member, let position) = $0 {
+                (number, member, position, requests)
+            } else {
+                nil
+            }
+        },
+        Case(2, .fixed64, make: { .cancel($0) }) { if case .cancel(let number) = $0 { number } else { nil } },
+    ])
 }

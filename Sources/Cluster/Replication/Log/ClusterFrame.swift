@@ -61,36 +61,55 @@ package struct ClusterFrame: Sendable, Equatable {
 
     /// Parses a frame without its checksum; nil for other bytes. The format of its records need not be known.
     package init?(_ bytes: [UInt8]) {
-        var reader = ByteReader(bytes[...])
-        do throws(CodingError) {
-            guard try reader.byte() == Self.magic else { return nil }
-            format = try reader.byte()
-            _ = try reader.fixed64()
-            guard format >= Self.firstFormat, let kind = Kind(rawValue: try reader.byte()) else { return nil }
-            self.kind = kind
-            member = try reader.fixed64()
-            epoch = try reader.fixed64()
-            previous = try reader.fixed64()
-            digest = try reader.fixed64()
-            counter = try reader.fixed64()
-            payload = try reader.raw(UInt64(reader.remaining))
-        } catch {
-            return nil
-        }
+        guard bytes.count >= Self.checksumEnd, bytes[0] == Self.magic, bytes[1] >= Self.firstFormat,
+            var frame = try? Wire<ClusterFrame>.content.value(bytes[Self.checksumEnd...])
+        else { return nil }
+        frame.format = bytes[1]
+        self = frame
     }
 
     /// The bytes that are appended to the log.
     package var bytes: [UInt8] {
-        var content = ByteWriter()
-        content.byte(kind.rawValue)
-        for value in [member, epoch, previous, digest, counter] { content.fixed64(value) }
-        let rest = content.bytes + payload
+        let rest = Wire<ClusterFrame>.content.bytes(self)
         var writer = ByteWriter()
         writer.byte(Self.magic)
         writer.byte(format)
         writer.fixed64(Self.checksum(of: rest[...], after: writer.bytes[...]))
         return writer.bytes + rest
     }
+}
+
+extension Wire<ClusterFrame> {
+    /// What follows the checksum.
+    fileprivate static let content = Wire(
+        {
+            (
+                kind: ClusterFrame.Kind,
+                member: UInt64,
+                epoch: UInt64,
+                previous: UInt64,
+                digest: UInt64,
+                counter: UInt64,
+                payload: ArraySlice<UInt8>
+            ) in
+            ClusterFrame(
+                kind: kind,
+                member: member,
+                epoch: epoch,
+                previous: previous,
+                digest: digest,
+                counter: counter,
+                payload: payload
+            )
+        },
+        (\.kind, .raw(.byte)),
+        (\.member, .fixed64),
+        (\.epoch, .fixed64),
+        (\.previous, .fixed64),
+        (\.digest, .fixed64),
+        (\.counter, .fixed64),
+        (\.payload, .rest)
+    )
 }
 
 extension ClusterFrame {

@@ -37,12 +37,11 @@ package struct Formats: Sendable, Hashable {
     }
 
     /// The bytes with which a joining member requests the state.
-    package var bytes: [UInt8] { [oldest, newest] }
+    package var bytes: [UInt8] { Wire<Formats>.formats.bytes(self) }
 
     /// Reads the bytes of a request for the state; nil for other bytes.
     package init?(_ bytes: [UInt8]) {
-        var reader = ByteReader(bytes[...])
-        guard let formats = try? reader.formats(), reader.remaining == 0 else { return nil }
+        guard let formats = try? Wire<Formats>.formats.value(bytes) else { return nil }
         self = formats
     }
 }
@@ -51,32 +50,13 @@ extension Formats: CustomStringConvertible {
     package var description: String { oldest == newest ? "\(oldest)" : "\(oldest) to \(newest)" }
 }
 
-extension ByteWriter {
-    mutating func formats(_ formats: Formats) {
-        byte(formats.oldest)
-        byte(formats.newest)
-    }
-
-    /// A writer of content that states its format, such as a call or a ticket. Content with a layout of its own in a newer
-    /// format is written in the format that the members write.
-    static func stating(_ format: UInt8 = Formats.supported.newest) -> ByteWriter {
-        var writer = ByteWriter()
-        writer.byte(format)
-        return writer
-    }
-}
-
-extension ByteReader {
-    mutating func formats() throws(CodingError) -> Formats {
-        let (oldest, newest) = (try byte(), try byte())
-        guard oldest > 0, oldest <= newest else { throw .malformed }
-        return Formats(oldest, newest)
-    }
-
-    /// A reader of content that states its format. Throws for a format that is not among some.
-    static func stating(_ bytes: [UInt8], among formats: Formats = .supported) throws(CodingError) -> ByteReader {
-        var reader = ByteReader(bytes[...])
-        guard formats.contains(try reader.byte()) else { throw .malformed }
-        return reader
-    }
+extension Wire<Formats> {
+    static let formats = Wire(
+        { (oldest: UInt8, newest: UInt8) throws(CodingError) in
+            guard oldest > 0, oldest <= newest else { throw .malformed }
+            return Formats(oldest, newest)
+        },
+        (\.oldest, .byte),
+        (\.newest, .byte)
+    )
 }

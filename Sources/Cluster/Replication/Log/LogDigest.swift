@@ -30,7 +30,7 @@ enum Checksum {
 /// order, since the beginning of the epoch.
 package struct LogDigest: Sendable, Equatable {
     /// The present value.
-    package private(set) var value: UInt64 = 0
+    package internal(set) var value: UInt64 = 0
 
     /// A digest of no frames.
     init() {}

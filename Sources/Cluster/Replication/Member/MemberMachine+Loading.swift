@@ -66,8 +66,6 @@ extension MemberMachine {
     }
 
     private mutating func epochFrame() -> [UInt8] {
-        var writer = ByteWriter()
-        writer.varint(UInt64(groups))
         let frame = ClusterFrame(
             format: formats.newest,
             kind: .epoch,
@@ -76,7 +74,7 @@ extension MemberMachine {
             previous: reader.position,
             digest: 0,
             counter: 0,
-            payload: writer.bytes[...]
+            payload: Wire<Int>.groups.bytes(groups)[...]
         )
         return frame.bytes
     }

@@ -176,12 +176,10 @@ package struct ClusterLedger: Sendable, Equatable {
 
     /// The empty ledger after the frame that begins an epoch.
     init(beginning frame: ClusterFrame, at position: UInt64, earlierEpochs: [UInt64] = []) {
-        var reader = ByteReader(frame.payload)
-        let groups = (try? reader.varint()) ?? 1
         self.init(
             epoch: frame.epoch,
             position: position,
-            groups: Int(clamping: max(1, groups)),
+            groups: (try? Wire<Int>.groups.value(frame.payload)) ?? 1,
             earlierEpochs: earlierEpochs
         )
     }
@@ -190,7 +188,7 @@ package struct ClusterLedger: Sendable, Equatable {
     private mutating func join(_ frame: ClusterFrame) -> Bool {
         var reader = ByteReader(frame.payload)
         guard frame.counter == 1, !removed.contains(frame.member), let body = try? reader.blob(),
-            case .join(let info)? = try? ClusterRecord.read(body, layout: { _ in nil }),
+            case .join(let info) = try? ClusterRecord.read(body, layout: { _ in nil }),
             info.formats.contains(frame.format), members.isEmpty || formats?.common(with: info.formats) != nil
         else { return false }
         members[frame.member] = Member(info: info, joinedAt: position, counter: 0)
@@ -208,17 +206,16 @@ package struct ClusterLedger: Sendable, Equatable {
     }
 
     private mutating func applyRecord(_ body: ArraySlice<UInt8>, by member: UInt64, _ effects: inout [LedgerEffect]) {
-        guard let record = try? ClusterRecord.read(body, layout: { subscriptions[$0]?.layout }) else { return }
-        if case .part(let bytes, let isLast) = record {
-            members[member]?.partial += bytes
-            guard isLast, let whole = members[member]?.partial else { return }
-            members[member]?.partial = []
-            guard let record = try? ClusterRecord.read(whole[...], layout: { subscriptions[$0]?.layout }) else {
-                return
-            }
-            return apply(record, by: member, &effects)
-        }
-        apply(record, by: member, &effects)
+        guard let record = try? read(body) else { return }
+        guard case .part(let bytes, let isLast) = record else { return apply(record, by: member, &effects) }
+        members[member]?.partial += bytes
+        guard isLast, let whole = members[member]?.partial else { return }
+        members[member]?.partial = []
+        if let record = try? read(whole[...]) { apply(record, by: member, &effects) }
+    }
+
+    private func read(_ body: ArraySlice<UInt8>) throws(CodingError) -> ClusterRecord {
+        try ClusterRecord.read(body) { [subscriptions] in subscriptions[$0]?.layout }
     }
 }
 

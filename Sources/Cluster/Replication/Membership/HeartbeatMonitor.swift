@@ -42,32 +42,39 @@ package struct Heartbeat: Sendable, Equatable {
 
     /// The bytes that are sent.
     package var bytes: [UInt8] {
-        var writer = ByteWriter.stating(Self.format)
-        for value in [process, member, epoch, position, UInt64(bitPattern: sentAt.nanoseconds), configuration] {
-            writer.fixed64(value)
-        }
-        writer.formats(formats)
-        writer.rates(rates)
+        var writer = ByteWriter()
+        writer.byte(Self.format)
+        Wire<Heartbeat>.heartbeat.write(&writer, self)
         return writer.bytes
     }
 
     /// Parses a heartbeat; nil for other bytes.
     package init?(_ bytes: [UInt8]) {
-        var reader = ByteReader(bytes[...])
-        do throws(CodingError) {
-            guard try reader.byte() >= Self.format else { return nil }
-            process = try reader.fixed64()
-            member = try reader.fixed64()
-            epoch = try reader.fixed64()
-            position = try reader.fixed64()
-            sentAt = Moment(nanoseconds: Int64(bitPattern: try reader.fixed64()))
-            configuration = try reader.fixed64()
-            formats = try reader.formats()
-            rates = try reader.rates()
-        } catch {
+        // Later formats have more fields.
+        var reader = ByteReader(bytes.dropFirst())
+        guard let format = bytes.first, format >= Self.format,
+            let heartbeat = try? Wire<Heartbeat>.heartbeat.read(&reader)
+        else {
             return nil
         }
+        self = heartbeat
     }
+}
+
+extension Wire<Heartbeat> {
+    fileprivate static let heartbeat = Wire(
+        Heartbeat(process: 0, member: 0, epoch: 0, position: 0, sentAt: .zero, configuration: 0),
+        [
+            Field(\.process, .fixed64),
+            Field(\.member, .fixed64),
+            Field(\.epoch, .fixed64),
+            Field(\.position, .fixed64),
+            Field(\.sentAt, .moment),
+            Field(\.configuration, .fixed64),
+            Field(\.formats, .formats),
+            Field(\.rates, .list(.rate)),
+        ]
+    )
 }
 
 /// The times of the members' last heartbeats, and whether this member receives its own heartbeats back.

@@ -46,74 +46,38 @@ package enum CreditRecord: Sendable, Equatable {
     case declare(upstream: String, UpstreamCredits, limits: UpstreamCredits)
 }
 
-/// One byte for each case of a `CreditRecord`.
-private enum CreditTag {
-    static let claim: UInt8 = 1
-    static let release: UInt8 = 2
-    static let yield: UInt8 = 3
-    static let declare: UInt8 = 4
+extension Wire<CreditRecord> {
+    static let credit = Wire(cases: [
+        Case(1, .claim, make: { .claim($0) }) { if case .claim(let claim) = $0 { claim } else { nil } },
+        Case(2, .string, .credits, make: { .release(upstream: $0, $1) }) {
+            if case .release(let upstream, let credits) = $0 { (upstream, credits) } else { nil }
+        },
+        Case(3, .string, .credits, .varint, make: { .yield(upstream: $0, $1, claim: $2) }) {
+            if case .yield(let upstream, let credits, let claim) = $0 { (upstream, credits, claim) } else { nil }
+        },
+        Case(4, .string, .credits, .credits, make: { .declare(upstream: $0, $1, limits: $2) }) {
+            if case .declare(let upstream, let credits, let limits) = $0 { (upstream, credits, limits) } else { nil }
+        },
+    ])
 }
 
-extension ByteWriter {
-    mutating func credit(_ record: CreditRecord) {
-        switch record {
-        case .claim(let claim):
-            byte(CreditTag.claim)
-            self.claim(claim)
-        case .release(let upstream, let credits):
-            byte(CreditTag.release)
-            string(upstream)
-            self.credits(credits)
-        case .yield(let upstream, let credits, let claim):
-            byte(CreditTag.yield)
-            string(upstream)
-            self.credits(credits)
-            varint(claim)
-        case .declare(let upstream, let credits, let limits):
-            byte(CreditTag.declare)
-            string(upstream)
-            self.credits(credits)
-            self.credits(limits)
-        }
-    }
-
-    mutating func claim(_ claim: CreditClaim) {
-        string(claim.upstream)
-        varint(claim.number)
-        credits(claim.missing)
-        credits(claim.wanted)
-        bool(claim.isOptional)
-        credits(claim.limits)
-    }
-
-    mutating func credits(_ credits: UpstreamCredits) {
-        for number in [credits.sessions, credits.subscriptions, credits.items] { size(max(0, number)) }
-    }
+extension Wire<CreditClaim> {
+    static let claim = Wire(
+        CreditClaim.init,
+        (\.upstream, .string),
+        (\.number, .varint),
+        (\.missing, .credits),
+        (\.wanted, .credits),
+        (\.isOptional, .bool),
+        (\.limits, .credits)
+    )
 }
 
-extension ByteReader {
-    mutating func credit() throws(CodingError) -> CreditRecord {
-        switch try byte() {
-        case CreditTag.claim: return .claim(try claim())
-        case CreditTag.release: return .release(upstream: try string(), try credits())
-        case CreditTag.yield: return .yield(upstream: try string(), try credits(), claim: try varint())
-        case CreditTag.declare: return .declare(upstream: try string(), try credits(), limits: try credits())
-        default: throw .malformed
-        }
-    }
-
-    mutating func claim() throws(CodingError) -> CreditClaim {
-        CreditClaim(
-            upstream: try string(),
-            number: try varint(),
-            missing: try credits(),
-            wanted: try credits(),
-            isOptional: try bool(),
-            limits: try credits()
-        )
-    }
-
-    mutating func credits() throws(CodingError) -> UpstreamCredits {
-        UpstreamCredits(sessions: try size(), subscriptions: try size(), items: try size())
-    }
+extension Wire<UpstreamCredits> {
+    static let credits = Wire(
+        UpstreamCredits.init,
+        (\.sessions, .size),
+        (\.subscriptions, .size),
+        (\.items, .size)
+    )
 }

@@ -89,65 +89,30 @@ package enum QuotaRecord: Sendable, Equatable {
     case release(QuotaUnit)
 }
 
-/// One byte for each case of a `QuotaRecord`.
-private enum QuotaTag {
-    static let claim: UInt8 = 1
-    static let release: UInt8 = 2
-    static let declare: UInt8 = 3
+extension Wire<QuotaRecord> {
+    static let quota = Wire(cases: [
+        Case(1, .varint, .list(.demand), make: { .claim($1, number: $0) }) {
+            if case .claim(let demands, let number) = $0 { (number, demands) } else { nil }
+        },
+        Case(2, .unit, make: { .release($0) }) { if case .release(let unit) = $0 { unit } else { nil } },
+        Case(3, .unit, .size, make: { .declare($0, size: $1) }) {
+            if case .declare(let unit, let size) = $0 { (unit, size) } else { nil }
+        },
+    ])
 }
 
-extension ByteWriter {
-    mutating func quota(_ record: QuotaRecord) {
-        switch record {
-        case .claim(let demands, let number):
-            byte(QuotaTag.claim)
-            varint(number)
-            list(demands) { writer, demand in
-                writer.unit(demand.unit)
-                writer.size(demand.size)
-                writer.optional(demand.limits.count) { $0.signed($1) }
-                writer.optional(demand.limits.size) { $0.signed($1) }
-            }
-        case .declare(let unit, let size):
-            byte(QuotaTag.declare)
-            self.unit(unit)
-            self.size(size)
-        case .release(let unit):
-            byte(QuotaTag.release)
-            self.unit(unit)
-        }
-    }
-
-    private mutating func unit(_ unit: QuotaUnit) {
-        string(unit.quota)
-        string(unit.id)
-    }
+extension Wire<QuotaDemand> {
+    fileprivate static let demand = Wire(QuotaDemand.init, (\.unit, .unit), (\.size, .size), (\.limits, .limits))
 }
 
-extension ByteReader {
-    mutating func quota() throws(CodingError) -> QuotaRecord {
-        switch try byte() {
-        case QuotaTag.claim:
-            let number = try varint()
-            return .claim(try list { reader throws(CodingError) in try reader.demand() }, number: number)
-        case QuotaTag.declare: return .declare(try unit(), size: try size())
-        case QuotaTag.release: return .release(try unit())
-        default: throw .malformed
-        }
-    }
+extension Wire<QuotaLimits> {
+    fileprivate static let limits = Wire(
+        QuotaLimits.init,
+        (\.count, .optional(.signed)),
+        (\.size, .optional(.signed))
+    )
+}
 
-    private mutating func demand() throws(CodingError) -> QuotaDemand {
-        QuotaDemand(
-            try unit(),
-            size: try size(),
-            limits: QuotaLimits(
-                count: try optionalSigned(),
-                size: try optionalSigned()
-            )
-        )
-    }
-
-    private mutating func unit() throws(CodingError) -> QuotaUnit {
-        QuotaUnit(quota: try string(), id: try string())
-    }
+extension Wire<QuotaUnit> {
+    fileprivate static let unit = Wire(QuotaUnit.init, (\.quota, .string), (\.id, .string))
 }

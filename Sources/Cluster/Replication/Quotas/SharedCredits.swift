@@ -131,45 +131,26 @@ struct SharedCredits: Sendable, Equatable {
     }
 }
 
-extension ByteWriter {
-    mutating func credits(_ credits: SharedCredits) {
-        list(credits.upstreams.sorted { $0.key < $1.key }) { writer, upstream in
-            writer.string(upstream.key)
-            writer.optional(upstream.value.limits) { $0.credits($1) }
-            writer.bool(upstream.value.isDeclared)
-            writer.list(upstream.value.held.sorted { $0.key < $1.key }) { writer, held in
-                writer.fixed64(held.key)
-                writer.credits(held.value)
-            }
-            writer.list(upstream.value.waiting) { writer, waiting in
-                writer.claim(waiting.claim)
-                writer.fixed64(waiting.member)
-                writer.varint(waiting.position)
-                writer.list(waiting.awaited) { $0.fixed64($1) }
-            }
-        }
-    }
+extension Wire<SharedCredits> {
+    static let sharedCredits = Wire(SharedCredits.init, (\.upstreams, .dictionary(.string, .upstreamCredits)))
 }
 
-extension ByteReader {
-    mutating func sharedCredits() throws(CodingError) -> SharedCredits {
-        var credits = SharedCredits()
-        for _ in 0..<(try varint()) {
-            let name = try string()
-            var upstream = SharedCredits.Upstream()
-            upstream.limits = try optional { reader throws(CodingError) in try reader.credits() }
-            upstream.isDeclared = try bool()
-            for _ in 0..<(try varint()) { upstream.held[try fixed64()] = try self.credits() }
-            upstream.waiting = try list { reader throws(CodingError) in
-                SharedCredits.Waiting(
-                    claim: try reader.claim(),
-                    member: try reader.fixed64(),
-                    position: try reader.varint(),
-                    awaited: try reader.fixed64s()
-                )
-            }
-            credits.upstreams[name] = upstream
-        }
-        return credits
-    }
+extension Wire<SharedCredits.Upstream> {
+    fileprivate static let upstreamCredits = Wire(
+        SharedCredits.Upstream.init,
+        (\.limits, .optional(.credits)),
+        (\.isDeclared, .bool),
+        (\.held, .dictionary(.fixed64, .credits)),
+        (\.waiting, .list(.waiting))
+    )
+}
+
+extension Wire<SharedCredits.Waiting> {
+    fileprivate static let waiting = Wire(
+        SharedCredits.Waiting.init,
+        (\.claim, .claim),
+        (\.member, .fixed64),
+        (\.position, .varint),
+        (\.awaited, .list(.fixed64))
+    )
 }

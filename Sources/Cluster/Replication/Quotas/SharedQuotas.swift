@@ -20,6 +20,18 @@ struct SharedQuotas: Sendable, Equatable {
 
     private(set) var quotas: [String: Quota] = [:]
 
+    /// No units.
+    init() {}
+
+    /// The units of quotas that another member knows.
+    init(_ uses: [String: [String: Use]]) {
+        quotas = uses.mapValues { uses in
+            var quota = Quota()
+            for (id, use) in uses { quota.set(id, use) }
+            return quota
+        }
+    }
+
     /// The units of a quota that are in use, and the sum of their sizes.
     func used(of quota: String) -> (count: Int, size: Int) {
         quotas[quota].map { ($0.uses.count, $0.size) } ?? (0, 0)
@@ -159,32 +171,19 @@ extension ClusterLedger {
     }
 }
 
-extension ByteWriter {
-    mutating func quotas(_ quotas: SharedQuotas) {
-        list(quotas.quotas.sorted { $0.key < $1.key }) { writer, quota in
-            writer.string(quota.key)
-            writer.list(quota.value.uses.sorted { $0.key < $1.key }) { writer, use in
-                writer.string(use.key)
-                writer.size(use.value.size)
-                writer.list(use.value.members) { $0.fixed64($1) }
-            }
-        }
+extension Wire<SharedQuotas> {
+    static let quotas = Wire<[String: [String: SharedQuotas.Use]]>.dictionary(.string, .dictionary(.string, .use)).map {
+        (quotas: SharedQuotas) in
+        quotas.quotas.mapValues(\.uses)
+    } from: {
+        SharedQuotas($0)
     }
 }
 
-extension ByteReader {
-    mutating func quotas() throws(CodingError) -> SharedQuotas {
-        var quotas = SharedQuotas()
-        for _ in 0..<(try varint()) {
-            let quota = try string()
-            for _ in 0..<(try varint()) {
-                let unit = QuotaUnit(quota: quota, id: try string())
-                let size = try size()
-                let members = try fixed64s()
-                guard !members.isEmpty else { throw .malformed }
-                for member in members { quotas.add(unit, size: size, by: member) }
-            }
-        }
-        return quotas
-    }
+extension Wire<SharedQuotas.Use> {
+    fileprivate static let use = Wire(
+        { SharedQuotas.Use(members: $1, size: $0) },
+        (\.size, .size),
+        (\.members, .list(.fixed64))
+    )
 }

@@ -20,30 +20,16 @@ package struct RateUse: Sendable, Equatable {
     }
 }
 
-extension ByteWriter {
-    mutating func rates(_ uses: [RateUse]) {
-        list(uses) { writer, use in
-            writer.string(use.name)
-            writer.double(use.rate)
-            writer.double(use.burst)
-            writer.size(use.admitted)
-            writer.size(use.attempts)
-        }
-    }
-}
-
-extension ByteReader {
-    mutating func rates() throws(CodingError) -> [RateUse] {
-        try list { reader throws(CodingError) in
-            let use = RateUse(
-                name: try reader.string(),
-                rate: try reader.double(),
-                burst: try reader.double(),
-                admitted: try reader.size(),
-                attempts: try reader.size()
-            )
-            guard use.rate.isFinite, use.rate > 0, use.burst.isFinite, use.burst >= 1 else { throw .malformed }
-            return use
-        }
-    }
+extension Wire<RateUse> {
+    static let rate = Wire(
+        { (name: String, rate: Double, burst: Double, admitted: Int, attempts: Int) throws(CodingError) in
+            guard rate.isFinite, rate > 0, burst.isFinite, burst >= 1 else { throw .malformed }
+            return RateUse(name: name, rate: rate, burst: burst, admitted: admitted, attempts: attempts)
+        },
+        (\.name, .string),
+        (\.rate, .double),
+        (\.burst, .double),
+        (\.admitted, .size),
+        (\.attempts, .size)
+    )
 }

@@ -1,4 +1,5 @@
 internal import Primitives
+internal import SessionCore
 
 /// Appends values to a growing array of bytes. Integers are little-endian or `Varint`s.
 struct ByteWriter: Sendable {
@@ -35,17 +36,7 @@ struct ByteWriter: Sendable {
     mutating func string(_ value: String) { blob(value.utf8) }
 
     /// The bytes without their count, which the reader must know.
-    mutating func raw(_ value: String) { bytes.append(contentsOf: value.utf8) }
-
-    mutating func optional<Value>(_ value: Value?, _ write: (inout ByteWriter, Value) -> Void) {
-        bool(value != nil)
-        if let value { write(&self, value) }
-    }
-
-    mutating func list<Values: Collection>(_ values: Values, _ write: (inout ByteWriter, Values.Element) -> Void) {
-        varint(UInt64(values.count))
-        for value in values { write(&self, value) }
-    }
+    mutating func raw(_ value: some Collection<UInt8>) { bytes.append(contentsOf: value) }
 }
 
 /// Bytes that violate the format.
@@ -57,13 +48,18 @@ package enum CodingError: Error, Equatable {
 }
 
 /// Reads the bytes of `ByteWriter`. Does not trap for any bytes.
-struct ByteReader: Sendable {
+struct ByteReader {
     private let bytes: ArraySlice<UInt8>
     private var index: Int
+    /// Returns the layout of the updates of a subscription, by its id; nil while it is not subscribed.
+    var layouts: (String) -> SubscriptionLayout?
+    /// The layout of the subscription that was read last.
+    var layout: SubscriptionLayout?
 
-    init(_ bytes: ArraySlice<UInt8>) {
+    init(_ bytes: ArraySlice<UInt8>, layouts: @escaping (String) -> SubscriptionLayout? = { _ in nil }) {
         self.bytes = bytes
         index = bytes.startIndex
+        self.layouts = layouts
     }
 
     /// The number of bytes not yet read.
@@ -119,44 +115,6 @@ struct ByteReader: Sendable {
     }
 
     mutating func string() throws(CodingError) -> String { String(decoding: try blob(), as: UTF8.self) }
-
-    mutating func optional<Value>(
-        _ read: (inout ByteReader) throws(CodingError) -> Value
-    ) throws(CodingError) -> Value? {
-        try bool() ? try read(&self) : nil
-    }
-
-    mutating func optionalString() throws(CodingError) -> String? {
-        try optional { reader throws(CodingError) in try reader.string() }
-    }
-
-    mutating func optionalSigned() throws(CodingError) -> Int? {
-        try optional { reader throws(CodingError) in try reader.signed() }
-    }
-
-    mutating func optionalFixed64() throws(CodingError) -> UInt64? {
-        try optional { reader throws(CodingError) in try reader.fixed64() }
-    }
-
-    mutating func strings() throws(CodingError) -> [String] {
-        try list { reader throws(CodingError) in try reader.string() }
-    }
-
-    mutating func fixed64s() throws(CodingError) -> [UInt64] {
-        try list { reader throws(CodingError) in try reader.fixed64() }
-    }
-
-    mutating func list<Value>(
-        _ read: (inout ByteReader) throws(CodingError) -> Value
-    ) throws(CodingError) -> [Value] {
-        let count = try varint()
-        // Each value has at least one byte, so memory is reserved for no more values than bytes.
-        guard count <= UInt64(remaining) else { throw .truncated }
-        var values: [Value] = []
-        values.reserveCapacity(Int(count))
-        for _ in 0..<count { values.append(try read(&self)) }
-        return values
-    }
 
     func finish() throws(CodingError) {
         guard remaining == 0 else { throw .malformed }

@@ -1,25 +1,6 @@
 internal import Changes
 internal import SessionCore
 
-/// One byte for each case of a `Change`; numbers are never reused.
-private enum ChangeTag {
-    static let clientAdded: UInt8 = 1
-    static let clientRemoved: UInt8 = 2
-    static let subscriptionAdded: UInt8 = 3
-    static let subscriptionRemoved: UInt8 = 4
-    static let carried: UInt8 = 5
-    static let activity: UInt8 = 6
-    static let clientEvent: UInt8 = 7
-    static let subscriptionEvent: UInt8 = 8
-    static let propertiesChanged: UInt8 = 9
-}
-
-/// One byte for each case of a `NameSource`.
-private enum NameSourceTag {
-    static let list: UInt8 = 0
-    static let group: UInt8 = 1
-}
-
 /// The numbers that stand for limits without a number.
 private enum LimitCode {
     static let unlimited = -1
@@ -28,168 +9,115 @@ private enum LimitCode {
     static let wholeSnapshot = 0
 }
 
-extension ByteWriter {
-    mutating func change(_ change: Change) {
-        switch change {
-        case .client(let id, let change): self.change(change, of: id.rawValue)
-        case .subscription(let id, let change): self.change(change, of: id.rawValue)
-        }
-    }
+extension Wire<ClientID> { static let client = Wire<String>.string.map(\.rawValue) { ClientID($0) } }
 
-    private mutating func change(_ change: ClientChange, of id: String) {
-        switch change {
-        case .added(let status):
-            tagged(ChangeTag.clientAdded, id)
-            string(status.rawValue)
-        case .removed:
-            tagged(ChangeTag.clientRemoved, id)
-        case .event(let event):
-            tagged(ChangeTag.clientEvent, id)
-            clientEvent(event)
-        }
+extension Wire<SubscriptionID> {
+    /// The id of a subscription, whose updates have its layout from then on.
+    static let subscription = Wire { writer, id in
+        writer.string(id.rawValue)
+    } _: { reader throws(CodingError) in
+        let id = try reader.string()
+        reader.layout = reader.layouts(id)
+        return SubscriptionID(id)
     }
+}
 
-    private mutating func change(_ change: SubscriptionChange, of id: String) {
-        switch change {
-        case .added(let properties):
-            tagged(ChangeTag.subscriptionAdded, id)
-            self.properties(properties)
-        case .removed:
-            tagged(ChangeTag.subscriptionRemoved, id)
-        case .propertiesChanged(let properties):
-            tagged(ChangeTag.propertiesChanged, id)
-            self.properties(properties)
-        case .carried(let client):
-            tagged(ChangeTag.carried, id)
-            optional(client) { $0.string($1.rawValue) }
-        case .activity(let isActive):
-            tagged(ChangeTag.activity, id)
-            bool(isActive)
-        case .event(let event):
-            tagged(ChangeTag.subscriptionEvent, id)
-            subscriptionEvent(event)
-        }
-    }
+extension Wire<Change> {
+    static let change = Wire(cases: [
+        Case(8, .subscription, .subscriptionEvent, make: { .subscription($0, .event($1)) }) {
+            if case .subscription(let id, .event(let event)) = $0 { (id, event) } else { nil }
+        },
+        Case(7, .client, .clientEvent, make: { .client($0, .event($1)) }) {
+            if case .client(let id, .event(let event)) = $0 { (id, event) } else { nil }
+        },
+        Case(1, .client, .raw(.string), make: { .client($0, .added($1)) }) {
+            if case .client(let id, .added(let status)) = $0 { (id, status) } else { nil }
+        },
+        Case(2, .client, make: { .client($0, .removed) }) {
+            if case .client(let id, .removed) = $0 { id } else { nil }
+        },
+        Case(3, .subscription, .properties, make: { .subscription($0, .added($1)) }) {
+            if case .subscription(let id, .added(let properties)) = $0 { (id, properties) } else { nil }
+        },
+        Case(4, .subscription, make: { .subscription($0, .removed) }) {
+            if case .subscription(let id, .removed) = $0 { id } else { nil }
+        },
+        Case(5, .subscription, .optional(.client), make: { .subscription($0, .carried(by: $1)) }) {
+            if case .subscription(let id, .carried(let client)) = $0 { (id, client) } else { nil }
+        },
+        Case(6, .subscription, .bool, make: { .subscription($0, .activity(isActive: $1)) }) {
+            if case .subscription(let id, .activity(let isActive)) = $0 { (id, isActive) } else { nil }
+        },
+        Case(9, .subscription, .properties, make: { .subscription($0, .propertiesChanged($1)) }) {
+            if case .subscription(let id, .propertiesChanged(let properties)) = $0 { (id, properties) } else { nil }
+        },
+    ])
+}
 
-    private mutating func tagged(_ tag: UInt8, _ id: String) {
-        byte(tag)
-        string(id)
-    }
+extension Wire<SubscriptionProperties> {
+    static let properties = Wire(
+        SubscriptionProperties(mode: .merge, items: .list([]), fields: .list([])),
+        [
+            Field(\.mode, .raw(.string)),
+            Field(\.items, .names),
+            Field(\.fields, .names),
+            Field(\.dataAdapter, .optional(.string)),
+            Field(\.selector, .optional(.string)),
+            Field(\.requestedSnapshot, .optional(.snapshot)),
+            Field(\.requestedMaxFrequency, .optional(.frequency)),
+            Field(\.requestedBufferSize, .optional(.bufferSize)),
+            Field(\.secondLevelFields, .optional(.names)),
+            Field(\.secondLevelDataAdapter, .optional(.string)),
+        ]
+    )
+}
 
-    mutating func properties(_ properties: SubscriptionProperties) {
-        string(properties.mode.rawValue)
-        names(properties.items)
-        names(properties.fields)
-        optional(properties.dataAdapter) { $0.string($1) }
-        optional(properties.selector) { $0.string($1) }
-        optional(properties.requestedSnapshot) { writer, snapshot in
-            switch snapshot {
-            case .no: writer.signed(LimitCode.noSnapshot)
-            case .yes: writer.signed(LimitCode.wholeSnapshot)
-            case .length(let length): writer.signed(length)
-            }
-        }
-        optional(properties.requestedMaxFrequency) { writer, frequency in
-            switch frequency {
-            case .unfiltered: writer.double(Double(LimitCode.unfiltered))
-            case .unlimited: writer.double(Double(LimitCode.unlimited))
-            case .limited(let value): writer.double(value)
-            }
-        }
-        optional(properties.requestedBufferSize) { writer, size in
-            switch size {
-            case .unlimited: writer.signed(LimitCode.unlimited)
-            case .limited(let value): writer.signed(value)
-            }
-        }
-        optional(properties.secondLevelFields) { $0.names($1) }
-        optional(properties.secondLevelDataAdapter) { $0.string($1) }
-    }
+extension Wire<NameSource> {
+    static let names = Wire(cases: [
+        Case(0, .list(.string), make: { .list($0) }) { if case .list(let names) = $0 { names } else { nil } },
+        Case(1, .string, make: { .group($0) }) { if case .group(let name) = $0 { name } else { nil } },
+    ])
+}
 
-    private mutating func names(_ source: NameSource) {
-        switch source {
-        case .list(let names):
-            byte(NameSourceTag.list)
-            list(names) { $0.string($1) }
-        case .group(let name):
-            byte(NameSourceTag.group)
-            string(name)
+extension Wire<RequestedSnapshot> {
+    fileprivate static let snapshot = Wire<Int>.signed.map { (snapshot: RequestedSnapshot) in
+        switch snapshot {
+        case .no: LimitCode.noSnapshot
+        case .yes: LimitCode.wholeSnapshot
+        case .length(let length): length
+        }
+    } from: {
+        switch $0 {
+        case LimitCode.noSnapshot: .no
+        case LimitCode.wholeSnapshot: .yes
+        default: .length($0)
         }
     }
 }
 
-extension ByteReader {
-    /// Reads a change. `layout` returns the layout of a subscription's updates by its id. An update of a subscription
-    /// without a layout is malformed, because no `subscribed` precedes it.
-    mutating func change(
-        layout: (String) -> SubscriptionLayout?
-    ) throws(CodingError) -> Change {
-        let tag = try byte()
-        let id = try string()
-        if let change = try clientChange(tag) { return .client(ClientID(id), change) }
-        return .subscription(SubscriptionID(id), try subscriptionChange(tag, layout: layout(id)))
-    }
-
-    /// Nil for the tag of a change of a subscription.
-    private mutating func clientChange(_ tag: UInt8) throws(CodingError) -> ClientChange? {
-        switch tag {
-        case ChangeTag.clientAdded: .added(try status())
-        case ChangeTag.clientRemoved: .removed
-        case ChangeTag.clientEvent: .event(try clientEvent())
-        default: nil
+extension Wire<RequestedMaxFrequency> {
+    fileprivate static let frequency = Wire<Double>.double.map { (frequency: RequestedMaxFrequency) in
+        switch frequency {
+        case .unfiltered: Double(LimitCode.unfiltered)
+        case .unlimited: Double(LimitCode.unlimited)
+        case .limited(let value): value
+        }
+    } from: {
+        switch $0 {
+        case Double(LimitCode.unfiltered): .unfiltered
+        case Double(LimitCode.unlimited): .unlimited
+        default: .limited($0)
         }
     }
+}
 
-    private mutating func subscriptionChange(
-        _ tag: UInt8,
-        layout: SubscriptionLayout?
-    ) throws(CodingError) -> SubscriptionChange {
-        switch tag {
-        case ChangeTag.subscriptionAdded: .added(try properties())
-        case ChangeTag.subscriptionRemoved: .removed
-        case ChangeTag.propertiesChanged: .propertiesChanged(try properties())
-        case ChangeTag.carried: .carried(by: try optionalString().map { ClientID($0) })
-        case ChangeTag.activity: .activity(isActive: try bool())
-        case ChangeTag.subscriptionEvent: .event(try subscriptionEvent(layout: layout))
-        default: throw .malformed
+extension Wire<RequestedBufferSize> {
+    fileprivate static let bufferSize = Wire<Int>.signed.map { (size: RequestedBufferSize) in
+        switch size {
+        case .unlimited: LimitCode.unlimited
+        case .limited(let value): value
         }
-    }
-
-    mutating func properties() throws(CodingError) -> SubscriptionProperties {
-        guard let mode = SubscriptionMode(rawValue: try string()) else { throw .malformed }
-        var properties = SubscriptionProperties(mode: mode, items: try names(), fields: try names())
-        properties.dataAdapter = try optionalString()
-        properties.selector = try optionalString()
-        properties.requestedSnapshot = try optional { reader throws(CodingError) in
-            switch try reader.signed() {
-            case LimitCode.noSnapshot: .no
-            case LimitCode.wholeSnapshot: .yes
-            case let length: .length(length)
-            }
-        }
-        properties.requestedMaxFrequency = try optional { reader throws(CodingError) in
-            switch try reader.double() {
-            case Double(LimitCode.unfiltered): .unfiltered
-            case Double(LimitCode.unlimited): .unlimited
-            case let value: .limited(value)
-            }
-        }
-        properties.requestedBufferSize = try optional { reader throws(CodingError) in
-            switch try reader.signed() {
-            case LimitCode.unlimited: .unlimited
-            case let value: .limited(value)
-            }
-        }
-        properties.secondLevelFields = try optional { reader throws(CodingError) in try reader.names() }
-        properties.secondLevelDataAdapter = try optionalString()
-        return properties
-    }
-
-    private mutating func names() throws(CodingError) -> NameSource {
-        switch try byte() {
-        case NameSourceTag.list: .list(try strings())
-        case NameSourceTag.group: .group(try string())
-        default: throw .malformed
-        }
+    } from: {
+        $0 == LimitCode.unlimited ? .unlimited : .limited($0)
     }
 }

@@ -15,11 +15,7 @@ package struct SharedTopicKey: Sendable, Hashable {
     }
 
     /// The key as bytes: equal only for equal keys.
-    package var bytes: [UInt8] {
-        var writer = ByteWriter()
-        writer.key(self)
-        return writer.bytes
-    }
+    package var bytes: [UInt8] { Wire<SharedTopicKey>.topic.bytes(self) }
 }
 
 /// The information that a member announces when it joins.
@@ -120,199 +116,90 @@ package enum ClusterRecord: Sendable, Equatable {
     case part(ArraySlice<UInt8>, isLast: Bool)
 }
 
-/// One byte for each case of a `ClusterRecord`; numbers are never reused.
-enum RecordTag {
-    static let join: UInt8 = 1
-    static let remove: UInt8 = 2
-    static let want: UInt8 = 3
-    static let unwant: UInt8 = 4
-    static let retire: UInt8 = 5
-    static let change: UInt8 = 6
-    static let part: UInt8 = 7
-    static let specify: UInt8 = 8
-    static let stream: UInt8 = 10
-    static let request: UInt8 = 11
-    static let numberedChange: UInt8 = 12
-    static let session: UInt8 = 13
-    static let upstreamNumber: UInt8 = 14
-    static let quota: UInt8 = 15
-    static let credit: UInt8 = 16
-    // 9 was the first use of a ticket, without its stream.
-    static let ticket: UInt8 = 17
-}
-
 extension ClusterRecord {
     /// The record without its length.
-    var body: [UInt8] {
-        var writer = ByteWriter()
-        switch self {
-        case .join(let info):
-            writer.byte(RecordTag.join)
-            writer.info(info)
-        case .remove(let member):
-            writer.byte(RecordTag.remove)
-            writer.fixed64(member)
-        case .want(let id, let key):
-            writer.byte(RecordTag.want)
-            writer.string(id)
-            writer.key(key)
-        case .unwant(let id):
-            writer.byte(RecordTag.unwant)
-            writer.string(id)
-        case .retire(let id, let tenure):
-            writer.byte(RecordTag.retire)
-            writer.string(id)
-            writer.varint(tenure)
-        case .change(let change, let tenure):
-            writer.byte(RecordTag.change)
-            writer.varint(tenure)
-            writer.change(change)
-        case .specify(let id, let specification):
-            writer.byte(RecordTag.specify)
-            writer.string(id)
-            writer.specification(specification)
-        case .ticket(let record):
-            writer.byte(RecordTag.ticket)
-            writer.ticket(record)
-        case .stream(let record):
-            writer.byte(RecordTag.stream)
-            writer.stream(record)
-        case .request(let record):
-            writer.byte(RecordTag.request)
-            writer.request(record)
-        case .numberedChange(let change, let tenure, let number):
-            writer.byte(RecordTag.numberedChange)
-            writer.varint(tenure)
-            writer.varint(number)
-            writer.change(change)
-        case .session(let client, let session):
-            writer.byte(RecordTag.session)
-            writer.string(client)
-            writer.optional(session) { $0.session($1) }
-        case .upstreamNumber(let id, let tenure, let number):
-            writer.byte(RecordTag.upstreamNumber)
-            writer.string(id)
-            writer.varint(tenure)
-            writer.varint(number)
-        case .quota(let record):
-            writer.byte(RecordTag.quota)
-            writer.quota(record)
-        case .credit(let record):
-            writer.byte(RecordTag.credit)
-            writer.credit(record)
-        case .part(let bytes, let isLast):
-            writer.byte(RecordTag.part)
-            writer.bool(isLast)
-            writer.blob(bytes)
-        }
-        return writer.bytes
-    }
+    var body: [UInt8] { Wire<ClusterRecord>.record.bytes(self) }
 
     /// The record as it stands in a frame: its length, then its bytes.
-    package var encoded: [UInt8] { Self.framed(body[...]) }
+    package var encoded: [UInt8] { Self.framed(body) }
 
     /// The length of a record's bytes, then the bytes.
-    static func framed(_ body: ArraySlice<UInt8>) -> [UInt8] {
-        var writer = ByteWriter()
-        writer.blob(body)
-        return writer.bytes
-    }
+    static func framed(_ body: [UInt8]) -> [UInt8] { Wire<[UInt8]>.blob.bytes(body) }
 
-    /// Reads a record; nil for one of a kind that this build does not know.
+    /// Reads a record. An unknown kind is malformed: every member skips records that it cannot read.
     static func read(
         _ body: ArraySlice<UInt8>,
-        layout: (String) -> SubscriptionLayout?
-    ) throws(CodingError) -> ClusterRecord? {
-        var reader = ByteReader(body)
-        let record: ClusterRecord
-        switch try reader.byte() {
-        case RecordTag.join: record = .join(try reader.info())
-        case RecordTag.remove: record = .remove(try reader.fixed64())
-        case RecordTag.want: record = .want(id: try reader.string(), try reader.key())
-        case RecordTag.unwant: record = .unwant(id: try reader.string())
-        case RecordTag.retire: record = .retire(id: try reader.string(), tenure: try reader.varint())
-        case RecordTag.change:
-            let tenure = try reader.varint()
-            record = .change(try reader.change(layout: layout), tenure: tenure)
-        case RecordTag.specify: record = .specify(id: try reader.string(), try reader.specification())
-        case RecordTag.ticket: record = .ticket(try reader.ticketRecord())
-        case RecordTag.stream: record = .stream(try reader.stream())
-        case RecordTag.request: record = .request(try reader.request())
-        case RecordTag.numberedChange:
-            let (tenure, number) = (try reader.varint(), try reader.varint())
-            record = .numberedChange(try reader.change(layout: layout), tenure: tenure, number: number)
-        case RecordTag.session:
-            record = .session(
-                client: try reader.string(),
-                try reader.optional { reader throws(CodingError) in try reader.session() }
-            )
-        case RecordTag.upstreamNumber:
-            record = .upstreamNumber(id: try reader.string(), tenure: try reader.varint(), number: try reader.varint())
-        case RecordTag.quota: record = .quota(try reader.quota())
-        case RecordTag.credit: record = .credit(try reader.credit())
-        case RecordTag.part:
-            let isLast = try reader.bool()
-            record = .part(try reader.blob(), isLast: isLast)
-        default: return nil
-        }
-        try reader.finish()
-        return record
+        layout: @escaping (String) -> SubscriptionLayout?
+    ) throws(CodingError) -> ClusterRecord {
+        try Wire<ClusterRecord>.record.value(ByteReader(body, layouts: layout))
     }
 }
 
-extension ByteWriter {
-    mutating func info(_ info: MemberInfo) {
-        string(info.name)
-        string(info.version)
-        list(info.upstreams) { $0.string($1) }
-        fixed64(info.process)
-        formats(info.formats)
-    }
-
-    mutating func session(_ session: OfferedUpstreamSession) {
-        blob(session.content)
-        varint(session.processed)
-    }
-
-    mutating func specification(_ specification: ResourceSpecification) {
-        string(specification.group)
-        optional(specification.upstream) { $0.string($1) }
-        optional(specification.owner) { $0.string($1) }
-        blob(specification.content)
-    }
-
-    mutating func key(_ key: SharedTopicKey) {
-        string(key.upstream)
-        properties(key.properties)
-    }
+extension Wire<ClusterRecord> {
+    // 9 was the first use of a ticket, without its stream.
+    fileprivate static let record = Wire(cases: [
+        Case(12, .varint, .varint, .change, make: { .numberedChange($2, tenure: $0, number: $1) }) {
+            if case .numberedChange(let change, let tenure, let number) = $0 { (tenure, number, change) } else { nil }
+        },
+        Case(6, .varint, .change, make: { .change($1, tenure: $0) }) {
+            if case .change(let change, let tenure) = $0 { (tenure, change) } else { nil }
+        },
+        Case(1, .member, make: { .join($0) }) { if case .join(let info) = $0 { info } else { nil } },
+        Case(2, .fixed64, make: { .remove($0) }) { if case .remove(let member) = $0 { member } else { nil } },
+        Case(3, .string, .topic, make: { .want(id: $0, $1) }) {
+            if case .want(let id, let key) = $0 { (id, key) } else { nil }
+        },
+        Case(4, .string, make: { .unwant(id: $0) }) { if case .unwant(let id) = $0 { id } else { nil } },
+        Case(5, .string, .varint, make: { .retire(id: $0, tenure: $1) }) {
+            if case .retire(let id, let tenure) = $0 { (id, tenure) } else { nil }
+        },
+        Case(8, .string, .specification, make: { .specify(id: $0, $1) }) {
+            if case .specify(let id, let specification) = $0 { (id, specification) } else { nil }
+        },
+        Case(17, .ticketRecord, make: { .ticket($0) }) { if case .ticket(let record) = $0 { record } else { nil } },
+        Case(10, .stream, make: { .stream($0) }) { if case .stream(let record) = $0 { record } else { nil } },
+        Case(11, .request, make: { .request($0) }) { if case .request(let record) = $0 { record } else { nil } },
+        Case(13, .string, .optional(.session), make: { .session(client: $0, $1) }) {
+            if case .session(let client, let session) = $0 { (client, session) } else { nil }
+        },
+        Case(14, .string, .varint, .varint, make: { .upstreamNumber(id: $0, tenure: $1, number: $2) }) {
+            if case .upstreamNumber(let id, let tenure, let number) = $0 { (id, tenure, number) } else { nil }
+        },
+        Case(15, .quota, make: { .quota($0) }) { if case .quota(let record) = $0 { record } else { nil } },
+        Case(16, .credit, make: { .credit($0) }) { if case .credit(let record) = $0 { record } else { nil } },
+        Case(7, .bool, .slice, make: { .part($1, isLast: $0) }) {
+            if case .part(let bytes, let isLast) = $0 { (isLast, bytes) } else { nil }
+        },
+    ])
 }
 
-extension ByteReader {
-    mutating func info() throws(CodingError) -> MemberInfo {
-        var info = MemberInfo(
-            name: try string(),
-            version: try string(),
-            upstreams: try strings()
-        )
-        info.process = try fixed64()
-        info.formats = try formats()
-        return info
-    }
+extension Wire<MemberInfo> {
+    static let member = Wire(
+        MemberInfo(name: "", version: "", upstreams: []),
+        [
+            Field(\.name, .string),
+            Field(\.version, .string),
+            Field(\.upstreams, .list(.string)),
+            Field(\.process, .fixed64),
+            Field(\.formats, .formats),
+        ]
+    )
+}
 
-    mutating func session() throws(CodingError) -> OfferedUpstreamSession {
-        OfferedUpstreamSession(content: Array(try blob()), processed: try varint())
-    }
+extension Wire<OfferedUpstreamSession> {
+    static let session = Wire(OfferedUpstreamSession.init, (\.content, .blob), (\.processed, .varint))
+}
 
-    mutating func specification() throws(CodingError) -> ResourceSpecification {
-        ResourceSpecification(
-            group: try string(),
-            upstream: try optionalString(),
-            owner: try optionalString(),
-            content: Array(try blob())
-        )
-    }
+extension Wire<ResourceSpecification> {
+    static let specification = Wire(
+        ResourceSpecification.init,
+        (\.group, .string),
+        (\.upstream, .optional(.string)),
+        (\.owner, .optional(.string)),
+        (\.content, .blob)
+    )
+}
 
-    mutating func key() throws(CodingError) -> SharedTopicKey {
-        SharedTopicKey(upstream: try string(), properties: try properties())
-    }
+extension Wire<SharedTopicKey> {
+    static let topic = Wire(SharedTopicKey.init, (\.upstream, .string), (\.properties, .properties))
 }

@@ -30,193 +30,198 @@ package struct ClusterSnapshot: Sendable, Equatable {
     }
 
     /// The bytes that a member sends to a joining member, in a format that both read.
-    package func bytes(in format: UInt8) -> [UInt8] {
-        var writer = ByteWriter.stating(format)
-        writer.string(created)
-        writer.ledger(ledger)
-        writer.list(tables.sorted { $0.key < $1.key }) { writer, table in
-            writer.string(table.key)
-            writer.list(table.value) { $0.subscriptionEvent($1) }
-        }
-        writer.optional(earlier) { writer, earlier in
-            writer.duration(earlier.age)
-            writer.ledger(earlier.ledger)
-        }
-        writer.optional(epochAge) { $0.duration($1) }
-        return writer.bytes
-    }
+    package func bytes(in format: UInt8) -> [UInt8] { Wire<ClusterSnapshot>.snapshot.stating(format).bytes(self) }
 
     /// Reads a snapshot in one of some formats.
     package init(_ bytes: [UInt8], among formats: Formats = .supported) throws(CodingError) {
-        var reader = try ByteReader.stating(bytes, among: formats)
-        created = try reader.string()
-        let ledger = try reader.ledger()
-        self.ledger = ledger
-        let tables = try reader.list { reader throws(CodingError) in
-            let id = try reader.string()
-            let layout = ledger.subscriptions[id]?.layout
-            return (
-                id,
-                try reader.list { reader throws(CodingError) in try reader.subscriptionEvent(layout: layout) }
-            )
-        }
-        self.tables = Dictionary(tables, uniquingKeysWith: { first, _ in first })
-        earlier = try reader.optional { reader throws(CodingError) in
-            let age = try reader.duration()
-            return EarlierState(ledger: try reader.ledger(), age: age)
-        }
-        epochAge = try reader.optional { reader throws(CodingError) in try reader.duration() }
-        try reader.finish()
+        self = try Wire<ClusterSnapshot>.snapshot.stating(among: formats).value(bytes)
     }
 }
 
-extension ByteWriter {
-    fileprivate mutating func duration(_ duration: Duration) {
-        varint(UInt64(clamping: duration.clampedNanoseconds))
-    }
+extension Wire<ClusterSnapshot> {
+    fileprivate static let snapshot = Wire(
+        ClusterSnapshot.init,
+        (\.created, .string),
+        (\.ledger, .ledger),
+        (\.tables, .dictionary(.subscribed, .list(.subscriptionEvent))),
+        (\.earlier, .optional(.earlier)),
+        (\.epochAge, .optional(.duration))
+    )
+}
 
-    fileprivate mutating func ledger(_ ledger: ClusterLedger) {
-        varint(UInt64(ledger.groups))
-        for value in [ledger.epoch, ledger.epochPosition, ledger.position, ledger.digest.value] { fixed64(value) }
-        list(ledger.earlierEpochs) { $0.fixed64($1) }
-        list(ledger.removed) { $0.fixed64($1) }
-        list(ledger.members.sorted { $0.key < $1.key }) { $0.member($1.key, $1.value) }
-        list(ledger.clients.sorted { $0.key < $1.key }) { writer, client in
-            writer.string(client.key)
-            writer.fixed64(client.value.owner)
-            writer.string(client.value.status.rawValue)
-            writer.varint(client.value.madeAt)
+extension Wire<String> {
+    /// The id of a subscription, whose events follow.
+    fileprivate static let subscribed = Wire<SubscriptionID>.subscription.map(
+        { (id: String) in SubscriptionID(id) },
+        from: \.rawValue
+    )
+}
+
+extension Wire<EarlierState> {
+    fileprivate static let earlier = Wire(
+        { EarlierState(ledger: $1, age: $0) },
+        (\.age, .duration),
+        (\.ledger, .ledger)
+    )
+}
+
+/// A shared subscription in a snapshot, whose properties are those of its subscription.
+private struct TopicState: Sendable {
+    let upstream: String
+    let owner: UInt64?
+    let tenure: UInt64
+    let wantedBy: [UInt64]
+}
+
+extension ClusterLedger {
+    fileprivate var topicStates: [String: TopicState] {
+        topics.mapValues {
+            TopicState(upstream: $0.key.upstream, owner: $0.owner, tenure: $0.tenure, wantedBy: $0.wantedBy.sorted())
         }
-        list(ledger.sessions.sorted { $0.key < $1.key }) { writer, session in
-            writer.string(session.key)
-            writer.session(session.value)
-        }
-        list(ledger.subscriptions.sorted { $0.key < $1.key }) { $0.subscription($1.key, $1.value) }
-        list(ledger.topics.sorted { $0.key < $1.key }) { writer, topic in
-            writer.string(topic.key)
-            writer.string(topic.value.key.upstream)
-            writer.optional(topic.value.owner) { $0.fixed64($1) }
-            writer.varint(topic.value.tenure)
-            writer.list(topic.value.wantedBy.sorted()) { $0.fixed64($1) }
-        }
-        requests(ledger.requests)
-        quotas(ledger.quotas)
-        credits(ledger.credits)
-        varint(ledger.ticketUses.forgottenThrough)
-        list(ledger.ticketUses.uses) { $0.use($1) }
-        list(ledger.specified.sorted { $0.key < $1.key }) { $0.specified($1.key, $1.value) }
     }
 
-    private mutating func member(_ id: UInt64, _ member: ClusterLedger.Member) {
-        fixed64(id)
-        info(member.info)
-        varint(member.joinedAt)
-        varint(member.counter)
-        blob(member.partial)
-    }
-
-    private mutating func specified(_ id: String, _ resource: ClusterLedger.SpecifiedResource) {
-        string(id)
-        specification(resource.specification)
-        optional(resource.owner) { $0.fixed64($1) }
-        optional(resource.isOpen) { $0.bool($1) }
-    }
-
-    private mutating func subscription(_ id: String, _ entry: ClusterLedger.SubscriptionEntry) {
-        string(id)
-        properties(entry.properties)
-        optional(entry.owner) { $0.fixed64($1) }
-        varint(entry.madeAt)
-        bool(entry.isActive)
-        optional(entry.carrier) { $0.string($1) }
-        optional(entry.number) { $0.varint($1) }
-        optional(entry.isSubscribed ? entry.layout : nil) { writer, layout in
-            writer.signed(layout.fieldCount)
-            writer.optional(layout.keyPosition) { $0.signed($1) }
-            writer.optional(layout.commandPosition) { $0.signed($1) }
+    fileprivate mutating func restore(_ states: [String: TopicState]) throws(CodingError) {
+        for (id, state) in states {
+            guard let properties = subscriptions[id]?.properties else { throw .malformed }
+            let key = SharedTopicKey(upstream: state.upstream, properties: properties)
+            let wantedBy = Set(state.wantedBy)
+            restore(SharedTopic(key: key, owner: state.owner, tenure: state.tenure, wantedBy: wantedBy), id)
         }
     }
 }
 
-extension ByteReader {
-    fileprivate mutating func duration() throws(CodingError) -> Duration {
-        .nanoseconds(Int64(clamping: try varint()))
-    }
+extension Wire<TopicState> {
+    fileprivate static let topicState = Wire(
+        TopicState.init,
+        (\.upstream, .string),
+        (\.owner, .optional(.fixed64)),
+        (\.tenure, .varint),
+        (\.wantedBy, .list(.fixed64))
+    )
+}
 
-    fileprivate mutating func ledger() throws(CodingError) -> ClusterLedger {
-        let groups = try varint()
-        let (epoch, epochPosition, position) = (try fixed64(), try fixed64(), try fixed64())
-        let digest = try fixed64()
-        var ledger = ClusterLedger(epoch: epoch, position: position, groups: Int(clamping: max(1, groups)))
-        ledger.epochPosition = epochPosition
-        ledger.digest = LogDigest(value: digest)
-        ledger.earlierEpochs = try fixed64s()
-        ledger.removed = try fixed64s()
-        for _ in 0..<(try varint()) { ledger.members[try fixed64()] = try member() }
-        for _ in 0..<(try varint()) {
-            let id = try string()
-            let owner = try fixed64()
-            guard let status = ClientStatus(rawValue: try string()) else { throw .malformed }
-            ledger.clients[id] = ClusterLedger.ClientEntry(owner: owner, status: status, madeAt: try varint())
-        }
-        for _ in 0..<(try varint()) { ledger.sessions[try string()] = try session() }
-        for _ in 0..<(try varint()) { ledger.subscriptions[try string()] = try subscription() }
-        for _ in 0..<(try varint()) { try topic(into: &ledger) }
-        ledger.requests = try requests()
-        ledger.quotas = try quotas()
-        ledger.credits = try sharedCredits()
-        let forgottenThrough = try varint()
-        let uses = try list { reader throws(CodingError) in try reader.ticketUse() }
-        ledger.ticketUses = TicketUses(uses, forgottenThrough: forgottenThrough)
-        for _ in 0..<(try varint()) { ledger.specified[try string()] = try specified() }
+extension Wire<ClusterLedger> {
+    /// A ledger. The events that follow have the layouts of its subscriptions.
+    fileprivate static let ledger = Wire { writer, ledger in
+        fields.write(&writer, ledger)
+    } _: { reader throws(CodingError) in
+        let ledger = try fields.read(&reader)
+        reader.layouts = { ledger.subscriptions[$0]?.layout }
         return ledger
     }
 
-    private mutating func member() throws(CodingError) -> ClusterLedger.Member {
-        var member = ClusterLedger.Member(info: try info(), joinedAt: try varint(), counter: try varint())
-        member.partial = Array(try blob())
-        return member
-    }
+    private static let fields = Wire(
+        ClusterLedger(epoch: 0, position: 0, groups: 1),
+        [
+            Field(\.groups, .groups),
+            Field(\.epoch, .fixed64),
+            Field(\.epochPosition, .fixed64),
+            Field(\.position, .fixed64),
+            Field(\.digest.value, .fixed64),
+            Field(\.earlierEpochs, .list(.fixed64)),
+            Field(\.removed, .list(.fixed64)),
+            Field(\.members, .dictionary(.fixed64, .ledgerMember)),
+            Field(\.clients, .dictionary(.string, .clientEntry)),
+            Field(\.sessions, .dictionary(.string, .session)),
+            Field(\.subscriptions, .dictionary(.string, .subscriptionEntry)),
+            Field(\.topicStates, .dictionary(.string, .topicState)) { ledger, states throws(CodingError) in
+                try ledger.restore(states)
+            },
+            Field(\.requests, .requests),
+            Field(\.quotas, .quotas),
+            Field(\.credits, .sharedCredits),
+            Field(\.ticketUses, .ticketUses),
+            Field(\.specified, .dictionary(.string, .specified)),
+        ]
+    )
+}
 
-    private mutating func specified() throws(CodingError) -> ClusterLedger.SpecifiedResource {
-        ClusterLedger.SpecifiedResource(
-            specification: try specification(),
-            owner: try optionalFixed64(),
-            isOpen: try optional { reader throws(CodingError) in try reader.bool() }
-        )
+extension Wire<Int> {
+    /// The number of groups, at least 1.
+    static let groups = Wire<UInt64>.varint.map { (groups: Int) in
+        UInt64(groups)
+    } from: {
+        Int(clamping: max(1, $0))
     }
+}
 
-    private mutating func subscription() throws(CodingError) -> ClusterLedger.SubscriptionEntry {
-        var entry = ClusterLedger.SubscriptionEntry(
-            properties: try properties(),
-            owner: try optionalFixed64(),
-            madeAt: try varint()
-        )
-        entry.isActive = try bool()
-        entry.carrier = try optionalString()
-        entry.number = try optional { reader throws(CodingError) in try reader.varint() }
-        entry.isSubscribed = try bool()
-        guard entry.isSubscribed else { return entry }
-        let fieldCount = try signed()
-        entry.layout = ClusterLedger.SubscriptionEntry.layout(
-            entry.properties,
-            fieldCount: fieldCount,
-            keyPosition: try optionalSigned(),
-            commandPosition: try optionalSigned()
-        )
-        return entry
-    }
+extension Wire<ClusterLedger.Member> {
+    fileprivate static let ledgerMember = Wire(
+        ClusterLedger.Member.init,
+        (\.info, .member),
+        (\.joinedAt, .varint),
+        (\.counter, .varint),
+        (\.partial, .blob)
+    )
+}
 
-    private mutating func topic(into ledger: inout ClusterLedger) throws(CodingError) {
-        let id = try string()
-        let upstream = try string()
-        guard let properties = ledger.subscriptions[id]?.properties else { throw .malformed }
-        var topic = ClusterLedger.SharedTopic(
-            key: SharedTopicKey(upstream: upstream, properties: properties),
-            owner: try optionalFixed64(),
-            tenure: try varint()
+extension Wire<ClusterLedger.ClientEntry> {
+    fileprivate static let clientEntry = Wire(
+        ClusterLedger.ClientEntry.init,
+        (\.owner, .fixed64),
+        (\.status, .raw(.string)),
+        (\.madeAt, .varint)
+    )
+}
+
+extension Wire<ClusterLedger.SpecifiedResource> {
+    fileprivate static let specified = Wire(
+        ClusterLedger.SpecifiedResource.init,
+        (\.specification, .specification),
+        (\.owner, .optional(.fixed64)),
+        (\.isOpen, .optional(.bool))
+    )
+}
+
+/// The counts and positions that the server confirmed.
+private struct Confirmation: Sendable {
+    let fieldCount: Int
+    let keyPosition: Int?
+    let commandPosition: Int?
+}
+
+extension Wire<Confirmation> {
+    fileprivate static let confirmation = Wire(
+        Confirmation.init,
+        (\.fieldCount, .signed),
+        (\.keyPosition, .optional(.signed)),
+        (\.commandPosition, .optional(.signed))
+    )
+}
+
+extension Wire<ClusterLedger.SubscriptionEntry> {
+    fileprivate static let subscriptionEntry = Wire(
+        ClusterLedger.SubscriptionEntry(
+            properties: SubscriptionProperties(mode: .merge, items: .list([]), fields: .list([]))
+        ),
+        [
+            Field(\.properties, .properties),
+            Field(\.owner, .optional(.fixed64)),
+            Field(\.madeAt, .varint),
+            Field(\.isActive, .bool),
+            Field(\.carrier, .optional(.string)),
+            Field(\.number, .optional(.varint)),
+            Field(\.confirmation, .optional(.confirmation)) { entry, confirmation in
+                guard let confirmation else { return }
+                entry.isSubscribed = true
+                entry.layout = ClusterLedger.SubscriptionEntry.layout(
+                    entry.properties,
+                    fieldCount: confirmation.fieldCount,
+                    keyPosition: confirmation.keyPosition,
+                    commandPosition: confirmation.commandPosition
+                )
+            },
+        ]
+    )
+}
+
+extension ClusterLedger.SubscriptionEntry {
+    fileprivate var confirmation: Confirmation? {
+        guard isSubscribed, let layout else { return nil }
+        return Confirmation(
+            fieldCount: layout.fieldCount,
+            keyPosition: layout.keyPosition,
+            commandPosition: layout.commandPosition
         )
-        topic.wantedBy = Set(try fixed64s())
-        ledger.restore(topic, id)
     }
 }

@@ -1,151 +1,117 @@
 internal import SessionCore
 
-/// One byte for each case of a `SubscriptionEvent`; numbers are never reused.
-private enum SubscriptionEventTag {
-    static let subscribed: UInt8 = 1
-    static let unsubscribed: UInt8 = 2
-    static let failed: UInt8 = 3
-    static let update: UInt8 = 4
-    static let endOfSnapshot: UInt8 = 5
-    static let clearSnapshot: UInt8 = 6
-    static let lostUpdates: UInt8 = 7
-    static let secondLevelFailed: UInt8 = 8
-    static let secondLevelLostUpdates: UInt8 = 9
-    static let realMaxFrequency: UInt8 = 10
+extension Wire<SubscriptionEvent> {
+    /// An event of the subscription that was read or written before.
+    static let subscriptionEvent = Wire(cases: [
+        Case(4, .update, make: { .update($0) }) { if case .update(let update) = $0 { update } else { nil } },
+        Case(
+            1,
+            .signed,
+            .signed,
+            .optional(.signed),
+            .optional(.signed),
+            make: { .subscribed(itemCount: $0, fieldCount: $1, keyPosition: $2, commandPosition: $3) }
+        ) {
+            if case .subscribed(let items, let fields, let key, let command) = $0 {
+                (items, fields, key, command)
+            } else {
+                nil
+            }
+        },
+        Case(2, .bool, make: { .unsubscribed(isFinal: $0) }) {
+            if case .unsubscribed(let isFinal) = $0 { isFinal } else { nil }
+        },
+        Case(3, .signed, .string, make: { .failed(code: $0, message: $1) }) {
+            if case .failed(let code, let message) = $0 { (code, message) } else { nil }
+        },
+        Case(5, .signed, make: { .endOfSnapshot(itemPos: $0) }) {
+            if case .endOfSnapshot(let item) = $0 { item } else { nil }
+        },
+        Case(6, .signed, make: { .clearSnapshot(itemPos: $0) }) {
+            if case .clearSnapshot(let item) = $0 { item } else { nil }
+        },
+        Case(7, .signed, .signed, make: { .lostUpdates(count: $0, itemPos: $1) }) {
+            if case .lostUpdates(let count, let item) = $0 { (count, item) } else { nil }
+        },
+        Case(8, .signed, .string, .string, make: { .secondLevelFailed(code: $0, message: $1, key: $2) }) {
+            if case .secondLevelFailed(let code, let message, let key) = $0 { (code, message, key) } else { nil }
+        },
+        Case(9, .signed, .string, make: { .secondLevelLostUpdates(count: $0, key: $1) }) {
+            if case .secondLevelLostUpdates(let count, let key) = $0 { (count, key) } else { nil }
+        },
+        Case(10, .optional(.realFrequency), make: { .realMaxFrequency($0) }) {
+            if case .realMaxFrequency(let frequency) = $0 { .some(frequency) } else { nil }
+        },
+    ])
 }
 
-/// The number that stands for an unlimited frequency.
-private let unlimitedFrequency = -1.0
+extension Wire<RealMaxFrequency> {
+    /// The number that stands for an unlimited frequency.
+    private static let unlimited = -1.0
 
-extension ByteWriter {
-    mutating func subscriptionEvent(_ event: SubscriptionEvent) {
-        switch event {
-        case .subscribed(let items, let fields, let key, let command):
-            byte(SubscriptionEventTag.subscribed)
-            signed(items)
-            signed(fields)
-            optional(key) { $0.signed($1) }
-            optional(command) { $0.signed($1) }
-        case .unsubscribed(let isFinal):
-            byte(SubscriptionEventTag.unsubscribed)
-            bool(isFinal)
-        case .failed(let code, let message):
-            byte(SubscriptionEventTag.failed)
-            signed(code)
-            string(message)
-        case .update(let update):
-            byte(SubscriptionEventTag.update)
-            self.update(update)
-        case .endOfSnapshot(let item):
-            byte(SubscriptionEventTag.endOfSnapshot)
-            signed(item)
-        case .clearSnapshot(let item):
-            byte(SubscriptionEventTag.clearSnapshot)
-            signed(item)
-        case .lostUpdates(let count, let item):
-            byte(SubscriptionEventTag.lostUpdates)
-            signed(count)
-            signed(item)
-        case .secondLevelFailed(let code, let message, let key):
-            byte(SubscriptionEventTag.secondLevelFailed)
-            signed(code)
-            string(message)
-            string(key)
-        case .secondLevelLostUpdates(let count, let key):
-            byte(SubscriptionEventTag.secondLevelLostUpdates)
-            signed(count)
-            string(key)
-        case .realMaxFrequency(let frequency):
-            byte(SubscriptionEventTag.realMaxFrequency)
-            optional(frequency) { $0.frequency($1) }
-        }
-    }
-
-    /// An update contains all values, so that it can be read without the earlier ones.
-    private mutating func update(_ update: ItemUpdate) {
-        signed(update.itemPos)
-        bool(update.isSnapshot)
-        row(update.values)
-        list(update.changed.positions) { $0.varint(UInt64($1)) }
-        list(update.patches.sorted { $0.key < $1.key }) { writer, patch in
-            writer.signed(patch.key)
-            writer.string(patch.value)
-        }
-        optional(update.itemRow) { $0.row($1) }
-    }
-
-    /// A value is preceded by its length plus one; null is 0.
-    private mutating func row(_ values: [String?]) {
-        list(values) { writer, value in
-            guard let value else { return writer.varint(0) }
-            writer.varint(UInt64(value.utf8.count) + 1)
-            writer.raw(value)
-        }
-    }
-
-    private mutating func frequency(_ frequency: RealMaxFrequency) {
+    fileprivate static let realFrequency = Wire<Double>.double.map { (frequency: RealMaxFrequency) in
         switch frequency {
-        case .unlimited: double(unlimitedFrequency)
-        case .limited(let value): double(value)
+        case .unlimited: unlimited
+        case .limited(let value): value
         }
+    } from: {
+        $0 == unlimited ? .unlimited : .limited($0)
     }
 }
 
-extension ByteReader {
-    mutating func subscriptionEvent(layout: SubscriptionLayout?) throws(CodingError) -> SubscriptionEvent {
-        switch try byte() {
-        case SubscriptionEventTag.subscribed:
-            let (items, fields) = (try signed(), try signed())
-            return .subscribed(
-                itemCount: items,
-                fieldCount: fields,
-                keyPosition: try optionalSigned(),
-                commandPosition: try optionalSigned()
+extension Wire<ItemUpdate> {
+    /// An update contains all values, so that it can be read without the earlier ones. An update of a subscription without
+    /// a layout is malformed, because no `subscribed` precedes it.
+    fileprivate static let update = Wire(
+        {
+            (
+                layout: SubscriptionLayout?,
+                item: Int,
+                isSnapshot: Bool,
+                values: [String?],
+                positions: [Int],
+                patches: [Int: String],
+                itemRow: [String?]?
+            ) throws(CodingError) in
+            guard let layout else { throw .malformed }
+            var changed = FieldSet()
+            for position in positions {
+                guard position <= values.count else { throw .malformed }
+                changed.insert(position)
+            }
+            return ItemUpdate(
+                layout: layout,
+                itemPos: item,
+                isSnapshot: isSnapshot,
+                values: values,
+                changed: changed,
+                patches: patches,
+                itemRow: itemRow
             )
-        case SubscriptionEventTag.unsubscribed: return .unsubscribed(isFinal: try bool())
-        case SubscriptionEventTag.failed: return .failed(code: try signed(), message: try string())
-        case SubscriptionEventTag.update: return .update(try update(layout))
-        case SubscriptionEventTag.endOfSnapshot: return .endOfSnapshot(itemPos: try signed())
-        case SubscriptionEventTag.clearSnapshot: return .clearSnapshot(itemPos: try signed())
-        case SubscriptionEventTag.lostUpdates: return .lostUpdates(count: try signed(), itemPos: try signed())
-        case SubscriptionEventTag.secondLevelFailed:
-            return .secondLevelFailed(code: try signed(), message: try string(), key: try string())
-        case SubscriptionEventTag.secondLevelLostUpdates:
-            return .secondLevelLostUpdates(count: try signed(), key: try string())
-        case SubscriptionEventTag.realMaxFrequency:
-            let value = try optional { reader throws(CodingError) in try reader.double() }
-            return .realMaxFrequency(value.map { $0 == unlimitedFrequency ? .unlimited : .limited($0) })
-        default: throw .malformed
-        }
-    }
+        },
+        (\.layout, .layout),
+        (\.itemPos, .signed),
+        (\.isSnapshot, .bool),
+        (\.values, .list(.cell)),
+        (\.changed.positions, .list(.size)),
+        (\.patches, .dictionary(.signed, .string)),
+        (\.itemRow, .optional(.list(.cell)))
+    )
+}
 
-    private mutating func update(_ layout: SubscriptionLayout?) throws(CodingError) -> ItemUpdate {
-        guard let layout else { throw .malformed }
-        let item = try signed()
-        let isSnapshot = try bool()
-        let values = try row()
-        var changed = FieldSet()
-        for position in try list({ reader throws(CodingError) in try reader.varint() }) {
-            guard position <= UInt64(values.count) else { throw .malformed }
-            changed.insert(Int(position))
-        }
-        var patches: [Int: String] = [:]
-        for _ in 0..<(try varint()) { patches[try signed()] = try string() }
-        return ItemUpdate(
-            layout: layout,
-            itemPos: item,
-            isSnapshot: isSnapshot,
-            values: values,
-            changed: changed,
-            patches: patches,
-            itemRow: try optional { reader throws(CodingError) in try reader.row() }
-        )
-    }
+extension Wire<SubscriptionLayout?> {
+    /// The layout of the subscription that was read before; no bytes.
+    fileprivate static let layout = Wire({ _, _ in }, { reader in reader.layout })
+}
 
-    private mutating func row() throws(CodingError) -> [String?] {
-        try list { reader throws(CodingError) in
-            let length = try reader.varint()
-            return length == 0 ? nil : String(decoding: try reader.raw(length - 1), as: UTF8.self)
-        }
+extension Wire<String?> {
+    /// A value is preceded by its length plus one; null is 0.
+    fileprivate static let cell = Wire { writer, value in
+        guard let value else { return writer.varint(0) }
+        writer.varint(UInt64(value.utf8.count) + 1)
+        writer.raw(value.utf8)
+    } _: { reader throws(CodingError) in
+        let length = try reader.varint()
+        return length == 0 ? nil : String(decoding: try reader.raw(length - 1), as: UTF8.self)
     }
 }

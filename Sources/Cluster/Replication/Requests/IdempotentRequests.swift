@@ -107,64 +107,28 @@ extension ClusterLedger {
     package func isPending(_ key: RecordKey) -> Bool { requests.isPending(key) }
 }
 
-/// One byte for each case of a `RequestRecord`.
-private enum RequestTag {
-    static let begin: UInt8 = 1
-    static let answer: UInt8 = 2
-    static let abandon: UInt8 = 3
+extension Wire<RequestRecord> {
+    static let request = Wire(cases: [
+        Case(1, .key, .key, .varint, make: { .begin($0, body: $1, expired: $2) }) {
+            if case .begin(let key, let body, let expired) = $0 { (key, body, expired) } else { nil }
+        },
+        Case(2, .key, .blob, make: { .answer($0, $1) }) {
+            if case .answer(let key, let response) = $0 { (key, response) } else { nil }
+        },
+        Case(3, .key, make: { .abandon($0) }) { if case .abandon(let key) = $0 { key } else { nil } },
+    ])
 }
 
-extension ByteWriter {
-    mutating func request(_ record: RequestRecord) {
-        switch record {
-        case .begin(let key, let body, let expired):
-            byte(RequestTag.begin)
-            self.key(key)
-            self.key(body)
-            varint(expired)
-        case .answer(let key, let response):
-            byte(RequestTag.answer)
-            self.key(key)
-            blob(response)
-        case .abandon(let key):
-            byte(RequestTag.abandon)
-            self.key(key)
-        }
-    }
-
-    mutating func requests(_ requests: IdempotentRequests) {
-        list(requests.entries.sorted { $0.key < $1.key }) { writer, request in
-            writer.key(request.key)
-            writer.fixed64(request.value.member)
-            writer.key(request.value.body)
-            writer.varint(request.value.position)
-            writer.optional(request.value.answer) { $0.blob($1) }
-        }
-    }
+extension Wire<IdempotentRequests> {
+    static let requests = Wire({ IdempotentRequests($0) }, (\.entries, .dictionary(.key, .requestEntry)))
 }
 
-extension ByteReader {
-    mutating func request() throws(CodingError) -> RequestRecord {
-        switch try byte() {
-        case RequestTag.begin: return .begin(try recordKey(), body: try recordKey(), expired: try varint())
-        case RequestTag.answer: return .answer(try recordKey(), Array(try blob()))
-        case RequestTag.abandon: return .abandon(try recordKey())
-        default: throw .malformed
-        }
-    }
-
-    mutating func requests() throws(CodingError) -> IdempotentRequests {
-        var entries: [RecordKey: IdempotentRequests.Entry] = [:]
-        for _ in 0..<(try varint()) {
-            let key = try recordKey()
-            var entry = IdempotentRequests.Entry(
-                member: try fixed64(),
-                body: try recordKey(),
-                position: try varint()
-            )
-            entry.answer = try optional { reader throws(CodingError) in Array(try reader.blob()) }
-            entries[key] = entry
-        }
-        return IdempotentRequests(entries)
-    }
+extension Wire<IdempotentRequests.Entry> {
+    fileprivate static let requestEntry = Wire(
+        IdempotentRequests.Entry.init,
+        (\.member, .fixed64),
+        (\.body, .key),
+        (\.position, .varint),
+        (\.answer, .optional(.blob))
+    )
 }

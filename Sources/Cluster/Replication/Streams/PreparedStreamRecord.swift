@@ -65,43 +65,15 @@ extension ClusterLedger {
     }
 }
 
-/// One byte for each case of a `PreparedStreamRecord`.
-private enum StreamTag {
-    static let prepare: UInt8 = 1
-    static let open: UInt8 = 2
-    static let close: UInt8 = 3
-    static let remove: UInt8 = 4
-}
-
-extension ByteWriter {
-    mutating func stream(_ record: PreparedStreamRecord) {
-        switch record {
-        case .prepare(let id, let specification):
-            byte(StreamTag.prepare)
-            string(id)
-            self.specification(specification)
-        case .open(let id):
-            byte(StreamTag.open)
-            string(id)
-        case .close(let id):
-            byte(StreamTag.close)
-            string(id)
-        case .remove(let id, let evenIfOpen):
-            byte(StreamTag.remove)
-            string(id)
-            bool(evenIfOpen)
-        }
-    }
-}
-
-extension ByteReader {
-    mutating func stream() throws(CodingError) -> PreparedStreamRecord {
-        switch try byte() {
-        case StreamTag.prepare: return .prepare(id: try string(), try specification())
-        case StreamTag.open: return .open(id: try string())
-        case StreamTag.close: return .close(id: try string())
-        case StreamTag.remove: return .remove(id: try string(), evenIfOpen: try bool())
-        default: throw .malformed
-        }
-    }
+extension Wire<PreparedStreamRecord> {
+    static let stream = Wire(cases: [
+        Case(1, .string, .specification, make: { .prepare(id: $0, $1) }) {
+            if case .prepare(let id, let specification) = $0 { (id, specification) } else { nil }
+        },
+        Case(2, .string, make: { .open(id: $0) }) { if case .open(let id) = $0 { id } else { nil } },
+        Case(3, .string, make: { .close(id: $0) }) { if case .close(let id) = $0 { id } else { nil } },
+        Case(4, .string, .bool, make: { .remove(id: $0, evenIfOpen: $1) }) {
+            if case .remove(let id, let evenIfOpen) = $0 { (id, evenIfOpen) } else { nil }
+        },
+    ])
 }

@@ -14,66 +14,84 @@ package struct StreamDefinition: Sendable {
         self.shared = shared
     }
 
-    fileprivate enum Tag {
-        static let subscription: UInt8 = 1
-        static let client: UInt8 = 2
-        /// A subscription that was joined by the name of a feed.
-        static let typedSubscription: UInt8 = 3
-    }
-
     /// The bytes of a specification.
-    package var bytes: [UInt8] {
-        var writer = ByteWriter.stating()
-        writer.bool(request.conflates)
-        writer.optional(request.maxFrequency) { $0.double($1) }
-        writer.bool(request.sendsAllFields)
-        writer.bool(request.includesLegacy)
-        writer.list(request.sources) { writer, source in
-            switch source {
-            case .subscription(let id):
-                writer.byte(request.typed.contains(id) ? Tag.typedSubscription : Tag.subscription)
-                writer.string(id.rawValue)
-                writer.optional(shared[id.rawValue]) { $0.key($1) }
-            case .client(let id, let withSubscriptions):
-                writer.byte(Tag.client)
-                writer.string(id.rawValue)
-                writer.bool(withSubscriptions)
-            }
-        }
-        return writer.bytes
-    }
+    package var bytes: [UInt8] { Wire<StreamDefinition>.definition.stating().bytes(self) }
 
     /// Reads the bytes of a specification.
     package init(_ bytes: [UInt8]) throws(CodingError) {
-        var reader = try ByteReader.stating(bytes)
-        var request = StreamRequest(sources: [])
-        request.conflates = try reader.bool()
-        request.maxFrequency = try reader.optional { reader throws(CodingError) in try reader.double() }
-        request.sendsAllFields = try reader.bool()
-        request.includesLegacy = try reader.bool()
+        self = try Wire<StreamDefinition>.definition.stating().value(bytes)
+    }
+
+    /// A source with the key of its shared subscription.
+    fileprivate enum Source: Sendable {
+        case subscription(SubscriptionID, SharedTopicKey?)
+        case client(ClientID, withSubscriptions: Bool)
+        /// A subscription that was joined by the name of a feed.
+        case typedSubscription(SubscriptionID, SharedTopicKey?)
+    }
+
+    fileprivate var sources: [Source] {
+        request.sources.map { source in
+            switch source {
+            case .subscription(let id) where request.typed.contains(id): .typedSubscription(id, shared[id.rawValue])
+            case .subscription(let id): .subscription(id, shared[id.rawValue])
+            case .client(let id, let withSubscriptions): .client(id, withSubscriptions: withSubscriptions)
+            }
+        }
+    }
+
+    fileprivate init(_ request: StreamRequest, _ sources: [Source]) {
+        var request = request
         var shared: [String: SharedTopicKey] = [:]
-        for _ in 0..<(try reader.varint()) { try reader.source(of: &request, &shared) }
-        try reader.finish()
-        self.request = request
-        self.shared = shared
+        for source in sources {
+            switch source {
+            case .subscription(let id, let key), .typedSubscription(let id, let key):
+                if case .typedSubscription = source { request.typed.insert(id) }
+                request.sources.append(.subscription(id))
+                if let key { shared[id.rawValue] = key }
+            case .client(let id, let withSubscriptions):
+                request.sources.append(.client(id, withSubscriptions: withSubscriptions))
+            }
+        }
+        self.init(request: request, shared: shared)
     }
 }
 
-extension ByteReader {
-    fileprivate mutating func source(
-        of request: inout StreamRequest,
-        _ shared: inout [String: SharedTopicKey]
-    ) throws(CodingError) {
-        let tag = try byte()
-        let id = try string()
-        switch tag {
-        case StreamDefinition.Tag.subscription, StreamDefinition.Tag.typedSubscription:
-            if let key = try optional({ reader throws(CodingError) in try reader.key() }) { shared[id] = key }
-            request.sources.append(.subscription(SubscriptionID(id)))
-            if tag == StreamDefinition.Tag.typedSubscription { request.typed.insert(SubscriptionID(id)) }
-        case StreamDefinition.Tag.client:
-            request.sources.append(.client(ClientID(id), withSubscriptions: try bool()))
-        default: throw .malformed
-        }
-    }
+extension Wire<StreamDefinition> {
+    fileprivate static let definition = Wire(
+        {
+            (
+                conflates: Bool,
+                maxFrequency: Double?,
+                sendsAllFields: Bool,
+                includesLegacy: Bool,
+                sources: [StreamDefinition.Source]
+            ) in
+            var request = StreamRequest(sources: [])
+            request.conflates = conflates
+            request.maxFrequency = maxFrequency
+            request.sendsAllFields = sendsAllFields
+            request.includesLegacy = includesLegacy
+            return StreamDefinition(request, sources)
+        },
+        (\.request.conflates, .bool),
+        (\.request.maxFrequency, .optional(.double)),
+        (\.request.sendsAllFields, .bool),
+        (\.request.includesLegacy, .bool),
+        (\.sources, .list(.source))
+    )
+}
+
+extension Wire<StreamDefinition.Source> {
+    fileprivate static let source = Wire(cases: [
+        Case(1, .subscription, .optional(.topic), make: { .subscription($0, $1) }) {
+            if case .subscription(let id, let key) = $0 { (id, key) } else { nil }
+        },
+        Case(2, .client, .bool, make: { .client($0, withSubscriptions: $1) }) {
+            if case .client(let id, let withSubscriptions) = $0 { (id, withSubscriptions) } else { nil }
+        },
+        Case(3, .subscription, .optional(.topic), make: { .typedSubscription($0, $1) }) {
+            if case .typedSubscription(let id, let key) = $0 { (id, key) } else { nil }
+        },
+    ])
 }

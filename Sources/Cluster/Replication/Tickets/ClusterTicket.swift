@@ -27,100 +27,63 @@ package struct ClusterTicket: Sendable, Equatable {
     }
 
     /// The bytes that are encrypted.
-    package var bytes: [UInt8] {
-        var writer = ByteWriter.stating()
-        writer.ticket(use)
-        writer.double(expiresAt)
-        writer.caller(caller)
-        writer.optional(rightsExpireAt) { $0.double($1) }
-        writer.blob(credential)
-        return writer.bytes
-    }
+    package var bytes: [UInt8] { Wire<ClusterTicket>.ticket.stating().bytes(self) }
 
     /// Reads the bytes of a ticket.
-    package init(_ bytes: [UInt8]) throws(CodingError) {
-        var reader = try ByteReader.stating(bytes)
-        use = try reader.ticket()
-        expiresAt = try reader.double()
-        caller = try reader.caller()
-        rightsExpireAt = try reader.optional { reader throws(CodingError) in try reader.double() }
-        credential = Array(try reader.blob())
-        try reader.finish()
-    }
+    package init(_ bytes: [UInt8]) throws(CodingError) { self = try Wire<ClusterTicket>.ticket.stating().value(bytes) }
 }
 
-extension ByteWriter {
-    mutating func key(_ key: RecordKey) {
-        fixed64(key.high)
-        fixed64(key.low)
-    }
-
-    mutating func ticket(_ use: TicketUse) {
-        key(use.key)
-        fixed64(use.epoch)
-        varint(use.issuedAt)
-    }
-
-    mutating func ticket(_ record: TicketRecord) {
-        switch record {
-        case .open(let opening):
-            byte(TicketTag.open)
-            ticket(opening.use)
-            key(opening.target)
-            bool(opening.isResumed)
-        case .closed(let key, let time):
-            byte(TicketTag.closed)
-            self.key(key)
-            double(time)
-        case .closedAll(let member, let time):
-            byte(TicketTag.closedAll)
-            fixed64(member)
-            double(time)
-        }
-    }
-
-    mutating func use(_ use: TicketUses.Use) {
-        key(use.key)
-        varint(use.position)
-        key(use.target)
-        fixed64(use.holder)
-        optional(use.closedAt) { $0.double($1) }
-    }
+extension Wire<ClusterTicket> {
+    fileprivate static let ticket = Wire(
+        ClusterTicket.init,
+        (\.use, .ticketUse),
+        (\.expiresAt, .double),
+        (\.caller, .caller),
+        (\.rightsExpireAt, .optional(.double)),
+        (\.credential, .blob)
+    )
 }
 
-extension ByteReader {
-    mutating func recordKey() throws(CodingError) -> RecordKey {
-        RecordKey(high: try fixed64(), low: try fixed64())
-    }
+extension Wire<RecordKey> { static let key = Wire(RecordKey.init, (\.high, .fixed64), (\.low, .fixed64)) }
 
-    mutating func ticket() throws(CodingError) -> TicketUse {
-        TicketUse(key: try recordKey(), epoch: try fixed64(), issuedAt: try varint())
-    }
-
-    mutating func ticketRecord() throws(CodingError) -> TicketRecord {
-        switch try byte() {
-        case TicketTag.open:
-            .open(TicketOpening(use: try ticket(), target: try recordKey(), isResumed: try bool()))
-        case TicketTag.closed: .closed(try recordKey(), at: try double())
-        case TicketTag.closedAll: .closedAll(of: try fixed64(), at: try double())
-        default: throw .malformed
-        }
-    }
-
-    mutating func ticketUse() throws(CodingError) -> TicketUses.Use {
-        TicketUses.Use(
-            key: try recordKey(),
-            position: try varint(),
-            target: try recordKey(),
-            holder: try fixed64(),
-            closedAt: try optional { reader throws(CodingError) in try reader.double() }
-        )
-    }
+extension Wire<TicketUse> {
+    fileprivate static let ticketUse = Wire(
+        TicketUse.init,
+        (\.key, .key),
+        (\.epoch, .fixed64),
+        (\.issuedAt, .varint)
+    )
 }
 
-/// One byte for each case of a `TicketRecord`; numbers are never reused.
-private enum TicketTag {
-    static let open: UInt8 = 1
-    static let closed: UInt8 = 2
-    static let closedAll: UInt8 = 3
+extension Wire<TicketRecord> {
+    static let ticketRecord = Wire(cases: [
+        Case(1, .ticketUse, .key, .bool, make: { .open(TicketOpening(use: $0, target: $1, isResumed: $2)) }) {
+            if case .open(let opening) = $0 { (opening.use, opening.target, opening.isResumed) } else { nil }
+        },
+        Case(2, .key, .double, make: { .closed($0, at: $1) }) {
+            if case .closed(let key, let time) = $0 { (key, time) } else { nil }
+        },
+        Case(3, .fixed64, .double, make: { .closedAll(of: $0, at: $1) }) {
+            if case .closedAll(let member, let time) = $0 { (member, time) } else { nil }
+        },
+    ])
+}
+
+extension Wire<TicketUses> {
+    static let ticketUses = Wire(
+        { TicketUses($1, forgottenThrough: $0) },
+        (\.forgottenThrough, .varint),
+        (\.uses, .list(.use))
+    )
+}
+
+extension Wire<TicketUses.Use> {
+    fileprivate static let use = Wire(
+        TicketUses.Use.init,
+        (\.key, .key),
+        (\.position, .varint),
+        (\.target, .key),
+        (\.holder, .fixed64),
+        (\.closedAt, .optional(.double))
+    )
 }

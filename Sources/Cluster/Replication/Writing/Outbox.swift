@@ -224,7 +224,7 @@ package struct Outbox: Sendable {
             hasOverflowed = true
             return
         }
-        guard body.count > Self.partSize else { return append(framed: ClusterRecord.framed(body[...])) }
+        guard body.count > Self.partSize else { return append(framed: ClusterRecord.framed(body)) }
         for start in stride(from: 0, to: body.count, by: Self.partSize) {
             let end = min(start + Self.partSize, body.count)
             append(framed: ClusterRecord.part(body[start..<end], isLast: end == body.count).encoded)
@@ -239,7 +239,7 @@ package struct Outbox: Sendable {
             for record in records { append(record) }
             return
         }
-        append(framed: bodies.flatMap { ClusterRecord.framed($0[...]) })
+        append(framed: bodies.flatMap { ClusterRecord.framed($0) })
     }
 
     private mutating func append(framed bytes: [UInt8]) {
