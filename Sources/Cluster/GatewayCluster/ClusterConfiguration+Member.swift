@@ -1,3 +1,4 @@
+internal import Changes
 internal import Crypto
 internal import EngineNATS
 internal import Gateway

@@ -1,3 +1,4 @@
+package import JSONText
 package import SessionCore
 
 /// One change of a client or of a subscription. A change appends at most one event to a log, and its application involves
@@ -15,6 +16,55 @@ package enum Change: Sendable, Equatable {
         case .subscription(let id, _): .subscription(id)
         }
     }
+}
+
+/// A change of a client.
+package enum ClientChange: Sendable, Equatable {
+    /// The client was added. No effect if it is known.
+    case added(ClientStatus)
+    /// The client was removed. Its streams receive the events published before; those without another source are closed.
+    case removed
+    /// An event of the client. No effect if the client is unknown.
+    case event(ClientTopicEvent)
+}
+
+/// An event of a client, as streams carry it.
+package enum ClientTopicEvent: Sendable, Equatable {
+    /// The status of the client has changed; `failure`: why it has no connection, nil while it has one and before the
+    /// first failure.
+    case status(ClientStatus, failure: LastFailure? = nil)
+    /// The server refused or closed the client's session.
+    case serverError(code: Int, message: String)
+    /// A property of the client changed. The value is the one that REST shows; nil for those that are never shown.
+    case property(name: String, value: JSONValue?)
+    /// The outcome of a message is known; the id is the one that REST returned.
+    case message(id: String, MessageOutcome)
+    /// For legacy listeners: an event of the session core.
+    case legacy(LegacyEvent)
+    /// For legacy listeners: a session was opened; one event for each session.
+    case sessionStarted(polling: Bool)
+    /// For legacy listeners: the number of bytes received from the server since the last such event; at most one event a
+    /// second.
+    case bytesReceived(Int)
+    /// For legacy listeners: true if the connection has been silent for too long, false if it is active again.
+    case activityWarning(Bool)
+}
+
+/// A change of a subscription resource.
+package enum SubscriptionChange: Sendable, Equatable {
+    /// The resource was added; it is inactive. No effect if it is known.
+    case added(SubscriptionProperties)
+    /// The resource was removed. Its streams receive the events published before; those without another source are closed.
+    case removed
+    /// The properties have changed. A client that carries the subscription keeps its values.
+    case propertiesChanged(SubscriptionProperties)
+    /// From now on this client carries the subscription, which is active. Nil: no client carries it, and whether it is
+    /// active does not change.
+    case carried(by: ClientID?)
+    /// The subscription becomes active or inactive without an event.
+    case activity(isActive: Bool)
+    /// An event of the subscription. No effect if the subscription is unknown.
+    case event(SubscriptionEvent)
 }
 
 /// A change with its index among the changes at one position.
@@ -50,5 +100,33 @@ extension ChangeSink {
     package func publish(_ event: SubscriptionEvent, of subscription: SubscriptionID) -> (@Sendable () -> Void)? {
         take(.subscription(subscription, .event(event)))
         return nil
+    }
+}
+
+extension ValueTable {
+    /// The events that lead from an empty table to the present one, in order; none for a table that is not subscribed.
+    package var eventsFromStart: [SubscriptionEvent] {
+        let first = firstEvents
+        return first.isEmpty ? [] : first + presentState()
+    }
+
+    /// The confirmation and the frequency of a subscription in its present state; none while it is not subscribed.
+    package var firstEvents: [SubscriptionEvent] {
+        guard isSubscribed, let itemCount, let fieldCount else { return [] }
+        let subscribed = SubscriptionEvent.subscribed(
+            itemCount: itemCount,
+            fieldCount: fieldCount,
+            keyPosition: keyPosition,
+            commandPosition: commandPosition
+        )
+        let frequency = realMaxFrequency.map { [SubscriptionEvent.realMaxFrequency($0)] } ?? []
+        return [subscribed] + frequency
+    }
+
+    /// As `eventsFromStart`, followed by the last row of each item where it does not result from these events: later
+    /// rows from the server refer to it.
+    package var eventsWithRows: [SubscriptionEvent] {
+        let events = eventsFromStart
+        return events.isEmpty ? [] : events + lastRows()
     }
 }

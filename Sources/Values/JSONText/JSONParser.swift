@@ -1,37 +1,3 @@
-extension JSONValue {
-    /// The deepest nesting of arrays and objects that is accepted by default.
-    package static let maxDepth = 128
-
-    /// Parses a whole text in the grammar of RFC 8259. Surrounding white space is allowed; a byte order mark and
-    /// duplicate names in one object are not.
-    ///
-    /// - Parameters:
-    ///   - bytes: UTF-8.
-    ///   - maxDepth: the deepest nesting of arrays and objects; a plain value has depth 0.
-    package init(parsing bytes: some Collection<UInt8>, maxDepth: Int = Self.maxDepth) throws(JSONParseError) {
-        let parsed = bytes.withContiguousStorageIfAvailable { Self.parse($0, maxDepth) }
-        let result = parsed ?? Array(bytes).withUnsafeBufferPointer { Self.parse($0, maxDepth) }
-        self = try result.get()
-    }
-
-    /// Parses a whole text in the grammar of RFC 8259.
-    package init(parsing text: String, maxDepth: Int = Self.maxDepth) throws(JSONParseError) {
-        try self.init(parsing: text.utf8, maxDepth: maxDepth)
-    }
-
-    private static func parse(
-        _ bytes: UnsafeBufferPointer<UInt8>,
-        _ maxDepth: Int
-    ) -> Result<JSONValue, JSONParseError> {
-        var parser = JSONParser(bytes: bytes, maxDepth: maxDepth)
-        do throws(JSONParseError) {
-            return .success(try parser.document())
-        } catch {
-            return .failure(error)
-        }
-    }
-}
-
 /// A recursive-descent parser over bytes that outlive it; `maxDepth` bounds the recursion.
 struct JSONParser {
     let bytes: UnsafeBufferPointer<UInt8>
@@ -149,6 +115,132 @@ struct JSONParser {
             default:
                 throw unexpected()
             }
+        }
+    }
+}
+
+extension JSONParser {
+    /// Reads a number, whose first byte is the current one.
+    mutating func number() throws(JSONParseError) -> JSONNumber {
+        let start = position
+        if current == UInt8(ascii: "-") { position += 1 }
+        if current == UInt8(ascii: "0") {
+            position += 1
+            if let next = current, next &- UInt8(ascii: "0") < 10 { throw failure(.malformedNumber) }
+        } else {
+            try digits()
+        }
+        if current == UInt8(ascii: ".") {
+            position += 1
+            try digits()
+        }
+        if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
+            position += 1
+            if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
+            try digits()
+        }
+        let text = String(decoding: UnsafeBufferPointer(rebasing: bytes[start..<position]), as: UTF8.self)
+        return JSONNumber(trusted: text)
+    }
+
+    private mutating func digits() throws(JSONParseError) {
+        let start = position
+        while let byte = current, byte &- UInt8(ascii: "0") < 10 { position += 1 }
+        guard position > start else { throw failure(position < bytes.count ? .malformedNumber : .unexpectedEnd) }
+    }
+
+    /// Reads a string, whose opening quotation mark is the current byte.
+    mutating func string() throws(JSONParseError) -> String {
+        position += 1
+        let start = position
+        var unescaped: [UInt8]?
+        var runStart = position
+        while true {
+            guard let byte = current else { throw failure(.unexpectedEnd) }
+            switch byte {
+            case UInt8(ascii: "\""):
+                let run = UnsafeBufferPointer(rebasing: bytes[runStart..<position])
+                position += 1
+                return try text(unescaped, last: run, from: start)
+            case UInt8(ascii: "\\"):
+                unescaped = unescaped ?? []
+                unescaped?.append(contentsOf: bytes[runStart..<position])
+                try escape(into: &unescaped)
+                runStart = position
+            case 0..<0x20:
+                throw failure(.controlCharacter)
+            default:
+                position += 1
+            }
+        }
+    }
+
+    private func text(
+        _ unescaped: [UInt8]?,
+        last run: UnsafeBufferPointer<UInt8>,
+        from start: Int
+    ) throws(JSONParseError) -> String {
+        let whole: String?
+        if var unescaped {
+            unescaped.append(contentsOf: run)
+            whole = String(validating: unescaped, as: UTF8.self)
+        } else {
+            whole = String(validating: run, as: UTF8.self)
+        }
+        guard let whole else { throw failure(.invalidUTF8, at: start) }
+        return whole
+    }
+
+    private mutating func escape(into text: inout [UInt8]?) throws(JSONParseError) {
+        let start = position
+        position += 1
+        guard let letter = current else { throw failure(.unexpectedEnd) }
+        position += 1
+        switch letter {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text?.append(letter)
+        case UInt8(ascii: "b"): text?.append(0x08)
+        case UInt8(ascii: "f"): text?.append(0x0C)
+        case UInt8(ascii: "n"): text?.append(0x0A)
+        case UInt8(ascii: "r"): text?.append(0x0D)
+        case UInt8(ascii: "t"): text?.append(0x09)
+        case UInt8(ascii: "u"):
+            let scalar = try escapedScalar(from: start)
+            text?.append(contentsOf: String(Character(scalar)).utf8)
+        default: throw failure(.malformedEscape, at: start)
+        }
+    }
+
+    private mutating func escapedScalar(from start: Int) throws(JSONParseError) -> Unicode.Scalar {
+        let first = try hexadecimal(from: start)
+        if let scalar = Unicode.Scalar(first) { return scalar }
+        guard first < 0xDC00, current == UInt8(ascii: "\\"), position + 1 < bytes.count,
+            bytes[position + 1] == UInt8(ascii: "u")
+        else { throw failure(.loneSurrogate, at: start) }
+        position += 2
+        let second = try hexadecimal(from: start)
+        guard (0xDC00..<0xE000).contains(second),
+            let scalar = Unicode.Scalar(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00))
+        else { throw failure(.loneSurrogate, at: start) }
+        return scalar
+    }
+
+    private mutating func hexadecimal(from start: Int) throws(JSONParseError) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            guard let byte = current else { throw failure(.unexpectedEnd) }
+            guard let digit = Self.hexadecimalDigit(byte) else { throw failure(.malformedEscape, at: start) }
+            value = value << 4 | digit
+            position += 1
+        }
+        return value
+    }
+
+    private static func hexadecimalDigit(_ byte: UInt8) -> UInt32? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(byte - UInt8(ascii: "A") + 10)
+        default: nil
         }
     }
 }

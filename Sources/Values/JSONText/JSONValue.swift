@@ -171,3 +171,37 @@ package struct JSONObject: Sendable, Hashable, RandomAccessCollection {
         members.lastIndex { $0.name.hasSameBytes(as: name) }
     }
 }
+
+extension JSONValue {
+    /// The deepest nesting of arrays and objects that is accepted by default.
+    package static let maxDepth = 128
+
+    /// Parses a whole text in the grammar of RFC 8259. Surrounding white space is allowed; a byte order mark and
+    /// duplicate names in one object are not.
+    ///
+    /// - Parameters:
+    ///   - bytes: UTF-8.
+    ///   - maxDepth: the deepest nesting of arrays and objects; a plain value has depth 0.
+    package init(parsing bytes: some Collection<UInt8>, maxDepth: Int = Self.maxDepth) throws(JSONParseError) {
+        let parsed = bytes.withContiguousStorageIfAvailable { Self.parse($0, maxDepth) }
+        let result = parsed ?? Array(bytes).withUnsafeBufferPointer { Self.parse($0, maxDepth) }
+        self = try result.get()
+    }
+
+    /// Parses a whole text in the grammar of RFC 8259.
+    package init(parsing text: String, maxDepth: Int = Self.maxDepth) throws(JSONParseError) {
+        try self.init(parsing: text.utf8, maxDepth: maxDepth)
+    }
+
+    private static func parse(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ maxDepth: Int
+    ) -> Result<JSONValue, JSONParseError> {
+        var parser = JSONParser(bytes: bytes, maxDepth: maxDepth)
+        do throws(JSONParseError) {
+            return .success(try parser.document())
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -173,16 +173,6 @@ extension Subscription {
         guard let core, core.perform({ [self] _ in body(self) }) else { return body(self) }
     }
 
-    /// Adds an observer, which receives every event from now on. It is held strongly.
-    package func addObserver(_ observer: any SubscriptionObserver) {
-        state.withLock { $0.observers.append(observer) }
-    }
-
-    /// Removes an observer; an unknown one is ignored.
-    package func removeObserver(_ observer: any SubscriptionObserver) {
-        state.withLock { state in state.observers.removeAll { $0 === observer } }
-    }
-
     /// The name of the item at a position; nil with an item group.
     func itemName(at position: Int) -> String? {
         guard let names = items, names.indices.contains(position - 1) else { return nil }

@@ -117,6 +117,16 @@ extension Subscription {
     /// The receivers of events.
     var observers: [any SubscriptionObserver] { state.withLock { $0.observers } }
 
+    /// Adds an observer, which receives every event from now on. It is held strongly.
+    package func addObserver(_ observer: any SubscriptionObserver) {
+        state.withLock { $0.observers.append(observer) }
+    }
+
+    /// Removes an observer; an unknown one is ignored.
+    package func removeObserver(_ observer: any SubscriptionObserver) {
+        state.withLock { state in state.observers.removeAll { $0 === observer } }
+    }
+
     /// The receivers of events if the activity of this token is over and was the last one.
     func observersIfEnded(_ token: SubscriptionToken) -> [any SubscriptionObserver] {
         state.withLock { !$0.isActive && $0.token == token ? $0.observers : [] }

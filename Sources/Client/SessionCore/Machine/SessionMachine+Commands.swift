@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// Options set by the user, bandwidth and transport negotiation, push notifications, effects of the ledgers.
+/// Options set by the user, bandwidth and transport negotiation, and push notifications.
 extension SessionMachine {
     mutating func apply(_ values: ConnectionOptionValues, at context: EventContext) {
         let old = options
@@ -62,32 +62,6 @@ extension SessionMachine {
         } else if let request = device.badgeResetRequested() {
             requests.ask(request)
             sendPendingRequests(at: context)
-        }
-    }
-
-    // MARK: - Effects
-
-    mutating func perform(_ effects: [SubscriptionEffect], at context: EventContext) {
-        for effect in effects {
-            perform(effect, at: context)
-            if case .protocolViolation = effect { return }
-        }
-    }
-
-    mutating func perform(_ effect: SubscriptionEffect, at context: EventContext) {
-        switch effect {
-        case .notify(let token, let event): emit(.notify(.subscription(token, event)))
-        case .requestsWaiting: sendPendingRequests(at: context)
-        case .protocolViolation(let reason): badData(reason, at: context)
-        }
-    }
-
-    mutating func perform(_ effects: [MessageEffect]) {
-        for effect in effects {
-            switch effect {
-            case .notify(let token, let outcome): emit(.notify(.message(token, outcome)))
-            case .release(let token): emit(.notify(.messageReleased(token)))
-            }
         }
     }
 }

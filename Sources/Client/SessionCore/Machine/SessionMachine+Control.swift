@@ -52,6 +52,36 @@ extension SessionMachine {
         startTimer(.control, after: responseTime)
     }
 
+    // MARK: - Heartbeats
+
+    private var heartbeatInterval: Duration? {
+        heartbeat.interval(option: Duration(optionSeconds: options.reverseHeartbeatInterval))
+    }
+
+    /// Something was sent to the server, or heartbeats begin: the next one is due an interval from now.
+    mutating func restartHeartbeat(at context: EventContext) {
+        guard let interval = heartbeatInterval else { return stopTimer(.heartbeat) }
+        heartbeatDue = context.now + interval
+        startTimer(.heartbeat, after: interval)
+    }
+
+    /// The option changed: a running timer is shortened, but not extended.
+    mutating func heartbeatOptionChanged(at context: EventContext) {
+        guard let interval = heartbeatInterval, timers.isRunning(.heartbeat) else {
+            return restartHeartbeat(at: context)
+        }
+        if context.now + interval < heartbeatDue { restartHeartbeat(at: context) }
+    }
+
+    mutating func heartbeatExpired(at context: EventContext) {
+        switch state.controlRoute {
+        case .closed: break
+        case .socket(let socket): emit(.send(socket, ClientRequest.heartbeat(HeartbeatRequest()).webSocketMessage))
+        case .http: control.heartbeatDue()
+        }
+        restartHeartbeat(at: context)
+    }
+
     // MARK: - Batches
 
     /// As many control requests as fit one batch, in their order; `isAlone`: the first of them.

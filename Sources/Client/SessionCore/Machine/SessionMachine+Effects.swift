@@ -11,6 +11,30 @@ extension SessionMachine {
         return actions
     }
 
+    mutating func perform(_ effects: [SubscriptionEffect], at context: EventContext) {
+        for effect in effects {
+            perform(effect, at: context)
+            if case .protocolViolation = effect { return }
+        }
+    }
+
+    mutating func perform(_ effect: SubscriptionEffect, at context: EventContext) {
+        switch effect {
+        case .notify(let token, let event): emit(.notify(.subscription(token, event)))
+        case .requestsWaiting: sendPendingRequests(at: context)
+        case .protocolViolation(let reason): badData(reason, at: context)
+        }
+    }
+
+    mutating func perform(_ effects: [MessageEffect]) {
+        for effect in effects {
+            switch effect {
+            case .notify(let token, let outcome): emit(.notify(.message(token, outcome)))
+            case .release(let token): emit(.notify(.messageReleased(token)))
+            }
+        }
+    }
+
     mutating func startTimer(_ purpose: SessionTimer.Purpose, after delay: Duration) {
         out += timers.start(purpose, after: delay)
     }

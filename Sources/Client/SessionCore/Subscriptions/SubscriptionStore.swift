@@ -1,4 +1,4 @@
-internal import TLCP
+package import TLCP
 
 /// All subscriptions of one client, including second levels and zombies.
 ///
@@ -96,6 +96,60 @@ package struct SubscriptionStore: ~Copyable {
             }
         }
         return isRequestDue ? [.requestsWaiting] : []
+    }
+
+    // MARK: - Requests
+
+    /// The control requests to be (re)sent now, in order, each with a fresh identifier; they count as written.
+    ///
+    /// The order is that of creation; a reconf of a first level comes after those of its second levels. `acknowledged`
+    /// is false over a WebSocket, where `SUBOK`, `SUBCMD` and `UNSUB` are sufficient answers. `fits` is called for each
+    /// request; the first one that does not fit stays pending, with all that follow.
+    package mutating func takePendingRequests(
+        atMost count: Int = .max,
+        acknowledged: Bool,
+        ids: inout RequestIDGenerator,
+        where fits: (ClientRequest) -> Bool = { _ in true }
+    ) -> [ClientRequest] {
+        var requests: [ClientRequest] = []
+        while requests.count < count, let id = nextDue() {
+            let requestID = ids.next()
+            guard let request = machines[id]?.pendingRequest(requestID, acknowledged: acknowledged) else {
+                requestSettled(id)
+                continue
+            }
+            guard fits(.control(request)) else { break }
+            requests.append(.control(request))
+            requestSettled(id)
+            inFlight[requestID] = id
+            machines[id]?.requestWritten(as: requestID)
+        }
+        return requests
+    }
+
+    /// `REQOK` or `REQERR`. Nil: not a request of this store (or an outdated copy).
+    package mutating func requestAnswered(_ request: RequestID, _ answer: RequestAnswer) -> [SubscriptionEffect]? {
+        guard let id = inFlight.removeValue(forKey: request) else { return nil }
+        guard machines[id]?.stage.request == .sent(request) else { return [] }
+        let reply =
+            switch answer {
+            case .accepted: machines[id]?.accepted()
+            case .refused(let code, let message): machines[id]?.refused(code: code, message: message)
+            }
+        var effects: [SubscriptionEffect] = []
+        switch reply {
+        case .nothing, nil:
+            break
+        case .requestDue:
+            requestDue(id)
+            effects.append(.requestsWaiting)
+        case .failed(let code, let message):
+            failed(id, code: code, message: message, into: &effects)
+            forget(id)
+        case .finished:
+            forget(id)
+        }
+        return effects
     }
 
     // MARK: - Ends

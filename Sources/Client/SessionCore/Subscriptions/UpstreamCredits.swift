@@ -54,9 +54,6 @@ package struct UpstreamCredits: Sendable, Hashable {
 }
 
 extension SubscriptionProperties {
-    /// The number of items that count against limits: a group counts as one, because the client does not know its size.
-    package var countedItems: Int { items.names?.count ?? 1 }
-
     /// What the subscription takes of its upstream, beside a session.
     package var credits: UpstreamCredits { UpstreamCredits(subscriptions: 1, items: countedItems) }
 }

@@ -1,3 +1,4 @@
+internal import Changes
 internal import Gateway
 internal import Replication
 internal import SessionPool

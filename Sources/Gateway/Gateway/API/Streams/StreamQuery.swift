@@ -1,7 +1,6 @@
 package import Changes
-internal import EventHub
 internal import JSONText
-package import SessionCore
+internal import SessionCore
 
 /// Reads the query of a stream.
 package enum StreamQuery {
@@ -119,100 +118,5 @@ package enum StreamQuery {
             if let value = values.first { object[name] = .string(value) }
         }
         return object
-    }
-}
-
-/// A source as a request names it.
-package enum SourceSelector: Sendable, Equatable {
-    /// An existing source.
-    case existing(StreamSource)
-    /// A shared subscription to join; `isTyped`: by the name of a feed, so that its values have types.
-    case join(upstream: String, SubscriptionProperties, isTyped: Bool = false)
-
-    /// Whether it is a subscription.
-    var isSubscription: Bool {
-        switch self {
-        case .existing(.subscription), .join: true
-        case .existing(.client): false
-        }
-    }
-
-    /// Whether it names a source that a request has created.
-    var isExisting: Bool { if case .existing = self { true } else { false } }
-}
-
-/// Reads the sources of streams.
-enum SourceReader {
-    /// The most sources of one list.
-    private static let most = 10_000
-    private static let joinMembers = SubscriptionReader.members.union(["feed", "upstream"])
-
-    /// Reads a list of sources; nil if it is missing. With defaults, sources may join shared subscriptions.
-    static func list(
-        _ name: String,
-        of reader: ObjectReader,
-        joining defaults: SourceDefaults? = nil
-    ) -> [SourceSelector]? {
-        guard let value = reader.object[name] else { return nil }
-        guard let elements = value.array else {
-            reader.refuse(name, "A list of sources is expected.")
-            return nil
-        }
-        if elements.count > most {
-            reader.refuse(name, "At most \(most) sources are expected.")
-            return nil
-        }
-        return elements.enumerated().compactMap { index, element in
-            if reader.refusals.isFull { return nil }
-            let location = reader.path + [name, "\(index)"]
-            guard let object = element.object else {
-                reader.refusals.refuse(location, "A source is expected.")
-                return nil
-            }
-            return source(ObjectReader(object, at: location, reader.refusals), defaults)
-        }
-    }
-
-    /// Reads the members of a join; `others` are further members that the object may have.
-    static func join(
-        _ reader: ObjectReader,
-        _ defaults: SourceDefaults,
-        others: Set<String> = []
-    ) -> SourceSelector? {
-        reader.allow(only: joinMembers.union(others))
-        let isTyped = reader.has("feed")
-        guard let reader = expanded(reader, defaults) else { return nil }
-        let upstream = upstream(reader, defaults)
-        guard let properties = SubscriptionReader(reader).properties(), let upstream else { return nil }
-        return .join(upstream: upstream, properties, isTyped: isTyped)
-    }
-
-    /// A reader of an object with the members that follow from the feed that it names; nil after an error.
-    static func expanded(_ reader: ObjectReader, _ defaults: SourceDefaults) -> ObjectReader? {
-        guard reader.has("feed") else { return reader }
-        return defaults.expanded(reader).map { ObjectReader($0, at: reader.path, reader.refusals) }
-    }
-
-    /// The upstream that an object names, or the default one.
-    static func upstream(_ reader: ObjectReader, _ defaults: SourceDefaults) -> String? {
-        if reader.has("upstream") { return reader.name("upstream") }
-        if defaults.upstream == nil { reader.missing("upstream", defaults.upstreamRule) }
-        return defaults.upstream
-    }
-
-    private static func source(_ reader: ObjectReader, _ defaults: SourceDefaults?) -> SourceSelector? {
-        if reader.has("subscription") {
-            reader.allow(only: ["subscription"])
-            return reader.name("subscription").map { .existing(.subscription(SubscriptionID($0))) }
-        }
-        if reader.has("client") {
-            reader.allow(only: ["client", "subscriptions"])
-            let withSubscriptions = reader.bool("subscriptions") ?? false
-            return reader.name("client").map { .existing(.client(ClientID($0), withSubscriptions: withSubscriptions)) }
-        }
-        if let defaults, joinMembers.contains(where: reader.has) { return join(reader, defaults) }
-        reader.allow(only: [])
-        reader.missing("subscription", "A subscription or a client is required.")
-        return nil
     }
 }
