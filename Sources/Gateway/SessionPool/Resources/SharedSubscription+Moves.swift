@@ -31,8 +31,9 @@ extension SharedSubscription {
         state.withLock { state in
             guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return }
             state.resources.remove(at: index)
+            let wasSubscribed = resource.status.isSubscribed
             pass(.failed(code: refusal.code, message: refusal.message), to: resource, notification: 0)
-            if state.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource, notification: 0) }
+            if wasSubscribed { pass(.unsubscribed(isFinal: true), to: resource, notification: 0) }
             resource.left()
             sink.take(Self.leaving(resource))
         }
@@ -60,8 +61,7 @@ extension SharedSubscription {
             state.resources.append(resource)
             guard readers.isSubscribed else {
                 // The session of the former one has ended: its values are gone.
-                resource.joined(self, status: state.status)
-                return sink.take(joining(resource))
+                return begin(resource)
             }
             if former.client !== client { sink.take(.subscription(resource.id, .carried(by: client.id))) }
             for event in readers.updates(to: table) { pass(event, to: resource, notification: 0) }

@@ -12,7 +12,6 @@ final class SharedSubscription: Sendable {
         var resources: [SubscriptionResource] = []
         /// The resources that move to this subscription.
         var arriving: [Arrival] = []
-        var status = SubscriptionStatus()
         var hasEnded = false
         /// The size of the values that the budget of the upstream contains.
         var countedBytes = 0
@@ -63,8 +62,7 @@ final class SharedSubscription: Sendable {
         state.withLock { state in
             if state.hasEnded { return false }
             state.resources.append(resource)
-            resource.joined(self, status: state.status)
-            sink.take(joining(resource))
+            begin(resource)
             return true
         }
     }
@@ -73,9 +71,8 @@ final class SharedSubscription: Sendable {
     /// already.
     func adopt(_ resource: SubscriptionResource, _ table: ValueTable) {
         state.withLock { state in
-            state.status = SubscriptionStatus(adopted: table)
             state.resources.append(resource)
-            resource.joined(self, status: state.status)
+            resource.joined(self, table)
         }
     }
 
@@ -84,7 +81,7 @@ final class SharedSubscription: Sendable {
         state.withLock { state in
             guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return }
             state.resources.remove(at: index)
-            if state.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource, notification: 0) }
+            if resource.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource, notification: 0) }
             resource.left()
             sink.take(Self.leaving(resource))
         }
@@ -107,7 +104,7 @@ final class SharedSubscription: Sendable {
     func reportAgain(_ resource: SubscriptionResource) {
         state.withLock { state in
             guard state.resources.contains(where: { $0 === resource }) else { return }
-            sink.take(joining(resource))
+            sink.take(joining(resource, table))
         }
     }
 
@@ -129,8 +126,15 @@ final class SharedSubscription: Sendable {
         }
     }
 
+    /// Gives the present values to a resource that was added, and reports them.
+    func begin(_ resource: SubscriptionResource) {
+        let table = table
+        resource.joined(self, table)
+        sink.take(joining(resource, table))
+    }
+
     /// The changes of a resource that joins: the client carries it, then the present values.
-    func joining(_ resource: SubscriptionResource) -> [Change] {
+    private func joining(_ resource: SubscriptionResource, _ table: ValueTable) -> [Change] {
         let values = table.eventsFromStart.map { SubscriptionChange.event($0) }
         return ([.carried(by: client.id)] + values).map { .subscription(resource.id, $0) }
     }
@@ -234,7 +238,6 @@ extension SharedSubscription: SubscriptionObserver {
             if state.hasEnded { return ([], [], false) }
             var arrivals: [SubscriptionResource] = []
             for event in events {
-                state.status.apply(event)
                 for index in state.arriving.indices where state.arriving[index].take(event, table) {
                     arrivals.append(state.arriving[index].resource)
                 }

@@ -96,7 +96,7 @@ package final class SubscriptionResource: Sendable {
         let updates = updates.load(ordering: .sequentiallyConsistent)
         var status = status
         status.version &+= updates
-        status.counters.updates &+= updates
+        status.updates &+= updates
         return status
     }
 
@@ -149,16 +149,10 @@ package final class SubscriptionResource: Sendable {
         state.withLock { $0.status.isActive = false }
     }
 
-    func joined(_ carrier: SharedSubscription, status: SubscriptionStatus) {
+    func joined(_ carrier: SharedSubscription, _ table: ValueTable) {
         state.withLock { state in
             state.carrier = carrier
-            let version = state.status.version
-            let (counters, earlier) = (state.status.counters, state.status)
-            state.status = status
-            state.status.keepShape(of: earlier)
-            state.status.isActive = true
-            state.status.version = version &+ 1
-            state.status.counters = counters
+            state.status.joined(table)
         }
     }
 

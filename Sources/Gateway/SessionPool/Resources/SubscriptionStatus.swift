@@ -20,21 +20,29 @@ package struct SubscriptionStatus: Sendable, Equatable {
     package var realMaxFrequency: RealMaxFrequency?
     /// Counts every event of the resource: equal versions mean equal values.
     package var version: UInt64 = 0
-    /// The figures of the resource.
-    package var counters = SubscriptionCounters()
+    /// The updates received since the resource was made.
+    package var updates: UInt64 = 0
+    /// The updates that the server reported as lost since then.
+    package var lostUpdates: UInt64 = 0
+    /// How often the server has confirmed the subscription since then.
+    package var confirmations: UInt64 = 0
 
     /// A subscription that was never active.
     package init() {}
 
-    /// The status of a subscription that is adopted with these values.
-    init(adopted table: ValueTable) {
+    /// The resource joins an upstream subscription with these values. Without a confirmation, counts and positions stay
+    /// as they are.
+    mutating func joined(_ table: ValueTable) {
+        version &+= 1
         isActive = true
         isSubscribed = table.isSubscribed
+        lastError = nil
+        realMaxFrequency = table.realMaxFrequency
+        guard table.isSubscribed else { return }
         itemCount = table.itemCount
         fieldCount = table.fieldCount
         keyPosition = table.keyPosition
         commandPosition = table.commandPosition
-        realMaxFrequency = table.realMaxFrequency
     }
 
     /// Resets what only a subscribed resource has. Counts and positions stay readable.
@@ -51,16 +59,7 @@ package struct SubscriptionStatus: Sendable, Equatable {
         commandPosition = nil
     }
 
-    /// Takes counts and positions of an earlier status where this one has none.
-    mutating func keepShape(of earlier: SubscriptionStatus) {
-        guard itemCount == nil else { return }
-        itemCount = earlier.itemCount
-        fieldCount = earlier.fieldCount
-        keyPosition = earlier.keyPosition
-        commandPosition = earlier.commandPosition
-    }
-
-    /// Applies an event.
+    /// Applies an event other than an update: the resource counts the updates.
     mutating func apply(_ event: SubscriptionEvent) {
         version &+= 1
         switch event {
@@ -71,7 +70,7 @@ package struct SubscriptionStatus: Sendable, Equatable {
             fieldCount = fields
             keyPosition = key
             commandPosition = command
-            counters.subscribed &+= 1
+            confirmations &+= 1
         case .unsubscribed(let isFinal):
             clearSubscribed()
             if isFinal { isActive = false }
@@ -79,24 +78,10 @@ package struct SubscriptionStatus: Sendable, Equatable {
             clearSubscribed()
             isActive = false
             lastError = UpstreamRefusal(event)
-        case .update: counters.updates &+= 1
         case .lostUpdates(let count, _), .secondLevelLostUpdates(let count, _):
-            counters.lostUpdates &+= UInt64(max(0, count))
+            lostUpdates &+= UInt64(max(0, count))
         case .realMaxFrequency(let frequency): realMaxFrequency = frequency
-        case .endOfSnapshot, .clearSnapshot, .secondLevelFailed: break
+        case .update, .endOfSnapshot, .clearSnapshot, .secondLevelFailed: break
         }
     }
-}
-
-/// The figures of a subscription resource since it was made.
-package struct SubscriptionCounters: Sendable, Equatable {
-    /// Updates received.
-    package var updates: UInt64 = 0
-    /// Updates that the server reported as lost.
-    package var lostUpdates: UInt64 = 0
-    /// How often the server confirmed the subscription.
-    package var subscribed: UInt64 = 0
-
-    /// All zero.
-    package init() {}
 }

@@ -14,9 +14,9 @@ enum SubscriptionView {
         json.member("expiresIn", pool.timeLeft(of: resource)?.roundedSeconds)
         json.key("counters")
         json.beginObject()
-        json.member("updates", state.counters.updates)
-        json.member("lostUpdates", state.counters.lostUpdates)
-        json.member("subscribed", state.counters.subscribed)
+        json.member("updates", state.updates)
+        json.member("lostUpdates", state.lostUpdates)
+        json.member("subscribed", state.confirmations)
         json.endObject()
         json.endObject()
     }
