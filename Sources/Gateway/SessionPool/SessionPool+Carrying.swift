@@ -61,15 +61,18 @@ extension SessionPool {
         close(shared)
     }
 
-    /// Unsubscribes upstream and releases the resources that it still serves; implicit ones without
-    /// readers are deleted.
+    /// Unsubscribes upstream and releases the resources that the subscription still serves.
     func close(_ shared: SharedSubscription) {
+        release(shared)
+        try? shared.client.core.unsubscribe(shared.subscription)
+    }
+
+    /// Releases the resources that an upstream subscription still serves; implicit ones without readers are deleted.
+    func release(_ shared: SharedSubscription) {
         shared.end()
-        shared.abandonArrivals()
         let resources = shared.resources
         for resource in resources { shared.leave(resource) }
         if let id = shared.id { state.withLock { $0.shared[id] = nil } }
-        try? shared.client.core.unsubscribe(shared.subscription)
         for resource in resources { dropIfVacant(resource) }
     }
 

@@ -191,10 +191,11 @@ extension SessionPool {
             state.clientOrder.removeAll { $0 == client.id }
             state.machine.clientRemoved(client.id)
         }
-        for resource in resources() where resource.home == .dedicated(client.id) {
-            deleteResource(resource)
+        if client.isDedicated {
+            for resource in resources() where resource.home == .dedicated(client.id) { deleteResource(resource) }
         }
-        for shared in sharedSubscriptions(on: client) { close(shared) }
+        // The server ends the subscriptions with the session: no request is sent for each of them.
+        for shared in sharedSubscriptions(on: client) { release(shared) }
         client.core.disconnect()
         retired.continuation.yield(client)
         logger.debug("client closed", metadata: ["client": "\(client.id)"])

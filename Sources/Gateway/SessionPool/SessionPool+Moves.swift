@@ -35,7 +35,7 @@ extension SessionPool {
             // Without a user: the machine has removed the subscription that was refused.
             guard resource.cancelMove() != nil, let former = resource.carrier else { return }
             former.refuse(resource, refusal)
-            release(former)
+            removeUser(of: former)
         }
     }
 
@@ -43,17 +43,17 @@ extension SessionPool {
     func cancelMove(_ resource: SubscriptionResource) {
         guard let target = resource.cancelMove() else { return }
         target.forget(resource)
-        release(target)
+        removeUser(of: target)
     }
 
     private func finishMove(_ resource: SubscriptionResource) {
         guard let target = resource.moveTarget, let former = resource.carrier, target !== former else { return }
-        if target.take(resource, from: former) { release(former) }
+        if target.take(resource, from: former) { removeUser(of: former) }
         resource.notifyWatchers()
     }
 
     /// Removes one user of an upstream subscription.
-    private func release(_ shared: SharedSubscription) {
+    func removeUser(of shared: SharedSubscription) {
         guard let id = shared.id else { return }
         let now = clock()
         state.withLock { $0.machine.released(id, at: now) }

@@ -128,12 +128,7 @@ extension SessionPool {
         cancelMove(resource)
         guard let shared = resource.carrier else { return }
         shared.leave(resource)
-        if let id = shared.id {
-            let now = clock()
-            state.withLock { $0.machine.released(id, at: now) }
-        } else {
-            close(shared)
-        }
+        if shared.id == nil { close(shared) } else { removeUser(of: shared) }
     }
 
     /// Unsubscribes and removes the resource; `unsubscribed` is its last event.

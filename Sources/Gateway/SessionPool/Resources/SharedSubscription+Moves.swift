@@ -72,15 +72,6 @@ extension SharedSubscription {
         return true
     }
 
-    /// The subscription is closed: the resources that were expected stay where they are.
-    func abandonArrivals() {
-        let arriving = state.withLock { state in
-            defer { state.arriving = [] }
-            return state.arriving
-        }
-        for arrival in arriving where arrival.resource.moveTarget === self { _ = arrival.resource.cancelMove() }
-    }
-
     /// Calls a function with the present values; no event is delivered meanwhile.
     private func share(_ body: (ValueTable) -> Void) { state.withLock { _ in body(table) } }
 

@@ -88,15 +88,18 @@ final class SharedSubscription: Sendable {
         resource.notifyWatchers()
     }
 
-    /// Accepts no further resources and receives no further events.
+    /// Accepts no further resources and receives no further events. The resources that were expected stay where they are.
     ///
     /// The subscription and its observer refer to each other: without this, neither is ever released.
     func end() {
-        state.withLock { state in
+        let arriving = state.withLock { state in
             state.hasEnded = true
             _ = values.add(-state.countedBytes)
             state.countedBytes = 0
+            defer { state.arriving = [] }
+            return state.arriving
         }
+        for arrival in arriving where arrival.resource.moveTarget === self { _ = arrival.resource.cancelMove() }
         subscription.removeObserver(self)
     }
 
