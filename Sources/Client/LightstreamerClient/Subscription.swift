@@ -66,7 +66,7 @@ public final class Subscription: Sendable, CustomStringConvertible {
     /// The frequency limit in force; nil while not subscribed or unknown.
     public var realMaxFrequency: RealMaxFrequency? { state.withLock { $0.table?.realMaxFrequency } }
 
-    /// Its `LS_subId` since it was last made active; nil before.
+    /// Its `LS_subId` since it was last made active, on a client with `ClientConfiguration.handover`; else nil.
     package var number: Int? { state.withLock { $0.number } }
 
     /// A snapshot of all present values; nil while inactive.

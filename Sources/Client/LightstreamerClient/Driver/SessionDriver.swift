@@ -97,7 +97,8 @@ final class SessionDriver {
         case .subscribe(let subscription, let token, let properties):
             delivery.began(subscription, token)
             let actions = machine.subscribe(token, properties, at: context)
-            subscription.noteNumber(machine.number(of: token))
+            // Only sessions that another client can continue need the number.
+            if core.configuration.handover != nil { subscription.noteNumber(machine.number(of: token)) }
             perform(actions)
         case .adopt(let session, let adopted, let subscriptions):
             for (subscription, token) in subscriptions { delivery.began(subscription, token) }

@@ -15,7 +15,7 @@ extension Subscription {
         var keyPosition: Int?
         /// COMMAND only: the position of the command field, as announced last for these fields.
         var commandPosition: Int?
-        /// Its `LS_subId` since the last `subscribe`; nil before the first.
+        /// Its `LS_subId` since the last `subscribe`; nil before the first, and on clients without a handover.
         var number: Int?
         /// The refusal or removal that ended its last activity; nil while active, and if the application unsubscribed.
         var refusal: SubscriptionRefused?

@@ -60,17 +60,16 @@ extension SessionMachine {
 
     /// Something was sent to the server, or heartbeats begin: the next one is due an interval from now.
     mutating func restartHeartbeat(at context: EventContext) {
-        guard let interval = heartbeatInterval else { return stopTimer(.heartbeat) }
+        guard let interval = heartbeatInterval else { return }
         heartbeatDue = context.now + interval
         startTimer(.heartbeat, after: interval)
     }
 
-    /// The option changed: a running timer is shortened, but not extended.
+    /// The option changed: a running timer is stopped or shortened, but not extended.
     mutating func heartbeatOptionChanged(at context: EventContext) {
-        guard let interval = heartbeatInterval, timers.isRunning(.heartbeat) else {
-            return restartHeartbeat(at: context)
-        }
-        if context.now + interval < heartbeatDue { restartHeartbeat(at: context) }
+        guard let interval = heartbeatInterval else { return stopTimer(.heartbeat) }
+        let isLater = timers.isRunning(.heartbeat) && context.now + interval >= heartbeatDue
+        if !isLater { restartHeartbeat(at: context) }
     }
 
     mutating func heartbeatExpired(at context: EventContext) {

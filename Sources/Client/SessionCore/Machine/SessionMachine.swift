@@ -95,7 +95,8 @@ package struct SessionMachine: ~Copyable {
         _ properties: SubscriptionProperties,
         at context: EventContext
     ) -> [SessionAction] {
-        perform(subscriptions.subscribe(token, properties), at: context)
+        // The only effect is a pending request.
+        _ = subscriptions.subscribe(token, properties)
         sendPendingRequests(at: context)
         return takeActions()
     }
@@ -113,7 +114,8 @@ package struct SessionMachine: ~Copyable {
         _ frequency: RequestedMaxFrequency?,
         at context: EventContext
     ) -> [SessionAction] {
-        perform(subscriptions.changeMaxFrequency(token, frequency), at: context)
+        // The only effect is a pending request.
+        _ = subscriptions.changeMaxFrequency(token, frequency)
         sendPendingRequests(at: context)
         return takeActions()
     }

@@ -23,7 +23,7 @@ struct SubscriptionData: Sendable {
     /// Data that correspond to the present values of a subscription with one level.
     init(properties: SubscriptionProperties, layout: SubscriptionLayout, itemCount: Int, continuing table: ValueTable) {
         self.init(properties: properties, layout: layout, itemCount: itemCount)
-        items = table.items.indices.map { ItemState(continuing: table.items[$0]) }
+        items = table.items.indices.map { ItemState(properties.mode, continuing: table.items[$0]) }
     }
 
     // MARK: - Rows
@@ -31,7 +31,7 @@ struct SubscriptionData: Sendable {
     /// The update of an item, decoded against its row before, in COMMAND mode as the server sent it.
     mutating func decode(item: Int, fields: FieldList) throws(ProtocolViolation) -> ItemUpdate {
         guard item >= 1, item <= itemCount else { throw noItem(item, tag: "U") }
-        while items.count < item { items.append(ItemState()) }
+        while items.count < item { items.append(ItemState(mode)) }
         let isFirst = items[item - 1].row == nil
         if isFirst { items[item - 1].row = ItemRow(fieldCount: layout.fieldCount) }
         let isSnapshot =
@@ -63,7 +63,7 @@ struct SubscriptionData: Sendable {
         }
         let item = row.itemPos
         guard
-            let change = items[item - 1].table
+            let change = items[item - 1].table?
                 .apply(row.values, keyPosition: keyPosition, commandPosition: commandPosition)
         else { throw ProtocolViolation(reason: "Null key in an update of item \(item)") }
         let update = ItemUpdate(
@@ -80,7 +80,7 @@ struct SubscriptionData: Sendable {
     /// The update that a second-level row makes together with its key's first-level row. Nil: the key is gone.
     mutating func compose(_ row: ItemUpdate, from id: SubscriptionID, item: Int, key: String) -> ItemUpdate? {
         guard let commandPosition = layout.commandPosition, items.indices.contains(item - 1),
-            let change = items[item - 1].table
+            let change = items[item - 1].table?
                 .compose(row.values, changed: row.changed, from: id, key: key, commandPosition: commandPosition)
         else { return nil }
         var patches: [Int: String] = [:]
@@ -106,7 +106,7 @@ struct SubscriptionData: Sendable {
     /// `CS`; returns the second-level subscriptions that are to be removed.
     mutating func snapshotCleared(item: Int) throws(ProtocolViolation) -> [SubscriptionID] {
         try checkSnapshotEvents("CS")
-        return items[try index(of: item, tag: "CS")].table.clear()
+        return items[try index(of: item, tag: "CS")].table?.clear() ?? []
     }
 
     /// Throws if the item does not exist; `tag` is that of the line.
@@ -128,7 +128,7 @@ struct SubscriptionData: Sendable {
     /// The index of an item; its state is created at its first use.
     private mutating func index(of item: Int, tag: String) throws(ProtocolViolation) -> Int {
         try checkItem(item, tag: tag)
-        while items.count < item { items.append(ItemState()) }
+        while items.count < item { items.append(ItemState(mode)) }
         return item - 1
     }
 
@@ -137,18 +137,18 @@ struct SubscriptionData: Sendable {
     /// A second-level subscription was made for a key.
     mutating func secondLevelOpened(_ id: SubscriptionID, item: Int, key: String) {
         guard items.indices.contains(item - 1) else { return }
-        items[item - 1].table.secondLevelOpened(id, for: key)
+        items[item - 1].table?.secondLevelOpened(id, for: key)
     }
 
     /// A key's second-level subscription ended; false if the key has another one or is gone.
     mutating func secondLevelClosed(_ id: SubscriptionID, item: Int, key: String) -> Bool {
         guard items.indices.contains(item - 1) else { return false }
-        return items[item - 1].table.secondLevelClosed(id, for: key)
+        return items[item - 1].table?.secondLevelClosed(id, for: key) ?? false
     }
 
     /// All second-level subscriptions there are, by increasing identifier.
     var secondLevels: [SubscriptionID] {
-        items.flatMap { $0.table.rows.values.compactMap(\.secondLevel) }.sorted()
+        items.flatMap { $0.table?.rows.values.compactMap(\.secondLevel) ?? [] }.sorted()
     }
 }
 
@@ -158,21 +158,23 @@ struct SubscriptionData: Sendable {
 struct ItemState: Sendable {
     /// Whether `EOS` was received.
     var hasSnapshotEnded = false
-    /// COMMAND only: the rows by key.
-    var table = CommandTable()
+    /// The rows by key; nil in modes other than COMMAND.
+    var table: CommandTable?
     /// The last row; nil before the first update.
     fileprivate var row: ItemRow?
 
     /// The state of an item without data.
-    init() {}
-
-    /// The state that corresponds to the present values of an item.
-    init(continuing item: ValueTableItem) {
-        hasSnapshotEnded = item.snapshotEnded
-        row = item.row.map { ItemRow(continuing: $0) }
-        item.rowsByKey.forEach { key, row in table.rows[UpstreamName(key)] = CommandTable.KeyRow(row: row) }
+    init(_ mode: SubscriptionMode) {
+        if mode == .command { table = CommandTable() }
     }
 
+    /// The state that corresponds to the present values of an item.
+    init(_ mode: SubscriptionMode, continuing item: ValueTableItem) {
+        self.init(mode)
+        hasSnapshotEnded = item.snapshotEnded
+        row = item.row.map { ItemRow(continuing: $0) }
+        item.rowsByKey.forEach { key, row in table?.rows[UpstreamName(key)] = CommandTable.KeyRow(row: row) }
+    }
 }
 
 /// Limits on the counts that a server may announce, so that a single line cannot make the client exhaust its memory.
