@@ -194,11 +194,6 @@ extension Services {
             )
         }
     }
-
-    /// A response with a subscription.
-    func subscriptionResponse(_ resource: SubscriptionResource, status: Int = 200) -> Response {
-        .json(status) { SubscriptionView.write(resource, of: pool, to: &$0) }
-    }
 }
 
 extension SubscriptionResource {

@@ -100,8 +100,8 @@ enum SourceReader {
 
 /// The values of sources that a request leaves out.
 struct SourceDefaults: Sendable {
-    /// The names of all upstreams.
-    let upstreams: [String]
+    /// The number of all upstreams.
+    private let upstreamCount: Int
     /// The upstream of sources that name none; nil: each source has to name one.
     let upstream: String?
     /// The feeds that sources may name.
@@ -109,15 +109,15 @@ struct SourceDefaults: Sendable {
 
     /// The defaults of a configuration.
     init(_ configuration: GatewayConfiguration) {
-        upstreams = configuration.pool.upstreams.map(\.name)
+        upstreamCount = configuration.pool.upstreams.count
         upstream = configuration.pool.defaultUpstream?.name
         feeds = configuration.feeds
     }
 
     /// The rule that a source without an upstream breaks where none is the default.
     var upstreamRule: String {
-        guard upstreams.count > 1 else { return "It is required: no upstream is configured." }
-        return "It is required, because there are \(upstreams.count) upstreams and none is the default."
+        guard upstreamCount > 1 else { return "It is required: no upstream is configured." }
+        return "It is required, because there are \(upstreamCount) upstreams and none is the default."
     }
 }
 

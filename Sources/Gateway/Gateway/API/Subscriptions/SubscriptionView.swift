@@ -6,37 +6,40 @@ internal import SessionPool
 enum SubscriptionView {
     /// Writes a subscription.
     static func write(_ resource: SubscriptionResource, of pool: SessionPool, to json: inout JSONBytes) {
-        let state = resource.status
-        json.beginObject()
-        writeHome(resource, of: pool, to: &json)
-        writeSettled(resource, state, to: &json)
-        json.member("ttl", pool.lifetime(of: resource)?.roundedSeconds)
-        json.member("expiresIn", pool.timeLeft(of: resource)?.roundedSeconds)
-        json.key("counters")
-        json.beginObject()
-        json.member("updates", state.updates)
-        json.member("lostUpdates", state.lostUpdates)
-        json.member("subscribed", state.confirmations)
-        json.endObject()
-        json.endObject()
+        let status = resource.status
+        writeTagged(resource, status, of: pool, to: &json)
+        writeFigures(resource, status, of: pool, to: &json)
+    }
+
+    /// A response with a subscription, and its tag.
+    static func response(
+        _ resource: SubscriptionResource,
+        of pool: SessionPool,
+        status code: Int = 200
+    ) -> (response: Response, tag: EntityTag) {
+        let status = resource.status
+        var json = JSONBytes(capacity: Response.usualLength)
+        writeTagged(resource, status, of: pool, to: &json)
+        let tag = EntityTag(of: json.bytes)
+        writeFigures(resource, status, of: pool, to: &json)
+        return (Response(status: code, json: json), tag)
     }
 
     /// The tag of a subscription: over all members but `expiresIn` and the counters.
     static func tag(of resource: SubscriptionResource, in pool: SessionPool) -> EntityTag {
         var json = JSONBytes()
-        json.beginObject()
-        writeHome(resource, of: pool, to: &json)
-        writeSettled(resource, resource.status, to: &json)
-        json.member("ttl", pool.lifetime(of: resource)?.roundedSeconds)
-        json.endObject()
+        writeTagged(resource, resource.status, of: pool, to: &json)
         return EntityTag(of: json.bytes)
     }
 
-    private static func writeSettled(
+    private static func writeTagged(
         _ resource: SubscriptionResource,
         _ state: SubscriptionStatus,
+        of pool: SessionPool,
         to json: inout JSONBytes
     ) {
+        json.beginObject()
+        writeHome(resource, of: pool, to: &json)
         write(resource.properties, to: &json)
         json.member("shared", resource.isImplicit)
         json.member("active", state.isActive)
@@ -49,6 +52,23 @@ enum SubscriptionView {
         json.member("commandPosition", state.commandPosition)
         json.key("realMaxFrequency")
         json.write(state.realMaxFrequency)
+        json.member("ttl", pool.lifetime(of: resource)?.roundedSeconds)
+    }
+
+    private static func writeFigures(
+        _ resource: SubscriptionResource,
+        _ state: SubscriptionStatus,
+        of pool: SessionPool,
+        to json: inout JSONBytes
+    ) {
+        json.member("expiresIn", pool.timeLeft(of: resource)?.roundedSeconds)
+        json.key("counters")
+        json.beginObject()
+        json.member("updates", state.updates)
+        json.member("lostUpdates", state.lostUpdates)
+        json.member("subscribed", state.confirmations)
+        json.endObject()
+        json.endObject()
     }
 
     private static func writeHome(

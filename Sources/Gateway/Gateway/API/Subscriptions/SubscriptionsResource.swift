@@ -18,14 +18,15 @@ struct SubscriptionsResource: Sendable {
     func create(_ call: Call) throws -> OperationResult {
         let body = try RequestBody.reader(of: call)
         body.allow(only: SubscriptionReader.members.union(["feed", "upstream", "client", "active", "ttl"]))
-        guard let reader = SourceReader.expanded(body, services.sourceDefaults) else {
+        let defaults = services.sourceDefaults
+        guard let reader = SourceReader.expanded(body, defaults) else {
             try body.refusals.finish()
             throw Problem(.invalidValue)
         }
         let isActive = reader.bool("active") ?? true
         let properties = SubscriptionReader(reader).properties(isComplete: isActive)
         let lifetime = SubscriptionReader(reader).lifetime(upTo: services.pool.configuration.subscriptionIdle)
-        let carrier = carrier(reader)
+        let carrier = carrier(reader, defaults)
         try reader.refusals.finish()
         guard let properties, let carrier else { throw Problem(.invalidValue) }
         let home = try home(carrier, call)
@@ -73,10 +74,8 @@ struct SubscriptionsResource: Sendable {
     /// `GET /v1/subscriptions/{id}`.
     func get(_ call: Call) throws -> OperationResult {
         let resource = try services.subscription(call)
-        let tag = SubscriptionView.tag(of: resource, in: services.pool)
-        return .response(
-            services.subscriptionResponse(resource).tagged(tag, ifNoneMatch: call.header("If-None-Match"))
-        )
+        let (response, tag) = SubscriptionView.response(resource, of: services.pool)
+        return .response(response.tagged(tag, ifNoneMatch: call.header("If-None-Match")))
     }
 
     /// `PATCH /v1/subscriptions/{id}`.
@@ -93,12 +92,8 @@ struct SubscriptionsResource: Sendable {
         let use = ResourceUse.changedSubscription(resource.id, properties, of: owner)
         return try services.coordination.admit(use, for: call) { [owner] _ in
             try apply(patch, to: resource, of: owner, call)
-            return .response(
-                services.subscriptionResponse(resource).tagged(
-                    SubscriptionView.tag(of: resource, in: services.pool),
-                    ifNoneMatch: nil
-                )
-            )
+            let (response, tag) = SubscriptionView.response(resource, of: services.pool)
+            return .response(response.tagged(tag, ifNoneMatch: nil))
         }
     }
 
@@ -158,17 +153,16 @@ struct SubscriptionsResource: Sendable {
 
     private func subscribe(_ resource: SubscriptionResource, _ call: Call) throws -> OperationResult {
         let status = try activate(resource) ? 202 : 200
-        let services = services
         guard let wait = PreferHeader(call.header("Prefer")).wait else {
-            return .response(services.subscriptionResponse(resource, status: status))
+            return .response(shown(resource, status: status))
         }
         return try outcome(
             of: resource,
             call,
             within: wait,
-            subscribed: { services.subscriptionResponse(resource) },
+            subscribed: { shown(resource) },
             refused: {},
-            timedOut: { services.subscriptionResponse(resource, status: status) }
+            timedOut: { shown(resource, status: status) }
         )
     }
 
@@ -189,7 +183,7 @@ struct SubscriptionsResource: Sendable {
         let resource = try services.ownSubscription(call)
         try RequestBody.none(of: call)
         services.pool.deactivate(resource)
-        return .response(services.subscriptionResponse(resource, status: 202))
+        return .response(shown(resource, status: 202))
     }
 
     // MARK: - Carriers
@@ -200,13 +194,13 @@ struct SubscriptionsResource: Sendable {
         case client(String)
     }
 
-    private func carrier(_ reader: ObjectReader) -> Carrier? {
+    private func carrier(_ reader: ObjectReader, _ defaults: SourceDefaults) -> Carrier? {
         switch (reader.has("upstream"), reader.has("client")) {
         case (true, true):
             reader.refuse("client", "Either upstream or client is expected, not both.")
             return nil
         case (false, true): return reader.name("client").map { .client($0) }
-        case (_, false): return SourceReader.upstream(reader, services.sourceDefaults).map { .upstream($0) }
+        case (_, false): return SourceReader.upstream(reader, defaults).map { .upstream($0) }
         }
     }
 
@@ -237,10 +231,13 @@ struct SubscriptionsResource: Sendable {
 
     // MARK: - Outcomes
 
+    private func shown(_ resource: SubscriptionResource, status: Int = 200) -> Response {
+        SubscriptionView.response(resource, of: services.pool, status: status).response
+    }
+
     private func created(_ resource: SubscriptionResource) -> Response {
-        services.subscriptionResponse(resource, status: 201)
-            .with("Location", "/v1/subscriptions/\(resource.id.rawValue)")
-            .with("ETag", SubscriptionView.tag(of: resource, in: services.pool).description)
+        let (response, tag) = SubscriptionView.response(resource, of: services.pool, status: 201)
+        return response.with("Location", "/v1/subscriptions/\(resource.id.rawValue)").with("ETag", tag.description)
     }
 
     /// Waits until the server has accepted or rejected an active subscription.

@@ -46,7 +46,7 @@ package struct Response: Sendable {
     }
 
     /// The length that most JSON bodies do not exceed, in bytes.
-    private static let usualLength = 512
+    static let usualLength = 512
 
     /// A copy with one more header.
     package consuming func with(_ name: String, _ value: String) -> Response {
