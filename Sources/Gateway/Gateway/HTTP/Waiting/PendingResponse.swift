@@ -64,99 +64,81 @@ final class WaitingRequests: Sendable {
     /// The most requests of one caller that wait at a time.
     static let limit = 1_000
 
-    private struct Request {
+    struct Request {
         let caller: Caller
+        /// The name under which the request counts; nil: it does not count towards the limit.
+        let counted: String?
         let end: @Sendable () -> Void
     }
 
-    private struct Requests {
+    struct Requests {
         var all: [UInt64: Request] = [:]
+        var counts: [String: Int] = [:]
         var next: UInt64 = 0
     }
 
-    let counts = Mutex<[String: Int]>([:])
-    private let requests = Mutex(Requests())
+    let requests = Mutex(Requests())
 
-    /// The number of requests that end with the rights of their callers.
+    /// The number of requests.
     var count: Int { requests.withLock { $0.all.count } }
 
-    /// Adds a request that `end` ends when its caller loses rights, and returns its number.
-    func add(of caller: Caller, end: @escaping @Sendable () -> Void) -> UInt64 {
+    /// Adds a request that `end` ends when its caller loses rights. Returns its number; nil, without adding it, if as many
+    /// requests as the limit count under the same name.
+    func add(of caller: Caller, counted name: String?, end: @escaping @Sendable () -> Void) -> UInt64? {
         requests.withLock { requests in
+            if let name {
+                let present = requests.counts[name, default: 0]
+                if present >= Self.limit { return nil }
+                requests.counts[name] = present + 1
+            }
             requests.next += 1
-            requests.all[requests.next] = Request(caller: caller, end: end)
+            requests.all[requests.next] = Request(caller: caller, counted: name, end: end)
             return requests.next
         }
     }
 
     /// Removes a request that does not wait any more.
-    func remove(_ number: UInt64) { _ = requests.withLock { $0.all.removeValue(forKey: number) } }
+    func remove(_ number: UInt64) {
+        requests.withLock { requests in
+            guard let name = requests.all.removeValue(forKey: number)?.counted else { return }
+            let left = requests.counts[name, default: 1] - 1
+            requests.counts[name] = left > 0 ? left : nil
+        }
+    }
 
     /// Ends the requests of some callers.
     func end(where isEnded: (Caller) -> Bool) {
         let all = requests.withLock { $0.all }
         for request in all.values where isEnded(request.caller) { request.end() }
     }
-
-    /// Counts a request; false, without counting, if the caller has reached the limit.
-    func add(_ caller: String) -> Bool {
-        counts.withLock { counts in
-            let present = counts[caller, default: 0]
-            if present >= Self.limit { return false }
-            counts[caller] = present + 1
-            return true
-        }
-    }
-
-    /// Removes a request from the count; called once for each `add` that returned true.
-    func remove(_ caller: String) {
-        counts.withLock { counts in
-            let left = counts[caller, default: 1] - 1
-            counts[caller] = left > 0 ? left : nil
-        }
-    }
 }
 
 extension Services {
-    /// A pending response to a request. It counts as waiting until it is sent, and is a refusal if the caller loses its
-    /// rights before.
+    /// A pending response to a request. It counts as waiting until it is sent, is a refusal if the caller loses its rights
+    /// before, and ends without a response when the client leaves.
     ///
     /// Callers are distinguished by their credentials or else by their network. Without credentials, requests from
     /// loopback are not limited: behind a local proxy they come from different callers.
     ///
     /// - Throws: A 429 problem if too many requests of the caller wait.
     func pendingResponse(_ call: Call) throws(Problem) -> PendingResponse {
-        let pending = makePendingResponse(call)
-        let number = waiting.add(of: call.caller) { [weak pending] in
+        let pending = PendingResponse(call.respond)
+        let host = call.request.peer.host
+        let network = ListeningAddress.isLoopback(host) ? nil : IPNetwork.subscriber(of: host)
+        let number = waiting.add(of: call.caller, counted: call.caller.identity ?? network) { [weak pending] in
             pending?.complete { ProblemDetails.response(to: call, for: Challenge.changed()) }
         }
-        pending.onCompletion { [waiting] in waiting.remove(number) }
-        let host = call.request.peer.host
-        let isLimited = call.caller.identity != nil || !ListeningAddress.isLoopback(host)
-        if isLimited {
-            let caller = call.caller.identity ?? IPNetwork.subscriber(of: host)
-            guard waiting.add(caller) else {
-                pending.cancel()
-                throw Problem(
-                    .overQuota,
-                    detail: "The maximum of \(WaitingRequests.limit) waiting requests is reached."
-                )
-            }
-            pending.onCompletion { [waiting] in waiting.remove(caller) }
+        guard let number else {
+            throw Problem(.overQuota, detail: "The maximum of \(WaitingRequests.limit) waiting requests is reached.")
         }
+        pending.onCompletion { [waiting] in waiting.remove(number) }
+        call.onAbandonment { [weak pending] in pending?.cancel() }
         do {
             try checkPresent(call)
         } catch {
             pending.cancel()
             throw error
         }
-        return pending
-    }
-
-    /// A pending response that ends without a response when the client leaves.
-    private func makePendingResponse(_ call: Call) -> PendingResponse {
-        let pending = PendingResponse(call.respond)
-        call.onAbandonment { [weak pending] in pending?.cancel() }
         return pending
     }
 

@@ -39,5 +39,5 @@ extension TimerQueue {
 
 extension WaitingRequests {
     /// The number of waiting requests of a caller.
-    func count(_ caller: String) -> Int { counts.withLock { $0[caller] ?? 0 } }
+    func count(_ caller: String) -> Int { requests.withLock { $0.counts[caller] ?? 0 } }
 }

@@ -4,13 +4,15 @@ import Testing
 @testable import Gateway
 
 @Suite struct WaitingRequestsTests {
-    @Test func waitingRequestsOfACallerAreLimited() {
-        let counts = WaitingRequests()
-        for _ in 0..<WaitingRequests.limit { #expect(counts.add("a")) }
-        #expect(!counts.add("a"))
-        #expect(counts.add("b"))
-        counts.remove("a")
-        #expect(counts.add("a"))
+    @Test func waitingRequestsOfACallerAreLimited() throws {
+        let requests = WaitingRequests()
+        func add(_ name: String) -> UInt64? { requests.add(of: Caller(), counted: name) {} }
+        let first = try #require(add("a"))
+        for _ in 1..<WaitingRequests.limit { #expect(add("a") != nil) }
+        #expect(add("a") == nil)
+        #expect(add("b") != nil)
+        requests.remove(first)
+        #expect(add("a") != nil)
     }
 
     @Test func aRequestCountsUntilItsResponse() async throws {
