@@ -6,12 +6,6 @@ package struct EarlierState: Sendable, Equatable {
     package let ledger: ClusterLedger
     /// How long ago the position was the last one.
     package let age: Duration
-
-    /// A state.
-    package init(ledger: ClusterLedger, age: Duration) {
-        self.ledger = ledger
-        self.age = age
-    }
 }
 
 /// Earlier ledgers of a member. A joining member reads the log from one of them on, so that it has recent events and not

@@ -17,29 +17,12 @@ package struct Heartbeat: Sendable, Equatable {
     /// A digest of the configuration that all members should have.
     package var configuration: UInt64
     /// The formats that the process reads.
-    package var formats: Formats
+    package var formats = Formats.supported
     /// The requests of rate-limited names since the last heartbeat.
     package var rates: [RateUse] = []
+}
 
-    /// A heartbeat.
-    package init(
-        process: UInt64,
-        member: UInt64,
-        epoch: UInt64,
-        position: UInt64,
-        sentAt: Moment,
-        configuration: UInt64,
-        formats: Formats = .supported
-    ) {
-        self.process = process
-        self.member = member
-        self.epoch = epoch
-        self.position = position
-        self.sentAt = sentAt
-        self.configuration = configuration
-        self.formats = formats
-    }
-
+extension Heartbeat {
     /// The bytes that are sent.
     package var bytes: [UInt8] {
         var writer = ByteWriter()

@@ -15,23 +15,6 @@ package struct CreditClaim: Sendable, Equatable {
     package let isOptional: Bool
     /// The limits of the upstream.
     package let limits: UpstreamCredits
-
-    /// A claim.
-    package init(
-        upstream: String,
-        number: UInt64,
-        missing: UpstreamCredits,
-        wanted: UpstreamCredits,
-        isOptional: Bool = false,
-        limits: UpstreamCredits
-    ) {
-        self.upstream = upstream
-        self.number = number
-        self.missing = missing
-        self.wanted = wanted
-        self.isOptional = isOptional
-        self.limits = limits
-    }
 }
 
 /// A record about the credits of an upstream: what the members together may have open there.

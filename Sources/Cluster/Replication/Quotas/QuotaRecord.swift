@@ -5,12 +5,6 @@ package struct QuotaUnit: Sendable, Hashable {
     /// What counts, for instance the id of a stream. It counts once, also if several members have it.
     package let id: String
 
-    /// A unit of a quota.
-    package init(quota: String, id: String) {
-        self.quota = quota
-        self.id = id
-    }
-
     /// An open or prepared stream of a caller.
     package static func stream(_ id: String, of identity: String) -> QuotaUnit {
         QuotaUnit(quota: streams + identity, id: id)

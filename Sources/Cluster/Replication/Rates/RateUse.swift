@@ -9,15 +9,6 @@ package struct RateUse: Sendable, Equatable {
     package let admitted: Int
     /// The requests that the member has received, admitted or not.
     package let attempts: Int
-
-    /// A use.
-    package init(name: String, rate: Double, burst: Double, admitted: Int, attempts: Int) {
-        self.name = name
-        self.rate = rate
-        self.burst = burst
-        self.admitted = admitted
-        self.attempts = attempts
-    }
 }
 
 extension Wire<RateUse> {

@@ -5,6 +5,9 @@ internal import SessionCore
 struct ByteWriter: Sendable {
     private(set) var bytes: [UInt8] = []
 
+    /// - Parameter capacity: The number of bytes for which memory is reserved.
+    init(reserving capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
     mutating func byte(_ value: UInt8) { bytes.append(value) }
 
     mutating func fixed64(_ value: UInt64) {

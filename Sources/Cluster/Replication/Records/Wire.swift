@@ -107,7 +107,7 @@ struct Wire<Value>: Sendable {
 extension Wire {
     /// The bytes of a value.
     func bytes(_ value: Value) -> [UInt8] {
-        var writer = ByteWriter()
+        var writer = ByteWriter(reserving: 256)
         write(&writer, value)
         return writer.bytes
     }
@@ -236,11 +236,17 @@ extension Wire {
         _ key: Wire<Key>,
         _ element: Wire<Element>
     ) -> Wire where Value == [Key: Element] {
-        let entry = Wire<(key: Key, value: Element)>({ ($0, $1) }, (\.key, key), (\.value, element))
-        return Wire<[(key: Key, value: Element)]>.list(entry).map {
-            $0.sorted { $0.key < $1.key }
-        } from: {
-            Dictionary($0.map { ($0.key, $0.value) }, uniquingKeysWith: { $1 })
+        Wire { writer, values in
+            writer.varint(UInt64(values.count))
+            guard !values.isEmpty else { return }
+            for (name, value) in values.sorted(by: { $0.key < $1.key }) {
+                key.write(&writer, name)
+                element.write(&writer, value)
+            }
+        } _: { reader throws(CodingError) in
+            var values: [Key: Element] = [:]
+            for _ in 0..<(try reader.varint()) { values[try key.read(&reader)] = try element.read(&reader) }
+            return values
         }
     }
 }
