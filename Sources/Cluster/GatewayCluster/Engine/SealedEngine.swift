@@ -129,16 +129,18 @@ final class EngineSeals: Sendable {
         case reply(Message)
     }
 
-    private struct Sent {
+    /// The calls and notifications of this process and of the others.
+    private struct Calls {
+        /// The number of the last message to each process, and the time of the last one.
         var numbers: [UInt64: UInt64] = [:]
         var time: Int64 = 0
+        var received = ReceivedCalls()
     }
 
     /// The process whose messages these are.
     let process: UInt64
     private let cipher: ClusterCipher
-    private let sent = Mutex(Sent())
-    private let received = Mutex(ReceivedCalls())
+    private let calls = Mutex(Calls())
     private let clock: @Sendable () -> Double
 
     /// The seals of a process.
@@ -168,11 +170,11 @@ final class EngineSeals: Sendable {
     /// The stamp of the next message to a process.
     func nextStamp(for receiver: UInt64) -> ReceivedCalls.Stamp {
         let now = Int64(min(max(clock() * 1000, 0), 1e15))
-        return sent.withLock { sent in
-            sent.numbers[receiver, default: 0] += 1
-            sent.time = max(sent.time, now)
-            let number = sent.numbers[receiver, default: 0]
-            return ReceivedCalls.Stamp(sender: process, receiver: receiver, number: number, time: sent.time)
+        return calls.withLock { calls in
+            calls.numbers[receiver, default: 0] += 1
+            calls.time = max(calls.time, now)
+            let number = calls.numbers[receiver, default: 0]
+            return ReceivedCalls.Stamp(sender: process, receiver: receiver, number: number, time: calls.time)
         }
     }
 
@@ -211,7 +213,7 @@ final class EngineSeals: Sendable {
         )
         let context = address == nil ? Context.notification(stamp) : .call(stamp)
         // The stamp counts once it is known to be authentic.
-        guard let opened = open(Array(bytes[24...]), context), received.withLock({ $0.accept(stamp) }) else {
+        guard let opened = open(Array(bytes[24...]), context), calls.withLock({ $0.received.accept(stamp) }) else {
             return nil
         }
         return .call(opened, replyTo: address.map { "c \(stamp.sender) \(stamp.number) \(stamp.time) \($0)" })

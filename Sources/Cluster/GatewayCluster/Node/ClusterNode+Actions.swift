@@ -124,37 +124,37 @@ extension ClusterNode {
 
     /// This member has joined: it reports all that it has.
     private func reportAll() {
-        outbox.withLock { $0.open() }
+        reports.withLock { $0.outbox.open() }
         applier.withLock { $0.pool }?.reportAgain()
-        outbox.withLock { $0.specifyAgain() }
+        reports.withLock { $0.outbox.specifyAgain() }
         streams?.declareAgain()
         declareClaims()
         declareCredits()
     }
 
     private func stopReporting(uncertain: UInt64) {
-        let records = outbox.withLock { outbox in
-            outbox.close()
-            return outbox.recordsAppended
+        let due = reports.withLock { reports in
+            reports.outbox.close()
+            let records = reports.outbox.recordsAppended
+            return reports.waiters.discarded(records, uncertain: uncertain) + reports.waiters.removeUndecided()
         }
-        let due = waiters.withLock { $0.discarded(records, uncertain: uncertain) + $0.removeUndecided() }
         for action in due { action() }
     }
 
     // MARK: - Upstream subscriptions
 
     private func reactivate(_ id: String) {
-        guard let tenure = outbox.withLock({ $0.tenure(of: id) }) else { return }
+        guard let tenure = reports.withLock({ $0.outbox.tenure(of: id) }) else { return }
         open(id, tenure: tenure) { $0.reactivate(id) }
     }
 
     private func drop(_ id: String) {
-        outbox.withLock { $0.end(id) }
+        reports.withLock { $0.outbox.end(id) }
         applier.withLock { $0.drop(id) }
     }
 
     func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64) {
-        outbox.withLock { $0.begin(id, tenure: tenure) }
+        reports.withLock { $0.outbox.begin(id, tenure: tenure) }
         let group = self.group(of: id, key)
         open(id, tenure: tenure) { $0.carry(id, key, group: group) }
     }

@@ -17,23 +17,23 @@ extension ClusterNode {
     }
 
     /// Counts how many times the reports of this member were discarded; nil while it does not belong to the cluster.
-    var generation: Int? { outbox.withLock { $0.isOpen ? $0.generation : nil } }
+    var generation: Int? { reports.withLock { $0.outbox.isOpen ? $0.outbox.generation : nil } }
 
     /// Calls back once it is known what became of all changes reported so far; `void` if reports were discarded since
     /// `generation`.
     func confirm(_ generation: Int, _ done: @escaping @Sendable (ClusterWaiters.Confirmation) -> Void) {
         // Inside the lock, so that the records are neither read back nor discarded before the request waits.
-        let known: ClusterWaiters.Confirmation? = outbox.withLock { outbox in
-            guard outbox.isOpen, outbox.generation == generation else { return .void }
-            let request = ClusterWaiters.Unconfirmed(records: outbox.recordsAppended, done: done)
-            return waiters.withLock { $0.add(request) }
+        let known: ClusterWaiters.Confirmation? = reports.withLock { reports in
+            guard reports.outbox.isOpen, reports.outbox.generation == generation else { return .void }
+            let request = ClusterWaiters.Unconfirmed(records: reports.outbox.recordsAppended, done: done)
+            return reports.waiters.add(request)
         }
         if let known { done(known) }
     }
 
     /// The log has the records of this member up to a number.
     func written(_ records: UInt64) {
-        for action in waiters.withLock({ $0.written(records) }) { action() }
+        for action in reports.withLock({ $0.waiters.written(records) }) { action() }
     }
 
     /// Waits until the log is applied up to its end at the time of the call, and members have reported their resources
@@ -51,7 +51,7 @@ extension ClusterNode {
             let request = ClusterWaiters.CatchUp(position: last, isComplete: isComplete, deadline: deadline) {
                 continuation.resume(returning: $0)
             }
-            guard waiters.withLock({ $0.add(request) }) else { return continuation.resume(returning: false) }
+            guard reports.withLock({ $0.waiters.add(request) }) else { return continuation.resume(returning: false) }
             wake()
         }
     }
@@ -62,7 +62,7 @@ extension ClusterNode {
         let now = clock()
         if state.withLock({ $0.machine.isComplete(at: now) }) { return done(true) }
         let request = ClusterWaiters.CatchUp(position: 0, isComplete: true, deadline: now + Self.logTimeout, done: done)
-        if !waiters.withLock({ $0.add(request) }) { done(false) }
+        if !reports.withLock({ $0.waiters.add(request) }) { done(false) }
     }
 
     /// Completes the requests whose condition holds. Called by the node's task before it takes a frame from the outbox.
@@ -71,8 +71,8 @@ extension ClusterNode {
             // A member that loads a state may start behind its present position.
             (state.machine.isServing(at: now) ? state.machine.position : 0, state.machine.isComplete(at: now))
         }
-        let due = waiters.withLock { waiters in
-            waiters.reached(position, isComplete: isComplete, at: now) + waiters.late(at: now)
+        let due = reports.withLock { reports in
+            reports.waiters.reached(position, isComplete: isComplete, at: now) + reports.waiters.late(at: now)
         }
         for action in due { action() }
     }
@@ -87,8 +87,8 @@ extension ClusterNode {
     ) {
         let request = ClusterWaiters.Undecided(deadline: clock() + Self.logTimeout, done: done)
         // Inside the lock, so that the decision does not precede the request.
-        let isWritten = outbox.withLock { outbox in
-            outbox.append(request: record) && waiters.withLock { $0.add(request, on: subject) }
+        let isWritten = reports.withLock { reports in
+            reports.outbox.append(request: record) && reports.waiters.add(request, on: subject)
         }
         if isWritten { wake() } else { done(nil) }
     }
@@ -102,14 +102,14 @@ extension ClusterNode {
 
     /// Calls back the oldest request of this member that waits for a decision about a subject.
     func decided(_ subject: RecordSubject, _ outcome: RecordOutcome) {
-        if let request = waiters.withLock({ $0.removeFirst(on: subject) }) { return request.done(outcome) }
+        if let request = reports.withLock({ $0.waiters.removeFirst(on: subject) }) { return request.done(outcome) }
         // The decision is late.
         if case .stream(let id) = subject, outcome == .accepted { streams?.opened(id) }
     }
 
     /// The member has stopped: no request waits any more.
     func endWaiting() {
-        for action in waiters.withLock({ $0.end() }) { action() }
+        for action in reports.withLock({ $0.waiters.end() }) { action() }
     }
 
     // MARK: - Calls
@@ -125,11 +125,11 @@ extension ClusterNode {
     ) async throws -> [ForwardedResponse] {
         do {
             let responses = try await send(requests, to: process, within: time, abandonment)
-            counters.withLock { $0.called(.answered) }
+            shared.withLock { $0.counters.called(.answered) }
             return responses
         } catch {
             let isAbandoned = abandonment?.isAbandoned ?? false
-            counters.withLock { $0.called(ClusterCounters.CallOutcome(error, isAbandoned: isAbandoned)) }
+            shared.withLock { $0.counters.called(ClusterCounters.CallOutcome(error, isAbandoned: isAbandoned)) }
             throw error
         }
     }
@@ -168,7 +168,7 @@ extension ClusterNode {
             }
         case .cancel(let number):
             // Calls that were answered have no entry.
-            served.withLock { $0.removeValue(forKey: number) }?.abandon()
+            shared.withLock { $0.served.removeValue(forKey: number) }?.abandon()
         }
     }
 
@@ -186,10 +186,10 @@ extension ClusterNode {
             return reply(requests.map { _ in ForwardedResponse(status: ForwardedResponse.misdirected) })
         }
         let abandonment = CallAbandonment()
-        served.withLock { $0[number] = abandonment }
+        shared.withLock { $0.served[number] = abandonment }
         let isBehind = state.withLock { $0.machine.position } < position
         host.serve(requests, abandonment, for: self, isBehind: isBehind) { [weak self] responses in
-            _ = self?.served.withLock { $0.removeValue(forKey: number) }
+            _ = self?.shared.withLock { $0.served.removeValue(forKey: number) }
             reply(responses)
         }
         // The reply without responses ends the call on the other member.

@@ -141,12 +141,12 @@ extension ClusterNode: ChangePublisher {
 
     package func take(_ changes: [Change]) {
         countAdoptions(changes)
-        let isFirst = outbox.withLock { outbox in
+        let isFirst = reports.withLock { reports in
             var isFirst = false
             for change in changes {
                 // A resource can be read on this member as soon as it is created.
-                if outbox.concernsOwnTopic(change) { hub.take(change) }
-                if outbox.append(change) { isFirst = true }
+                if reports.outbox.concernsOwnTopic(change) { hub.take(change) }
+                if reports.outbox.append(change) { isFirst = true }
             }
             return isFirst
         }
@@ -154,14 +154,14 @@ extension ClusterNode: ChangePublisher {
     }
 
     func take(_ change: Change, number: UInt64) {
-        if outbox.withLock({ $0.append(change, number: number) }) { wake() }
+        if reports.withLock({ $0.outbox.append(change, number: number) }) { wake() }
     }
 
     private func countAdoptions(_ changes: [Change]) {
         for case .client(let id, let change) in changes {
             switch change {
-            case .removed: counters.withLock { $0.removed(id.rawValue) }
-            case .event(.status(let status, _)): counters.withLock { $0.changed(status, of: id.rawValue) }
+            case .removed: shared.withLock { $0.counters.removed(id.rawValue) }
+            case .event(.status(let status, _)): shared.withLock { $0.counters.changed(status, of: id.rawValue) }
             case .added, .event: break
             }
         }

@@ -15,7 +15,7 @@ extension ClusterNode {
         switch change {
         case .offered(let session, let client): offer(session, of: client.rawValue)
         case .numbered(let subscription, let number):
-            outbox.withLock { $0.number(subscription.rawValue, number) }
+            reports.withLock { $0.outbox.number(subscription.rawValue, number) }
         }
     }
 
@@ -26,7 +26,7 @@ extension ClusterNode {
                 processed: UInt64(clamping: session.processed)
             )
         }
-        outbox.withLock { $0.offer(offered, of: client) }
+        reports.withLock { $0.outbox.offer(offered, of: client) }
         wake()
     }
 
@@ -39,10 +39,10 @@ extension ClusterNode {
 
     /// Continues a session of a removed member. Where that is impossible, its subscriptions are opened again.
     func adopt(_ inherited: InheritedSession) {
-        counters.withLock { $0.adopting(inherited.client) }
-        outbox.withLock { outbox in
-            for topic in inherited.topics { outbox.begin(topic.id, tenure: topic.tenure) }
-            outbox.adopt(client: inherited.client, .disconnectedTryingRecovery)
+        shared.withLock { $0.counters.adopting(inherited.client) }
+        reports.withLock { reports in
+            for topic in inherited.topics { reports.outbox.begin(topic.id, tenure: topic.tenure) }
+            reports.outbox.adopt(client: inherited.client, .disconnectedTryingRecovery)
         }
         do {
             guard let offer = opened(inherited.session) else { throw PoolError.lifecycle(rule: ClusterCipher.mismatch) }
@@ -50,7 +50,7 @@ extension ClusterNode {
             try applier.withLock { applier throws(PoolError) in try applier.adopt(inherited, offer, group: group) }
             if let upstream = inherited.topics.first?.key.upstream { coverUse(of: upstream) }
         } catch {
-            counters.withLock { $0.adoptionFailed(inherited.client) }
+            shared.withLock { $0.counters.adoptionFailed(inherited.client) }
             logger.warning("cannot adopt a session of a removed member", metadata: ["error": "\(error)"])
             for topic in inherited.topics {
                 let lost = SubscriptionEvent.unsubscribed(isFinal: false)
@@ -76,7 +76,7 @@ extension ClusterNode {
     /// Releases all upstream subscriptions. The sessions that other members can continue are left to them.
     func dropAll() {
         for client in applier.withLock({ $0.pool })?.transferableClients ?? [] {
-            outbox.withLock { $0.surrender(client.rawValue) }
+            reports.withLock { $0.outbox.surrender(client.rawValue) }
         }
         applier.withLock { $0.dropAll() }
     }

@@ -88,8 +88,8 @@ extension ClusterNode {
         let now = clock()
         return ClusterFigures(
             member: state.withLock { $0.machine.figures(at: now) },
-            outboxBytes: outbox.withLock { $0.count },
-            counters: counters.withLock { $0 },
+            outboxBytes: reports.withLock { $0.outbox.count },
+            counters: shared.withLock { $0.counters },
             credits: heldCredits
         )
     }

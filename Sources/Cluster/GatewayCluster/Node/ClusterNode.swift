@@ -25,6 +25,33 @@ final class ClusterNode: Sendable {
         var detachedSince: Moment?
     }
 
+    /// What this member reports to the log, and what waits for that.
+    struct Reports: Sendable {
+        var outbox: Outbox
+        var waiters = ClusterWaiters()
+        /// The units of this member that count against limits on all members together.
+        var claims = QuotaClaims()
+    }
+
+    /// What requests, streams and the engine leave for each other. No other lock is taken inside this one.
+    struct Shared: Sendable {
+        /// Handles the requests that other members forward; nil after this node has stopped.
+        var host: HTTPHost?
+        var inputs: [Input] = []
+        /// The conditions of the streams that are not open yet.
+        var gates: [String: StreamGate] = [:]
+        /// The calls of other members that are being performed, by their numbers.
+        var served: [UInt64: CallAbandonment] = [:]
+        /// What waits for credits of the upstreams.
+        var credits = CreditRequests<CreditRequest>()
+        /// The outcomes of calls and adoptions.
+        var counters = ClusterCounters()
+        /// The rates of requests that are limited on all members together.
+        var rates = SharedRates()
+        /// The streams of this member that tickets have opened, by the tickets.
+        var ticketStreams: [RecordKey: String] = [:]
+    }
+
     enum Input: Sendable {
         case connected(any EngineConnection, Int, isOver: StopSignal)
         case engine(EngineInput, Int)
@@ -47,36 +74,20 @@ final class ClusterNode: Sendable {
     let clock: @Sendable () -> Moment
     let ids: SharedTopicIDs
     let state: Mutex<State>
-    let outbox: Mutex<Outbox>
-    let gates = Mutex<[String: StreamGate]>([:])
-    let waiters = Mutex(ClusterWaiters())
-    /// Handles the requests that other members forward, until this node has stopped.
-    private let attachedHost = Mutex<HTTPHost?>(nil)
-    /// The calls of other members that are being performed, by their numbers.
-    let served = Mutex<[UInt64: CallAbandonment]>([:])
-    /// Held from the change of a client to its specification, so that both are in the same order.
-    let clientChanges = Mutex(())
-    /// The units of this member that count against limits on all members together.
-    let claims = Mutex(QuotaClaims())
-    /// What waits for credits of the upstreams.
-    let credits = Mutex(CreditRequests<CreditRequest>())
-    /// The outcomes of calls and adoptions.
-    let counters = Mutex(ClusterCounters())
-    /// The rates of requests that are limited on all members together.
-    let rates: Mutex<SharedRates>
-    /// The streams of this member that tickets have opened, by the tickets.
-    let ticketStreams = Mutex<[RecordKey: String]>([:])
+    let applier: Mutex<ClusterApplier>
+    /// Taken inside `state` and `applier`.
+    let reports: Mutex<Reports>
+    let shared = Mutex(Shared())
     /// The cipher of specifications and of stored responses.
     let cipher: ClusterCipher
     /// The cipher that makes the digests of idempotency keys and of bodies.
     let requestCipher: ClusterCipher
     /// The cipher of the upstream sessions that other members can continue.
     let sessionCipher: ClusterCipher
-    private let inputs = Mutex<[Input]>([])
     private let wakeUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let jobs = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
+    private let changes = AsyncStream.makeStream(of: (@Sendable () -> Void).self)
     let hasLeft = StopSignal()
-    let applier: Mutex<ClusterApplier>
 
     init(
         configuration: ClusterConfiguration,
@@ -98,9 +109,8 @@ final class ClusterNode: Sendable {
         cipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "calls")
         requestCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "requests")
         sessionCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "sessions")
-        rates = Mutex(SharedRates())
         state = Mutex(State(machine: machine))
-        outbox = Mutex(Outbox(limit: configuration.outboxBytes))
+        reports = Mutex(Reports(outbox: Outbox(limit: configuration.outboxBytes)))
         applier = Mutex(ClusterApplier(hub: hub))
     }
 
@@ -114,7 +124,7 @@ final class ClusterNode: Sendable {
 
     /// Sets the host of this process; called once, before `run`.
     func attach(_ host: HTTPHost) {
-        attachedHost.withLock { $0 = host }
+        shared.withLock { $0.host = host }
         host.services.access.owners.usage.observe { [weak self] in
             self?.made(.subscriptionUsed($0, identity: $1, items: $2))
         }
@@ -122,7 +132,7 @@ final class ClusterNode: Sendable {
     }
 
     /// The host of this process; nil after this node has stopped.
-    var host: HTTPHost? { attachedHost.withLock { $0 } }
+    var host: HTTPHost? { shared.withLock { $0.host } }
 
     /// The resources of this process that other members may take over.
     var resources: ClusterResources? { host.map { ClusterResources(cluster: self, services: $0.services) } }
@@ -147,10 +157,11 @@ final class ClusterNode: Sendable {
                 for await _ in self.wakeUps.stream { self.step() }
                 self.endWaiting()
             }
+            group.addTask { for await change in self.changes.stream { change() } }
             for await job in jobs.stream { group.addTask { await job() } }
         }
         // The host refers to this node; without this step, the reference cycle would keep both in memory.
-        attachedHost.withLock { $0 = nil }
+        _ = shared.withLock { $0.host.take() }
     }
 
     /// Leaves the cluster, so that other members take over what this member owns; returns when this member has left, or
@@ -206,18 +217,21 @@ final class ClusterNode: Sendable {
     /// Runs a job beside the node's task, until it is done or the node is cancelled.
     func addJob(_ job: @escaping @Sendable () async -> Void) { jobs.continuation.yield(job) }
 
+    /// Runs a change of a client beside the node's task, after the changes before it.
+    func addChange(_ change: @escaping @Sendable () -> Void) { changes.continuation.yield(change) }
+
     func offer(_ input: Input) {
-        inputs.withLock { inputs in
-            if inputs.count >= Self.inputLimit, case .engine(.frame, _) = input { return }
-            inputs.append(input)
+        shared.withLock { shared in
+            if shared.inputs.count >= Self.inputLimit, case .engine(.frame, _) = input { return }
+            shared.inputs.append(input)
         }
         wake()
     }
 
     private func step() {
-        let inputs = inputs.withLock { inputs in
-            let taken = inputs
-            inputs = []
+        let inputs = shared.withLock { shared in
+            let taken = shared.inputs
+            shared.inputs = []
             return taken
         }
         let now = clock()
@@ -227,7 +241,7 @@ final class ClusterNode: Sendable {
         settleWaiters(at: now)
         releaseIdleCredits(at: now)
         let (frame, connection) = state.withLock { state in
-            let frame = outbox.withLock { state.machine.nextFrame(from: &$0, at: now) }
+            let frame = reports.withLock { state.machine.nextFrame(from: &$0.outbox, at: now) }
             return (frame, state.connection)
         }
         if let frame { connection?.append(frame) }
@@ -295,6 +309,6 @@ final class ClusterNode: Sendable {
             (state.connection, state.number, state.isOver) = (nil, 0, nil)
             state.machine.disconnected()
         }
-        rates.withLock { $0.disconnected() }
+        shared.withLock { $0.rates.disconnected() }
     }
 }

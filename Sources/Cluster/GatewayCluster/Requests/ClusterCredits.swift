@@ -34,8 +34,8 @@ extension ClusterNode {
 
     /// Claims credits that the pool does not have, and calls back with the decision of the log.
     func obtain(_ shortage: CreditShortage, _ done: @escaping @Sendable (CreditDecision) -> Void) {
-        credits.withLock { credits in
-            credits.add(
+        shared.withLock { shared in
+            shared.credits.add(
                 CreditRequest(shortage: shortage, done: done),
                 missing: shortage.missing,
                 isOptional: shortage.isOptional,
@@ -47,7 +47,7 @@ extension ClusterNode {
 
     private func claimCredits(of upstream: String) {
         let limits = creditPool?.limits(of: upstream) ?? .none
-        guard let claim = credits.withLock({ $0.nextClaim(of: upstream, limits: limits) }) else { return }
+        guard let claim = shared.withLock({ $0.credits.nextClaim(of: upstream, limits: limits) }) else { return }
         // In a new epoch, the other members declare the credits that they have before new ones are given.
         whenComplete { [self] isComplete in
             guard isComplete else { return decided(claim, nil) }
@@ -58,11 +58,11 @@ extension ClusterNode {
     private func decided(_ claim: CreditClaim, _ outcome: RecordOutcome?) {
         switch outcome {
         case .accepted:
-            for waiting in credits.withLock({ $0.accepted(claim) }) {
+            for waiting in shared.withLock({ $0.credits.accepted(claim) }) {
                 waiting.request.done(.given(ended: end(waiting, claim)))
             }
         case .refused:
-            let refused = credits.withLock { $0.refused(claim) }
+            let refused = shared.withLock { $0.credits.refused(claim) }
             if claim.isOptional {
                 creditPool?.changeCredits(of: claim.upstream) { credits, _ in
                     credits.sessionsRefused(of: claim.upstream)
@@ -79,12 +79,12 @@ extension ClusterNode {
             }
             claimCredits(of: claim.upstream)
         default:
-            for waiting in credits.withLock({ $0.undecided(claim) }) { waiting.request.done(.unknown) }
+            for waiting in shared.withLock({ $0.credits.undecided(claim) }) { waiting.request.done(.unknown) }
         }
     }
 
     private func end(_ waiting: CreditRequests<CreditRequest>.Waiting, _ claim: CreditClaim) -> @Sendable () -> Void {
-        { [self] in credits.withLock { $0.ended(waiting.missing, of: claim.upstream) } }
+        { [self] in shared.withLock { $0.credits.ended(waiting.missing, of: claim.upstream) } }
     }
 
     // MARK: - Credits of this member
@@ -106,7 +106,7 @@ extension ClusterNode {
 
     /// Another member needs credits: releases the unused ones.
     func yieldCredits(_ upstream: String, claim: UInt64) {
-        let reserved = credits.withLock { $0.reserved(of: upstream) }
+        let reserved = shared.withLock { $0.credits.reserved(of: upstream) }
         let unused = creditPool?.changeCredits(of: upstream) { credits, used in
             credits.takeUnused(of: upstream, used: used, reserved: reserved)
         }
@@ -115,10 +115,10 @@ extension ClusterNode {
 
     /// Releases credits that have not been used for a while.
     func releaseIdleCredits(at now: Moment) {
-        guard generation != nil, credits.withLock({ $0.endsInterval(Self.idleTime, at: now) }), let creditPool
+        guard generation != nil, shared.withLock({ $0.credits.endsInterval(Self.idleTime, at: now) }), let creditPool
         else { return }
         for upstream in creditPool.creditedUpstreams {
-            let reserved = credits.withLock { $0.reserved(of: upstream) }
+            let reserved = shared.withLock { $0.credits.reserved(of: upstream) }
             let idle = creditPool.changeCredits(of: upstream) { credits, used in
                 credits.takeIdle(of: upstream, used: used, reserved: reserved)
             }
@@ -209,7 +209,7 @@ extension ClusterNode {
     ) {
         // Inside the lock of the applier, so that the subscription is dropped afterwards if it gets another owner.
         let error = applier.withLock { applier in
-            outbox.withLock { $0.tenure(of: id) } == tenure ? open(&applier) : nil
+            reports.withLock { $0.outbox.tenure(of: id) } == tenure ? open(&applier) : nil
         }
         guard let error else { return }
         guard case .creditsNeeded(let shortage) = error else { return failed(id, error) }
@@ -220,7 +220,7 @@ extension ClusterNode {
                 self.open(id, tenure: tenure) { $0.reactivate(id) }
                 ended()
             case .refused(let error):
-                if outbox.withLock({ $0.tenure(of: id) }) == tenure { failed(id, error) }
+                if reports.withLock({ $0.outbox.tenure(of: id) }) == tenure { failed(id, error) }
             case .unknown:
                 retry { self.open(id, tenure: tenure) { $0.reactivate(id) } }
             }

@@ -10,20 +10,19 @@ internal import Synchronization
 /// Units of quotas that a request may begin to use. The log does not free them before `end`.
 final class QuotaReservation: Admission {
     private let cluster: ClusterNode
-    private let units: Mutex<[QuotaUnit]>
+    private let units: [QuotaUnit]
+    private let hasEnded = Atomic(false)
 
     fileprivate init(_ demands: [QuotaDemand], in cluster: ClusterNode) {
         self.cluster = cluster
-        units = Mutex(demands.map(\.unit))
+        units = demands.map(\.unit)
     }
 
     /// The request does not begin to use further units. May be called again.
     func end() {
-        let units = units.withLock { units in
-            defer { units = [] }
-            return units
+        if !hasEnded.exchange(true, ordering: .relaxed), !units.isEmpty {
+            cluster.changeClaims { $0.endReservation(units) }
         }
-        if !units.isEmpty { cluster.changeClaims { $0.endReservation(units) } }
     }
 
     // A request that is not performed after all, for instance because a queue is full, does not call `end`.
@@ -50,7 +49,7 @@ extension ClusterNode {
         reserving demands: [QuotaDemand],
         _ perform: @escaping @Sendable (any Admission) throws -> OperationResult
     ) throws -> OperationResult {
-        let (missing, number) = claims.withLock { $0.reserve(demands) }
+        let (missing, number) = reports.withLock { $0.claims.reserve(demands) }
         let reservation = QuotaReservation(demands, in: self)
         guard !missing.isEmpty else { return try perform(reservation) }
         claim(missing, number, reservation) { [self] decision in
@@ -117,7 +116,7 @@ extension ClusterNode {
                     case .refused: false
                     default: nil
                     }
-                claims.withLock { $0.decided(demands, isAccepted: isAccepted) }
+                reports.withLock { $0.claims.decided(demands, isAccepted: isAccepted) }
                 if isAccepted == true { return done(.accepted) }
                 reservation.end()
                 done(isAccepted == nil ? .unknown : .refused(excess(of: demands)))
@@ -140,9 +139,10 @@ extension ClusterNode {
     /// Changes the units of this member, and writes what the other members have to know.
     func changeClaims(_ change: (inout QuotaClaims) -> [QuotaRecord]) {
         // Inside the lock, so that records about a unit are in the order of its changes.
-        claims.withLock { claims in
-            for record in change(&claims) { write(.quota(record)) }
+        let isWritten = reports.withLock { reports in
+            change(&reports.claims).map { reports.outbox.append(request: .quota($0)) }.contains(true)
         }
+        if isWritten { wake() }
     }
 
     /// Declares all units again, after this member has joined under another number.
@@ -174,7 +174,7 @@ extension ClusterNode {
         _ done: @escaping @Sendable (QuotaDecision) -> Void
     ) {
         let demand = QuotaDemand(.stream(id, of: identity), limits: QuotaLimits(count: limit))
-        let (missing, number) = claims.withLock { $0.reserve([demand]) }
+        let (missing, number) = reports.withLock { $0.claims.reserve([demand]) }
         let reservation = QuotaReservation([demand], in: self)
         guard !missing.isEmpty else {
             reservation.end()
@@ -182,7 +182,7 @@ extension ClusterNode {
         }
         claim(missing, number, reservation) { [self] decision in
             guard case .accepted = decision else { return done(decision) }
-            let isUsed = claims.withLock { $0.useUnlessEnded(demand.unit) }
+            let isUsed = reports.withLock { $0.claims.useUnlessEnded(demand.unit) }
             reservation.end()
             done(isUsed ? .accepted : .unknown)
         }

@@ -7,7 +7,7 @@ extension ClusterNode {
     /// Decides on one request of a name.
     func take(_ name: String, rate: Double, burst: Double) -> TokenBucket.Verdict {
         let now = clock()
-        let verdict = rates.withLock { $0.take(name, rate: rate, burst: burst, at: now) }
+        let verdict = shared.withLock { $0.rates.take(name, rate: rate, burst: burst, at: now) }
         return TokenBucket.Verdict(
             isAdmitted: verdict.isAdmitted,
             remaining: verdict.remaining,
@@ -22,13 +22,13 @@ extension ClusterNode {
             ($0.machine.ledger?.members.count, $0.machine.isServing(at: now))
         }
         var heartbeat = heartbeat
-        heartbeat.rates = rates.withLock { $0.report(members: members, isReachable: isReachable, at: now) }
+        heartbeat.rates = shared.withLock { $0.rates.report(members: members, isReachable: isReachable, at: now) }
         return heartbeat
     }
 
     /// Counts the requests that another member has reported.
     func count(_ uses: [RateUse], of process: UInt64, at now: Moment) {
         guard !uses.isEmpty, process != self.process else { return }
-        rates.withLock { $0.heard(uses, from: process, at: now) }
+        shared.withLock { $0.rates.heard(uses, from: process, at: now) }
     }
 }

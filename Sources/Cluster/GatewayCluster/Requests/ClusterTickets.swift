@@ -158,15 +158,15 @@ extension ClusterNode {
                 // The log of a member that serves alone has no tickets; `use` refuses the stream.
                 isAlone ? .unused : state.withLock { $0.machine.state(of: ticket) }
             },
-            streamOpened: { [self] ticket, stream in ticketStreams.withLock { $0[ticket] = stream } },
+            streamOpened: { [self] ticket, stream in shared.withLock { $0.ticketStreams[ticket] = stream } },
             streamClosed: { [self] in closedTicketStream($0, $1) }
         )
     }
 
     private func closedTicketStream(_ ticket: RecordKey, _ stream: String) {
-        let isLast = ticketStreams.withLock { streams in
-            guard streams[ticket] == stream else { return false }
-            streams[ticket] = nil
+        let isLast = shared.withLock { shared in
+            guard shared.ticketStreams[ticket] == stream else { return false }
+            shared.ticketStreams[ticket] = nil
             return true
         }
         if isLast { write(.ticket(.closed(ticket, at: Self.wallTime()))) }
@@ -174,7 +174,7 @@ extension ClusterNode {
 
     /// Ends the stream that a ticket has opened here, because the ticket has opened it again.
     func closeTicketStream(_ ticket: RecordKey) {
-        guard let stream = ticketStreams.withLock({ $0.removeValue(forKey: ticket) }) else { return }
+        guard let stream = shared.withLock({ $0.ticketStreams.removeValue(forKey: ticket) }) else { return }
         hub.close(stream: stream, reason: StreamOpener.replaced)
     }
 

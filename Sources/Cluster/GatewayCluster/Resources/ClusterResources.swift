@@ -29,15 +29,12 @@ struct ClusterResources: Sendable {
         // The log needs the specification also if the client leaves.
         noted.onAbandonment = { _ in }
         guard Self.changes[operation.name] != nil else {
-            try handle(noted, operation)
+            if case .response(let response) = try operation.handler(noted) { noted.respond(response) }
             return .deferred
         }
-        try cluster.clientChanges.withLock { [noted] _ in try handle(noted, operation) }
+        // One after the other, so that the specifications of a client are in the order of its changes.
+        cluster.addChange { [noted] in noted.complete { try operation.handler(noted) } }
         return .deferred
-    }
-
-    private func handle(_ call: Call, _ operation: Operation) throws {
-        if case .response(let response) = try operation.handler(call) { call.respond(response) }
     }
 
     private func confirm(
@@ -279,12 +276,12 @@ extension ClusterNode {
     func specify(_ id: String, _ specification: ResourceSpecification, with answer: ClusterRecord?) {
         var encrypted = specification
         encrypted.content = cipher.encrypt(specification.content)
-        if outbox.withLock({ $0.specify(id, encrypted, with: answer) }) { wake() }
+        if reports.withLock({ $0.outbox.specify(id, encrypted, with: answer) }) { wake() }
     }
 
     /// The content of the specification of a resource of this member.
     func content(of id: String) -> JSONObject? {
-        guard let encrypted = outbox.withLock({ $0.specification(of: id) }),
+        guard let encrypted = reports.withLock({ $0.outbox.specification(of: id) }),
             let content = cipher.decrypt(encrypted.content)
         else { return nil }
         return (try? JSONValue(parsing: content))?.object
@@ -292,7 +289,7 @@ extension ClusterNode {
 
     /// Recreates a resource of a removed member. A resource that cannot be recreated is reported as removed.
     func inherit(_ id: String, _ specification: ResourceSpecification) {
-        outbox.withLock { $0.inherit(id, specification) }
+        reports.withLock { $0.outbox.inherit(id, specification) }
         let (subscription, client) = state.withLock { state in
             (state.machine.ledger?.subscriptions[id], state.machine.ledger?.clients[id])
         }
@@ -322,7 +319,7 @@ extension ClusterNode {
     /// Releases a resource that another member owns, if this process has it.
     func surrender(_ id: String) {
         guard let resources, resources.services.has(id) else { return }
-        outbox.withLock { $0.surrender(id) }
+        reports.withLock { $0.outbox.surrender(id) }
         resources.surrender(id)
     }
 }

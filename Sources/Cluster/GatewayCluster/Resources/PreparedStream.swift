@@ -65,7 +65,7 @@ extension ClusterNode {
     ///
     /// - Parameter answer: A record that goes into the same frame.
     func write(_ record: ClusterRecord, with answer: ClusterRecord? = nil) {
-        if outbox.withLock({ $0.append(request: record, with: answer) }) { wake() }
+        if reports.withLock({ $0.outbox.append(request: record, with: answer) }) { wake() }
     }
 
     /// The process that opened the stream of this id directly.

@@ -53,11 +53,11 @@ extension ClusterNode {
             deadline: clock() + configuration.openWait,
             format: request.format
         )
-        gates.withLock { $0[stream] = gate }
+        shared.withLock { $0.gates[stream] = gate }
         guard gate.needsEnd else { return }
         addJob {
             guard await self.appliesEnd() else { return }
-            self.gates.withLock { $0[stream]?.needsEnd = false }
+            self.shared.withLock { $0.gates[stream]?.needsEnd = false }
         }
     }
 
@@ -69,7 +69,7 @@ extension ClusterNode {
     }
 
     /// Removes the gate of the stream with this id, which is open or has ended.
-    func forget(_ stream: String) { gates.withLock { $0[stream] = nil } }
+    func forget(_ stream: String) { shared.withLock { $0.gates[stream] = nil } }
 
     /// Whether this member is connected to the engine and has applied what the stream needs.
     func isOpen(_ gate: StreamGate, at now: Moment) -> Bool {
@@ -99,7 +99,7 @@ final class ClusterFeed: StreamFeed {
     }
 
     func open(_ opening: StreamOpening) -> any StreamContent {
-        guard let gate = node.gates.withLock({ $0[opening.stream] }) else { return shard.open(opening) }
+        guard let gate = node.shared.withLock({ $0.gates[opening.stream] }) else { return shard.open(opening) }
         return WaitingStream(opening: opening, gate: gate, shard: shard, node: node)
     }
 
@@ -130,7 +130,7 @@ private final class WaitingStream: StreamContent {
     func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress {
         if let content { return content.fill(&batch, now: now) }
         // The gate is removed when the stream ends.
-        let gate = node.gates.withLock { $0[opening.stream] } ?? gate
+        let gate = node.shared.withLock { $0.gates[opening.stream] } ?? gate
         if node.isOpen(gate, at: now) {
             let opening = StreamOpening(stream: opening.stream, id: opening.id, framing: opening.framing, now: now)
             let content = shard.open(opening)

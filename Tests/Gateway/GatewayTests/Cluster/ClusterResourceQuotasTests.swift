@@ -59,7 +59,7 @@ import Testing
             #expect(await first.perform("DELETE", "\(path)/\(id)").status == 204)
             await fixture.settle()
             #expect(Self.used(second, quota) == 1)
-            #expect(first.node.claims.withLock { $0.count } == 0)
+            #expect(first.node.reports.withLock { $0.claims.count } == 0)
         }
     }
 }

@@ -93,7 +93,7 @@ import Testing
                 ("abandoned", [.disconnectedTryingRecovery, .disconnected]),
             ]
             for (client, statuses) in statuses {
-                node.counters.withLock { $0.adopting(client) }
+                node.shared.withLock { $0.counters.adopting(client) }
                 for status in statuses { sink.take(.client(ClientID(client), .event(.status(status)))) }
                 sink.take(.client(ClientID(client), .removed))
             }

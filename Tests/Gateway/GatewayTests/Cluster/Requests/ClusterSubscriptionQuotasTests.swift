@@ -56,7 +56,7 @@ import Testing
             for request in requests { request.stream?.onEnd(.neverOpened) }
             await fixture.settle()
             #expect(Self.used(fixture.members[2]) == [0, 0])
-            for member in fixture.members { #expect(member.node.claims.withLock { $0.count } == 0) }
+            for member in fixture.members { #expect(member.node.reports.withLock { $0.claims.count } == 0) }
         }
     }
 
@@ -185,7 +185,7 @@ import Testing
             let request = member.start("POST", "/v1/subscriptions", as: AccessFixture.alice, Self.body("item1"))
             fixture.time.pass(2)
             #expect(await request.outcome.status == status)
-            #expect(member.node.claims.withLock { $0.count } == (status == 201 ? 2 : 0))
+            #expect(member.node.reports.withLock { $0.claims.count } == (status == 201 ? 2 : 0))
         }
     }
 }
