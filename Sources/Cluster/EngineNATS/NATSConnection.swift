@@ -18,6 +18,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     let configuration: NATSConfiguration
     private let process: UInt64
     private let receive: @Sendable (EngineInput) -> Void
+    private let appends: String
     private let inbox = "_INBOX.\(String(UInt64.random(in: .min ... .max), radix: 36))"
     private let state = Mutex(State())
     private var handle: OpaquePointer?
@@ -25,6 +26,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     init(configuration: NATSConfiguration, process: UInt64, receive: @escaping @Sendable (EngineInput) -> Void) {
         self.configuration = configuration
+        appends = configuration.appends
         self.process = process
         self.receive = receive
     }
@@ -146,7 +148,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     // MARK: - Sending
 
-    package func append(_ frame: [UInt8]) { publish(frame, to: configuration.appends) }
+    package func append(_ frame: [UInt8]) { publish(frame, to: appends) }
 
     package func broadcast(_ bytes: [UInt8]) { publish(bytes, to: configuration.broadcasts) }
 

@@ -53,6 +53,7 @@ final class ClusterNode: Sendable {
     }
 
     enum Input: Sendable {
+        case tick
         case connected(any EngineConnection, Int, isOver: StopSignal)
         case engine(EngineInput, Int)
         case logInspected(LogGeneration, Int)
@@ -63,7 +64,8 @@ final class ClusterNode: Sendable {
 
     /// The maximum number of waiting inputs. Frames beyond it are dropped, and fetched later.
     private static let inputLimit = 16_384
-    private static let tick = Duration.milliseconds(25)
+    /// The time between two checks of the deadlines, while this member waits for the engine and while it does not.
+    private static let (tick, idleTick) = (Duration.milliseconds(25), Duration.milliseconds(100))
 
     let hub: EventHub
     let logger: Logger
@@ -149,8 +151,9 @@ final class ClusterNode: Sendable {
             group.addTask { await self.stayConnected() }
             group.addTask {
                 while !Task.isCancelled {
-                    try? await Task.sleep(for: Self.tick)
-                    self.wake()
+                    let isSettled = self.state.withLock { $0.machine.isSettled }
+                    try? await Task.sleep(for: isSettled ? Self.idleTick : Self.tick)
+                    self.offer(.tick)
                 }
             }
             group.addTask {
@@ -236,10 +239,8 @@ final class ClusterNode: Sendable {
         }
         let now = clock()
         for input in inputs { perform(handle(input, at: now)) }
-        perform(state.withLock { $0.machine.timePassed(at: now) })
-        serveAloneIfDetached(at: now)
+        if !state.withLock({ $0.machine.isSettled }) { perform(timePassed(at: now)) }
         settleWaiters(at: now)
-        releaseIdleCredits(at: now)
         let (frame, connection) = state.withLock { state in
             let frame = reports.withLock { state.machine.nextFrame(from: &$0.outbox, at: now) }
             return (frame, state.connection)
@@ -249,8 +250,14 @@ final class ClusterNode: Sendable {
 
     // MARK: - Inputs
 
+    private func timePassed(at now: Moment) -> [MemberAction] { state.withLock { $0.machine.timePassed(at: now) } }
+
     private func handle(_ input: Input, at now: Moment) -> [MemberAction] {
         switch input {
+        case .tick:
+            serveAloneIfDetached(at: now)
+            releaseIdleCredits(at: now)
+            return timePassed(at: now)
         case .connected(let connection, let number, let isOver):
             return connected(connection, number, isOver, at: now)
         case .engine(let input, let number):

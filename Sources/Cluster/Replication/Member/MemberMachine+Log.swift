@@ -302,7 +302,8 @@ extension MemberMachine {
     /// The next frame to append; nil if nothing waits, or if the previous frame was not read from the log yet.
     package mutating func nextFrame(from outbox: inout Outbox, at now: Moment) -> [UInt8]? {
         guard isFollowing, inFlight == nil, let epoch = ledger?.epoch, let digest = ledger?.digest else { return nil }
-        removeSilent(at: now)
+        if !newHolds.isEmpty { declareHolds() }
+        if hasSuspects { removeSilent(at: now) }
         if outbox.hasOverflowed, isMember {
             // Dropped records cannot be recovered one by one: the member leaves and joins again.
             control = [.remove(member)]

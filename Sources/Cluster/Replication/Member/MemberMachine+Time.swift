@@ -68,7 +68,7 @@ extension MemberMachine {
         guard isFollowing, let ledger else { return actions }
         ages.note(reader.position, at: now)
         history.note(ledger, interval: timings.window / Self.windowParts, at: now)
-        declareHolds()
+        hasSuspects = !suspects(at: now).isEmpty
         retireUnwanted(at: now)
         releaseIdle(at: now)
         if let inFlight, now - inFlight.sentAt >= timings.resend { actions += resend(at: now) }
@@ -78,11 +78,13 @@ extension MemberMachine {
     /// Orders the removal of silent members. Called when a frame can be written: a removal that was decided earlier might
     /// be about a member that sends heartbeats again.
     mutating func removeSilent(at now: Moment) {
-        guard isMember, let ledger else { return }
+        for silent in suspects(at: now) where removing.insert(silent).inserted { control.append(.remove(silent)) }
+    }
+
+    private func suspects(at now: Moment) -> [UInt64] {
+        guard isMember, let ledger else { return [] }
         let members = ledger.members.keys.map { (key: $0, value: joinSeen[$0] ?? .zero) }
-        for silent in monitor.suspects(among: members, me: member, at: now) where removing.insert(silent).inserted {
-            control.append(.remove(silent))
-        }
+        return monitor.suspects(among: members, me: member, at: now)
     }
 
     /// The owner ends a shared subscription that no member has wanted for the linger time.

@@ -137,6 +137,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     var unwantedSince: [String: Moment] = [:]
     var retiring: Set<String> = []
     var removing: Set<UInt64> = []
+    /// Whether members were silent when the deadlines were checked last.
+    var hasSuspects = false
     var monitor: HeartbeatMonitor
     var joinSeen: [UInt64: Moment] = [:]
     var nextHeartbeat = Moment.zero
@@ -250,6 +252,9 @@ package struct MemberMachine: ~Copyable, Sendable {
     package func isComplete(at now: Moment) -> Bool {
         isFollowing && (epochSeenAt.map { now - $0 >= timings.reporting } ?? true)
     }
+
+    /// Whether this member belongs to the cluster and misses no frame: until an input arrives, only deadlines change that.
+    package var isSettled: Bool { isFollowing && isMember && behindSince == nil }
 
     var isFollowing: Bool { phase == .following && ledger != nil }
 

@@ -119,6 +119,7 @@ package struct HeartbeatMonitor: Sendable {
         return members.compactMap { member, seenAt in
             guard member != me else { return nil }
             let since = max(heard[member] ?? seenAt, seenAt, reachableSince)
+            guard now - since > timings.suspect else { return nil }
             let others = ids.filter { $0 != member }
             let rank = Rendezvous.ranking(of: others, for: member).firstIndex(of: me) ?? 0
             return now - since > timings.suspect + timings.rankDelay * rank ? member : nil
