@@ -67,6 +67,7 @@ extension ClusterNode {
 
     /// Completes the requests whose condition holds. Called by the node's task before it takes a frame from the outbox.
     func settleWaiters(at now: Moment) {
+        guard reports.withLock({ $0.waiters.haveDeadlines }) else { return }
         let (position, isComplete) = state.withLock { state in
             // A member that loads a state may start behind its present position.
             (state.machine.isServing(at: now) ? state.machine.position : 0, state.machine.isComplete(at: now))
