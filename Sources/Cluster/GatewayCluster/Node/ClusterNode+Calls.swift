@@ -105,7 +105,12 @@ extension ClusterNode {
     func decided(_ subject: RecordSubject, _ outcome: RecordOutcome) {
         if let request = reports.withLock({ $0.waiters.removeFirst(on: subject) }) { return request.done(outcome) }
         // The decision is late.
-        if case .stream(let id) = subject, outcome == .accepted { streams?.opened(id) }
+        switch (subject, outcome) {
+        case (.stream(let id), .accepted): streams?.opened(id)
+        // Its caller was told that it is not performed, and may repeat it.
+        case (.request(let name), .accepted): write(.request(.abandon(name)))
+        default: break
+        }
     }
 
     /// The member has stopped: no request waits any more.

@@ -88,6 +88,23 @@ import Testing
         }
     }
 
+    /// The caller was told that the member does not perform the request, which the member may do only now.
+    @Test func requestOfWhichTheDecisionComesTooLateMayBeRepeated() async throws {
+        try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
+            let (member, other) = (fixture.members[0], fixture.members[1])
+            fixture.engine.holdFrames(for: member.node.process)
+            let frames = fixture.engine.figures.frames
+            async let late = member.node.decision(on: .request(Self.name), by: Self.begin)
+            await fixture.engine.wait { $0.frames > frames }
+            fixture.time.pass(3)
+            #expect(await late == nil)
+            fixture.engine.releaseFrames(for: member.node.process)
+            await member.catchUp()
+            await fixture.settle()
+            #expect(await other.node.decision(on: .request(Self.name), by: Self.begin) == .accepted)
+        }
+    }
+
     /// The member that inherits the subscription has not even read that it was created.
     @Test func memberThatIsBehindDoesNotAnswerForTheCluster() async throws {
         try await ClusterFixture.run(3) { fixture in
