@@ -240,6 +240,16 @@ let allTests: [Target] = [
         in: "Cluster",
         ["Changes", "Replication", "JSONText", "Primitives", "SessionCore", "TestSupport"]
     ),
+    .target(name: "CSimulation", path: "Tests/Cluster/CSimulation"),
+    tests(
+        "SimulationTests",
+        in: "Cluster",
+        [
+            "CSimulation", "DemoServer", "EventHub", "Gateway", "GatewayCluster", "GatewayStreaming", "JSONText",
+            "LightstreamerClient", "MicroHTTPD", "Primitives", "Replication", "SessionCore", "SessionPool", "StreamIO",
+            "TLCP", "TLCPTransports", "TestSupport", heapModule, logging, nioCore,
+        ]
+    ),
     tests("RecordingTests", ["Recording", "DemoServer", "Primitives", "TestSupport"]),
     tests("EngineNATSTests", in: "Cluster", ["EngineNATS", "Replication"]),
     tests("DemoServerTests", ["DemoServer", "Primitives", "TLCP", nioCore, nioPosix]),
