@@ -116,6 +116,24 @@ struct DivergenceTests {
         #expect(!first.contains(.inspectLog) && later.contains(.inspectLog))
     }
 
+    /// Nobody writes a frame afterwards, by which it would be noticed as well.
+    @Test(arguments: 0..<3 as Range<UInt64>)
+    func olderCopyOfAQuietLogBeginsAnEpoch(seed: UInt64) {
+        let cluster = SimulatedCluster(nodes: 3, seed: seed, loss: 0)
+        cluster.run(.seconds(4))
+        cluster.nodes[0].make("p")
+        cluster.run(.seconds(2))
+        let epoch = cluster.nodes[0].machine.ledger?.epoch
+        cluster.stopEngine()
+        cluster.rollBack(by: 1)
+        cluster.startEngine()
+        cluster.run(.seconds(10))
+        #expect(cluster.nodes.allSatisfy { $0.machine.ledger?.epoch != epoch }, "seed \(seed)")
+        cluster.checkSettled(topics: [])
+        cluster.checkResources(["p"])
+        #expect(cluster.problems.isEmpty, "seed \(seed)")
+    }
+
     /// Appended again after a long time, they are ignored.
     @Test(arguments: 0..<3 as Range<UInt64>)
     func repeatedFramesHaveNoEffect(seed: UInt64) {
