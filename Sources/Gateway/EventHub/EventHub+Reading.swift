@@ -13,6 +13,19 @@ package struct SubscriptionSnapshot: Sendable {
     package let client: ClientID?
     /// The status of that client; nil without one.
     package let status: ClientStatus?
+
+    /// The version of the values.
+    package var version: ValuesVersion { ValuesVersion(table: table.version, isActive: isActive, status: status) }
+}
+
+/// The version of the values of a subscription: equal versions mean equal values of equal state.
+package struct ValuesVersion: Sendable, Equatable {
+    /// The version of the table.
+    let table: UInt64
+    /// Whether the subscription is active.
+    package let isActive: Bool
+    /// The status of the client that carries the subscription; nil without one.
+    let status: ClientStatus?
 }
 
 extension EventHub {
@@ -28,6 +41,19 @@ extension EventHub {
                     status: record.client.flatMap { state.clients[$0]?.status }
                 )
             }
+        }
+    }
+
+    /// The version of the values of a subscription; nil for an unknown one.
+    package func version(of subscription: SubscriptionID) -> ValuesVersion? {
+        locked { state in
+            guard let index = state.subscriptions.index(forKey: subscription) else { return nil }
+            let client = state.subscriptions.values[index].client
+            return ValuesVersion(
+                table: state.subscriptions.values[index].table.version,
+                isActive: state.subscriptions.values[index].isActive,
+                status: client.flatMap { state.clients[$0]?.status }
+            )
         }
     }
 

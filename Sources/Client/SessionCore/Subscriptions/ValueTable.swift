@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import Synchronization
 internal import TLCP
 
 /// The present values of one subscription, updated by its events in order.
@@ -25,14 +26,18 @@ package struct ValueTable: Sendable {
 
     /// The approximate size of the values in bytes.
     package private(set) var weight = 0
+    /// Differs after each event, and between any two tables that are not copies of each other.
+    package private(set) var version: UInt64
 
     var items = ChunkedArray<ValueTableItem>()
     private let recentLimit: Int
+    private static let tables = Atomic<UInt64>(0)
 
     /// An empty table. `recentRows` limits how many past rows of an item are kept for later readers in DISTINCT mode. A
     /// smaller requested snapshot length lowers the limit; without a requested snapshot at most one row is kept.
     package init(properties: SubscriptionProperties, recentRows: Int = 100) {
         self.properties = properties
+        version = Self.tables.wrappingAdd(1, ordering: .relaxed).oldValue << 40
         recentLimit =
             switch (properties.mode, properties.requestedSnapshot) {
             case (.distinct, .yes): recentRows
@@ -46,6 +51,7 @@ package struct ValueTable: Sendable {
 
     /// Applies an event of the subscription; `now` becomes `changedAt` of the item.
     package mutating func apply(_ event: SubscriptionEvent, at now: Moment = .zero) {
+        version += 1
         switch event {
         case .subscribed(let itemCount, let fieldCount, let keyPosition, let commandPosition):
             clear()
@@ -71,6 +77,7 @@ package struct ValueTable: Sendable {
     /// Applies an update.
     package mutating func apply(_ update: ItemUpdate, at now: Moment = .zero) {
         let position = update.itemPos
+        version += 1
         layout = update.layout
         if items.count < position { withItem(position) { _ in } }
         guard position >= 1, position <= items.count else { return }

@@ -34,6 +34,8 @@ package final class Services: Sendable {
     let background = BackgroundQueue()
     /// The requests that wait for values of shared subscriptions.
     let readings: WaitingReadings
+    /// The requests that have read values of shared subscriptions in the last second.
+    let recentReadings = RecentReadings()
     /// The state of the process, for the health operations.
     let process: ProcessState
     /// The readable API page.
@@ -94,7 +96,7 @@ extension Services {
             owners: access.owners,
             pool: pool,
             coordination: coordination,
-            feeds: VisibleFeeds(configuration)
+            feeds: current.version.visibleFeeds
         )
     }
 

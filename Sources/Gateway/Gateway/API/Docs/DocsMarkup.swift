@@ -12,13 +12,23 @@ enum DocsMarkup {
         }.joined()
     }
 
-    /// Paragraphs of a description, with its lists.
+    /// Paragraphs of a description, with its lists and tables.
     static func paragraphs(_ text: String?) -> String {
         (text ?? "").split(separator: "\n\n").map { paragraph in
             let lines = paragraph.split(separator: "\n")
+            if lines.allSatisfy({ $0.hasPrefix("| ") || $0.hasPrefix("|-") }) { return table(lines) }
             guard lines.allSatisfy({ $0.hasPrefix("- ") }) else { return "<p>\(inline(String(paragraph)))</p>" }
             return "<ul>" + lines.map { "<li>\(inline(String($0.dropFirst(2))))" }.joined() + "</ul>"
         }.joined()
+    }
+
+    /// A table of lines with cells between bars; the second line separates the header.
+    private static func table(_ lines: [Substring]) -> String {
+        let rows = lines.filter { !$0.hasPrefix("|-") }.enumerated().map { index, line in
+            let cells = line.split(separator: "|").map { inline(String($0.trimmed)) }.filter { !$0.isEmpty }
+            return "<tr>" + cells.map { index == 0 ? "<th scope=\"col\">\($0)" : "<td>\($0)" }.joined()
+        }
+        return "<table>" + rows.joined() + "</table>"
     }
 
     /// A text with all markup escaped.

@@ -123,5 +123,5 @@ struct SourceDefaults: Sendable {
 
 extension Services {
     /// The values of sources that requests leave out.
-    var sourceDefaults: SourceDefaults { SourceDefaults(configuration) }
+    var sourceDefaults: SourceDefaults { current.version.sourceDefaults }
 }

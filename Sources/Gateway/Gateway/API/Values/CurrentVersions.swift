@@ -8,19 +8,55 @@ struct CurrentVersions {
     struct Version: Sendable {
         /// The values.
         let values: CurrentValues
+        /// The content of responses with the values.
+        let content: Content
+
+        /// Whether every item has its snapshot, and every key its second-level values.
+        var isComplete: Bool {
+            var progress = SnapshotProgress()
+            return progress.isComplete(values.table) && values.table.hasSecondLevels
+        }
+    }
+
+    /// The content of responses with values in one form.
+    final class Content: Sendable {
+        /// The version of the values.
+        let version: ValuesVersion
         /// The form of the values.
         let form: ValuesForm
-        /// The content of a response; nil for no content.
+        /// The bytes; nil for no content.
         let encoded: EncodedTable?
         /// The tag of the content.
         let tag: EntityTag
 
-        /// The values in a form.
-        init(_ values: CurrentValues, _ form: ValuesForm) {
-            (self.values, self.form) = (values, form)
+        /// The content with values in a form.
+        init(_ values: CurrentValues, _ form: ValuesForm, _ version: ValuesVersion) {
+            (self.version, self.form) = (version, form)
             encoded = values.encoded(as: form)
             let content = EntityTag(of: encoded?.bytes ?? []).opaque + (values.isStale ? "-s" : "-f")
             tag = EntityTag("\(content)-\(form.rawValue)", isWeak: true)
+        }
+
+        /// The response to a request.
+        func response(to call: Call, _ query: ValuesQuery, _ caching: CachePolicy, at now: Moment) -> Response {
+            let isKnown = tag.matches(ifNoneMatch: call.header("If-None-Match"))
+            let length = encoded?.length(at: now) ?? 0
+            guard length <= ValuesView.mostTableBytes else {
+                let problem = Problem(.invalidValue, detail: "The values are too large: select fewer items or fields.")
+                return ProblemDetails.response(to: call, for: problem)
+            }
+            var response = Response(status: isKnown ? 304 : encoded == nil ? 204 : 200)
+            if let encoded {
+                response.headers.append("Content-Type", form.mediaType)
+                response.body = isKnown ? (length > 0 ? .omitted(length) : .empty) : .bytes(encoded.json(at: now))
+            }
+            response.headers.append("ETag", tag.description)
+            let isNext = query.cursor != nil && query.cursor != tag.opaque
+            response.headers.append("Cache-Control", isNext ? caching.headerAfterCursor : caching.header)
+            response.headers.append("Vary", "Accept")
+            let next = call.query.canonical(adding: "cursor", tag.opaque)
+            response.headers.append("Link", "<\(call.request.rawPath)?\(next)>; rel=\"next\"")
+            return query.isWaitRequested ? response.waited(query.wait) : response
         }
     }
 
@@ -35,7 +71,7 @@ struct CurrentVersions {
     /// The values as a request reads them; nil if there is no such subscription.
     mutating func version(for query: ValuesQuery) -> Version? {
         let known = versions.first {
-            $0.form == query.form && $0.values.feed?.feed.name == query.feed?.feed.name
+            $0.content.form == query.form && $0.values.feed?.feed.name == query.feed?.feed.name
                 && $0.values.feed?.shape == query.feed?.shape
         }
         if let known { return known }
@@ -47,7 +83,7 @@ struct CurrentVersions {
             isStale: !(snapshot.status?.delivers ?? false),
             feed: query.feed
         )
-        let version = Version(values, query.form)
+        let version = Version(values: values, content: Content(values, query.form, snapshot.version))
         versions.append(version)
         return version
     }

@@ -37,6 +37,7 @@ final class OneTimeReading: Sendable {
             let change = services.readings.change(of: topic)
             var versions = CurrentVersions(of: topic, in: services.hub)
             if let response = decide(&versions) {
+                if response.problem == nil { keep(&versions) }
                 leave()
                 return .response(response)
             }
@@ -84,7 +85,7 @@ final class OneTimeReading: Sendable {
         if !state.isActive, let refusal = refusal() { return refusal }
         guard state.isComplete, let version = versions.version(for: query), version.values.table.hasSecondLevels
         else { return nil }
-        return response(with: version, isLate: false)
+        return response(with: version.content, isLate: false)
     }
 
     /// The response at the end of the wait: the values if all of them are there, else a 504 problem with those that are.
@@ -95,7 +96,9 @@ final class OneTimeReading: Sendable {
             return ProblemDetails.response(to: call, for: PoolError.unknownSubscription(topic.rawValue))
         }
         let values = version.values
-        if progress.withLock({ $0.isComplete(values.table) }), let response = response(with: version, isLate: true) {
+        if progress.withLock({ $0.isComplete(values.table) }),
+            let response = response(with: version.content, isLate: true)
+        {
             return response
         }
         let state = services.hub.snapshot(of: topic)
@@ -114,32 +117,24 @@ final class OneTimeReading: Sendable {
     }
 
     /// The response with values; nil if the request waits for others.
-    private func response(with version: CurrentVersions.Version, isLate: Bool) -> Response? {
-        let (encoded, tag) = (version.encoded, version.tag)
-        let isKnown = tag.matches(ifNoneMatch: call.header("If-None-Match"))
-        if !isLate {
-            if isKnown, query.isWaitRequested { return nil }
-            if query.cursor == tag.opaque { return nil }
-            if let earliest, services.clock() < earliest { return nil }
-        }
+    private func response(with content: CurrentVersions.Content, isLate: Bool) -> Response? {
         let now = services.clock()
-        let length = encoded?.length(at: now) ?? 0
-        guard length <= ValuesView.mostTableBytes else {
-            let problem = Problem(.invalidValue, detail: "The values are too large: select fewer items or fields.")
-            return ProblemDetails.response(to: call, for: problem)
+        if !isLate {
+            if query.isWaitRequested, content.tag.matches(ifNoneMatch: call.header("If-None-Match")) { return nil }
+            if query.cursor == content.tag.opaque { return nil }
+            if let earliest, now < earliest { return nil }
         }
-        var response = Response(status: isKnown ? 304 : encoded == nil ? 204 : 200)
-        if let encoded {
-            response.headers.append("Content-Type", query.form.mediaType)
-            response.body = isKnown ? (length > 0 ? .omitted(length) : .empty) : .bytes(encoded.json(at: now))
-        }
-        response.headers.append("ETag", tag.description)
-        let isNext = query.cursor != nil && query.cursor != tag.opaque
-        response.headers.append("Cache-Control", isNext ? caching.headerAfterCursor : caching.header)
-        response.headers.append("Vary", "Accept")
-        let next = call.query.canonical(adding: "cursor", tag.opaque)
-        response.headers.append("Link", "<\(call.request.rawPath)?\(next)>; rel=\"next\"")
-        return query.isWaitRequested ? response.waited(query.wait) : response
+        return content.response(to: call, query, caching, at: now)
+    }
+
+    /// Keeps the reading for equal requests, unless its response depends on more than the present values.
+    private func keep(_ versions: inout CurrentVersions) {
+        guard query.cursor == nil, !query.isWaitRequested,
+            services.configuration.pool.subscriptionLinger >= RecentReadings.lifetime,
+            let content = versions.version(for: query)?.content
+        else { return }
+        let reading = RecentReadings.Reading(query, of: topic, content, services.current.version)
+        services.recentReadings.keep(reading, content, for: call, services.timers)
     }
 
     private func leave() {

@@ -193,6 +193,7 @@ enum OperationTable {
 
     private static func values(_ services: Services) -> [Operation] {
         let values = ValuesResource(services: services)
+        let current = CurrentValuesResource(services: services)
         let (root, found) = ("/v1/subscriptions/{id}/values", Set([200, 304, 404]))
         func row(
             _ path: String,
@@ -222,7 +223,7 @@ enum OperationTable {
                 [200, 204, 304, 404, 502, 504],
                 query: ValuesQuery.parameters,
                 mediaTypes: .negotiated,
-                CurrentValuesResource(services: services).get
+                current.repeated(or: current.get)
             ),
             row("", "getValues", [204, 409], query: valueSelection, values.query),
             row("/{item}", "getItemValues", [], values.item),
@@ -235,6 +236,7 @@ enum OperationTable {
 
     private static func feeds(_ services: Services) -> [Operation] {
         let feeds = FeedsResource(services: services)
+        let current = CurrentValuesResource(services: services)
         func values(_ path: String, _ name: String, _ handler: @escaping Operation.Handler) -> Operation {
             Operation(
                 .get,
@@ -245,7 +247,7 @@ enum OperationTable {
                 query: FeedsResource.parameters,
                 mediaTypes: .negotiated,
                 tickets: true,
-                handler
+                current.repeated(or: handler)
             )
         }
         return [

@@ -31,6 +31,12 @@ import Testing
         #expect(PagesResource.acceptsGzip(header) == isAccepted)
     }
 
+    @Test func tablesOfDescriptionsAreTables() {
+        let text = "Codes:\n\n| code | meaning |\n|---|---|\n| `1` | none | |\n\nMore."
+        let table = #"<table><tr><th scope="col">code<th scope="col">meaning<tr><td><code>1</code><td>none</table>"#
+        #expect(DocsMarkup.paragraphs(text) == "<p>Codes:</p>\(table)<p>More.</p>")
+    }
+
     @Test func membersOfTheClassReferenceAreTables() {
         let markdown = """
             # Title
