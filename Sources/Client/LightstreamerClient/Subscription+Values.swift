@@ -64,13 +64,18 @@ extension Subscription {
     }
 
     private func lookUp(_ item: Place, _ key: String?, _ field: Place) throws(ClientError) -> String? {
-        let (draft, table) = state.withLock { ($0.draft, $0.table) }
-        if key != nil, draft.mode != .command {
+        let (properties, table) = state.withLock { ($0.properties, $0.table) }
+        if key != nil, properties.mode != .command {
             throw ClientError(.notCommandMode, rule: "only a Subscription in COMMAND mode has keys")
         }
-        let itemPos = try Self.position(of: item, names: draft.items?.names, bound: table?.itemCount, .unknownItem)
-        let second = draft.secondLevelFields
-        var fieldNames = draft.fields?.names
+        let itemPos = try Self.position(
+            of: item,
+            names: properties.items.listedNames,
+            bound: table?.itemCount,
+            .unknownItem
+        )
+        let second = properties.secondLevelFields
+        var fieldNames = properties.fields.listedNames
         var bound = table?.fieldCount
         if let second {
             // Second-level names follow the first-level ones; with a schema on either level the bound stays open.

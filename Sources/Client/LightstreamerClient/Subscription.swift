@@ -15,7 +15,9 @@ public final class Subscription: Sendable, CustomStringConvertible {
     package let valueWeight = Atomic(0)
 
     /// A subscription without items and fields; both must be set before `subscribe`.
-    public init(mode: Mode) { state = Mutex(State(draft: SubscriptionDraft(mode: mode))) }
+    public convenience init(mode: Mode) {
+        self.init(checked: SubscriptionProperties(mode: mode, items: .unset, fields: .unset))
+    }
 
     /// A subscription to items by name. Throws `invalidValue` for bad lists.
     public convenience init(mode: Mode, items: [String], fields: [String]) throws(ClientError) {
@@ -31,14 +33,15 @@ public final class Subscription: Sendable, CustomStringConvertible {
 
     /// A subscription with these properties. Throws `invalidValue` for the first invalid one.
     public convenience init(properties: SubscriptionProperties) throws(ClientError) {
-        let draft = SubscriptionDraft(properties)
-        if let violation = draft.violations.first { throw violation }
-        self.init(mode: properties.mode)
-        state.withLock { $0.draft = draft }
+        try properties.check(isComplete: true)
+        self.init(checked: properties)
     }
 
+    /// A subscription with properties that the caller has checked. Items and fields may still be unset.
+    package init(checked properties: SubscriptionProperties) { state = Mutex(State(properties: properties)) }
+
     /// How the items behave.
-    public var mode: Mode { state.withLock { $0.draft.mode } }
+    public var mode: Mode { state.withLock { $0.properties.mode } }
 
     /// Whether it is active: subscribed, and not unsubscribed since by the user or by the server.
     public var isActive: Bool { state.withLock { $0.isActive } }
@@ -47,7 +50,7 @@ public final class Subscription: Sendable, CustomStringConvertible {
     public var isSubscribed: Bool { state.withLock { $0.table?.isSubscribed ?? false } }
 
     /// The properties as one value; nil while items or fields are missing.
-    public var properties: SubscriptionProperties? { state.withLock { $0.draft.properties } }
+    public var properties: SubscriptionProperties? { state.withLock { $0.properties.isComplete ? $0.properties : nil } }
 
     /// The number of items; nil while not subscribed.
     public var itemCount: Int? { state.withLock { $0.table?.itemCount } }
@@ -73,5 +76,5 @@ public final class Subscription: Sendable, CustomStringConvertible {
     package var valueTable: ValueTable? { state.withLock { $0.table } }
 
     /// Mode, items, fields and the other properties that are set.
-    public var description: String { state.withLock { $0.draft.description } }
+    public var description: String { state.withLock { $0.properties.summary } }
 }

@@ -91,7 +91,7 @@ extension ClientCore {
             var active: [(Subscription, SubscriptionToken)] = []
             for (subscription, number, table) in subscriptions {
                 let token = SubscriptionToken(state.makeToken())
-                guard case .success = subscription.activate(token, on: self, with: table) else { continue }
+                guard (try? subscription.activate(token, on: self, with: table)) != nil else { continue }
                 state.subscriptions.append(subscription)
                 active.append((subscription, token))
                 adopted.append(AdoptedSubscription(token: token, number: number, table: table))
@@ -103,32 +103,21 @@ extension ClientCore {
     // MARK: - Subscriptions
 
     func subscribe(_ subscription: Subscription) throws(ClientError) {
-        let refusal: ClientError? = state.withLock { state in
-            if state.isShutDown { return Self.shutDownError }
+        try state.withLock { state throws(ClientError) in
+            if state.isShutDown { throw Self.shutDownError }
             let token = SubscriptionToken(state.makeToken())
-            switch subscription.activate(token, on: self) {
-            case .failure(let refusal): return refusal
-            case .success(let properties):
-                state.subscriptions.append(subscription)
-                mailbox.put(.subscribe(subscription, token, properties))
-                return nil
-            }
+            let properties = try subscription.activate(token, on: self)
+            state.subscriptions.append(subscription)
+            mailbox.put(.subscribe(subscription, token, properties))
         }
-        if let refusal { throw refusal }
     }
 
     func unsubscribe(_ subscription: Subscription) throws(ClientError) {
-        let refusal: ClientError? = state.withLock { state in
-            switch subscription.deactivate(on: self) {
-            case .failure(let refusal): return refusal
-            case .success(nil): return nil
-            case .success(let token?):
-                state.subscriptions.removeAll { $0 === subscription }
-                mailbox.put(.unsubscribe(token))
-                return nil
-            }
+        try state.withLock { state throws(ClientError) in
+            guard let token = try subscription.deactivate(on: self) else { return }
+            state.subscriptions.removeAll { $0 === subscription }
+            mailbox.put(.unsubscribe(token))
         }
-        if let refusal { throw refusal }
     }
 
     // MARK: - Messages

@@ -3,7 +3,8 @@ internal import SessionCore
 extension Subscription {
     /// The state that a subscription's getters read.
     struct State {
-        var draft: SubscriptionDraft
+        /// The properties; items and fields are unset until the application sets them.
+        var properties: SubscriptionProperties
         /// Identifies the present or the last `subscribe`; nil before the first.
         var token: SubscriptionToken?
         var isActive = false
@@ -25,8 +26,6 @@ extension Subscription {
         /// delegates whose first event was delivered and whose last one was not.
         var observers: [any SubscriptionObserver] = []
 
-        init(draft: SubscriptionDraft) { self.draft = draft }
-
         mutating func deactivate() {
             isActive = false
             table = nil
@@ -36,51 +35,47 @@ extension Subscription {
 
 /// Activation, deactivation and the present values.
 extension Subscription {
-    /// Makes the subscription active; returns its properties, or the error.
+    /// Makes the subscription active and returns its properties. Throws `lifecycle` if it is active, or items or fields are
+    /// not set.
     ///
-    /// - Parameter table: Its values in a session that is adopted; nil: none yet.
+    /// - Parameter table: The values in a session that is adopted; nil: none yet.
     func activate(
         _ token: SubscriptionToken,
         on core: ClientCore,
         with table: ValueTable? = nil
-    ) -> Result<SubscriptionProperties, ClientError> {
-        state.withLock { state in
-            if state.isActive {
-                return .failure(ClientError(.lifecycle, rule: "Cannot subscribe to an active Subscription"))
+    ) throws(ClientError) -> SubscriptionProperties {
+        try state.withLock { state throws(ClientError) in
+            if state.isActive { throw ClientError(.lifecycle, rule: "Cannot subscribe to an active Subscription") }
+            let properties = state.properties
+            if properties.items.isUnset {
+                throw ClientError(.lifecycle, property: "items", rule: "Specify property 'items' or 'itemGroup'")
             }
-            guard state.draft.items != nil else {
-                return .failure(
-                    ClientError(.lifecycle, property: "items", rule: "Specify property 'items' or 'itemGroup'")
-                )
-            }
-            guard let properties = state.draft.properties else {
-                return .failure(
-                    ClientError(.lifecycle, property: "fields", rule: "Specify property 'fields' or 'fieldSchema'")
-                )
+            if properties.fields.isUnset {
+                throw ClientError(.lifecycle, property: "fields", rule: "Specify property 'fields' or 'fieldSchema'")
             }
             state.isActive = true
             state.refusal = nil
             state.token = token
             state.core = core
-            state.table = table
+            state.table = table ?? ValueTable(properties: properties)
             if let position = table?.keyPosition { state.keyPosition = position }
             if let position = table?.commandPosition { state.commandPosition = position }
-            if table == nil { state.table = ValueTable(properties: properties) }
-            return .success(properties)
+            return properties
         }
     }
 
     func noteNumber(_ number: Int?) { state.withLock { $0.number = number } }
 
-    /// Makes the subscription inactive; returns its token, nil if it was inactive, or the error.
-    func deactivate(on core: ClientCore) -> Result<SubscriptionToken?, ClientError> {
-        state.withLock { state in
-            guard state.isActive else { return .success(nil) }
+    /// Makes the subscription inactive; returns its token, nil if it was inactive. Throws `lifecycle` if it is active on
+    /// another client.
+    func deactivate(on core: ClientCore) throws(ClientError) -> SubscriptionToken? {
+        try state.withLock { state throws(ClientError) in
+            guard state.isActive else { return nil }
             guard state.core === core else {
-                return .failure(ClientError(.lifecycle, rule: "The Subscription is not subscribed to this Client"))
+                throw ClientError(.lifecycle, rule: "The Subscription is not subscribed to this Client")
             }
             state.deactivate()
-            return .success(state.token)
+            return state.token
         }
     }
 
@@ -144,41 +139,39 @@ extension Subscription {
 }
 
 extension Subscription {
-    /// Changes the draft, if the subscription is inactive and the result is valid.
-    func edit(_ change: (inout SubscriptionDraft) -> Void) throws(ClientError) {
-        let refusal: ClientError? = state.withLock { state in
-            if state.isActive { return Self.activeError }
-            var draft = state.draft
-            change(&draft)
-            // The draft was valid before this change: every change is checked.
-            if let violation = draft.violations.first { return violation }
-            if draft.fields != state.draft.fields {
+    /// Changes the properties, if the subscription is inactive and the result is valid.
+    func edit(
+        _ change: (inout SubscriptionProperties) throws(ClientError) -> Void
+    ) throws(ClientError) {
+        try state.withLock { state throws(ClientError) in
+            if state.isActive { throw Self.activeError }
+            var properties = state.properties
+            try change(&properties)
+            try properties.check(isComplete: false)
+            if properties.fields != state.properties.fields {
                 state.keyPosition = nil
                 state.commandPosition = nil
             }
-            state.draft = draft
-            return nil
+            state.properties = properties
         }
-        if let refusal { throw refusal }
     }
 
     /// Changes the requested frequency, of an active subscription as well.
     func editFrequency(_ frequency: RequestedMaxFrequency?) throws(ClientError) {
-        let refusal: ClientError? = state.withLock { state in
-            var draft = state.draft
-            draft.requestedMaxFrequency = frequency
-            if let violation = draft.violations.first { return violation }
-            if state.isActive, state.draft.requestedMaxFrequency != frequency {
-                guard let frequency, frequency != .unfiltered, state.draft.requestedMaxFrequency != .unfiltered else {
-                    return Self.frequencyError(frequency)
+        try state.withLock { state throws(ClientError) in
+            let present = state.properties.requestedMaxFrequency
+            var properties = state.properties
+            properties.requestedMaxFrequency = frequency
+            try properties.check(isComplete: false)
+            if state.isActive, present != frequency {
+                guard let frequency, frequency != .unfiltered, present != .unfiltered else {
+                    throw Self.frequencyError(frequency)
                 }
                 // Inside the lock, so that two changes reach the driver in the order in which the getter saw them.
                 if let token = state.token { state.core?.mailbox.put(.changeMaxFrequency(token, frequency)) }
             }
-            state.draft = draft
-            return nil
+            state.properties = properties
         }
-        if let refusal { throw refusal }
     }
 
     private static let activeError = ClientError(

@@ -50,6 +50,23 @@ public enum NameSource: Sendable, Hashable {
         }
     }
 
+    /// The names of a subscription whose items or fields are not set yet: an empty list, which no request carries.
+    package static let unset = NameSource.list([])
+
+    /// Whether the names are not set.
+    package var isUnset: Bool { names?.isEmpty ?? false }
+
+    /// The names of a list; nil for a group or schema, and while the names are not set.
+    package var listedNames: [String]? { isUnset ? nil : names }
+
+    /// The name of a group or schema; nil for a list.
+    package var groupName: String? {
+        switch self {
+        case .list: nil
+        case .group(let name): name
+        }
+    }
+
     /// Whether both are lists, or both groups, with the same names, compared by bytes.
     public static func == (left: NameSource, right: NameSource) -> Bool {
         switch (left, right) {
@@ -142,6 +159,9 @@ public struct SubscriptionProperties: Sendable, Hashable {
         }
         return properties
     }
+
+    /// Whether items and fields are set, so that the subscription can be activated.
+    package var isComplete: Bool { !items.isUnset && !fields.isUnset }
 
     /// The number of items that count against limits: a group counts as one, because the client does not know its size.
     package var countedItems: Int { items.names?.count ?? 1 }

@@ -1,71 +1,29 @@
 internal import SessionCore
 
-/// The properties of a subscription while they are being set: items and fields may still be missing.
-struct SubscriptionDraft: Sendable, Equatable {
-    let mode: SubscriptionMode
-    var items: NameSource?
-    var fields: NameSource?
-    var dataAdapter: String?
-    var selector: String?
-    var requestedSnapshot: RequestedSnapshot?
-    var requestedMaxFrequency: RequestedMaxFrequency?
-    var requestedBufferSize: RequestedBufferSize?
-    var secondLevelFields: NameSource?
-    var secondLevelDataAdapter: String?
-
-    init(mode: SubscriptionMode) {
-        self.mode = mode
-        requestedSnapshot = mode == .raw ? nil : .yes
+/// The rules of the class reference for values.
+extension SubscriptionProperties {
+    /// Throws the first invalid value, in the order of the class reference.
+    ///
+    /// - Parameter isComplete: Whether items and fields have to be set.
+    func check(isComplete: Bool) throws(ClientError) {
+        let violation =
+            itemsViolation(isComplete) ?? fieldsViolation(isComplete) ?? Self.notEmpty(dataAdapter, "dataAdapter")
+            ?? bufferViolation ?? frequencyViolation ?? snapshotViolation ?? Self.notEmpty(selector, "selector")
+            ?? secondLevelViolation
+        if let violation { throw violation }
     }
 
-    init(_ properties: SubscriptionProperties) {
-        mode = properties.mode
-        items = properties.items
-        fields = properties.fields
-        dataAdapter = properties.dataAdapter
-        selector = properties.selector
-        requestedSnapshot = properties.requestedSnapshot
-        requestedMaxFrequency = properties.requestedMaxFrequency
-        requestedBufferSize = properties.requestedBufferSize
-        secondLevelFields = properties.secondLevelFields
-        secondLevelDataAdapter = properties.secondLevelDataAdapter
-    }
-
-    /// The properties for the machine; nil while items or fields are missing.
-    var properties: SubscriptionProperties? {
-        guard let items, let fields else { return nil }
-        var properties = SubscriptionProperties(mode: mode, items: items, fields: fields)
-        properties.dataAdapter = dataAdapter
-        properties.selector = selector
-        properties.requestedSnapshot = requestedSnapshot
-        properties.requestedMaxFrequency = requestedMaxFrequency
-        properties.requestedBufferSize = requestedBufferSize
-        properties.secondLevelFields = secondLevelFields
-        properties.secondLevelDataAdapter = secondLevelDataAdapter
-        return properties
-    }
-
-    var description: String {
-        let parts: [(String, Any?)] = [
-            ("items", items?.wireName), ("fields", fields?.wireName), ("dataAdapter", dataAdapter),
-            ("selector", selector), ("requestedSnapshot", requestedSnapshot?.text),
+    /// The properties that are set, for descriptions of a subscription.
+    var summary: String {
+        let parts: [(String, String?)] = [
+            ("items", items.isUnset ? nil : items.wireName), ("fields", fields.isUnset ? nil : fields.wireName),
+            ("dataAdapter", dataAdapter), ("selector", selector), ("requestedSnapshot", requestedSnapshot?.text),
             ("requestedMaxFrequency", requestedMaxFrequency?.text), ("requestedBufferSize", requestedBufferSize?.text),
             ("commandSecondLevelFields", secondLevelFields?.wireName),
             ("commandSecondLevelDataAdapter", secondLevelDataAdapter),
         ]
         return (["mode=\(mode.rawValue)"] + parts.compactMap { name, value in value.map { "\(name)=\($0)" } })
             .joined(separator: " ")
-    }
-}
-
-/// The rules of the class reference for values.
-extension SubscriptionDraft {
-    /// The invalid values, in the order of the class reference.
-    var violations: [ClientError] {
-        [
-            itemsViolation, fieldsViolation, Self.notEmpty(dataAdapter, "dataAdapter"), bufferViolation,
-            frequencyViolation, snapshotViolation, Self.notEmpty(selector, "selector"), secondLevelViolation,
-        ].compactMap { $0 }
     }
 
     private static func refusal(_ property: String, _ value: String?, _ rule: String) -> ClientError {
@@ -76,9 +34,9 @@ extension SubscriptionDraft {
         value == "" ? refusal(property, "", "must not be empty") : nil
     }
 
-    private var itemsViolation: ClientError? {
+    private func itemsViolation(_ isComplete: Bool) -> ClientError? {
         switch items {
-        case nil: return nil
+        case .unset where !isComplete: return nil
         case .group(let name): return Self.notEmpty(name, "itemGroup")
         case .list(let names):
             if let violation = Self.listViolation(names, "items") { return violation }
@@ -87,9 +45,9 @@ extension SubscriptionDraft {
         }
     }
 
-    private var fieldsViolation: ClientError? {
+    private func fieldsViolation(_ isComplete: Bool) -> ClientError? {
         switch fields {
-        case nil: return nil
+        case .unset where !isComplete: return nil
         case .group(let name): return Self.notEmpty(name, "fieldSchema")
         case .list(let names):
             if let violation = Self.listViolation(names, "fields") { return violation }
@@ -102,7 +60,7 @@ extension SubscriptionDraft {
         }
     }
 
-    private static func listViolation(_ names: [String], _ property: String) -> ClientError? {
+    static func listViolation(_ names: [String], _ property: String) -> ClientError? {
         if names.isEmpty { return refusal(property, "", "must not be an empty list") }
         if names.contains("") { return refusal(property, "", "must not hold empty names") }
         let spaced = names.first { $0.utf8.contains(0x20) }

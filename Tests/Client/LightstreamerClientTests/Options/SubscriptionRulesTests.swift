@@ -1,7 +1,7 @@
 internal import LightstreamerClient
 internal import Testing
 
-@Suite struct SubscriptionDraftTests {
+@Suite struct SubscriptionRulesTests {
     @Test(arguments: [[], [""], ["a b"], ["123"], ["ok", "7"], ["-1"], ["1.5"], ["+.5e-3"], ["1E9"]])
     func badItemListsAreRefused(names: [String]) {
         let subscription = Subscription(mode: .merge)
