@@ -5,7 +5,8 @@
 package struct EventContext: Sendable {
     /// The time of the step.
     package var now: Moment
-    /// A random number, 0 ≤ random < 1, drawn for this step, or for the step before the lines of this one.
+    /// A random number, 0 ≤ random < 1. Each input of the driver has a number of its own, except the lines of a connection,
+    /// which have the number of the input before.
     package var random: Double
 
     /// A context.

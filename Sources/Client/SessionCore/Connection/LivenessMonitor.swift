@@ -87,26 +87,42 @@ struct LivenessMonitor {
 /// The interval declared with a bind can be shortened later by the option, but neither lengthened nor switched off
 /// before the next bind.
 struct ReverseHeartbeat {
+    private var option: Duration
     private var declared = Duration.zero
     /// Whether there is a connection that heartbeats belong to.
     private(set) var isActive = false
+    /// The time from one request to the heartbeat that follows; nil: no heartbeats are sent.
+    private(set) var interval: Duration?
+
+    /// No connection; `option` is the interval of the option, zero: none.
+    init(option: Duration = .zero) { self.option = option }
+
+    /// The option was set to this interval; zero: none.
+    mutating func optionChanged(to interval: Duration) {
+        option = interval
+        decide()
+    }
 
     /// A bind is being sent that declares this interval; zero: none.
-    mutating func declare(_ interval: Duration) { declared = interval }
+    mutating func declare(_ interval: Duration) {
+        declared = interval
+        decide()
+    }
 
     /// The connection that heartbeats belong to is established.
-    mutating func begin() { isActive = true }
+    mutating func begin() {
+        isActive = true
+        decide()
+    }
 
     /// The connection is no longer used.
     mutating func end() {
         isActive = false
         declared = .zero
+        decide()
     }
 
-    /// The time from one request to the heartbeat that follows; nil: no heartbeats are sent.
-    func interval(option: Duration) -> Duration? {
-        guard isActive else { return nil }
-        guard declared > .zero else { return option > .zero ? option : nil }
-        return option > .zero ? min(option, declared) : declared
+    private mutating func decide() {
+        interval = isActive ? [option, declared].filter { $0 > .zero }.min() : nil
     }
 }

@@ -54,20 +54,17 @@ extension SessionMachine {
 
     // MARK: - Heartbeats
 
-    private var heartbeatInterval: Duration? {
-        heartbeat.interval(option: Duration(optionSeconds: options.reverseHeartbeatInterval))
-    }
-
     /// Something was sent to the server, or heartbeats begin: the next one is due an interval from now.
     mutating func restartHeartbeat(at context: EventContext) {
-        guard let interval = heartbeatInterval else { return }
+        guard let interval = heartbeat.interval else { return }
         heartbeatDue = context.now + interval
         startTimer(.heartbeat, after: interval)
     }
 
     /// The option changed: a running timer is stopped or shortened, but not extended.
     mutating func heartbeatOptionChanged(at context: EventContext) {
-        guard let interval = heartbeatInterval else { return stopTimer(.heartbeat) }
+        heartbeat.optionChanged(to: Duration(optionSeconds: options.reverseHeartbeatInterval))
+        guard let interval = heartbeat.interval else { return stopTimer(.heartbeat) }
         let isLater = timers.isRunning(.heartbeat) && context.now + interval >= heartbeatDue
         if !isLater { restartHeartbeat(at: context) }
     }

@@ -24,7 +24,7 @@ package struct SessionMachine: ~Copyable {
     var responseTimeout: ResponseTimeout
     var liveness = LivenessMonitor()
     var slowing = SlowingDetector()
-    var heartbeat = ReverseHeartbeat()
+    var heartbeat: ReverseHeartbeat
     var bandwidth = BandwidthNegotiation()
     var grants = GrantFilter()
     var transportSwitch = TransportSwitch.none
@@ -69,6 +69,7 @@ package struct SessionMachine: ~Copyable {
         self.options = options
         self.details = details
         self.configuration = configuration
+        heartbeat = ReverseHeartbeat(option: Duration(optionSeconds: options.reverseHeartbeatInterval))
         pace = AttemptPace(retryDelay: Self.retryDelay(options))
         responseTimeout = ResponseTimeout(base: Duration(optionSeconds: options.currentConnectTimeout))
         version = VersionFallback(configuration.protocolVersion)

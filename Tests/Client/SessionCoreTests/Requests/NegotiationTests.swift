@@ -23,18 +23,23 @@ internal import Testing
     }
 
     @Test func heartbeatIntervalFollowsDeclarationAndOption() {
-        var heartbeat = ReverseHeartbeat()
-        #expect(heartbeat.interval(option: .seconds(5)) == nil)
+        var heartbeat = ReverseHeartbeat(option: .seconds(5))
+        #expect(heartbeat.interval == nil)
         heartbeat.declare(.zero)
         heartbeat.begin()
-        #expect(heartbeat.interval(option: .zero) == nil)
-        #expect(heartbeat.interval(option: .seconds(5)) == .seconds(5))
+        #expect(heartbeat.interval == .seconds(5))
+        heartbeat.optionChanged(to: .zero)
+        #expect(heartbeat.interval == nil)
+        heartbeat.optionChanged(to: .seconds(5))
         heartbeat.declare(.seconds(4))
-        #expect(heartbeat.interval(option: .seconds(5)) == .seconds(4))
-        #expect(heartbeat.interval(option: .seconds(3)) == .seconds(3))
-        #expect(heartbeat.interval(option: .zero) == .seconds(4))
+        #expect(heartbeat.interval == .seconds(4))
+        heartbeat.optionChanged(to: .seconds(3))
+        #expect(heartbeat.interval == .seconds(3))
+        heartbeat.optionChanged(to: .zero)
+        #expect(heartbeat.interval == .seconds(4))
+        heartbeat.optionChanged(to: .seconds(3))
         heartbeat.end()
-        #expect(heartbeat.interval(option: .seconds(3)) == nil)
+        #expect(heartbeat.interval == nil)
     }
 
     @Test func transportSwitchIsRequestedThenGranted() {
