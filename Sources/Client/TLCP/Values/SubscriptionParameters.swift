@@ -1,58 +1,40 @@
-/// A bandwidth limit requested from the server, in kilobits per second (class reference: `requestedMaxBandwidth`; TLCP:
-/// `LS_requested_max_bandwidth`).
-public enum RequestedMaxBandwidth: Sendable, Hashable {
-    /// At most this many kbit/s; greater than 0.
-    case limited(Double)
-    /// No limit is requested.
-    case unlimited
-
-    init?(wire: String) {
-        if wire == "unlimited" {
-            self = .unlimited
-        } else if let value = Self.limit(wire) {
-            self = .limited(value)
-        } else {
-            return nil
-        }
-    }
-
-    /// A limit in kbit/s; nil if the text is not a positive decimal number.
-    static func limit(_ wire: String) -> Double? {
-        WireNumber.decimal(wire).flatMap { $0 > 0 ? $0 : nil }
-    }
-
-    var wire: String {
-        switch self {
-        case .limited(let value): WireNumber.text(value)
-        case .unlimited: "unlimited"
-        }
-    }
+/// How a subscription's items behave (class reference: `LSSubscription.mode`; TLCP: `LS_mode`).
+public enum SubscriptionMode: String, Sendable, Hashable, CaseIterable {
+    /// Each item is one row; an update changes some of its fields.
+    case merge = "MERGE"
+    /// Each item is a list of rows; an update appends one.
+    case distinct = "DISTINCT"
+    /// Each item is a stream of events as the Data Adapter produces them.
+    case raw = "RAW"
+    /// Each item is a table whose rows are added, updated and deleted by key.
+    case command = "COMMAND"
 }
 
-/// The bandwidth limit in force on a session (class reference: `realMaxBandwidth`; TLCP: `CONS`).
-public enum RealMaxBandwidth: Sendable, Hashable {
-    /// At most this many kbit/s.
-    case limited(Double)
-    /// The server applies no limit.
-    case unlimited
-    /// The server applies no limit, and clients cannot request one.
-    case unmanaged
+/// Whether, and how much of, the snapshot is requested from the server (class reference: `requestedSnapshot`; TLCP:
+/// `LS_snapshot`).
+public enum RequestedSnapshot: Sendable, Hashable {
+    /// The snapshot is sent before the updates.
+    case yes
+    /// No snapshot is sent.
+    case no
+    /// DISTINCT only: at most this many past updates; greater than 0.
+    case length(Int)
 
     init?(wire: String) {
         switch wire {
-        case "unlimited": self = .unlimited
-        case "unmanaged": self = .unmanaged
+        case "true": self = .yes
+        case "false": self = .no
         default:
-            guard let value = WireNumber.decimal(wire) else { return nil }
-            self = .limited(value)
+            guard let length = WireNumber.count(Array(wire.utf8)[...]) else { return nil }
+            self = .length(length)
         }
     }
 
     var wire: String {
         switch self {
-        case .limited(let value): WireNumber.text(value)
-        case .unlimited: "unlimited"
-        case .unmanaged: "unmanaged"
+        case .yes: "true"
+        case .no: "false"
+        case .length(let length): String(length)
         }
     }
 }
