@@ -15,7 +15,14 @@ final class TimerQueue: Sendable {
     struct State: ~Copyable {
         var timers = TimerTable<Timer>()
         var isStopped = false
-        var sleeper: Task<Void, Never>?
+        /// The last sleep of `run`, and its end; nil once it is interrupted.
+        var sleep: (task: Task<Void, Never>, until: Moment)?
+
+        /// Makes `run` look for actions that are due.
+        mutating func interruptSleep() {
+            sleep?.task.cancel()
+            sleep = nil
+        }
     }
 
     private let clock: @Sendable () -> Moment
@@ -33,10 +40,9 @@ final class TimerQueue: Sendable {
         let due = clock() + delay
         let id: TimerID? = state.withLock { state in
             if state.isStopped { return nil }
-            let isEarliest = state.timers.next.map { due < $0 } ?? true
-            let id = state.timers.add(Timer(runsAtStop: runsAtStop, action: action), at: due)
-            if isEarliest { state.sleeper?.cancel() }
-            return id
+            // Most actions are removed long before they are due, and `run` sleeps on. Then it sleeps again for the rest.
+            if let sleep = state.sleep, due < sleep.until { state.interruptSleep() }
+            return state.timers.add(Timer(runsAtStop: runsAtStop, action: action), at: due)
         }
         if id == nil, runsAtStop { action() }
         return id
@@ -64,7 +70,7 @@ final class TimerQueue: Sendable {
     func stop() {
         let left = state.withLock { state in
             state.isStopped = true
-            state.sleeper?.cancel()
+            state.interruptSleep()
             return state.timers.takeAll()
         }
         for timer in left where timer.runsAtStop { timer.action() }
@@ -77,9 +83,10 @@ final class TimerQueue: Sendable {
         let now = clock()
         let sleeper: Task<Void, Never>? = state.withLock { state in
             if state.isStopped { return nil }
-            let pause = state.timers.next.map { max($0 - now, .zero) } ?? .seconds(3600)
+            let end = state.timers.next ?? now + .seconds(3600)
+            let pause = max(end - now, .zero)
             let sleeper = Task<Void, Never> { try? await Task.sleep(for: pause) }
-            state.sleeper = sleeper
+            state.sleep = (sleeper, end)
             return sleeper
         }
         await withTaskCancellationHandler {
