@@ -79,16 +79,25 @@ package final class Gateway: Sendable {
             coordination: coordination,
             keySetAge: { [access] in access.keySetAge }
         )
-        host = HTTPHost(
+        let services = Services(
             current: current,
             access: access,
             pool: pool,
             streams: streams,
-            requests: requests,
-            logger: logger,
-            coordination: coordination,
+            streamResources: StreamResources { [weak coordination] in coordination?.made(.streamRemoved($0)) },
+            timers: TimerQueue(clock: Moment.monotonic),
+            process: ProcessState(startedAt: Moment.monotonic()),
+            docs: DocsPage(),
             metrics: { report.text },
+            clock: Moment.monotonic,
+            coordination: coordination,
             memory: { MemoryBudgets(hub.memory, daemon.figures) }
+        )
+        host = HTTPHost(
+            services: services,
+            middlewares: HTTPHost.guards(services),
+            requests: requests,
+            logger: logger
         )
     }
 

@@ -1,8 +1,6 @@
-internal import GatewayStreaming
 internal import Logging
 package import MicroHTTPD
 internal import SessionCore
-internal import SessionPool
 
 /// Handles every HTTP request: routing, middleware, idempotency, errors, common headers, metrics and log.
 package final class HTTPHost: HTTPHandler {
@@ -17,41 +15,6 @@ package final class HTTPHost: HTTPHandler {
     let accessLevel: Logger.Level
     private let refusedNames = RefusedNames()
 
-    /// A host over the pool and the streams.
-    ///
-    /// - Parameters:
-    ///   - access: Authentication and authorization.
-    ///   - requests: The metrics of requests.
-    ///   - metrics: Returns the Prometheus text of `GET /metrics`.
-    ///   - memory: Returns the memory budgets for `GET /health`.
-    convenience init(
-        current: LiveConfiguration,
-        access: AccessControl,
-        pool: SessionPool,
-        streams: StreamRegistry,
-        requests: RequestMetrics,
-        logger: Logger,
-        coordination: any Coordination,
-        metrics: @escaping @Sendable () -> String = { "" },
-        memory: (@Sendable () -> MemoryBudgets)? = nil
-    ) {
-        let services = Services(
-            current: current,
-            access: access,
-            pool: pool,
-            streams: streams,
-            streamResources: StreamResources { [weak coordination] in coordination?.made(.streamRemoved($0)) },
-            timers: TimerQueue(clock: Moment.monotonic),
-            process: ProcessState(startedAt: Moment.monotonic()),
-            docs: DocsPage(),
-            metrics: metrics,
-            clock: Moment.monotonic,
-            coordination: coordination,
-            memory: memory
-        )
-        self.init(services: services, middlewares: Self.guards(services), requests: requests, logger: logger)
-    }
-
     /// Authentication, authorization and limits, in the order in which requests pass them.
     static func guards(_ services: Services) -> [any Middleware] {
         let access = services.access
@@ -64,6 +27,9 @@ package final class HTTPHost: HTTPHandler {
         ]
     }
 
+    /// A host over the services of handlers.
+    ///
+    /// - Parameter middlewares: The steps before every handler, in the order in which requests pass them.
     init(
         services: Services,
         middlewares: [any Middleware],
@@ -244,5 +210,67 @@ package final class HTTPHost: HTTPHandler {
             let hint = suggestion.map { "did you mean \($0)?" } ?? "/docs lists the operations."
             throw Problem(.notFound, detail: "No operation has this path; \(hint)")
         }
+    }
+}
+
+/// Headers, metrics and log of every response.
+extension HTTPHost {
+    func finish(_ response: consuming Response, _ record: CallRecord) -> HTTPResponse {
+        logUnexpectedError(of: response, record)
+        decorate(&response.headers, record)
+        finished(record, status: response.status, problem: response.problem)
+        return response.httpResponse
+    }
+
+    func finish(_ head: HTTPStreamHead, _ record: CallRecord) -> HTTPStreamHead {
+        var head = head
+        decorate(&head.headers, record)
+        finished(record, status: head.status, problem: nil)
+        return head
+    }
+
+    private func decorate(_ headers: inout HTTPFields, _ record: CallRecord) {
+        headers.append("X-Request-Id", record.requestID)
+        // Responses are cached only if their own headers permit it, and browsers do not guess media types.
+        if headers["Cache-Control"] == nil { headers.append("Cache-Control", "no-store") }
+        headers.append("X-Content-Type-Options", "nosniff")
+        headers.lines += record.headers
+        for middleware in responseMiddlewares { middleware.finish(&headers, for: record.request) }
+    }
+
+    private func finished(_ record: CallRecord, status: Int, problem: ProblemCode?) {
+        let now = services.clock()
+        requests.record(
+            route: record.operation,
+            method: record.request.method,
+            status: status,
+            problem: problem,
+            from: record.since,
+            to: now
+        )
+        logger.log(
+            level: accessLevel,
+            "request",
+            metadata: metadata(record).merging([
+                "status": .stringConvertible(status),
+                "seconds": .stringConvertible((now - record.since).roundedSeconds),
+            ]) { $1 }
+        )
+    }
+
+    /// Logs the error that a response with an `internal` problem does not show.
+    package func logUnexpectedError(of response: borrowing Response, _ record: CallRecord) {
+        if let error = response.unexpectedError { logger.error("\(error)", metadata: metadata(record)) }
+    }
+
+    /// The query is not logged: it may hold secrets.
+    private func metadata(_ record: CallRecord) -> Logger.Metadata {
+        let request = record.request
+        var metadata: Logger.Metadata = [
+            "method": "\(request.method)", "path": "\(request.rawPath)", "request": "\(record.requestID)",
+            "client": "\(request.peer.host)",
+        ]
+        if let trace = RequestIdentity.trace(of: request) { metadata["trace"] = "\(trace)" }
+        return metadata
     }
 }
