@@ -10,15 +10,20 @@ extension SessionPool {
     /// The resource is added before a new client connects and before a new subscription is sent to the server, so that
     /// all events of both follow.
     func carry(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
+        let properties = resource.properties
+        guard properties.isComplete else {
+            let missing = properties.items.isUnset ? "items" : "fields"
+            throw .invalidValue(property: missing, rule: "must not be an empty list")
+        }
         switch resource.home {
         case .dedicated(let id):
             let client = try usedClient(id)
-            let shared = try makeShared(nil, resource.properties, on: client)
+            let shared = makeShared(nil, properties, on: client)
             _ = shared.join(resource)
             subscribe(shared)
             return true
         case .pooled(let session):
-            let key = SharedKey(session: session, properties: resource.properties)
+            let key = SharedKey(session: session, properties: properties)
             // A subscription may end after it was found and before the resource joins it; then another one is acquired.
             while true {
                 let acquired = try acquire(key)
@@ -27,18 +32,6 @@ extension SessionPool {
                 if hasJoined { return acquired.isNew }
             }
         }
-    }
-
-    /// Whether the resource is the only user of its upstream subscription; if so, the subscription's key changes with
-    /// its properties.
-    func changesAlone(
-        _ shared: SharedSubscription,
-        _ resource: SubscriptionResource,
-        to properties: SubscriptionProperties
-    ) -> Bool {
-        guard let id = shared.id, case .pooled(let session) = resource.home else { return true }
-        let key = SharedKey(session: session, properties: properties)
-        return state.withLock { $0.machine.rekeyed(id, to: key) }
     }
 
     /// Unsubscribes and releases a resource.
@@ -83,10 +76,22 @@ extension SessionPool {
 
     /// The upstream subscription of a key, with the caller as one more user of it. Needs one call of `open(_:)`.
     func acquire(_ key: SharedKey) throws(PoolError) -> Acquired {
-        for id in state.withLock({ $0.machine.makeRoom(for: key) }) { closeShared(id) }
-        let acquired = try state.withLock { state throws(PoolError) in try open(key, in: &state) }
+        let acquired = try acquireOpen(key)
         if let client = acquired.newClient { start(client) }
         return acquired
+    }
+
+    /// If a quota is used up by subscriptions that linger, they are closed first.
+    private func acquireOpen(_ key: SharedKey) throws(PoolError) -> Acquired {
+        do throws(PoolError) {
+            return try state.withLock { state throws(PoolError) in try open(key, in: &state) }
+        } catch {
+            guard case .overQuota = error else { throw error }
+            let lingering = state.withLock { $0.machine.makeRoom(for: key) }
+            if lingering.isEmpty { throw error }
+            for id in lingering { closeShared(id) }
+        }
+        return try state.withLock { state throws(PoolError) in try open(key, in: &state) }
     }
 
     /// Connects the client and sends the subscription that were created. If the client may not connect, it is removed
@@ -134,7 +139,7 @@ extension SessionPool {
                 newClient = client
             case .openShared(let id, let key, let clientID):
                 guard let client = state.clients[clientID] else { throw .unknownClient(clientID.rawValue) }
-                let shared = try makeShared(id, key.properties, on: client)
+                let shared = makeShared(id, key.properties, on: client)
                 state.shared[id] = shared
                 return Acquired(shared: shared, isNew: true, newClient: newClient)
             case .closeShared, .closeClient:
@@ -191,23 +196,15 @@ extension SessionPool {
         }
     }
 
-    private func subscription(_ properties: SubscriptionProperties) throws(PoolError) -> Subscription {
-        do throws(ClientError) {
-            return try Subscription(properties: properties)
-        } catch {
-            throw .invalidValue(property: error.property ?? "subscription", rule: error.rule)
-        }
-    }
-
     func makeShared(
         _ id: SharedID?,
         _ properties: SubscriptionProperties,
         on client: PooledClient
-    ) throws(PoolError) -> SharedSubscription {
+    ) -> SharedSubscription {
         SharedSubscription(
             id: id,
             client: client,
-            subscription: try subscription(properties),
+            subscription: Subscription(checked: properties),
             properties: properties,
             sink: sink,
             metrics: upstreamMetrics,

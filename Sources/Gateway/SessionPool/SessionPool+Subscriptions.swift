@@ -1,5 +1,4 @@
 package import Changes
-internal import LightstreamerClient
 package import SessionCore
 
 extension SessionPool {
@@ -18,11 +17,14 @@ extension SessionPool {
 
     /// Creates an inactive resource. Throws for an unknown client or upstream and above the limit.
     ///
-    /// - Parameter id: The id of the resource; nil: a new one.
+    /// - Parameters:
+    ///   - id: The id of the resource; nil: a new one.
+    ///   - ttl: How long the resource is kept unused; nil: as long as the configuration says.
     package func createResource(
         home: SubscriptionHome,
         properties: SubscriptionProperties,
-        as id: SubscriptionID? = nil
+        as id: SubscriptionID? = nil,
+        ttl: Duration? = nil
     ) throws(PoolError) -> SubscriptionResource {
         switch home {
         case .pooled(let key):
@@ -30,7 +32,9 @@ extension SessionPool {
         case .dedicated(let id):
             _ = try usedClient(id)
         }
-        return try addResource(id, home: home, properties: properties)
+        return try state.withLock { state throws(PoolError) in
+            try insert(id, home: home, isImplicit: false, properties, ttl: ttl, into: &state)
+        }
     }
 
     /// Returns the implicit resource of these properties, created on first use, and adds a reader to it. Each call
@@ -110,7 +114,7 @@ extension SessionPool {
         resource.changes.withLock { _ in makeInactive(resource) }
     }
 
-    private func makeActive(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
+    func makeActive(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
         guard resource.startActivation() else {
             throw .lifecycle(rule: "the subscription is already active")
         }
@@ -136,74 +140,11 @@ extension SessionPool {
         guard let resource = resource(id) else { throw .unknownSubscription(id.rawValue) }
         deleteResource(resource)
     }
-
-    /// Replaces the properties: all of them while inactive, while active `requestedMaxFrequency` only. The caller holds
-    /// the resource's `changes`.
-    package func change(_ resource: SubscriptionResource, to properties: SubscriptionProperties) throws(PoolError) {
-        let present = resource.properties
-        if present == properties { return }
-        cancelMove(resource)
-        guard let shared = resource.carrier else { return set(properties, of: resource) }
-        var allowed = present
-        allowed.requestedMaxFrequency = properties.requestedMaxFrequency
-        if allowed != properties {
-            throw .lifecycle(rule: "only requestedMaxFrequency may change while the subscription is active")
-        }
-        guard present.requestedMaxFrequency != .unfiltered, let frequency = properties.requestedMaxFrequency,
-            frequency != .unfiltered
-        else {
-            throw .lifecycle(
-                rule: "requestedMaxFrequency may not change from or to unfiltered, or to null, while active"
-            )
-        }
-        if changesAlone(shared, resource, to: properties) {
-            try? shared.subscription.setRequestedMaxFrequency(frequency)
-            set(properties, of: resource)
-        } else {
-            try move(resource, from: present, to: properties)
-        }
-    }
-
-    /// Moves an active resource to another upstream subscription; if that is refused, it returns to its old properties.
-    private func move(
-        _ resource: SubscriptionResource,
-        from present: SubscriptionProperties,
-        to properties: SubscriptionProperties
-    ) throws(PoolError) {
-        if case .pooled(let session) = resource.home {
-            try checkCredits(for: SharedKey(session: session, properties: properties))
-        }
-        if try moveOnTheFly(resource, to: properties) { return set(properties, of: resource) }
-        makeInactive(resource)
-        set(properties, of: resource)
-        do {
-            _ = try makeActive(resource)
-        } catch {
-            set(present, of: resource)
-            _ = try? makeActive(resource)
-            throw error
-        }
-    }
-
-    private func set(_ properties: SubscriptionProperties, of resource: SubscriptionResource) {
-        resource.setProperties(properties)
-        sink.take(.subscription(resource.id, .propertiesChanged(properties)))
-    }
 }
 
 // MARK: - Carrying
 
 extension SessionPool {
-    private func addResource(
-        _ id: SubscriptionID?,
-        home: SubscriptionHome,
-        properties: SubscriptionProperties
-    ) throws(PoolError) -> SubscriptionResource {
-        try state.withLock { state throws(PoolError) in
-            try insert(id, home: home, isImplicit: false, properties, into: &state)
-        }
-    }
-
     /// Registers a resource. The sink is called under the lock, so that a resource which can be looked up is
     /// known to the sink as well.
     func insert(
@@ -211,6 +152,7 @@ extension SessionPool {
         home: SubscriptionHome,
         isImplicit: Bool,
         _ properties: SubscriptionProperties,
+        ttl: Duration? = nil,
         into state: inout State
     ) throws(PoolError) -> SubscriptionResource {
         if state.isStopping { throw .stopping }
@@ -224,6 +166,7 @@ extension SessionPool {
             // A resource with a given id may have existed in another process, with other values for the same versions.
             version: id == nil ? 0 : .random(in: 0..<1 << 48),
             properties: properties,
+            ttl: ttl,
             now: clock()
         )
         state.nextResource += 1
@@ -250,4 +193,65 @@ extension SessionPool {
             return false
         }
     }
+}
+
+/// The life of subscriptions that requests have created: they end when nothing has used them for some time.
+extension SessionPool {
+    /// Sets how the pool finds out whether a stream carries a subscription; called once, before `run`.
+    package func readers(_ isRead: @escaping @Sendable (SubscriptionID) -> Bool) { hasReaders.withLock { $0 = isRead } }
+
+    /// A subscription as REST shows it, read at one moment.
+    package func description(of resource: SubscriptionResource) -> SubscriptionDescription {
+        let present = resource.present
+        var description = SubscriptionDescription(
+            properties: present.properties,
+            status: present.status,
+            client: present.carrier?.client.id
+        )
+        if resource.isImplicit { return description }
+        let limit = configuration.subscriptionIdle
+        description.lifetime = min(present.ttl ?? limit, limit)
+        if !hasStream(resource) { description.timeLeft = max(.zero, present.expiry(limit) - clock()) }
+        return description
+    }
+
+    /// Ends the subscriptions that were not used for their time.
+    func endIdleSubscriptions(at now: Moment) {
+        let limit = configuration.subscriptionIdle
+        let due = state.withLock { state in
+            state.resources.values.filter { !$0.isImplicit && $0.expiry(limit) <= now }
+        }
+        for resource in due {
+            if isUsed(resource) {
+                resource.touch(at: now)
+            } else {
+                logger.debug(
+                    "subscription ended, because nothing used it",
+                    metadata: ["subscription": "\(resource.id)"]
+                )
+                deleteResource(resource)
+            }
+        }
+    }
+
+    /// Whether a stream carries a subscription, or a request waits for it.
+    private func isUsed(_ resource: SubscriptionResource) -> Bool {
+        !resource.watchers.isEmpty || hasStream(resource)
+    }
+
+    private func hasStream(_ resource: SubscriptionResource) -> Bool { hasReaders.withLock { $0 }(resource.id) }
+}
+
+/// What REST shows of a subscription, at one moment.
+package struct SubscriptionDescription: Sendable {
+    /// The properties.
+    package let properties: SubscriptionProperties
+    /// The status.
+    package let status: SubscriptionStatus
+    /// The client that carries the subscription; nil while it is not active.
+    package let client: ClientID?
+    /// The time that the subscription lives unused; nil if streams share it.
+    package fileprivate(set) var lifetime: Duration?
+    /// The time until the subscription ends if it is not used; nil while a stream carries it, and if streams share it.
+    package fileprivate(set) var timeLeft: Duration?
 }

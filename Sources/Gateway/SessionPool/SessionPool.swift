@@ -70,11 +70,11 @@ package final class SessionPool: Sendable {
 
     /// The values that the subscriptions of an upstream keep.
     func values(of upstream: String) -> UpstreamValues {
-        let limit = configuration.mostValueBytes(of: upstream)
-        return values.withLock { values in
-            let present = values[upstream] ?? UpstreamValues(limit: limit)
-            values[upstream] = present
-            return present
+        values.withLock { values in
+            if let present = values[upstream] { return present }
+            let made = UpstreamValues(limit: configuration.mostValueBytes(of: upstream))
+            values[upstream] = made
+            return made
         }
     }
 

@@ -167,6 +167,37 @@ package struct JSONBytes: Sendable {
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
         needsComma = true
     }
+
+    /// Writes a number; a whole number without a fraction.
+    package mutating func shortest(_ value: Double) {
+        if let whole = Int(exactly: value) { number(whole) } else { number(value) }
+    }
+
+    /// Writes a key and a whole number, or `null`.
+    package mutating func member(_ name: StaticString, _ value: Int?) {
+        key(name)
+        if let value { number(value) } else { null() }
+    }
+
+    /// Writes a key and a number, or `null`.
+    package mutating func member(_ name: StaticString, _ value: Double?) {
+        key(name)
+        if let value { shortest(value) } else { null() }
+    }
+
+    /// Writes a key and a count.
+    package mutating func member(_ name: StaticString, _ value: UInt64) {
+        member(name, Int(clamping: value))
+    }
+
+    /// Writes a key and a list of strings, or `null`.
+    package mutating func member(_ name: StaticString, _ values: [String]?) {
+        key(name)
+        guard let values else { return null() }
+        beginArray()
+        for value in values { string(value) }
+        endArray()
+    }
 }
 
 /// The names of members as JSON, with quotation marks and colons, for names that are written often.

@@ -66,4 +66,10 @@ extension Duration {
         let (sum, overflowed) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000)
         return overflowed ? (seconds < 0 ? .min : .max) : sum
     }
+
+    /// Seconds with three decimals; not below 0.
+    package var roundedSeconds: Double {
+        let (seconds, attoseconds) = components
+        return max((Double(seconds) * 1000 + Double(attoseconds) / 1e15).rounded() / 1000, 0)
+    }
 }

@@ -223,6 +223,17 @@ internal import Testing
         }
     }
 
+    @Test func closedClientUnsubscribesNothingFromItsServer() throws {
+        let pool = pool()
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        try pool.activate(resource)
+        let carrier = try #require(resource.carrier)
+        pool.closeClient(carrier.client)
+        #expect(!resource.status.isActive && resource.carrier == nil)
+        // The subscription ends with the session: the client was not asked to unsubscribe.
+        #expect(carrier.subscription.isActive)
+    }
+
     @Test func failedCreationOfAClientLeavesNothing() throws {
         let pool = pool { $0.upstreams[0].serverAddress = "no address" }
         let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
@@ -286,8 +297,11 @@ internal import Testing
         short.ttl = .seconds(10)
         let shared = try pool.joinImplicit(Self.key).resource
         try pool.activate(posted)
-        #expect(pool.timeLeft(of: posted) == .seconds(100) && pool.timeLeft(of: short) == .seconds(10))
-        #expect(pool.timeLeft(of: shared) == nil)
+        #expect(
+            pool.description(of: posted).timeLeft == .seconds(100)
+                && pool.description(of: short).timeLeft == .seconds(10)
+        )
+        #expect(pool.description(of: shared).timeLeft == nil)
         pass(9.5, in: pool)
         #expect(pool.resources().count == 3)
         pass(1, in: pool)
@@ -296,7 +310,7 @@ internal import Testing
         pass(80, in: pool)
         pool.use(posted)
         pass(99, in: pool)
-        #expect(pool.timeLeft(of: posted) == .seconds(1))
+        #expect(pool.description(of: posted).timeLeft == .seconds(1))
         pass(2, in: pool)
         #expect(pool.resources().map(\.id) == [shared.id])
         #expect(sink.present.faults.isEmpty)
@@ -312,7 +326,7 @@ internal import Testing
         for _ in 0..<3 { pass(99, in: pool) }
         #expect(pool.resources().count == 2)
         // The response to the request that waits has the time as well.
-        #expect(pool.timeLeft(of: read) == nil && pool.timeLeft(of: waited) == .seconds(1))
+        #expect(pool.description(of: read).timeLeft == nil && pool.description(of: waited).timeLeft == .seconds(1))
         pool.readers { _ in false }
         waited.watchers.cancel(handle)
         for _ in 0..<2 { pass(99, in: pool) }

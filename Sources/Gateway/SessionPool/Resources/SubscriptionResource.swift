@@ -22,15 +22,16 @@ package struct SubscriptionReading: Sendable {
 
 /// One subscription as REST shows it: its properties, state and values.
 package final class SubscriptionResource: Sendable {
-    private struct State {
+    struct State {
         var properties: SubscriptionProperties
         var status = SubscriptionStatus()
         var carrier: SharedSubscription?
         var isDeleted = false
-        /// The upstream subscription that it moves to, and what its readers have.
-        var move: (target: SharedSubscription, table: ValueTable)?
         var lastUsed: Moment
         var ttl: Duration?
+
+        /// The end of the resource's life if it is not used from now on; `limit` is the configured time.
+        func expiry(_ limit: Duration) -> Moment { lastUsed + min(ttl ?? limit, limit) }
     }
 
     /// The id that REST shows.
@@ -49,8 +50,8 @@ package final class SubscriptionResource: Sendable {
 
     /// The updates since the resource was made: each is also a version of the status.
     let updates = Atomic<UInt64>(0)
-    /// Whether the resource moves to another upstream subscription.
-    let isMoving = Atomic(false)
+    /// The move of the resource to another upstream subscription.
+    let move = SubscriptionMove()
     private let state: RankedMutex<State>
 
     init(
@@ -60,6 +61,7 @@ package final class SubscriptionResource: Sendable {
         ordinal: UInt64,
         version: UInt64 = 0,
         properties: SubscriptionProperties,
+        ttl: Duration? = nil,
         now: Moment = .zero
     ) {
         self.id = id
@@ -69,7 +71,7 @@ package final class SubscriptionResource: Sendable {
         var status = SubscriptionStatus()
         status.version = version
         state = RankedMutex(
-            State(properties: properties, status: status, lastUsed: now),
+            State(properties: properties, status: status, lastUsed: now, ttl: ttl),
             rank: .subscriptionResource
         )
     }
@@ -84,7 +86,14 @@ package final class SubscriptionResource: Sendable {
     func touch(at now: Moment) { state.withLock { $0.lastUsed = max($0.lastUsed, now) } }
 
     /// The end of its life if it is not used from now on; `limit` is the configured time.
-    func expiry(_ limit: Duration) -> Moment { state.withLock { $0.lastUsed + min($0.ttl ?? limit, limit) } }
+    func expiry(_ limit: Duration) -> Moment { state.withLock { $0.expiry(limit) } }
+
+    /// All parts of the state, read together.
+    var present: State {
+        var present = state.withLock { $0 }
+        present.status = counted(present.status)
+        return present
+    }
 
     /// The properties as they are now.
     package var properties: SubscriptionProperties { state.withLock { $0.properties } }
@@ -105,20 +114,12 @@ package final class SubscriptionResource: Sendable {
 
     /// Values and status, read together.
     package var reading: SubscriptionReading {
-        let (carrier, present, properties) = state.withLock { ($0.carrier, $0.status, $0.properties) }
         // Before the values, which are then not older than the version.
-        let status = counted(present)
-        guard let carrier else {
-            return SubscriptionReading(
-                table: ValueTable(properties: properties),
-                isStale: false,
-                status: status
-            )
-        }
+        let present = present
         return SubscriptionReading(
-            table: carrier.subscription.valueTable ?? carrier.empty,
-            isStale: !carrier.client.core.status.delivers,
-            status: status
+            table: present.carrier?.table ?? ValueTable(properties: present.properties),
+            isStale: present.carrier?.client.core.status.delivers == false,
+            status: present.status
         )
     }
 
@@ -180,47 +181,16 @@ package final class SubscriptionResource: Sendable {
     func apply(_ event: SubscriptionEvent) {
         if case .update = event {
             updates.wrappingAdd(1, ordering: .sequentiallyConsistent)
-            return applyToMove(event)
+        } else {
+            state.withLock { $0.status.apply(event) }
         }
-        state.withLock { state in
-            state.status.apply(event)
-            state.move?.table.apply(event)
-        }
+        if move.isUnderWay.load(ordering: .relaxed) { move.apply(event) }
     }
 
-    // MARK: - Moving to another upstream subscription
-
-    /// An event has occurred that changes only what the readers have.
-    func applyToMove(_ event: SubscriptionEvent) {
-        state.withLock { $0.move?.table.apply(event) }
-    }
-
-    /// The upstream subscription that it moves to; nil: it does not move.
-    var moveTarget: SharedSubscription? { state.withLock { $0.move?.target } }
-
-    /// What its readers have; nil if it does not move.
-    var movingTable: ValueTable? { state.withLock { $0.move?.table } }
-
-    /// Starts a move from a subscription with these values; its events are applied to them until the move ends.
-    func startMove(to target: SharedSubscription, from table: ValueTable) {
-        isMoving.store(true, ordering: .relaxed)
-        state.withLock { $0.move = (target, table) }
-    }
-
-    /// Ends the move without an effect; returns its target.
-    func cancelMove() -> SharedSubscription? {
-        isMoving.store(false, ordering: .relaxed)
-        return state.withLock { state in
-            defer { state.move = nil }
-            return state.move?.target
-        }
-    }
-
-    /// Ends the move: another upstream subscription carries the resource. Its state stays as it is.
+    /// Ends the move: its target carries the resource. Values and status stay as they are.
     func moved(to target: SharedSubscription) {
-        isMoving.store(false, ordering: .relaxed)
+        _ = move.end()
         state.withLock { state in
-            state.move = nil
             state.carrier = target
             state.status.version &+= 1
         }
@@ -233,12 +203,91 @@ package final class SubscriptionResource: Sendable {
 
 extension ClientStatus {
     /// Whether updates can arrive in this status.
-    fileprivate var delivers: Bool {
-        switch self {
-        case .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling, .connectedHTTPPolling: true
-        case .connecting, .connectedStreamSensing, .stalled, .disconnectedWillRetry, .disconnectedTryingRecovery,
-            .disconnected:
-            false
+    fileprivate var delivers: Bool { isConnected && self != .connectedStreamSensing }
+}
+
+/// The status of a subscription resource at a moment.
+package struct SubscriptionStatus: Sendable, Equatable {
+    /// Between subscribe and unsubscribe, refusal or removal.
+    package var isActive = false
+    /// Between the server's confirmation and the end of the session or subscription.
+    package var isSubscribed = false
+    /// Why the server last refused or removed it.
+    package var lastError: UpstreamRefusal?
+    /// The number of items; nil before the first confirmation of these items and fields.
+    package var itemCount: Int?
+    /// The number of first-level fields; nil before the first confirmation of these items and fields.
+    package var fieldCount: Int?
+    /// The position of the key field; nil before the first confirmation and in other modes than COMMAND.
+    package var keyPosition: Int?
+    /// The position of the command field; nil before the first confirmation and in other modes than COMMAND.
+    package var commandPosition: Int?
+    /// The frequency in force; nil while unknown.
+    package var realMaxFrequency: RealMaxFrequency?
+    /// Counts every event of the resource: equal versions mean equal values.
+    package var version: UInt64 = 0
+    /// The updates received since the resource was made.
+    package var updates: UInt64 = 0
+    /// The updates that the server reported as lost since then.
+    package var lostUpdates: UInt64 = 0
+    /// How often the server has confirmed the subscription since then.
+    package var confirmations: UInt64 = 0
+
+    /// A subscription that was never active.
+    package init() {}
+
+    /// The resource joins an upstream subscription with these values. Without a confirmation, counts and positions stay
+    /// as they are.
+    mutating func joined(_ table: ValueTable) {
+        version &+= 1
+        isActive = true
+        isSubscribed = table.isSubscribed
+        lastError = nil
+        realMaxFrequency = table.realMaxFrequency
+        guard table.isSubscribed else { return }
+        itemCount = table.itemCount
+        fieldCount = table.fieldCount
+        keyPosition = table.keyPosition
+        commandPosition = table.commandPosition
+    }
+
+    /// Resets what only a subscribed resource has. Counts and positions stay readable.
+    mutating func clearSubscribed() {
+        isSubscribed = false
+        realMaxFrequency = nil
+    }
+
+    /// Resets counts and positions: those of other items and fields are not known yet.
+    mutating func clearShape() {
+        itemCount = nil
+        fieldCount = nil
+        keyPosition = nil
+        commandPosition = nil
+    }
+
+    /// Applies an event other than an update: the resource counts the updates.
+    mutating func apply(_ event: SubscriptionEvent) {
+        version &+= 1
+        switch event {
+        case .subscribed(let items, let fields, let key, let command):
+            isSubscribed = true
+            lastError = nil
+            itemCount = items
+            fieldCount = fields
+            keyPosition = key
+            commandPosition = command
+            confirmations &+= 1
+        case .unsubscribed(let isFinal):
+            clearSubscribed()
+            if isFinal { isActive = false }
+        case .failed:
+            clearSubscribed()
+            isActive = false
+            lastError = UpstreamRefusal(event)
+        case .lostUpdates(let count, _), .secondLevelLostUpdates(let count, _):
+            lostUpdates &+= UInt64(max(0, count))
+        case .realMaxFrequency(let frequency): realMaxFrequency = frequency
+        case .update, .endOfSnapshot, .clearSnapshot, .secondLevelFailed: break
         }
     }
 }

@@ -54,8 +54,8 @@ struct OptionsPatch: Sendable {
             case .flag(let path): value.bool.map { set(path, to: $0) }
             case .transport(let path):
                 value.string.flatMap(ForcedTransport.init(rawValue:)).map { set(path, to: $0) }
-            case .bandwidth(let path): LimitText.bandwidth.read(value).map { set(path, to: $0) }
-            case .connectTimeout(let path): LimitText.connectTimeout.read(value).map { set(path, to: $0) }
+            case .bandwidth(let path): RequestedMaxBandwidth(json: value).map { set(path, to: $0) }
+            case .connectTimeout(let path): ConnectTimeout(json: value).map { set(path, to: $0) }
             case .headers(let path):
                 if let members = value.object { headers(members, path, place, refusals) } else { nil }
             }
@@ -89,8 +89,8 @@ struct OptionsPatch: Sendable {
         case .transport:
             return "One of \(ForcedTransport.allCases.map(\.rawValue).joined(separator: ", ")) or null is expected."
         case .headers: return "An object of strings, or null, is expected."
-        case .bandwidth: return LimitText.bandwidth.sentence
-        case .connectTimeout: return LimitText.connectTimeout.sentence
+        case .bandwidth: return RequestedMaxBandwidth.expectation
+        case .connectTimeout: return ConnectTimeout.expectation
         }
     }
 

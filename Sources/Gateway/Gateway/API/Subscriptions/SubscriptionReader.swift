@@ -59,9 +59,9 @@ struct SubscriptionReader {
         if let name = reader.optionalString("commandSecondLevelDataAdapter", mayBeEmpty: false) {
             properties.secondLevelDataAdapter = name
         }
-        if let value = value("requestedSnapshot", LimitText.snapshot) { properties.requestedSnapshot = value }
-        if let value = value("requestedMaxFrequency", LimitText.frequency) { properties.requestedMaxFrequency = value }
-        if let value = value("requestedBufferSize", LimitText.buffer) { properties.requestedBufferSize = value }
+        read("requestedSnapshot", to: &properties.requestedSnapshot)
+        read("requestedMaxFrequency", to: &properties.requestedMaxFrequency)
+        read("requestedBufferSize", to: &properties.requestedBufferSize)
     }
 
     /// One of a pair of members. Rejects an object with both members and, if one is needed, an object with neither.
@@ -84,14 +84,16 @@ struct SubscriptionReader {
         return nil
     }
 
-    private func value<Value>(_ name: String, _ rule: LimitText<Value>) -> Value?? {
-        guard let value = reader.object[name] else { return nil }
-        if value.isNull { return .some(nil) }
-        guard let read = rule.read(value) else {
-            reader.refuse(name, rule.sentence)
-            return nil
+    /// Reads a limit, if the object has the member; null clears.
+    private func read<Limit: LimitValue>(_ name: String, to limit: inout Limit?) {
+        guard let value = reader.object[name] else { return }
+        if value.isNull {
+            limit = nil
+        } else if let read = Limit(json: value) {
+            limit = read
+        } else {
+            reader.refuse(name, Limit.expectation)
         }
-        return .some(read)
     }
 
     private func checkMode(_ properties: SubscriptionProperties) {

@@ -11,7 +11,7 @@ struct SubscriptionsResource: Sendable {
     func list(_ call: Call) throws -> OperationResult {
         let resources = services.pool.resources().filter(services.permissions(call).sees)
         let page = try Page(of: resources, for: call) { $0.id.rawValue }
-        return .response(page.response("subscriptions") { SubscriptionView.write($1, of: services.pool, to: &$0) })
+        return .response(page.response("subscriptions") { SubscriptionView($1, of: services.pool).write(to: &$0) })
     }
 
     /// `POST /v1/subscriptions`.
@@ -37,8 +37,12 @@ struct SubscriptionsResource: Sendable {
         let id = SubscriptionID(RandomID.make(prefix: "s"))
         let use = ResourceUse.newSubscription(id, properties)
         return try services.coordination.admit(use, for: owned) { [owner = owned.caller] _ in
-            let resource = try services.pool.createResource(home: home, properties: properties, as: id)
-            resource.ttl = lifetime ?? nil
+            let resource = try services.pool.createResource(
+                home: home,
+                properties: properties,
+                as: id,
+                ttl: lifetime ?? nil
+            )
             return try start(resource, of: owner, isActive: isActive, call)
         }
     }
@@ -74,7 +78,7 @@ struct SubscriptionsResource: Sendable {
     /// `GET /v1/subscriptions/{id}`.
     func get(_ call: Call) throws -> OperationResult {
         let resource = try services.subscription(call)
-        let (response, tag) = SubscriptionView.response(resource, of: services.pool)
+        let (response, tag) = SubscriptionView(resource, of: services.pool).response()
         return .response(response.tagged(tag, ifNoneMatch: call.header("If-None-Match")))
     }
 
@@ -92,7 +96,7 @@ struct SubscriptionsResource: Sendable {
         let use = ResourceUse.changedSubscription(resource.id, properties, of: owner)
         return try services.coordination.admit(use, for: call) { [owner] _ in
             try apply(patch, to: resource, of: owner, call)
-            let (response, tag) = SubscriptionView.response(resource, of: services.pool)
+            let (response, tag) = SubscriptionView(resource, of: services.pool).response()
             return .response(response.tagged(tag, ifNoneMatch: nil))
         }
     }
@@ -123,7 +127,7 @@ struct SubscriptionsResource: Sendable {
     }
 
     private func checkTag(of resource: SubscriptionResource, _ call: Call) throws(Problem) {
-        try SubscriptionView.tag(of: resource, in: services.pool).check(ifMatch: call.header("If-Match"))
+        try SubscriptionView(resource, of: services.pool).tag.check(ifMatch: call.header("If-Match"))
     }
 
     /// `DELETE /v1/subscriptions/{id}`.
@@ -232,11 +236,11 @@ struct SubscriptionsResource: Sendable {
     // MARK: - Outcomes
 
     private func shown(_ resource: SubscriptionResource, status: Int = 200) -> Response {
-        SubscriptionView.response(resource, of: services.pool, status: status).response
+        SubscriptionView(resource, of: services.pool).response(status: status).response
     }
 
     private func created(_ resource: SubscriptionResource) -> Response {
-        let (response, tag) = SubscriptionView.response(resource, of: services.pool, status: 201)
+        let (response, tag) = SubscriptionView(resource, of: services.pool).response(status: 201)
         return response.with("Location", "/v1/subscriptions/\(resource.id.rawValue)").with("ETag", tag.description)
     }
 

@@ -34,7 +34,7 @@ extension Settings {
             feed.setting("snapshot", .text("yes, no, or a length in DISTINCT mode"), "The requested snapshot.") { _ in
                 "yes, except in RAW mode"
             } apply: { feed, text throws(SettingError) in
-                guard let snapshot = LimitText.snapshot.read(.string(text)) else {
+                guard let snapshot = RequestedSnapshot(json: .string(text)) else {
                     throw SettingError(rule: "must be yes, no or a number of updates")
                 }
                 feed.snapshot = snapshot
@@ -42,7 +42,7 @@ extension Settings {
             feed.setting("maxFrequency", .number("updates a second, unlimited"), "The requested frequency.") { _ in
                 "none"
             } apply: { feed, text throws(SettingError) in
-                guard let frequency = LimitText.frequency.read(.string(text)) else {
+                guard let frequency = RequestedMaxFrequency(json: .string(text)) else {
                     throw SettingError(rule: "must be a number of updates a second, unlimited or unfiltered")
                 }
                 feed.maxFrequency = frequency

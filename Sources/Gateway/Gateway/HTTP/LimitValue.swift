@@ -1,0 +1,182 @@
+internal import JSONText
+internal import SessionCore
+
+/// A property of the class reference whose JSON form is a number or a word. Requests may write the word in any case, and
+/// the number as a decimal in a string.
+protocol LimitValue {
+    /// The expected values, as a sentence.
+    static var expectation: String { get }
+    /// Reads a value; nil if it is not allowed.
+    init?(json: JSONValue)
+}
+
+extension RequestedMaxFrequency: LimitValue {
+    static let expectation = "A number greater than 0, unlimited, unfiltered or null is expected."
+
+    init?(json value: JSONValue) {
+        switch value.string?.lowercased() {
+        case "unlimited": self = .unlimited
+        case "unfiltered": self = .unfiltered
+        default:
+            guard let limit = Decimals.positive(value) else { return nil }
+            self = .limited(limit)
+        }
+    }
+}
+
+extension RequestedBufferSize: LimitValue {
+    static let expectation = "A whole number greater than 0, unlimited or null is expected."
+
+    init?(json value: JSONValue) {
+        if value.string?.lowercased() == "unlimited" {
+            self = .unlimited
+        } else if let size = Decimals.count(value) {
+            self = .limited(size)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension RequestedSnapshot: LimitValue {
+    static let expectation = "yes, no, a whole number greater than 0 or null is expected."
+
+    init?(json value: JSONValue) {
+        switch value.string?.lowercased() {
+        case "yes": self = .yes
+        case "no": self = .no
+        default:
+            guard let length = Decimals.count(value) else { return nil }
+            self = .length(length)
+        }
+    }
+}
+
+extension RequestedMaxBandwidth: LimitValue {
+    static let expectation = "A number of kbit/s greater than 0, unlimited or null is expected."
+
+    init?(json value: JSONValue) {
+        if value.string?.lowercased() == "unlimited" {
+            self = .unlimited
+        } else if let limit = Decimals.positive(value) {
+            self = .limited(limit)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension ConnectTimeout: LimitValue {
+    static let expectation = "A number of seconds greater than 0, auto or null is expected."
+
+    init?(json value: JSONValue) {
+        if value.string == "auto" {
+            self = .auto
+        } else if let seconds = Decimals.positive(value) {
+            self = .seconds(seconds)
+        } else {
+            return nil
+        }
+    }
+}
+
+/// The JSON forms in responses.
+extension JSONBytes {
+    /// `requestedSnapshot`.
+    mutating func write(_ snapshot: RequestedSnapshot?) {
+        switch snapshot {
+        case .yes: string("yes")
+        case .no: string("no")
+        case .length(let length): number(length)
+        case nil: null()
+        }
+    }
+
+    /// `requestedMaxFrequency`.
+    mutating func write(_ frequency: RequestedMaxFrequency?) {
+        switch frequency {
+        case .limited(let limit): shortest(limit)
+        case .unlimited: string("unlimited")
+        case .unfiltered: string("unfiltered")
+        case nil: null()
+        }
+    }
+
+    /// `requestedBufferSize`.
+    mutating func write(_ size: RequestedBufferSize?) {
+        switch size {
+        case .limited(let limit): number(limit)
+        case .unlimited: string("unlimited")
+        case nil: null()
+        }
+    }
+
+    /// `realMaxFrequency`.
+    mutating func write(_ frequency: RealMaxFrequency?) {
+        switch frequency {
+        case .limited(let limit): shortest(limit)
+        case .unlimited: string("unlimited")
+        case nil: null()
+        }
+    }
+
+    /// `realMaxBandwidth`.
+    mutating func write(_ bandwidth: RealMaxBandwidth?) {
+        switch bandwidth {
+        case .limited(let limit): shortest(limit)
+        case .unlimited: string("unlimited")
+        case .unmanaged: string("unmanaged")
+        case nil: null()
+        }
+    }
+
+    /// `requestedMaxBandwidth`.
+    mutating func write(_ bandwidth: RequestedMaxBandwidth) {
+        switch bandwidth {
+        case .limited(let limit): shortest(limit)
+        case .unlimited: string("unlimited")
+        }
+    }
+
+    /// `connectTimeout`.
+    mutating func write(_ timeout: ConnectTimeout) {
+        switch timeout {
+        case .auto: string("auto")
+        case .seconds(let seconds): shortest(seconds)
+        }
+    }
+}
+
+/// Numbers as JSON numbers or as decimals in strings.
+enum Decimals {
+    /// The largest accepted number.
+    static let bound = 1e9
+
+    /// A number greater than 0.
+    static func positive(_ value: JSONValue) -> Double? {
+        number(value).flatMap { $0 > 0 && $0 <= bound ? $0 : nil }
+    }
+
+    /// A whole number greater than 0.
+    static func count(_ value: JSONValue) -> Int? {
+        if let text = value.string {
+            guard (1...9).contains(text.utf8.count), text.utf8.first != UInt8(ascii: "0"),
+                text.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+            else { return nil }
+            return Int(text)
+        }
+        return value.number?.wholeNumber.flatMap { $0 > 0 && $0 <= Int(bound) ? $0 : nil }
+    }
+
+    private static func number(_ value: JSONValue) -> Double? {
+        if let number = value.number { return number.doubleValue }
+        return value.string.flatMap { plain($0) ? JSONNumber($0)?.doubleValue : nil }
+    }
+
+    /// Whether a text has up to nine digits, and up to seventeen after a decimal point, without sign and exponent.
+    private static func plain(_ text: String) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count <= 2 && (1...9).contains(parts[0].utf8.count) && (parts.last?.utf8.count ?? 0) <= 17
+            && parts.allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+    }
+}

@@ -1,0 +1,128 @@
+internal import Changes
+internal import LightstreamerClient
+package import SessionCore
+
+/// Changes of the properties of subscriptions. A sharer of an upstream subscription whose frequency changes moves to another
+/// one, while its readers keep their values.
+extension SessionPool {
+    /// Replaces the properties: all of them while inactive, while active `requestedMaxFrequency` only. The caller holds
+    /// the resource's `changes`.
+    package func change(_ resource: SubscriptionResource, to properties: SubscriptionProperties) throws(PoolError) {
+        let present = resource.properties
+        if present == properties { return }
+        cancelMove(resource)
+        guard let shared = resource.carrier else { return set(properties, of: resource) }
+        var allowed = present
+        allowed.requestedMaxFrequency = properties.requestedMaxFrequency
+        if allowed != properties {
+            throw .lifecycle(rule: "only requestedMaxFrequency may change while the subscription is active")
+        }
+        guard present.requestedMaxFrequency != .unfiltered, let frequency = properties.requestedMaxFrequency,
+            frequency != .unfiltered
+        else {
+            throw .lifecycle(
+                rule: "requestedMaxFrequency may not change from or to unfiltered, or to null, while active"
+            )
+        }
+        if changesAlone(shared, resource, to: properties) {
+            try? shared.subscription.setRequestedMaxFrequency(frequency)
+            set(properties, of: resource)
+        } else {
+            try move(resource, from: present, to: properties)
+        }
+    }
+
+    /// Moves an active resource to another upstream subscription; if that is refused, it returns to its old properties.
+    private func move(
+        _ resource: SubscriptionResource,
+        from present: SubscriptionProperties,
+        to properties: SubscriptionProperties
+    ) throws(PoolError) {
+        if case .pooled(let session) = resource.home {
+            try checkCredits(for: SharedKey(session: session, properties: properties))
+        }
+        if try moveOnTheFly(resource, to: properties) { return set(properties, of: resource) }
+        makeInactive(resource)
+        set(properties, of: resource)
+        do {
+            _ = try makeActive(resource)
+        } catch {
+            set(present, of: resource)
+            _ = try? makeActive(resource)
+            throw error
+        }
+    }
+
+    private func set(_ properties: SubscriptionProperties, of resource: SubscriptionResource) {
+        resource.setProperties(properties)
+        sink.take(.subscription(resource.id, .propertiesChanged(properties)))
+    }
+
+    /// Whether the resource is the only user of its upstream subscription; if so, the subscription's key changes with
+    /// its properties.
+    private func changesAlone(
+        _ shared: SharedSubscription,
+        _ resource: SubscriptionResource,
+        to properties: SubscriptionProperties
+    ) -> Bool {
+        guard let id = shared.id, case .pooled(let session) = resource.home else { return true }
+        let key = SharedKey(session: session, properties: properties)
+        return state.withLock { $0.machine.rekeyed(id, to: key) }
+    }
+
+    /// Starts to move a subscribed resource to the upstream subscription with other properties; false if the resource is
+    /// not subscribed. If it throws, nothing has changed.
+    func moveOnTheFly(
+        _ resource: SubscriptionResource,
+        to properties: SubscriptionProperties
+    ) throws(PoolError) -> Bool {
+        guard case .pooled(let session) = resource.home, let former = resource.carrier, resource.status.isSubscribed
+        else { return false }
+        let key = SharedKey(session: session, properties: properties)
+        while true {
+            let acquired = try acquire(key)
+            let isExpected = acquired.shared.expect(resource, from: former)
+            do throws(PoolError) {
+                try open(acquired)
+            } catch {
+                acquired.shared.forget(resource)
+                _ = resource.move.end()
+                throw error
+            }
+            guard isExpected else { continue }
+            if acquired.shared.hasArrived(resource) { finishMove(resource) }
+            return true
+        }
+    }
+
+    /// The values of the subscription that a resource moves to have come, or the subscription was refused.
+    func arrived(_ resource: SubscriptionResource, _ refusal: UpstreamRefusal?) {
+        resource.changes.withLock { _ in
+            guard let refusal else { return finishMove(resource) }
+            // Without a user: the machine has removed the subscription that was refused.
+            guard resource.move.end() != nil, let former = resource.carrier else { return }
+            former.refuse(resource, refusal)
+            removeUser(of: former)
+        }
+    }
+
+    /// Ends a move without an effect, and releases its target.
+    func cancelMove(_ resource: SubscriptionResource) {
+        guard let target = resource.move.end() else { return }
+        target.forget(resource)
+        removeUser(of: target)
+    }
+
+    private func finishMove(_ resource: SubscriptionResource) {
+        guard let target = resource.move.target, let former = resource.carrier, target !== former else { return }
+        if target.take(resource, from: former) { removeUser(of: former) }
+        resource.notifyWatchers()
+    }
+
+    /// Removes one user of an upstream subscription.
+    func removeUser(of shared: SharedSubscription) {
+        guard let id = shared.id else { return }
+        let now = clock()
+        state.withLock { $0.machine.released(id, at: now) }
+    }
+}
