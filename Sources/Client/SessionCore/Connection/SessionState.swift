@@ -242,3 +242,33 @@ struct RetryPause: Equatable {
     /// Whether the next creation is one without a time limit for the server.
     var isNextUnlimited: Bool
 }
+
+/// Where control and message requests go.
+enum ControlRoute: Equatable {
+    /// They wait.
+    case closed
+    /// On the WebSocket that carries the stream.
+    case socket(ConnectionID)
+    /// By HTTP requests of their own.
+    case http
+}
+
+extension SessionState {
+    /// Where control and message requests go now.
+    var controlRoute: ControlRoute {
+        binding?.controlRoute ?? .closed
+    }
+}
+
+extension SessionBinding {
+    fileprivate var controlRoute: ControlRoute {
+        switch step {
+        case .preflight, .opening, .greeting:
+            .closed
+        case .requested where transport == .webSocketStreaming:
+            .closed
+        case .requested, .pollingForced, .streaming, .polling, .pausing:
+            transport.usesWebSocket ? connection.map { .socket($0) } ?? .closed : .http
+        }
+    }
+}

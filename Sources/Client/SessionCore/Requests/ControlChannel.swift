@@ -67,33 +67,3 @@ struct ControlChannel {
         return connection
     }
 }
-
-/// Where control and message requests go.
-enum ControlRoute: Equatable {
-    /// They wait.
-    case closed
-    /// On the WebSocket that carries the stream.
-    case socket(ConnectionID)
-    /// By HTTP requests of their own.
-    case http
-}
-
-extension SessionState {
-    /// Where control and message requests go now.
-    var controlRoute: ControlRoute {
-        binding?.controlRoute ?? .closed
-    }
-}
-
-extension SessionBinding {
-    fileprivate var controlRoute: ControlRoute {
-        switch step {
-        case .preflight, .opening, .greeting:
-            .closed
-        case .requested where transport == .webSocketStreaming:
-            .closed
-        case .requested, .pollingForced, .streaming, .polling, .pausing:
-            transport.usesWebSocket ? connection.map { .socket($0) } ?? .closed : .http
-        }
-    }
-}
