@@ -115,15 +115,6 @@ extension HubState {
         return wanted
     }
 
-    /// Whether a stream carries a subscription.
-    func isRead(subscription id: SubscriptionID) -> Bool {
-        guard let record = subscriptions[id] else { return false }
-        if !record.streams.isEmpty { return true }
-        guard let client = record.client, let streams = clients[client]?.streams else { return false }
-        let source = StreamSource.client(client, withSubscriptions: true)
-        return streams.contains { self.streams[$0]?.request.sources.contains(source) ?? false }
-    }
-
     func states(of request: StreamRequest) -> [SourceState] {
         var states: [SourceState] = []
         for source in request.sources {

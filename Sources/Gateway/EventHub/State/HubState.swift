@@ -146,6 +146,15 @@ struct HubState: Sendable {
         subscription.streams.union(subscription.client.flatMap { clients[$0]?.streams } ?? [])
     }
 
+    /// Whether a stream carries a subscription.
+    func isRead(subscription id: SubscriptionID) -> Bool {
+        guard let record = subscriptions[id] else { return false }
+        if !record.streams.isEmpty { return true }
+        guard let client = record.client, let streams = clients[client]?.streams else { return false }
+        let source = StreamSource.client(client, withSubscriptions: true)
+        return streams.contains { self.streams[$0]?.request.sources.contains(source) ?? false }
+    }
+
     /// Removes sources from streams. A stream whose last source is removed is closed.
     private mutating func leave(_ affected: Set<String>, where isGone: (StreamSource) -> Bool) {
         for id in affected {

@@ -180,3 +180,12 @@ enum Decimals {
             && parts.allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }
     }
 }
+
+extension JSONNumber {
+    /// The number as an `Int`, if it is whole: `10`, `1e1` and `10.0` alike.
+    var wholeNumber: Int? {
+        if let value = intValue { return value }
+        guard let value = doubleValue, value.rounded() == value, abs(value) < 9_007_199_254_740_992 else { return nil }
+        return Int(value)
+    }
+}

@@ -17,16 +17,16 @@ package enum Right: String, Sendable, CaseIterable {
 /// The rights of the holder of a key or token.
 package struct Rights: Sendable, Equatable {
     /// The permitted operations.
-    package var operations: Set<Right>
+    package var operations: Set<Right> { didSet { noteReach() } }
     /// The permitted upstreams.
-    package var upstreams: [WildcardPattern]
+    package var upstreams: [WildcardPattern] { didSet { noteReach() } }
     /// The permitted items.
-    package var items: [WildcardPattern]
+    package var items: [WildcardPattern] { didSet { noteReach() } }
     /// The permitted data adapters, each also with selectors; nil: all of them with all items, else the default adapter
     /// without selectors.
-    package var dataAdapters: [WildcardPattern]?
+    package var dataAdapters: [WildcardPattern]? { didSet { noteReach() } }
     /// The permitted feeds: only their data may be used, as far as upstreams and items permit it. Nil: any data.
-    package var feeds: [WildcardPattern]?
+    package var feeds: [WildcardPattern]? { didSet { noteReach() } }
     /// The most streams open at a time; nil: no limit of its own.
     package var streams: Int?
     /// The most requests a second; nil: no limit of its own.
@@ -35,6 +35,8 @@ package struct Rights: Sendable, Equatable {
     package var maxSubscriptions: Int?
     /// The most items that these subscriptions may have together; nil: no limit of its own.
     package var maxItems: Int?
+    /// Whether the rights cover the resources of all callers. Each request asks it.
+    package private(set) var reachesOverAll = false
 
     /// Rights from their parts.
     package init(
@@ -57,6 +59,13 @@ package struct Rights: Sendable, Equatable {
         self.rate = rate
         self.maxSubscriptions = maxSubscriptions
         self.maxItems = maxItems
+        noteReach()
+    }
+
+    private mutating func noteReach() {
+        reachesOverAll =
+            feeds == nil && operations.contains(.manage) && upstreams.coverAll && items.coverAll
+            && dataAdapters?.coverAll ?? true
     }
 
     /// All rights: those of callers without authentication.
@@ -83,12 +92,6 @@ extension Rights {
 
     /// Whether every subscription to a covered upstream is covered.
     package var coversAllSubscriptions: Bool { feeds == nil && coversAllItems && coversAllAdapters }
-
-    /// Whether the rights cover the resources of all callers.
-    package var reachesOverAll: Bool {
-        guard feeds == nil, operations.contains(.manage), upstreams.coverAll, items.coverAll else { return false }
-        return dataAdapters?.coverAll ?? true
-    }
 
     /// Whether an upstream is covered.
     package func covers(upstream name: String) -> Bool { upstreams.contains { $0.matches(name) } }

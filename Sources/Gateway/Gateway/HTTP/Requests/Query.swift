@@ -144,12 +144,3 @@ struct QueryReader {
         if !refusals.isEmpty { throw Problem(refusing: refusals) }
     }
 }
-
-extension JSONNumber {
-    /// The number as an `Int`, if it is whole: `10`, `1e1` and `10.0` alike.
-    var wholeNumber: Int? {
-        if let value = intValue { return value }
-        guard let value = doubleValue, value.rounded() == value, abs(value) < 9_007_199_254_740_992 else { return nil }
-        return Int(value)
-    }
-}
