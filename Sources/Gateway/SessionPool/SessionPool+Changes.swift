@@ -86,7 +86,7 @@ extension SessionPool {
                 try open(acquired)
             } catch {
                 acquired.shared.forget(resource)
-                _ = resource.move.end()
+                _ = resource.endMove()
                 throw error
             }
             guard isExpected else { continue }
@@ -100,7 +100,7 @@ extension SessionPool {
         resource.changes.withLock { _ in
             guard let refusal else { return finishMove(resource) }
             // Without a user: the machine has removed the subscription that was refused.
-            guard resource.move.end() != nil, let former = resource.carrier else { return }
+            guard resource.endMove() != nil, let former = resource.carrier else { return }
             former.refuse(resource, refusal)
             removeUser(of: former)
         }
@@ -108,13 +108,13 @@ extension SessionPool {
 
     /// Ends a move without an effect, and releases its target.
     func cancelMove(_ resource: SubscriptionResource) {
-        guard let target = resource.move.end() else { return }
+        guard let target = resource.endMove() else { return }
         target.forget(resource)
         removeUser(of: target)
     }
 
     private func finishMove(_ resource: SubscriptionResource) {
-        guard let target = resource.move.target, let former = resource.carrier, target !== former else { return }
+        guard let target = resource.moveTarget, let former = resource.carrier, target !== former else { return }
         if target.take(resource, from: former) { removeUser(of: former) }
         resource.notifyWatchers()
     }

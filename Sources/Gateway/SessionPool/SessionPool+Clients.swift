@@ -186,16 +186,18 @@ extension SessionPool {
 
     func closeClient(_ client: PooledClient) {
         guard client.startClosing() else { return }
-        state.withLock { state in
+        let isStopping = state.withLock { state in
             state.clients[client.id] = nil
             state.clientOrder.removeAll { $0 == client.id }
             state.machine.clientRemoved(client.id)
+            return state.isStopping
         }
         if client.isDedicated {
             for resource in resources() where resource.home == .dedicated(client.id) { deleteResource(resource) }
         }
-        // The server ends the subscriptions with the session: no request is sent for each of them.
-        for shared in sharedSubscriptions(on: client) { release(shared) }
+        // The server ends the subscriptions with the session: no request is sent for each of them. When the pool stops,
+        // the streams are closed already, and nothing is reported.
+        for shared in sharedSubscriptions(on: client) { if isStopping { shared.end() } else { release(shared) } }
         client.core.disconnect()
         retired.continuation.yield(client)
         logger.debug("client closed", metadata: ["client": "\(client.id)"])

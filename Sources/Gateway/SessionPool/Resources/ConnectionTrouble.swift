@@ -43,3 +43,8 @@ package enum ConnectionReport: Sendable, Equatable {
 
 /// Receives the reports of clients, on the task of the client; it must not wait.
 package typealias ConnectionObserver = @Sendable (PooledClient, ConnectionReport) -> Void
+
+extension ClientStatus {
+    /// Whether updates can arrive in this status.
+    var delivers: Bool { isConnected && self != .connectedStreamSensing }
+}

@@ -41,6 +41,9 @@ package final class PooledClient: Sendable {
     /// Held by a request from the look at the tag of the options or details to the end of its change.
     package let changes = Mutex(())
 
+    /// Whether updates can arrive in the present status.
+    let isDelivering = Atomic(false)
+
     let sink: any PoolSink
     private let metrics: UpstreamMetrics
     private let clock: @Sendable () -> Moment
@@ -79,6 +82,7 @@ package final class PooledClient: Sendable {
     /// Starts to report the events of the client to the sink.
     func startReporting() {
         state.withLock { $0.legacy = LegacyDerivation(status: core.status) }
+        isDelivering.store(core.status.delivers, ordering: .relaxed)
         core.addObserver(self)
     }
 
@@ -232,6 +236,7 @@ extension PooledClient: ClientObserver {
     }
 
     private func changed(_ status: ClientStatus) {
+        isDelivering.store(status.delivers, ordering: .relaxed)
         note(status)
         planReconnect(after: status)
         let failure = sink.lastFailure(of: self)

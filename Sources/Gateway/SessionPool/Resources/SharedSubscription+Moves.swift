@@ -1,5 +1,4 @@
 internal import Changes
-internal import Primitives
 internal import SessionCore
 internal import Synchronization
 
@@ -10,13 +9,13 @@ extension SharedSubscription {
     /// Lets a resource of another subscription wait until this one has the values that take the place of the former
     /// ones; false if this subscription has ended meanwhile.
     func expect(_ resource: SubscriptionResource, from former: SharedSubscription) -> Bool {
-        former.share { table in resource.move.start(to: self, from: table) }
+        former.share { table in resource.startMove(to: self, from: table) }
         let isExpected = state.withLock { state in
             if state.hasEnded { return false }
             state.arriving.append(Arrival(resource: resource))
             return true
         }
-        if !isExpected { _ = resource.move.end() }
+        if !isExpected { _ = resource.endMove() }
         return isExpected
     }
 
@@ -53,8 +52,8 @@ extension SharedSubscription {
         guard former.release(resource) else { return false }
         state.withLock { state in
             state.arriving.removeAll { $0.resource === resource }
-            guard let readers = resource.move.table, !state.hasEnded else {
-                _ = resource.move.end()
+            guard let readers = resource.movingTable, !state.hasEnded else {
+                _ = resource.endMove()
                 resource.left()
                 return sink.take(Self.leaving(resource))
             }
@@ -88,41 +87,38 @@ extension SharedSubscription {
 }
 
 /// The move of a resource to another upstream subscription.
-final class SubscriptionMove: Sendable {
-    private struct State {
-        let target: SharedSubscription
-        /// The values that the readers of the resource have.
-        var table: ValueTable
-    }
+struct SubscriptionMove {
+    /// The upstream subscription that the resource moves to.
+    let target: SharedSubscription
+    /// The values that the readers of the resource have.
+    var table: ValueTable
+}
 
-    /// Whether the resource moves: asked for each event, without a lock. A move starts while the former subscription
-    /// delivers no event.
-    let isUnderWay = Atomic(false)
-    private let state = RankedMutex<State?>(nil, rank: .subscriptionResource)
-
+extension SubscriptionResource {
     /// The upstream subscription that the resource moves to; nil: the resource does not move.
-    var target: SharedSubscription? { state.withLock { $0?.target } }
+    var moveTarget: SharedSubscription? { move.withLock { $0?.target } }
 
     /// The values that the readers of the resource have; nil: the resource does not move.
-    var table: ValueTable? { state.withLock { $0?.table } }
+    var movingTable: ValueTable? { move.withLock { $0?.table } }
 
-    /// Starts a move from a subscription with these values; its events are applied to them until the end of the move.
-    func start(to target: SharedSubscription, from table: ValueTable) {
-        isUnderWay.store(true, ordering: .relaxed)
-        state.withLock { $0 = State(target: target, table: table) }
+    /// Starts a move from a subscription with these values; its events are applied to them until the end of the move. The
+    /// former subscription delivers no event meanwhile.
+    func startMove(to target: SharedSubscription, from table: ValueTable) {
+        isMoving.store(true, ordering: .relaxed)
+        move.withLock { $0 = SubscriptionMove(target: target, table: table) }
     }
 
     /// Applies an event of the former subscription to the values of the readers.
-    func apply(_ event: SubscriptionEvent) {
-        state.withLock { $0?.table.apply(event) }
+    func applyToMove(_ event: SubscriptionEvent) {
+        move.withLock { $0?.table.apply(event) }
     }
 
     /// Ends the move; returns its target, nil if the resource did not move.
-    func end() -> SharedSubscription? {
-        isUnderWay.store(false, ordering: .relaxed)
-        return state.withLock { state in
-            defer { state = nil }
-            return state?.target
+    func endMove() -> SharedSubscription? {
+        isMoving.store(false, ordering: .relaxed)
+        return move.withLock { move in
+            defer { move = nil }
+            return move?.target
         }
     }
 }
@@ -139,7 +135,7 @@ struct Arrival {
 
     /// Takes an event of the new subscription, whose values are in `table`. Returns whether all values have come.
     mutating func take(_ event: SubscriptionEvent, _ table: ValueTable) -> Bool {
-        guard let readers = resource.move.table else { return false }
+        guard let readers = resource.movingTable else { return false }
         switch event {
         case .update(let update): check(update.itemPos, readers, table)
         case .endOfSnapshot(let item): check(item, readers, table)
@@ -152,7 +148,7 @@ struct Arrival {
 
     /// Looks for the items that are missing; returns whether all values have come.
     mutating func look(_ table: ValueTable) -> Bool {
-        if let readers = resource.move.table { look(readers, table) }
+        if let readers = resource.movingTable { look(readers, table) }
         return missing?.isEmpty ?? false
     }
 

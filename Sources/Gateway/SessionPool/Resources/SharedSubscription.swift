@@ -99,7 +99,7 @@ final class SharedSubscription: Sendable {
             defer { state.arriving = [] }
             return state.arriving
         }
-        for arrival in arriving where arrival.resource.move.target === self { _ = arrival.resource.move.end() }
+        for arrival in arriving where arrival.resource.moveTarget === self { _ = arrival.resource.endMove() }
         subscription.removeObserver(self)
     }
 
@@ -208,7 +208,7 @@ extension SharedSubscription: SubscriptionObserver {
             for resource in state.resources {
                 // Nearly all events are updates, and take no lock here. The order is that of `Watchers.isEmpty`.
                 resource.updates.wrappingAdd(1, ordering: .sequentiallyConsistent)
-                if resource.move.isUnderWay.load(ordering: .relaxed) { resource.move.apply(update) }
+                if resource.isMoving.load(ordering: .relaxed) { resource.applyToMove(update) }
                 if notification > 0 {
                     sink.take(update, of: resource.id, notification: notification)
                 } else if let delivery = events.publish(update, of: resource.id) {

@@ -50,8 +50,10 @@ package final class SubscriptionResource: Sendable {
 
     /// The updates since the resource was made: each is also a version of the status.
     let updates = Atomic<UInt64>(0)
-    /// The move of the resource to another upstream subscription.
-    let move = SubscriptionMove()
+    /// Whether the resource moves to another upstream subscription: asked for each event, without a lock.
+    let isMoving = Atomic(false)
+    /// The move; nil: the resource does not move.
+    let move = RankedMutex<SubscriptionMove?>(nil, rank: .subscriptionResource)
     private let state: RankedMutex<State>
 
     init(
@@ -118,7 +120,7 @@ package final class SubscriptionResource: Sendable {
         let present = present
         return SubscriptionReading(
             table: present.carrier?.table ?? ValueTable(properties: present.properties),
-            isStale: present.carrier?.client.core.status.delivers == false,
+            isStale: present.carrier?.client.isDelivering.load(ordering: .relaxed) == false,
             status: present.status
         )
     }
@@ -184,12 +186,12 @@ package final class SubscriptionResource: Sendable {
         } else {
             state.withLock { $0.status.apply(event) }
         }
-        if move.isUnderWay.load(ordering: .relaxed) { move.apply(event) }
+        if isMoving.load(ordering: .relaxed) { applyToMove(event) }
     }
 
     /// Ends the move: its target carries the resource. Values and status stay as they are.
     func moved(to target: SharedSubscription) {
-        _ = move.end()
+        _ = endMove()
         state.withLock { state in
             state.carrier = target
             state.status.version &+= 1
@@ -199,11 +201,6 @@ package final class SubscriptionResource: Sendable {
     func notifyWatchers() {
         if !watchers.isEmpty { watchers.notify(status) }
     }
-}
-
-extension ClientStatus {
-    /// Whether updates can arrive in this status.
-    fileprivate var delivers: Bool { isConnected && self != .connectedStreamSensing }
 }
 
 /// The status of a subscription resource at a moment.
