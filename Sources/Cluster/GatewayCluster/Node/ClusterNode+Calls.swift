@@ -16,6 +16,9 @@ extension ClusterNode {
         return .process(process)
     }
 
+    /// Whether the log has a client, subscription or prepared stream.
+    func isInLog(_ id: String) -> Bool { state.withLock { $0.machine.holder(of: id) } != .unknown }
+
     /// Counts how many times the reports of this member were discarded; nil while it does not belong to the cluster.
     var generation: Int? { reports.withLock { $0.outbox.isOpen ? $0.outbox.generation : nil } }
 

@@ -76,17 +76,20 @@ struct ClusterRouting: Sendable {
         // Another member may have opened the stream just now, and owns it then.
         if cluster.isPrepared(id) { _ = await cluster.appliesEnd() }
         while !isHere(id) {
-            switch cluster.holder(of: id) {
-            case .process(let process):
-                let response = await cluster.response(of: process, to: call, abandonment)
+            let holder = cluster.holder(of: id)
+            var response: Response?
+            if case .process(let process) = holder {
+                response = await cluster.response(of: process, to: call, abandonment)
                 if abandonment.isAbandoned { return }
-                if let response { return call.respond(response) }
-            case .unknown:
+            }
+            // The member that created a stream does not have it if another one has opened it since: at the beginning of an
+            // epoch, the log knows neither.
+            if let response, response.status != 404 || cluster.isInLog(id) { return call.respond(response) }
+            if response != nil || holder == .unknown {
                 // Another member may have created it just now.
                 if let read, read == cluster.epoch { return performHere(call, operation) }
                 let epoch = cluster.epoch
                 read = await cluster.caughtUp() ? epoch : nil
-            case .own, .none: break
             }
             if abandonment.isAbandoned { return }
             // When the member stops, its tasks cannot sleep any more.
