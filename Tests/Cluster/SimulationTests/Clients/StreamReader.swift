@@ -20,6 +20,10 @@ final class StreamReader {
     /// The items that it reads.
     let items: [String]
     let isMerged: Bool
+    /// The path and the query of the stream; nil: there is none at the moment.
+    var target: (path: String, query: String)?
+    /// Called with the status of a response that is not a stream; true if that status may be.
+    var isAllowed: (Int) -> Bool = { $0 == 503 }
     private let simulation: Simulation
     private let contents: Contents
     private var state = State.idle
@@ -40,10 +44,17 @@ final class StreamReader {
     init(_ name: Int, _ items: [String], isMerged: Bool, _ contents: Contents, _ simulation: Simulation) {
         (self.name, self.items, self.isMerged) = (name, items, isMerged)
         (self.contents, self.simulation) = (contents, simulation)
+        target = ("/v1/stream", Self.query(items, isMerged: isMerged))
         visit(after: 500)
     }
 
     private var simulator: Simulator { simulation.simulator }
+
+    /// The query of the stream of some items.
+    static func query(_ items: [String], isMerged: Bool) -> String {
+        let kind = isMerged ? "MERGE" : "RAW"
+        return "upstream=demo&mode=\(kind)&dataAdapter=\(kind)&items=\(items.joined(separator: ","))&fields=number"
+    }
 
     /// Leaves for good.
     func end() {
@@ -84,35 +95,31 @@ final class StreamReader {
     }
 
     private func open() {
-        guard let gateway = simulation.anyGateway() else { return }
+        guard let target, let gateway = simulation.anyGateway() else { return }
         attempt += 1
-        let (adapter, mode) = isMerged ? ("MERGE", "MERGE") : ("RAW", "RAW")
         var fields = HTTPFields([
             HTTPField("Host", "gateway.example"), HTTPField("Authorization", "Bearer \(Simulation.admin)"),
             HTTPField("Accept", "text/event-stream"),
         ])
         if let lastID { fields.append("Last-Event-ID", lastID) }
-        let query =
-            "upstream=demo&mode=\(mode)&dataAdapter=\(adapter)&items=\(items.joined(separator: ","))&fields=number"
-        let request = HTTPRequest(method: "GET", rawPath: "/v1/stream", rawQuery: query, headers: fields)
+        let request = HTTPRequest(method: "GET", rawPath: target.path, rawQuery: target.query, headers: fields)
         state = .opening(gateway, attempt: attempt)
         let number = attempt
         _ = gateway.send(request) { [self] answer in
-            guard case .opening(_, number) = state else {
+            switch (answer, state) {
+            case (.stream(let descriptor), .opening(_, number)) where !isOver:
+                state = .reading(gateway, descriptor)
+                (parser, chunks) = (EventStreamParser(), ChunkDecoder())
+                return
+            case (.stream(let descriptor), _):
                 // It has left meanwhile.
-                if case .stream(let descriptor) = answer { Glibc.close(descriptor) }
-                return
+                Glibc.close(descriptor)
+                gateway.wake()
+            case (.response(let response), .opening(_, number)) where self.target?.path == target.path:
+                if !isAllowed(response.status) { problems.append("reader \(name): status \(response.status)") }
+            default: break
             }
-            state = .idle
-            guard case .stream(let descriptor) = answer, !isOver else {
-                if case .stream(let descriptor) = answer { Glibc.close(descriptor) }
-                if case .response(let response) = answer, response.status != 503 {
-                    problems.append("reader \(name): status \(response.status)")
-                }
-                return
-            }
-            state = .reading(gateway, descriptor)
-            (parser, chunks) = (EventStreamParser(), ChunkDecoder())
+            if case .opening(_, number) = state { state = .idle }
         }
     }
 
@@ -161,7 +168,7 @@ final class StreamReader {
         guard id != lastID || event.name == "update" else { return }
         let (epoch, number) = Self.parts(of: id)
         let isState = number & 0xFFFF >= 0xFF00
-        if let known = contents.events[id], known != event.name + event.data, !isState {
+        if let known = contents.events[id], known != event.name + event.data, !isState, !simulation.hasTwoLogs {
             problems.append("\(id) is \(known) and \(event.name)\(event.data)")
         }
         contents.events[id] = event.name + event.data

@@ -19,6 +19,20 @@ struct Schedule: CustomStringConvertible {
         case engineRestore
         /// The engine returns with an empty log.
         case engineEmpty
+        /// The engine loses its newest frames while it runs, and the log grows again differently.
+        case engineLoseTail
+        /// The engine creates the log anew while it runs.
+        case engineRecreate
+        /// The engine shows some processes other frames than those that were appended.
+        case engineLie
+        /// Some processes cannot read a frame in the middle of the log.
+        case engineMissing
+        /// The engine appends frames again that it has.
+        case engineRepeat
+        /// The engine delivers frames more than once.
+        case engineEcho
+        /// A server that is behind returns the frames that some processes fetch, which have lost their connections.
+        case engineStale
         /// A process has no connection to the upstream server.
         case upstreamCut
         /// The upstream connections of a process break once.

@@ -1,8 +1,9 @@
 import Primitives
 import Replication
+import TestSupport
 
 /// The engine, as `ClusterEngine` describes it: appends and deliveries are late, and lost at times; connections are cut; the
-/// log is emptied, or goes back to an earlier state.
+/// log is emptied, or goes back to an earlier state; processes are shown other frames than those that were appended.
 ///
 /// `@unchecked Sendable`: used by the thread of the simulation only.
 final class SimulatedEngine: @unchecked Sendable {
@@ -16,6 +17,7 @@ final class SimulatedEngine: @unchecked Sendable {
     private var connections: [Int: SimulatedConnection] = [:]
     /// The processes that cannot connect.
     private var absent: Set<Int> = []
+    private var lies = EngineLies()
     private var replies: [String: SimulatedReply] = [:]
     private var address = 0
 
@@ -47,12 +49,37 @@ final class SimulatedEngine: @unchecked Sendable {
     func start() { isUp = true }
 
     /// The log loses its newest frames.
-    func rollBack(by count: Int) { log.removeLast(min(count, log.count)) }
+    func rollBack(by count: Int) {
+        log.removeLast(min(count, log.count))
+        lies.forget(from: log.count)
+    }
 
     func empty() {
         log = []
+        lies = EngineLies()
         created += 1
     }
+
+    // MARK: - Lies
+
+    /// These processes read other frames than the next ones.
+    func lie(_ lie: EngineLie, to processes: Set<Int>) {
+        lies.begin(lie, to: processes, at: log.count, bit: Int.random(in: 0..<1 << 20, using: &simulator.generator))
+    }
+
+    /// These processes cannot read the next frame.
+    func loseNextFrame(for processes: Set<Int>) { lies.lose(log.count, for: processes) }
+
+    /// A server that receives no frames any more returns the frames that these processes fetch, until `endStaleness`.
+    func answerFromStaleServer(_ processes: Set<Int>) { lies.stale = (processes, log.count) }
+
+    func endStaleness() { lies.stale = nil }
+
+    /// Frames that the log has are appended again, since it does not recognize them any more.
+    func repeatFrames(_ count: Int) { for frame in log.suffix(count) { append(frame) } }
+
+    /// How often a process receives a frame more than once, in thousandths.
+    var echoes = 0
 
     private func disconnect(_ process: Int, isNoticed: Bool) {
         guard let connection = connections.removeValue(forKey: process) else { return }
@@ -72,23 +99,33 @@ final class SimulatedEngine: @unchecked Sendable {
         if connections[connection.number] === connection { disconnect(connection.number, isNoticed: true) }
     }
 
-    var generation: LogGeneration { LogGeneration(created: "\(created)", first: 1, last: UInt64(log.count)) }
+    fileprivate var generation: LogGeneration {
+        LogGeneration(created: "\(created)", first: 1, last: UInt64(log.count))
+    }
 
     fileprivate func append(_ frame: [UInt8]) {
         guard !happens(loss) else { return }
-        let data = created
         simulator.schedule(after: simulator.delay(upTo: 20), as: Simulator.world) { [self] in
-            guard isUp, created == data else { return }
+            guard isUp else { return }
             log.append(frame)
-            let stored = StoredFrame(position: UInt64(log.count), bytes: frame)
-            for (_, connection) in connections.sorted(by: { $0.key < $1.key }) where !happens(loss) {
-                connection.deliver(.frame(stored))
-            }
+            for index in lies.appended(to: log) { announce(index) }
         }
     }
 
-    fileprivate func frames(_ range: ClosedRange<UInt64>) -> [StoredFrame] {
-        range.filter { $0 > 0 && $0 <= UInt64(log.count) }.map { StoredFrame(position: $0, bytes: log[Int($0) - 1]) }
+    private func announce(_ index: Int) {
+        for (process, connection) in connections.sorted(by: { $0.key < $1.key }) where !happens(loss) {
+            guard let frame = lies.frame(index, of: log, for: process) else { continue }
+            connection.deliver(.frame(frame))
+            if happens(echoes) { connection.deliver(.frame(frame)) }
+        }
+    }
+
+    fileprivate func frames(_ range: ClosedRange<UInt64>, for process: Int) -> [StoredFrame] {
+        let end = UInt64(lies.end(of: log, for: process))
+        let frames = range.lazy.filter { $0 > 0 && $0 <= end }.map {
+            self.lies.frame(Int($0) - 1, of: self.log, for: process)
+        }
+        return frames.prefix { $0 != nil }.compactMap(\.self)
     }
 
     fileprivate func broadcast(_ bytes: [UInt8]) {
@@ -199,7 +236,7 @@ private final class SimulatedConnection: EngineConnection, @unchecked Sendable {
 
     func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame] {
         try await answer {
-            let frames = engine.frames(range)
+            let frames = engine.frames(range, for: number)
             if frames.isEmpty { throw EngineError.missing }
             return frames
         }

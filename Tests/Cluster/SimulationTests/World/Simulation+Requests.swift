@@ -46,12 +46,14 @@ extension Simulation {
         }
     }
 
-    /// Removes the subscriptions that are left.
-    func removeSubscriptions() {
+    /// Removes the subscriptions and prepared streams that are left.
+    func removeResources() {
         for _ in 0..<2 {
-            call(Self.request("GET", "/v1/subscriptions", "", nil)) { [self] _, json in
-                for id in (json["subscriptions"]?.array ?? []).compactMap({ $0["id"]?.string }) {
-                    call(Self.request("DELETE", "/v1/subscriptions/\(id)", "", nil)) { _, _ in }
+            for kind in ["subscriptions", "streams"] {
+                call(Self.request("GET", "/v1/\(kind)", "", nil)) { [self] _, json in
+                    for id in (json[kind]?.array ?? []).compactMap({ $0["id"]?.string }) {
+                        call(Self.request("DELETE", "/v1/\(kind)/\(id)", "", nil)) { _, _ in }
+                    }
                 }
             }
             simulator.run(for: .seconds(10))

@@ -26,16 +26,22 @@ final class Simulation {
 
     let simulator: Simulator
     let schedule: Schedule
-    /// How often the engine has lost data.
-    private(set) var losses = 0
+    /// How often the engine has begun to lose data, and how often that was over.
+    var losses = 0
+    /// Whether it is losing data, or members have not reported again what they have.
+    var isLosing: Bool { losses % 2 == 1 }
+    /// Whether different frames may have been read at the same position.
+    var hasTwoLogs = false
     /// Whether readers stay where they are.
     private(set) var isCalm = false
     private(set) var problems: [String] = []
     private var gateways: [SimulatedGateway] = []
     private var readers: [StreamReader] = []
     private var callers: [ResourceCaller] = []
-    private let engine: SimulatedEngine
-    private let server: SimulatedServer
+    private var prepared: [PreparedReader] = []
+    private var holders: [TicketHolder] = []
+    let engine: SimulatedEngine
+    let server: SimulatedServer
     private let configuration: GatewayConfiguration
     private lazy var limitedCaller = LimitedCaller(self)
     private var isPublishing = true
@@ -88,6 +94,8 @@ final class Simulation {
             readers.append(StreamReader(name, items, isMerged: name % 3 == 2, contents, self))
         }
         callers = (0..<2).map { ResourceCaller($0, self) }
+        prepared = (0..<2).map { PreparedReader(readers.count + $0, contents, self) }
+        holders = (0..<2).map { TicketHolder($0, self) }
         _ = limitedCaller
         simulator.run(for: .seconds(3))
         for step in schedule.steps { perform(step) }
@@ -97,9 +105,9 @@ final class Simulation {
 
     // MARK: - Processes
 
-    private func start() { gateways.append(SimulatedGateway(gateways.count, simulator, configuration, engine, server)) }
+    func start() { gateways.append(SimulatedGateway(gateways.count, simulator, configuration, engine, server)) }
 
-    private var alive: [SimulatedGateway] { gateways.filter(\.isAlive) }
+    var alive: [SimulatedGateway] { gateways.filter(\.isAlive) }
 
     /// A gateway that a balancer chooses; it may be paused.
     func anyGateway() -> SimulatedGateway? { alive.randomElement(using: &simulator.generator) }
@@ -115,68 +123,12 @@ final class Simulation {
         }
     }
 
-    private func kill(_ gateway: SimulatedGateway) {
-        for reader in readers { reader.lost(gateway) }
+    func kill(_ gateway: SimulatedGateway) {
+        for reader in readers + prepared.map(\.reader) { reader.lost(gateway) }
+        for holder in holders { holder.lost(gateway) }
         engine.forget(gateway.number)
         server.refuse(gateway.number, isKilled: true)
         gateway.end()
-    }
-
-    // MARK: - Faults
-
-    private func perform(_ step: Schedule.Step) {
-        simulator.run(for: .milliseconds(step.pause))
-        let (present, length) = (alive, Duration.milliseconds(step.length))
-        let gateway = present[step.choice % present.count]
-        switch step.fault {
-        case .kill: replace(gateway) { kill(gateway) }
-        case .leave:
-            replace(gateway) {
-                gateway.leave()
-                simulator.run(for: .seconds(1))
-                kill(gateway)
-            }
-        case .join: if present.count < 5 { start() }
-        case .pause:
-            gateway.pause()
-            simulator.run(for: length)
-            gateway.resume()
-            simulator.run(for: .seconds(4))
-        case .engineCut:
-            engine.cut(gateway.number)
-            simulator.run(for: length)
-            engine.admit(gateway.number)
-        case .engineStop: withoutEngine(length) {}
-        case .engineRestore:
-            losses += 1
-            withoutEngine(length) { engine.rollBack(by: step.choice * 4 + 1) }
-        case .engineEmpty:
-            losses += 1
-            withoutEngine(length) { engine.empty() }
-        case .upstreamCut:
-            server.refuse(gateway.number)
-            simulator.run(for: length)
-            server.admit(gateway.number)
-        case .upstreamBreak: server.cut(gateway.number)
-        }
-    }
-
-    /// Replaces a process; what it alone knew has to be known to others before the next one is replaced.
-    private func replace(_ gateway: SimulatedGateway, _ body: () -> Void) {
-        start()
-        simulator.run(for: .seconds(5))
-        body()
-        simulator.run(for: .seconds(5))
-    }
-
-    private func withoutEngine(_ time: Duration, _ body: () -> Void) {
-        engine.stop()
-        simulator.run(for: time)
-        body()
-        engine.start()
-        // Members report again what they have; what is made or changed meanwhile may be lost with the engine's data.
-        simulator.run(for: .seconds(6))
-        losses += losses > 0 ? 1 : 0
     }
 
     // MARK: - Checks
@@ -189,7 +141,7 @@ final class Simulation {
         if upstream != 3 { problems.append("\(upstream) upstream subscriptions for 3 different ones") }
         isPublishing = false
         simulator.run(for: .seconds(3))
-        for reader in readers {
+        for reader in readers + prepared.map(\.reader) {
             for item in reader.items where reader.highest[item] != server.published[item] {
                 let (last, present) = (reader.highest[item] ?? 0, server.published[item] ?? 0)
                 problems.append("reader \(reader.name): \(item) ends at \(last) instead of \(present)")
@@ -201,13 +153,17 @@ final class Simulation {
     private func finish() {
         for reader in readers { reader.end() }
         for caller in callers { caller.end() }
+        for reader in prepared { reader.end() }
+        for holder in holders { holder.end() }
         limitedCaller.end()
         simulator.run(for: .seconds(60))
         problems += readers.flatMap(\.problems) + callers.flatMap(\.problems) + limitedCaller.problems
+        problems += prepared.flatMap { $0.problems + $0.reader.problems } + holders.flatMap(\.problems)
         if simulator.isEndless { problems.append("the work of one moment does not end") }
         if !limitedCaller.isDone || !callers.allSatisfy(\.isDone) { problems.append("a caller does not end") }
-        // With the engine's data its keys are lost, so that a repeated request makes a second subscription.
-        if losses > 0 { removeSubscriptions() }
+        if !prepared.allSatisfy(\.isDone) || !holders.allSatisfy(\.isDone) { problems.append("a reader does not end") }
+        // With the engine's data its keys are lost, so that a repeated request makes a second resource.
+        if losses > 0 { removeResources() }
         for gateway in alive { check(gateway) }
         let census = server.census
         if census.sessions > 0 { problems.append("\(census.sessions) upstream sessions are left") }
@@ -245,12 +201,42 @@ final class Simulation {
         if left > 0 { problems.append("\(left) gateways are not freed") }
     }
 
-    /// How many resumed and how many gaps there were, and how many resources were confirmed.
-    var figures: (resumed: Int, gaps: Int, confirmed: Int, refused: Int) {
-        (
-            readers.map(\.resumed).reduce(0, +), readers.map(\.gaps).reduce(0, +),
-            callers.map(\.confirmed).reduce(0, +), limitedCaller.refused
+    /// What the readers and callers have seen.
+    var figures: Figures {
+        let streams = readers + prepared.map(\.reader)
+        return Figures(
+            resumed: streams.map(\.resumed).reduce(0, +),
+            gaps: streams.map(\.gaps).reduce(0, +),
+            confirmed: callers.map(\.confirmed).reduce(0, +),
+            refused: limitedCaller.refused,
+            prepared: prepared.map(\.made).reduce(0, +),
+            tickets: holders.map(\.used).reduce(0, +)
         )
+    }
+
+    /// How often streams resumed or had a gap, resources were confirmed, a quota was reached, a stream was prepared, and a
+    /// ticket opened a stream.
+    struct Figures: CustomStringConvertible {
+        var resumed = 0
+        var gaps = 0
+        var confirmed = 0
+        var refused = 0
+        var prepared = 0
+        var tickets = 0
+
+        mutating func add(_ other: Figures) {
+            resumed += other.resumed
+            gaps += other.gaps
+            confirmed += other.confirmed
+            refused += other.refused
+            prepared += other.prepared
+            tickets += other.tickets
+        }
+
+        var description: String {
+            "\(resumed) resumed, \(gaps) gaps, \(confirmed) resources, \(refused) refused by a quota, "
+                + "\(prepared) prepared streams, \(tickets) tickets used"
+        }
     }
 }
 

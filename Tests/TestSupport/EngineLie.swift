@@ -1,5 +1,5 @@
 /// What an engine shows to some members instead of the frames that it has acknowledged.
-enum EngineLie: CaseIterable, Sendable {
+package enum EngineLie: CaseIterable, Sendable {
     /// One bit of a frame is another one.
     case flippedBit
     /// An earlier frame is at the position of a later one.
@@ -10,7 +10,7 @@ enum EngineLie: CaseIterable, Sendable {
     case otherOrder
 
     /// The bytes at the last positions of a log, by position, as the lie shows them; nil: the log is too short.
-    func shown(_ log: [[UInt8]], from position: Int, bit: Int) -> [Int: [UInt8]]? {
+    package func shown(_ log: [[UInt8]], from position: Int, bit: Int) -> [Int: [UInt8]]? {
         guard log.count > position, position > 1 else { return nil }
         var frame = log[position]
         switch self {

@@ -1,0 +1,111 @@
+import TestSupport
+
+/// The faults of a schedule.
+extension Simulation {
+    func perform(_ step: Schedule.Step) {
+        simulator.run(for: .milliseconds(step.pause))
+        let (present, length) = (alive, Duration.milliseconds(step.length))
+        let gateway = present[step.choice % present.count]
+        switch step.fault {
+        case .kill: replace(gateway) { kill(gateway) }
+        case .leave:
+            replace(gateway) {
+                gateway.leave()
+                simulator.run(for: .seconds(1))
+                kill(gateway)
+            }
+        case .join: if present.count < 5 { start() }
+        case .pause:
+            gateway.pause()
+            simulator.run(for: length)
+            gateway.resume()
+            simulator.run(for: .seconds(4))
+        case .engineCut:
+            engine.cut(gateway.number)
+            simulator.run(for: length)
+            engine.admit(gateway.number)
+        case .engineStop: withoutEngine(length) {}
+        case .engineRestore: losing { withoutEngine(length) { engine.rollBack(by: step.choice * 4 + 1) } }
+        case .engineEmpty: losing { withoutEngine(length) { engine.empty() } }
+        case .engineLoseTail, .engineRecreate, .engineLie, .engineMissing, .engineRepeat, .engineEcho, .engineStale:
+            deceive(step, gateway, length)
+        case .upstreamCut:
+            server.refuse(gateway.number)
+            simulator.run(for: length)
+            server.admit(gateway.number)
+        case .upstreamBreak: server.cut(gateway.number)
+        }
+    }
+
+    /// Replaces a process; what it alone knew has to be known to others before the next one is replaced.
+    private func replace(_ gateway: SimulatedGateway, _ body: () -> Void) {
+        start()
+        simulator.run(for: .seconds(5))
+        body()
+        simulator.run(for: .seconds(5))
+    }
+
+    private func withoutEngine(_ time: Duration, _ body: () -> Void) {
+        engine.stop()
+        simulator.run(for: time)
+        body()
+        engine.start()
+        simulator.run(for: .seconds(6))
+    }
+
+    /// Runs a fault by which the engine loses frames. Members report again what they have; what is made or changed meanwhile
+    /// may be lost.
+    private func losing(_ body: () -> Void) {
+        losses += 1
+        body()
+        losses += 1
+    }
+
+    // MARK: - Lies
+
+    private func deceive(_ step: Schedule.Step, _ gateway: SimulatedGateway, _ length: Duration) {
+        let numbers = Set(alive.map(\.number))
+        let deceived = [[gateway.number], numbers.subtracting([gateway.number]), numbers][step.length % 3]
+        switch step.fault {
+        case .engineLoseTail:
+            hasTwoLogs = true
+            losing {
+                engine.rollBack(by: step.choice + 1)
+                simulator.run(for: .seconds(8))
+            }
+        case .engineRecreate:
+            hasTwoLogs = true
+            losing {
+                engine.empty()
+                simulator.run(for: .seconds(12))
+            }
+        case .engineLie:
+            losing {
+                engine.lie(EngineLie.allCases[step.choice % EngineLie.allCases.count], to: deceived)
+                simulator.run(for: .seconds(8))
+            }
+        case .engineMissing:
+            losing {
+                engine.loseNextFrame(for: deceived)
+                simulator.run(for: .seconds(10))
+            }
+        case .engineRepeat:
+            engine.repeatFrames(step.choice * 4 + 1)
+            simulator.run(for: .seconds(2))
+        case .engineEcho:
+            engine.echoes = 300
+            simulator.run(for: length)
+            engine.echoes = 0
+        default:
+            engine.answerFromStaleServer(deceived)
+            simulator.run(for: .seconds(1))
+            for number in deceived.sorted() {
+                engine.cut(number)
+                engine.admit(number)
+            }
+            simulator.run(for: length)
+            engine.endStaleness()
+            simulator.run(for: .seconds(4))
+        }
+    }
+}

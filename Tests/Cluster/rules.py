@@ -1,0 +1,360 @@
+"""The rules of the product that `mutants` leaves out, one at a time."""
+
+MEMBER = "Sources/Cluster/Replication/Member/MemberMachine"
+LOG = "Sources/Cluster/Replication/Log/"
+LEDGER = "Sources/Cluster/Replication/Membership/ClusterLedger"
+MEMBERS = "Sources/Cluster/Replication/Membership/"
+QUOTAS = "Sources/Cluster/Replication/Quotas/"
+TICKETS = "Sources/Cluster/Replication/Tickets/TicketUses.swift"
+STREAMS = "Sources/Cluster/Replication/Streams/PreparedStreamRecord.swift"
+REQUESTS = "Sources/Cluster/Replication/Requests/IdempotentRequests.swift"
+GATE = "Sources/Cluster/GatewayCluster/Resources/StreamGate.swift"
+RESOURCES = "Sources/Cluster/GatewayCluster/Resources/ClusterResources.swift"
+CALLS = "Sources/Cluster/GatewayCluster/Node/ClusterNode+Calls.swift"
+HUB = "Sources/Gateway/EventHub/State/HubState+Streams.swift"
+
+# Name, the rule that is left out, and its changes: file, text, replacement.
+MUTANTS = [
+    # Ledger
+    (
+        "fence", "frames of members that were replaced are refused",
+        (
+            LEDGER + ".swift", "!join(frame) { return .stale }",
+            '!join(frame) { return isMutant("fence") ? .taken(applyRecords(frame)) : .stale }',
+        ),
+        (
+            LEDGER + ".swift", "while reader.remaining > 0, members[frame.member] != nil,",
+            'while reader.remaining > 0, members[frame.member] != nil || isMutant("fence"),',
+        ),
+        (
+            LEDGER + "+Records.swift", "if let topic = topics[id] { return topic.owner == member",
+            'if isMutant("fence"), let topic = topics[id] { return tenure <= position || topic.owner == member }\n'
+            "        if let topic = topics[id] { return topic.owner == member",
+        ),
+    ),
+    (
+        "tenure", "records of a former tenure are refused",
+        (LEDGER + "+Records.swift", "&& topic.tenure == tenure }", '&& (topic.tenure == tenure || isMutant("tenure")) }'),
+    ),
+    (
+        "again", "a repeated frame is ignored",
+        (LEDGER + ".swift", "if frame.counter <= member.counter {", 'if frame.counter <= member.counter, !isMutant("again") {'),
+        (
+            LEDGER + ".swift", "guard frame.counter == member.counter + 1 else",
+            'guard frame.counter == member.counter + 1 || isMutant("again") || isMutant("counter") else',
+        ),
+    ),
+    ("counter", "a missing frame of a writer begins an epoch"),
+    (
+        "late", "a writer that has read another log begins an epoch",
+        (LEDGER + ".swift", "return isLate ? .stale : .lost", 'return isLate || isMutant("late") ? .stale : .lost'),
+    ),
+    (
+        "ghost", "a late repetition of the first frame of a removed member does not add it again",
+        (LEDGER + ".swift", "!removed.contains(frame.member)", '!removed.contains(frame.member) || isMutant("ghost")'),
+    ),
+    (
+        "unreadable", "a frame in a format that some members do not read has no effect",
+        (LEDGER + ".swift", "!formats.contains(frame.format) {", '!formats.contains(frame.format), !isMutant("unreadable") {'),
+    ),
+    (
+        "foreign", "a specification of another member's resource is refused",
+        (
+            LEDGER + "+Records.swift", "guard owner == member, topics[id] == nil,",
+            'guard owner == member || isMutant("foreign"), topics[id] == nil,',
+        ),
+    ),
+    (
+        "unwanted", "a removed member wants no subscriptions any more",
+        (
+            LEDGER + "+Removal.swift", "topics[id]?.wantedBy.remove(gone)",
+            'if !isMutant("unwanted") { topics[id]?.wantedBy.remove(gone) }',
+        ),
+    ),
+    (
+        "closed", "the prepared streams of a removed member are closed",
+        (
+            LEDGER + "+Removal.swift", "if specified[id]?.isOpen != nil {",
+            'if specified[id]?.isOpen != nil, !isMutant("closed") {',
+        ),
+    ),
+    (
+        "twice", "a prepared stream is open on one member",
+        (STREAMS, "guard !isOpen else {", 'guard !isOpen || isMutant("twice") else {'),
+    ),
+    (
+        "closer", "only its owner closes a prepared stream",
+        (
+            STREAMS, "if isOwner(member, ofStream: id) { specified[id]?.isOpen = false }",
+            'if isOwner(member, ofStream: id) || isMutant("closer") { specified[id]?.isOpen = false }',
+        ),
+    ),
+    # Member machine
+    (
+        "holes", "missing frames are fetched",
+        (
+            LOG + "LogReader.swift", "guard position < known, early[position + 1] == nil else",
+            'guard position < known, early[position + 1] == nil, !isMutant("holes") else',
+        ),
+    ),
+    (
+        "order", "frames after a missing one wait",
+        (
+            LOG + "LogReader.swift", "guard let bytes = early.removeValue(forKey: position + 1) else { return nil }",
+            'if isMutant("order"), let next = early.keys.min() { position = next - 1 }\n'
+            "        guard let bytes = early.removeValue(forKey: position + 1) else { return nil }",
+        ),
+    ),
+    (
+        "generation", "another log is noticed after a connection",
+        (
+            MEMBER + ".swift", "guard ledger != nil, created == generation.created else",
+            'guard ledger != nil, created == generation.created || isMutant("generation") && created != nil else',
+        ),
+    ),
+    (
+        "older-copy", "a log that went back is noticed after a connection",
+        (
+            MEMBER + ".swift", "if generation.last < inspectedFrom {",
+            'if generation.last < inspectedFrom, !isMutant("older-copy") {',
+        ),
+    ),
+    (
+        "removal", "a member decides to remove another one when it can write that",
+        (
+            MEMBER + "+Log.swift",
+            "guard isFollowing, inFlight == nil, let epoch",
+            'if isMutant("removal") { removeSilent(at: now) }\n        guard isFollowing, inFlight == nil, let epoch',
+        ),
+    ),
+    (
+        "in-flight", "a member appends a frame after it has read the one before it",
+        (
+            MEMBER + "+Log.swift", "guard isFollowing, inFlight == nil, let epoch",
+            'guard isFollowing, inFlight == nil || isMutant("in-flight"), let epoch',
+        ),
+    ),
+    (
+        "resend", "a frame that the log does not have is appended again",
+        (
+            MEMBER + "+Time.swift", "now - inFlight.sentAt >= timings.resend {",
+            'now - inFlight.sentAt >= timings.resend, !isMutant("resend") {',
+        ),
+    ),
+    (
+        "windows", "a joining member does not use windows that it could not read completely",
+        (
+            MEMBER + "+Loading.swift", "load(snapshot, withWindows: isComplete,",
+            'load(snapshot, withWindows: isComplete || isMutant("windows"),',
+        ),
+    ),
+    (
+        "behind", "a member serves after it has read what the log had when it connected",
+        (MEMBER + ".swift", "isFollowing && position >= endAtConnection", 'isFollowing && (position >= endAtConnection || isMutant("behind"))'),
+    ),
+    (
+        "reported", "an answer waits until the members of a new epoch have reported their resources",
+        (
+            MEMBER + ".swift", "isFollowing && (epochSeenAt.map",
+            'isFollowing && (isMutant("reported") || epochSeenAt.map',
+        ),
+    ),
+    (
+        "missing", "a frame that the engine does not have is replaced by the state of another member",
+        (
+            MEMBER + ".swift", "generation.last > reader.position } ?? false",
+            'generation.last > reader.position && !isMutant("missing") } ?? false',
+        ),
+    ),
+    (
+        "inspections", "only the last inspection of the log counts",
+        (
+            MEMBER + ".swift", "guard phase != .offline, inspections == 0 else",
+            'guard phase != .offline, inspections == 0 || isMutant("inspections") else',
+        ),
+        (
+            MEMBER + "+Log.swift", "phase == .offline || inspections > 0 ? []",
+            'phase == .offline || inspections > 0 && !isMutant("inspections") ? []',
+        ),
+        (
+            MEMBER + "+Loading.swift", ", !isOutdated(snapshot.ledger)\n",
+            ', !isOutdated(snapshot.ledger) || isMutant("inspections")\n',
+        ),
+    ),
+    (
+        "format", "members write a format that all of them read",
+        (
+            MEMBER + "+Log.swift", "let members = ledger?.formats?.common(with: formats) ?? formats\n",
+            'let members = isMutant("format") ? formats : ledger?.formats?.common(with: formats) ?? formats\n',
+        ),
+    ),
+    (
+        "rank", "a member that cannot reach the engine suspects nobody",
+        (
+            MEMBERS + "HeartbeatMonitor.swift", "guard isReachable(at: now), let reachableSince else { return [] }",
+            'let reachableSince = isMutant("rank") ? reachableSince ?? .zero : reachableSince\n'
+            '        guard isReachable(at: now) || isMutant("rank"), let reachableSince else { return [] }',
+        ),
+    ),
+    # Digest
+    (
+        "past", "a frame that was written on another past begins an epoch",
+        (MEMBER + "+Log.swift", "own != frame.digest", 'own != frame.digest, !isMutant("past")'),
+    ),
+    (
+        "checksum", "a frame that the engine has changed begins an epoch",
+        (
+            LEDGER + ".swift", "if stored.wrongChecksum(sum) != nil {",
+            'if stored.wrongChecksum(sum) != nil, !isMutant("checksum") {',
+        ),
+    ),
+    (
+        "contradiction", "another frame at a position that was applied begins an epoch",
+        (
+            MEMBER + "+Log.swift", "if other.value == own { return nil }",
+            'if other.value == own || isMutant("contradiction") { return nil }',
+        ),
+    ),
+    (
+        "divergence", "readers of two logs get a gap",
+        (MEMBER + ".swift", "if hasDiverged, let known, ", 'if hasDiverged, !isMutant("divergence"), let known, '),
+    ),
+    (
+        "digest-order", "the digest depends on the order of the frames",
+        (
+            LOG + "LogDigest.swift", "value = SplitMix64.mixed(value ^",
+            'if isMutant("digest-order") { return value = value &+ sum }\n        value = SplitMix64.mixed(value ^',
+        ),
+    ),
+    (
+        "replay", "a joining member compares the digest of its state with that of the frames",
+        (MEMBER + "+Loading.swift", "isEnd && own != other {", 'isEnd && own != other && !isMutant("replay") {'),
+    ),
+    # Adoption
+    (
+        "processed", "the log has the number up to which the events of a session were processed",
+        (
+            LEDGER + "+Records.swift", "sessions[client]?.processed = max(session.processed, number)",
+            'if !isMutant("processed") { sessions[client]?.processed = max(session.processed, number) }',
+        ),
+    ),
+    (
+        "adopted", "the new owner of the subscriptions continues their session",
+        (
+            LEDGER + "+Removal.swift", "if clients[client]?.owner == gone {",
+            'if clients[client]?.owner == gone, !isMutant("adopted") {',
+        ),
+    ),
+    (
+        "surrender", "a member that returns gives up the resources that others have inherited",
+        (
+            MEMBER + "+Loading.swift", "return [restart] + surrenderFormerResources() +",
+            'return [restart] + (isMutant("surrender") ? [] : surrenderFormerResources()) +',
+        ),
+    ),
+    (
+        "sessions", "a member that is missing frames does not own its sessions",
+        (
+            MEMBER + ".swift", "return isServing(at: now) && isMember",
+            'if isMutant("sessions") { return true }\n        return isServing(at: now) && isMember',
+        ),
+    ),
+    # Admission
+    (
+        "ticket", "a ticket opens one stream",
+        (
+            TICKETS, "guard opening.isResumed, target == opening.target,",
+            'guard opening.isResumed || isMutant("ticket"), target == opening.target,',
+        ),
+    ),
+    (
+        "target", "a ticket opens only its first stream again",
+        (
+            TICKETS, "target == opening.target, let index",
+            '(target == opening.target || isMutant("target")), let index',
+        ),
+    ),
+    (
+        "key", "an idempotency key is performed once",
+        (REQUESTS, "if let entry = entries[key], entry.position != expired {", 'if let entry = entries[key], entry.position != expired, !isMutant("key") {'),
+    ),
+    (
+        "answer", "only the member that performs a request answers it",
+        (
+            REQUESTS, "guard entries[key]?.member == member, isPending(key) else { return }",
+            'guard entries[key]?.member == member || isMutant("answer"), isPending(key) else { return }',
+        ),
+    ),
+    (
+        "quota", "a quota is not exceeded by several members",
+        (QUOTAS + "SharedQuotas.swift", "guard excess(of: demands) == nil else", 'guard excess(of: demands) == nil || isMutant("quota") else'),
+    ),
+    (
+        "units", "the units of a removed member are free",
+        (LEDGER + "+Removal.swift", "quotas.releaseAll(of: gone)", 'if !isMutant("units") { quotas.releaseAll(of: gone) }'),
+    ),
+    (
+        "credits", "a claim for credits waits until enough are free",
+        (
+            QUOTAS + "SharedCredits.swift", "if upstream.free.covers(waiting.claim.missing) {",
+            'if upstream.free.covers(waiting.claim.missing) || isMutant("credits") {',
+        ),
+    ),
+    (
+        "awaited", "a claim for credits is not refused before all members have answered",
+        (
+            QUOTAS + "SharedCredits.swift", "} else if waiting.awaited.isEmpty {",
+            '} else if waiting.awaited.isEmpty || isMutant("awaited") {',
+        ),
+    ),
+    # Resume
+    (
+        "waiting", "a stream waits until the member has applied the last event of its client",
+        (GATE, "return last.sequence <= hub.sequence\n", 'return last.sequence <= hub.sequence || isMutant("waiting")\n'),
+    ),
+    (
+        "end", "a stream whose epoch is not known waits until the log is applied up to its end",
+        (GATE, "guard isReady, !gate.needsEnd else", 'guard isReady, !gate.needsEnd || isMutant("end") else'),
+    ),
+    (
+        "epoch", "a stream of another epoch is not resumed",
+        (HUB, "let known = id.epoch == epoch &&", 'let known = (id.epoch == epoch || isMutant("epoch")) &&'),
+    ),
+    (
+        "snapshot", "a stream is not resumed from inside a snapshot",
+        (HUB, "!isInsideSnapshot(id.sequence)\n", '(!isInsideSnapshot(id.sequence) || isMutant("snapshot"))\n'),
+    ),
+    (
+        "window", "a stream is resumed only if the window has its last event",
+        (
+            HUB, "&& wanted.channel.log.position(after: id.sequence) != nil",
+            '&& (wanted.channel.log.position(after: id.sequence) != nil || isMutant("window"))',
+        ),
+    ),
+    # Resources
+    (
+        "uncertain", "a resource is kept while the log may have the answer of its creation",
+        (
+            RESOURCES, "answer == nil || confirmation != .uncertain {",
+            'answer == nil || confirmation != .uncertain || isMutant("uncertain") {',
+        ),
+    ),
+    (
+        "confirmed", "a response waits until the log has the change",
+        (
+            CALLS, "let request = ClusterWaiters.Unconfirmed(",
+            'if isMutant("confirmed") { return .written }\n            let request = ClusterWaiters.Unconfirmed(',
+        ),
+    ),
+    (
+        "late-decision", "a request is abandoned if its decision comes too late",
+        (
+            CALLS, "case (.request(let name), .accepted):",
+            'case (.request(let name), .accepted) where !isMutant("late-decision"):',
+        ),
+    ),
+    (
+        "served", "a member without contact to the log performs no calls of others",
+        (CALLS, "guard servesResources, state", 'guard servesResources || isMutant("served"), state'),
+    ),
+]
