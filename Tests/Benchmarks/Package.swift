@@ -83,7 +83,7 @@ let package = Package(
         .executableTarget(
             name: "LoadGenerator",
             cSettings: [.treatAllWarnings(as: .error)],
-            linkerSettings: [.linkedLibrary("gnutls")]
+            linkerSettings: [.linkedLibrary("gnutls"), .linkedLibrary("z")]
         ),
         .executableTarget(name: "BareRelay", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(name: "LineSender", cSettings: [.treatAllWarnings(as: .error)]),

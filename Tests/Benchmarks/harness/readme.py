@@ -25,6 +25,9 @@ ROWS = [
                       f"bare: {fan_out[1000, 1000]['bare']['delivered']:.0%}"]),
     ("fan-out", "CPU per delivered event there", lambda fan_out: [*both(fan_out[1000, 1000], "cost"), BARE]),
     ("fan-out", "99th percentile there", lambda fan_out: [*both(fan_out[1000, 1000], "p99"), BARE]),
+    ("fan-out", "5,000 streams × 1,000/s: events delivered, 99th percentile",
+     lambda fan_out: [f"{fan_out[5000, 1000]['gateway']['delivered']:.0%}, {fan_out[5000, 1000]['gateway']['delay']:.0f} ms",
+                      "", f"bare: {fan_out[5000, 1000]['bare']['delivered']:.0%}, {fan_out[5000, 1000]['bare']['delay']:.0f} ms"]),
     ("sparse", "events for one stream of 100 / 10,000: CPU",
      lambda sparse: [f"{sparse[100, 2000]:.1f} / {sparse[10000, 2000]:.1f}", "", BARE]),
     ("multiplexed", "ten subscriptions on one stream, spread / 20 events at once: CPU",
@@ -41,6 +44,9 @@ ROWS = [
          "10,000 topics", "1 topic of 100,000 items")), "", ""]),
     ("typed", "events with typed values, 1 × 5,000/s / 1,000 × 20/s: CPU",
      lambda typed: [" / ".join(f"{typed[case, 'typed']:.2f}" for case in ("1 × 5,000/s", "1,000 × 20/s")), "", "text = 1"]),
+    ("compression", "events with gzip, 1,000 × 20/s: CPU over TCP / TLS 1.3; bytes of an event of the quotes, plain / gzip",
+     lambda found: [f"{found['TCP', 'gzip']:.2f} / {found['TLS 1.3', 'gzip']:.2f}; {found['bytes', 'plain']:.0f} / "
+                    f"{found['bytes', 'gzip']:.0f}", "", "without gzip = 1"]),
     ("rest", "CPU per REST request: `/health/live`, one value, one value of a feed, not modified, a page of 30 items",
      lambda rest: [", ".join(f"{rest[name]:.1f}" for name in (
          "/health/live", "…/values/item1/last_price", "/feeds/quotes/item1/last_price", "…/values, not modified", "…/values, 30 items")), "",

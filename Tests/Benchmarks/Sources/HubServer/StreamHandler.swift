@@ -3,7 +3,8 @@ internal import EventHub
 internal import GatewayStreaming
 internal import MicroHTTPD
 
-/// Opens a stream for every request that names topics: `/stream/FIRST-LAST`, or `/typed/FIRST-LAST` for typed values.
+/// Opens a stream for every request that names topics: `/stream/FIRST-LAST`, or `/typed/FIRST-LAST` for typed values,
+/// compressed for those that accept gzip.
 struct StreamHandler: HTTPHandler {
     let streams: StreamRegistry
 
@@ -15,6 +16,7 @@ struct StreamHandler: HTTPHandler {
         else { return .respond(HTTPResponse(status: 404)) }
         let ids = (first...last).map { SubscriptionID("s\($0)") }
         var stream = StreamRequest(sources: ids.map { .subscription($0) })
+        stream.compresses = request.headers["Accept-Encoding"] == "gzip"
         if isTyped { for id in ids { stream.types[id] = [.number, .string] } }
         do {
             let owner = StreamOwner(peer: request.peer.host)

@@ -18,6 +18,8 @@ static const char browser_headers[] =
   "Cookie: session=0123456789abcdef0123456789abcdef0123456789abcdef; consent=1.2.3.4.5.6.7.8; theme=dark; "
   "_ga=GA1.1.1234567890.1234567890; _gid=GA1.1.987654321.1234567890; locale=en-US; csrf=fedcba9876543210fedcba98\r\n";
 
+static const char gzip_header[] = "Accept-Encoding: gzip\r\n";
+
 /* One masked text frame; the mask is zero, so that the text stays readable. */
 static void
 say_frame (struct connection *connection, const char *text)
@@ -52,8 +54,8 @@ ask (struct consumer *consumer, const struct options *options, int number)
       else
         snprintf (path, sizeof (path), "%.*s%d%s", (int) (place - options->path), options->path, number, place + 2);
       length = snprintf (request, sizeof (request),
-                         "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n%s\r\n", path,
-                         options->browser_headers ? browser_headers : "");
+                         "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n%s%s\r\n", path,
+                         options->browser_headers ? browser_headers : "", options->gzip ? gzip_header : "");
     }
   connection_send (&consumer->connection, request, (size_t) length);
 }
@@ -64,7 +66,7 @@ consumer_open (struct consumer *consumer, const struct options *options, int num
   /* A slow consumer has a small buffer. */
   int receive_buffer = number >= options->streams ? 4096 : 0;
 
-  *consumer = (struct consumer) { .stage = ASKED };
+  *consumer = (struct consumer) { .stage = ASKED, .body = options->gzip ? body_new () : NULL };
   connection_open (&consumer->connection, options, receive_buffer);
   ask (consumer, options, number);
 }
@@ -134,6 +136,8 @@ consumer_read (struct consumer *consumer, const struct options *options, struct 
 {
   static char buffer[256 * 1024];
   ssize_t count = connection_receive (&consumer->connection, buffer, sizeof (buffer));
+  const char *text = buffer;
+  size_t length;
 
   if (count <= 0)
     return count < 0 && (errno == EAGAIN || errno == EINTR);
@@ -146,7 +150,10 @@ consumer_read (struct consumer *consumer, const struct options *options, struct 
     }
   if (options->tlcp_group != NULL && consumer->stage != SUBSCRIBED)
     converse (consumer, options, buffer, (size_t) count);
-  scan (consumer, findings, buffer, (size_t) count);
+  length = (size_t) count;
+  if (consumer->body != NULL)
+    text = body_take (consumer->body, buffer, length, &length);
+  scan (consumer, findings, text, length);
   return 1;
 }
 

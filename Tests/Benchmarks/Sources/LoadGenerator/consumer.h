@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "body.h"
 #include "connection.h"
 #include "histogram.h"
 #include "options.h"
@@ -14,6 +15,8 @@ struct consumer
   struct connection connection;
   /* For Lightstreamer clients: how far the conversation is. */
   enum { ASKED, UPGRADED, SUBSCRIBED } stage;
+  /* What the bytes of a compressed stream become; NULL: the stream is not compressed. */
+  struct body *body;
   /* Whether the head of the response has come. */
   int is_open;
   /* The digits of a timestamp that a read cut. */

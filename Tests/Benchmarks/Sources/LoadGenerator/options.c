@@ -12,7 +12,7 @@ take (struct options *options, const char *name, const char *value)
     { "--streams", &options->streams }, { "--slow-streams", &options->slow_streams },
     { "--browser-headers", &options->browser_headers }, { "--publish-rate", &options->publish_rate },
     { "--requests", &options->requests }, { "--long-poll", &options->long_poll },
-    { "--tls", &options->tls }, { "--handshakes", &options->handshakes },
+    { "--tls", &options->tls }, { "--gzip", &options->gzip }, { "--handshakes", &options->handshakes },
   };
   struct { const char *name; const char **place; } texts[] = {
     { "--path", &options->path }, { "--publish-path", &options->publish_path },

@@ -27,6 +27,8 @@ struct options
   /* Where to publish by POST, and how often a second; NULL: the server has its own events. */
   const char *publish_path;
   int publish_rate;
+  /* Whether consumers ask for streams that are compressed with gzip. */
+  int gzip;
   /* Whether connections are encrypted. */
   int tls;
   /* Whether to connect, send one request and read the response again and again, in place of streams. */
