@@ -15,7 +15,14 @@ final class ShardChannel: @unchecked Sendable {
     /// The channel's id.
     let id: Int
     /// The part of the log that may be read.
-    var view: LogView
+    var view: LogView {
+        didSet { ranges.removeAll(keepingCapacity: true) }
+    }
+    /// Unread events up to the end of the view, conflated for late readers, by their first event; nil where they cannot be
+    /// shared.
+    private var ranges: [Int: ConflatedRange?] = [:]
+    /// The most ranges that are kept, and the most updates of one.
+    private static let mostRanges = (count: 16, updates: 1024)
     /// The position of the live groups.
     private(set) var livePosition: LogPosition
     /// The time of the last broadcast.
@@ -56,6 +63,38 @@ final class ShardChannel: @unchecked Sendable {
         guard !cursors.isEmpty else { return [].joined() }
         first = (first + 1) % cursors.count
         return [cursors[first...], cursors[..<first]].joined()
+    }
+
+    /// The unread events of a reader, conflated once for all readers at its place; nil if they have to be conflated for
+    /// each.
+    func conflated(from cursor: Cursor) -> ConflatedRange? {
+        let start = cursor.ordinal
+        if let known = ranges[start] { return known }
+        guard late.cursors.count > 1, ranges.count < Self.mostRanges.count else { return nil }
+        // A reader of its own, as its state is changed.
+        let reader = Cursor(
+            subscriber: cursor.subscriber,
+            channel: self,
+            variant: cursor.variant,
+            position: LogPosition(segment: cursor.segment, index: cursor.index)
+        )
+        var pending = PendingEvents(window: PendingEvents.Window(events: .max, weight: .max))
+        while !reader.isAtEnd, pending.count <= Self.mostRanges.updates {
+            let segment = reader.segment
+            for index in reader.index..<reader.readableEnd() {
+                _ = pending.append(
+                    segment.event(at: index),
+                    sequence: segment.sequence(at: index),
+                    context: segment.context,
+                    channel: id,
+                    conflating: true
+                )
+            }
+            reader.index = reader.readableEnd()
+        }
+        let range = pending.count <= Self.mostRanges.updates ? pending.range : nil
+        ranges[start] = .some(range)
+        return range
     }
 
     // MARK: - Live groups

@@ -68,6 +68,17 @@ final class Cursor {
         return channel.view.firstValues - next.firstValuesBefore
     }
 
+    /// The number of the channel's events before the next one.
+    var ordinal: Int { segment.firstOrdinal + index }
+
+    /// Moves to the end, behind all events.
+    func skipToEnd() {
+        let view = channel.view
+        present = view.tail
+        number = view.tailNumber
+        index = view.tailCount
+    }
+
     /// The sequence of the next event; nil if all is read.
     func nextSequence() -> UInt64? { isAtEnd ? nil : segment.sequence(at: index) }
 

@@ -121,6 +121,40 @@ struct PendingEvents {
         return Losses()
     }
 
+    /// Adds events that were conflated for several readers, behind all others; false if a snapshot of their channel is
+    /// pending, which takes single updates.
+    mutating func append(_ range: ConflatedRange, channel: Int, _ losses: inout Losses) -> Bool {
+        guard snapshots[channel] == nil else { return false }
+        for entry in range.entries {
+            guard case .conflated(let later, let context) = entry.content else { continue }
+            let row = self.row(channel, later.newest.itemPos, nil)
+            losses.conflated += later.count
+            if let place = rows[row], case .conflated(var present, _) = queue[place].content {
+                queue[place].content = .void
+                present.add(later)
+                queue[place].content = .conflated(present, context)
+                queue[place].lastSequence = entry.lastSequence
+            } else {
+                losses.conflated -= 1
+                var entry = entry
+                entry.row = row
+                rows[row] = queue.append(entry)
+            }
+        }
+        return true
+    }
+
+    /// The pending updates as a range for other readers; nil if one of the events cannot be conflated, or is conflated by
+    /// its key.
+    var range: ConflatedRange? {
+        let entries = queue.all
+        let areUpdates = entries.allSatisfy { entry in
+            guard case .conflated(_, let context) = entry.content else { return false }
+            return context.policy == .conflateByItem
+        }
+        return areUpdates ? ConflatedRange(entries: entries) : nil
+    }
+
     private mutating func conflate(_ update: ItemUpdate, withSnapshotOf channel: Int) -> Losses? {
         guard let snapshot = snapshots[channel] else { return nil }
         count(snapshot, entries: -1)

@@ -14,6 +14,9 @@ struct PendingQueue {
     /// The approximate size in bytes, that of emptied entries included.
     var weight: Int { contentWeight + (entries.count - count) * MemoryLayout<PendingEntry>.stride }
 
+    /// The entries that are not empty.
+    var all: [PendingEntry] { entries.filter { !$0.isVoid } }
+
     /// Whether all entries are empty.
     var isEmpty: Bool { count == 0 }
 

@@ -9,8 +9,10 @@ internal import StreamIO
 /// those of one stream only (snapshots, the `stream` event), are stored in `PendingEvents` and encoded for that
 /// stream alone.
 final class Subscriber: StreamContent {
-    /// Up to this lag a late reader receives shared bytes as well, which costs less than conflation.
+    /// Up to this lag a reader that was blocked receives shared bytes as well, which costs less than conflation.
     private static let slack = (events: 64, weight: 16 << 10)
+    /// Up to this lag, in bytes, a reader that was not blocked receives them: its loop was late.
+    private static let loopSlack = 256 << 10
     /// The events of a blocked reader that are conflated in one pass, at least: other streams wait meanwhile.
     private static let pace = 4096
 
@@ -57,6 +59,8 @@ final class Subscriber: StreamContent {
     var duePass: UInt64 = 0
     /// Whether new events arrived before the stream had read those that were due.
     private(set) var isBehind = false
+    /// Whether its client accepted no more bytes at the last write.
+    private var isBlocked = false
     /// Whether the stream had read everything at its last visit, and since then only new events are due.
     var keepsUp = false
     /// The reason for its end; nil while it is open.
@@ -104,7 +108,10 @@ final class Subscriber: StreamContent {
     // MARK: - The loop's side
 
     /// Reads by its own cursors until it has caught up.
-    func blocked() { leaveLiveGroup() }
+    func blocked() {
+        isBlocked = true
+        leaveLiveGroup()
+    }
 
     /// Leaves the hub.
     func ended(_ reason: StreamEnd) {
@@ -232,21 +239,27 @@ final class Subscriber: StreamContent {
         figures.setLag(unread + pending.count)
         if conflates {
             // Conflated now and not at the next write, so that a blocked stream does not retain the memory of the log.
-            if unread > Self.slack.events { fold(keeping: sharedWeight, atMost: max(Self.pace, unread / 16)) }
+            if isBlocked, unread > Self.slack.events {
+                fold(keeping: sharedWeight, atMost: max(Self.pace, unread / 16))
+            }
         } else if ready.reduce(pending.weight, { $0 + $1.unreadWeight }) > context.configuration.windowBytes {
             closeSlowReader()
         }
     }
 
-    /// Decides, at a visit, whether unread events are conflated.
+    /// Decides, at a visit, whether unread events are conflated: those that the client did not accept in time. Where the
+    /// loop was late, shared bytes cost less than conflation for each stream, which would make the loop later still.
     func catchUp() {
+        let wasBlocked = isBlocked
+        isBlocked = false
         if !isBehind, !isPaced { return }
         defer { isBehind = false }
         if isPaced { return fold() }
         guard conflates else { return }
         let unread = ready.reduce(0) { $0 + $1.unread }
         let weight = ready.reduce(0) { $0 + $1.unreadWeight }
-        if unread > Self.slack.events || weight > Self.slack.weight || !pending.isEmpty { fold(keeping: sharedWeight) }
+        let isLate = wasBlocked ? unread > Self.slack.events || weight > Self.slack.weight : weight > Self.loopSlack
+        if isLate || !pending.isEmpty { fold(keeping: sharedWeight) }
     }
 
     /// The weight of unread events that stay in the shared logs, in bytes: first values of rows, as while a table is sent
@@ -260,6 +273,7 @@ final class Subscriber: StreamContent {
     /// others weigh at most `kept`, or their number reaches the limit.
     private func fold(through last: UInt64 = .max, keeping kept: Int = 0, atMost limit: Int = .max) {
         var losses = PendingEvents.Losses()
+        if last == .max, kept == 0, foldShared(atMost: limit, &losses) { return count(losses) }
         var order = MergeOrder()
         var events = limit
         var weight = kept > 0 ? ready.reduce(-kept) { $0 + $1.unreadWeight } : .max
@@ -275,6 +289,19 @@ final class Subscriber: StreamContent {
         count(losses)
         unlistRead()
         if pending.isOverfull { closeSlowReader() }
+    }
+
+    /// Moves the unread events of the only channel that has any, if they are conflated for other readers as well; false if
+    /// nothing was moved.
+    private func foldShared(atMost limit: Int, _ losses: inout PendingEvents.Losses) -> Bool {
+        guard conflates, isBehind || isPaced, ready.count == 1, let cursor = ready.first, cursor.unread <= limit,
+            let range = cursor.channel.conflated(from: cursor),
+            pending.append(range, channel: cursor.channel.id, &losses)
+        else { return false }
+        cursor.skipToEnd()
+        unlistRead()
+        if pending.isOverfull { closeSlowReader() }
+        return true
     }
 
     /// Moves the unread events of the cursor's segment up to a sequence.

@@ -26,6 +26,8 @@ final class TestStream {
     var isBlocked = false {
         didSet { if isBlocked { subscriber.blocked() } }
     }
+    /// While true, the loop does not come to visit the stream, whose client would accept bytes.
+    var isNeglected = false
     /// The number of its broadcasts.
     private(set) var broadcasts = 0
     /// The owner of the bytes of the last broadcast.
@@ -54,7 +56,7 @@ final class TestStream {
 
     /// Visits until nothing is due.
     func visit(_ now: Moment) {
-        while !isBlocked, !isFinished {
+        while !isBlocked, !isNeglected, !isFinished {
             guard visitOnce(now) else { return }
         }
     }
