@@ -28,7 +28,6 @@ func gatewayProduct(_ name: String, package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Gateway"]))
 }
 
-let asyncHTTPClient = gatewayProduct("AsyncHTTPClient", package: "async-http-client")
 let yams = gatewayProduct("Yams", package: "Yams")
 
 /// A product that the library uses with a trait.
@@ -115,6 +114,7 @@ let gateway: [Target] = [
     module("MicroHTTPD", in: "Gateway", ["StreamIO", "Primitives", "CMicroHTTPD", "CGnuTLS"]),
     library("CMicroHTTPD", in: "Gateway", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
     library("CGnuTLS", in: "Gateway", pkgConfig: "gnutls", package: "libgnutls28-dev"),
+    module("HTTPFetch", in: "Gateway", [nioCore, nioPosix, nioHTTP1, nioSSL]),
     module("GatewayStreaming", in: "Gateway", ["Changes", "EventHub", "MicroHTTPD", "StreamIO"]),
     module(
         "Gateway",
@@ -122,8 +122,7 @@ let gateway: [Target] = [
         [
             "Changes", "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO",
             "Primitives",
-            "GatewayStreaming", "MicroHTTPD", "CGatewayFiles", logging, nioCore,
-            asyncHTTPClient, heapModule, crypto, yams,
+            "GatewayStreaming", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", logging, heapModule, crypto, yams,
             gatewayProduct("Configuration", package: "swift-configuration"),
             gatewayProduct("JWTKit", package: "jwt-kit"),
         ],
@@ -165,8 +164,8 @@ let programs: [Target] = [
         name: "GatewayCLI",
         dependencies: [
             "Gateway", "GatewayCluster", "DemoServer", "Recording", "LightstreamerClient", "SessionCore", "SessionPool",
-            "JSONText", "Primitives",
-            logging, nioCore, nioHTTP1, nioPosix, nioSSL, asyncHTTPClient,
+            "HTTPFetch", "JSONText", "Primitives",
+            logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             gatewayProduct("ArgumentParser", package: "swift-argument-parser"),
             gatewayProduct("ServiceLifecycle", package: "swift-service-lifecycle"),
         ],
@@ -260,7 +259,8 @@ let allTests: [Target] = [
         [
             "GatewayCLI", "Gateway", "LightstreamerClient", "LightstreamerTesting", "SessionPool", "SessionCore",
             "DemoServer", "JSONText",
-            "TestSupport", logging, asyncHTTPClient, nioCore, nioPosix, nioSSL, serviceLifecycle, metrics,
+            "TestSupport", logging, gatewayProduct("AsyncHTTPClient", package: "async-http-client"), nioCore, nioPosix,
+            nioSSL, serviceLifecycle, metrics,
         ]
     ),
 ]

@@ -1,4 +1,3 @@
-internal import AsyncHTTPClient
 internal import JSONText
 
 /// Sentences for errors of network connections.
@@ -14,7 +13,7 @@ enum NetworkError {
         return "Cannot connect to \(address): \(sentence(error)). \(cure)"
     }
 
-    /// The cause and the cure of an error by its text: the errors of the HTTP client have no common type.
+    /// The cause and the cure of an error by its text: the errors of TCP, TLS and HTTP have no common type.
     private static func known(_ error: any Error) -> (cause: String, cure: String)? {
         let text = "\(error)"
         let start = "Start the server or gateway, or correct the address."
@@ -24,12 +23,10 @@ enum NetworkError {
             ("errno: 111", "the connection was refused", start), ("errno: 113", "there is no route to the host", wait),
             ("errno: 101", "the network is unreachable", wait), ("errno: 104", "the connection was closed", start),
             ("connectTimeout", "the host does not answer", wait),
-            ("deadlineExceeded", "the host does not answer", wait),
-            ("readTimeout", "the host does not answer", wait), ("SocketAddressError", "the host name is unknown", name),
-            (
-                "remoteConnectionClosed", "the connection was closed",
-                "If it speaks TLS, begin the address with https://."
-            ),
+            ("timeout", "the host does not answer", wait), ("SocketAddressError", "the host name is unknown", name),
+            ("closedEarly", "the connection was closed", "If it speaks TLS, begin the address with https://."),
+            ("invalidEOFState", "the connection was closed", start),
+            ("tooLong", "the response is too long", name),
             ("invalidHeaderToken", "the response is not HTTP", name),
             ("HTTPParserError", "the response is not HTTP", name),
             (
@@ -42,8 +39,8 @@ enum NetworkError {
             ),
             ("WRONG_VERSION_NUMBER", "it does not speak TLS on this port", "Begin the address with http://."),
             ("handshake", "the TLS handshake failed", "Check the versions of TLS that the server admits."),
-            ("emptyHost", "the URL has no host", name),
-            ("emptyScheme", "the URL must begin with http:// or https://", name),
+            ("invalidURL", "the address is not a URL", name), ("missingHost", "the URL has no host", name),
+            ("missingScheme", "the URL must begin with http:// or https://", name),
             ("unsupportedScheme", "the scheme of the URL must be http or https", name),
         ]
         return known.first { text.contains($0.text) }.map { ($0.cause, $0.cure) }

@@ -1,9 +1,7 @@
 internal import ArgumentParser
-internal import AsyncHTTPClient
 internal import Foundation
 internal import Gateway
-internal import NIOCore
-internal import NIOSSL
+internal import HTTPFetch
 
 /// `health`: checks a running gateway, for container probes.
 struct HealthCommand: AsyncParsableCommand {
@@ -38,23 +36,13 @@ struct HealthCommand: AsyncParsableCommand {
 
     func run() async throws {
         let address = try address()
-        var tls = TLSConfiguration.makeClientConfiguration()
-        // The certificate is for the name that clients use. The check sends no secret.
-        if url == nil { tls.certificateVerification = .none }
-        var settings = HTTPClient.Configuration(tlsConfiguration: tls)
-        settings.connectionPool.retryConnectionEstablishment = false
-        let client = HTTPClient(configuration: settings)
         do {
-            let response = try await client.execute(
-                HTTPClientRequest(url: address),
-                timeout: .seconds(Int64(timeout))
-            )
-            let body = try await response.body.collect(upTo: 1 << 20)
-            try await client.shutdown()
-            StandardOutput.write("\(response.status.code) \(String(buffer: body))\n")
-            if response.status != .ok { throw ExitCode.failure }
+            // The certificate is for the name that clients use. The check sends no secret.
+            let fetch = try HTTPFetch(address, timeout: .seconds(timeout), verifiesServer: url != nil)
+            let response = try await fetch.response(upTo: 1 << 20)
+            StandardOutput.write("\(response.status) \(String(decoding: response.body, as: UTF8.self))\n")
+            if response.status != 200 { throw ExitCode.failure }
         } catch let error where !(error is ExitCode) {
-            try? await client.shutdown()
             StandardError.write("\(address): \(NetworkError.sentence(error))\n")
             throw ExitCode.failure
         }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
-internal import AsyncHTTPClient
 internal import Foundation
-internal import NIOCore
+internal import HTTPFetch
 
 /// `get`: reads values once, from a gateway.
 struct GetCommand: AsyncParsableCommand {
@@ -73,7 +72,7 @@ struct GetCommand: AsyncParsableCommand {
     }
 
     /// The sentence for a response that is not that of a gateway.
-    private static func sentence(_ address: String, _ status: UInt, _ body: String) -> String {
+    private static func sentence(_ address: String, _ status: Int, _ body: String) -> String {
         "No gateway responds at \(address), but something else with "
             + ProblemText.sentence(status: status, body)
             + "\nCorrect the address; watch also reads from a Lightstreamer server."
@@ -85,23 +84,22 @@ struct GetCommand: AsyncParsableCommand {
             ("feed", feed), ("upstream", upstream), ("dataAdapter", dataAdapter),
         ]
         if mode.uppercased() != "MERGE" { query.append(("mode", mode)) }
-        var request = try GatewayRequest.make(address, "/v1/values", query)
-        request.headers.add(name: "Prefer", value: "wait=\(wait)")
-        var configuration = HTTPClient.Configuration()
-        configuration.connectionPool.retryConnectionEstablishment = false
-        let client = HTTPClient(configuration: configuration)
         do {
-            let response = try await client.execute(request, timeout: .seconds(Int64(wait) + 10))
-            let body = try await response.body.collect(upTo: 1 << 27)
-            try await client.shutdown()
-            if response.status == .ok || response.status == .noContent { return Array(body.readableBytesView) }
-            let text = String(buffer: body)
+            let request = try GatewayRequest.make(
+                address,
+                "/v1/values",
+                query,
+                headers: [("Prefer", "wait=\(wait)")],
+                timeout: .seconds(wait + 10)
+            )
+            let response = try await request.response(upTo: 1 << 27)
+            if response.status == 200 || response.status == 204 { return response.body }
+            let text = String(decoding: response.body, as: UTF8.self)
             guard ProblemText.isProblem(text) else {
-                throw WatchFailure(Self.sentence(address, response.status.code, text))
+                throw WatchFailure(Self.sentence(address, response.status, text))
             }
-            throw WatchFailure(ProblemText.sentence(status: response.status.code, text))
+            throw WatchFailure(ProblemText.sentence(status: response.status, text))
         } catch let error where !(error is WatchFailure) {
-            try? await client.shutdown()
             throw WatchFailure("Cannot read from \(address): \(NetworkError.sentence(error)).")
         }
     }

@@ -1,14 +1,13 @@
 internal import ArgumentParser
-internal import AsyncHTTPClient
 internal import Gateway
+internal import HTTPFetch
 internal import JSONText
-internal import NIOCore
 internal import Recording
 
 /// The subscription that `record` reads, as `watch` does.
 struct RecordedSource {
     /// The longest time to wait for the description of a feed.
-    private static let timeout = TimeAmount.seconds(10)
+    private static let timeout = Duration.seconds(10)
 
     /// What serves it.
     let address: AddressFinder.Finding
@@ -56,21 +55,18 @@ struct RecordedSource {
     }
 
     private static func description(of feed: String, _ address: String) async throws -> JSONValue {
-        let client = HTTPClient()
         do {
-            let request = try GatewayRequest.make(address, "/v1/feeds/\(feed)")
-            let response = try await client.execute(request, timeout: timeout)
-            let body = String(buffer: try await response.body.collect(upTo: 1 << 24))
-            try await client.shutdown()
-            guard response.status == .ok, let feed = try? JSONValue(parsing: body) else {
+            let request = try GatewayRequest.make(address, "/v1/feeds/\(feed)", timeout: timeout)
+            let response = try await request.response(upTo: 1 << 24)
+            let body = String(decoding: response.body, as: UTF8.self)
+            guard response.status == 200, let feed = try? JSONValue(parsing: body) else {
                 throw WatchFailure(
                     "\(address) does not describe the feed: "
-                        + ProblemText.sentence(status: response.status.code, body)
+                        + ProblemText.sentence(status: response.status, body)
                 )
             }
             return feed
         } catch let error where !(error is WatchFailure) {
-            try? await client.shutdown()
             throw WatchFailure("Cannot read from \(address): \(NetworkError.sentence(error)).")
         }
     }

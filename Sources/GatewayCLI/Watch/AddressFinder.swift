@@ -1,7 +1,5 @@
-internal import AsyncHTTPClient
-internal import Foundation
+internal import HTTPFetch
 internal import JSONText
-internal import NIOCore
 
 /// Finds out what serves an address: a gateway or a Lightstreamer server.
 enum AddressFinder {
@@ -15,7 +13,7 @@ enum AddressFinder {
     static let usual = "http://127.0.0.1:8080"
 
     /// The longest time to wait for a response.
-    private static let timeout = TimeAmount.seconds(5)
+    private static let timeout = Duration.seconds(5)
 
     /// The URL of an address without a scheme: https for the ports 443 and 8443, otherwise http.
     static func url(_ address: String) -> String {
@@ -29,17 +27,11 @@ enum AddressFinder {
     /// nothing responds.
     static func find(_ address: String) async throws -> Finding {
         let url = url(address)
-        var configuration = HTTPClient.Configuration()
-        configuration.connectionPool.retryConnectionEstablishment = false
-        let client = HTTPClient(configuration: configuration)
         do {
-            let response = try await client.execute(HTTPClientRequest(url: url + "/health/live"), timeout: timeout)
-            let body = try await response.body.collect(upTo: 1 << 16)
-            try await client.shutdown()
-            let status = try? JSONValue(parsing: Array(body.readableBytesView))["status"]?.string
-            return response.status == .ok && status == "live" ? .gateway(url) : .server(url)
+            let response = try await HTTPFetch(url + "/health/live", timeout: timeout).response(upTo: 1 << 16)
+            let status = try? JSONValue(parsing: response.body)["status"]?.string
+            return response.status == 200 && status == "live" ? .gateway(url) : .server(url)
         } catch {
-            try? await client.shutdown()
             throw WatchFailure(NetworkError.advice(error, address: url))
         }
     }

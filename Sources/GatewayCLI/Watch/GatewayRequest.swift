@@ -1,14 +1,18 @@
-internal import AsyncHTTPClient
 internal import Foundation
+internal import HTTPFetch
 
 /// Requests to a gateway.
 enum GatewayRequest {
     /// A request with the parameters that have a value, and with the credential of the environment.
+    ///
+    /// - Parameter timeout: The longest time for the response; nil: no limit, for a stream.
     static func make(
         _ address: String,
         _ path: String,
-        _ query: [(name: String, value: String?)] = []
-    ) throws -> HTTPClientRequest {
+        _ query: [(name: String, value: String?)] = [],
+        headers: [(name: String, value: String)] = [],
+        timeout: Duration?
+    ) throws -> HTTPFetch {
         guard var url = URLComponents(string: address), url.scheme != nil, url.host != nil else {
             throw WatchFailure("\(address): must be a URL, such as http://127.0.0.1:8080.")
         }
@@ -17,10 +21,8 @@ enum GatewayRequest {
         if !items.isEmpty { url.queryItems = items }
         // A plus is literal in the items and fields, but in a query it means a space.
         url.percentEncodedQuery = url.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
-        var request = HTTPClientRequest(url: url.string ?? address)
-        if let token = ProcessInfo.processInfo.environment["GATEWAY_TOKEN"] {
-            request.headers.add(name: "Authorization", value: "Bearer \(token)")
-        }
-        return request
+        let token = ProcessInfo.processInfo.environment["GATEWAY_TOKEN"]
+        let credential = token.map { [(name: "Authorization", value: "Bearer \($0)")] } ?? []
+        return try HTTPFetch(url.string ?? address, headers: headers + credential, timeout: timeout)
     }
 }

@@ -1,7 +1,6 @@
 internal import ArgumentParser
-internal import AsyncHTTPClient
+internal import HTTPFetch
 internal import JSONText
-internal import NIOCore
 internal import SessionCore
 
 /// Reads a stream of a gateway as lines of JSON, and resumes it when it ends.
@@ -9,7 +8,9 @@ struct GatewayWatch {
     /// The pause before another attempt.
     private static let retryDelay = Duration.seconds(2)
     /// The longest time to wait for a response that is no stream.
-    private static let responseTimeout = TimeAmount.seconds(10)
+    private static let responseTimeout = Duration.seconds(10)
+    /// How many bytes of a refusal are read.
+    private static let longestProblem = 1 << 20
     /// The longest line of a stream, in bytes.
     private static let longestLine = 64 << 20
 
@@ -18,34 +19,17 @@ struct GatewayWatch {
     let output: WatchOutput
 
     func run() async throws {
-        var configuration = HTTPClient.Configuration()
-        // A refused connection is reported at once; `watch` itself tries again.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        let client = HTTPClient(configuration: configuration)
-        do {
-            try await run(client)
-            try await client.shutdown()
-        } catch {
-            try? await client.shutdown()
-            throw error
-        }
-    }
-
-    private func run(_ client: HTTPClient) async throws {
         var isKnown = false
         var lastEventId: String?
         while true {
             do {
-                let response = try await client.execute(try request(after: lastEventId), deadline: .distantFuture)
-                isKnown = false
-                if response.status == .ok {
-                    if try await show(response.body, lastEventId: &lastEventId, client) { return }
-                    let sentence = "\(address) closed the stream."
-                    if command.once { throw WatchFailure(sentence) }
-                    _ = output.show(.status("\(sentence) Trying again."))
-                } else {
-                    try await refused(response)
+                let isDone = try await request(after: lastEventId).read { status, next in
+                    isKnown = false
+                    if status == 200 { return try await show(next, lastEventId: &lastEventId) }
+                    try await refused(status, next)
+                    return false
                 }
+                if isDone { return }
             } catch let error where !(error is WatchFailure) && !(error is CancellationError) {
                 let sentence = "Cannot read from \(address): \(NetworkError.sentence(error))."
                 if command.once { throw WatchFailure(sentence) }
@@ -56,7 +40,7 @@ struct GatewayWatch {
         }
     }
 
-    private func request(after lastEventId: String?) throws -> HTTPClientRequest {
+    private func request(after lastEventId: String?) throws -> HTTPFetch {
         var query: [(name: String, value: String?)] = [
             ("feed", command.feed), ("upstream", command.upstream), ("dataAdapter", command.dataAdapter),
             ("format", "ndjson"), ("lastEventId", lastEventId),
@@ -65,50 +49,48 @@ struct GatewayWatch {
         for (name, words) in [("items", command.itemNames), ("fields", command.fieldNames)] where !words.isEmpty {
             query.append((name, words))
         }
-        return try GatewayRequest.make(address, "/v1/stream", query)
+        return try GatewayRequest.make(address, "/v1/stream", query, timeout: nil)
     }
 
     /// Throws for a refusal that another attempt would not change, and with `once` for any refusal; otherwise shows it.
-    private func refused(_ response: HTTPClientResponse) async throws {
-        let body = String(buffer: try await response.body.collect(upTo: 1 << 20))
-        let sentence = "\(address) refused the stream: \(ProblemText.sentence(status: response.status.code, body))"
-        let isTemporary = response.status.code == 429 || response.status.code >= 500
+    private func refused(_ status: Int, _ next: HTTPFetch.Next) async throws {
+        var body: [UInt8] = []
+        while body.count < Self.longestProblem, let part = try await next() { body += part }
+        let problem = ProblemText.sentence(status: status, String(decoding: body, as: UTF8.self))
+        let sentence = "\(address) refused the stream: \(problem)"
+        let isTemporary = status == 429 || status >= 500
         if command.once || !isTemporary { throw WatchFailure(sentence) }
         _ = output.show(.status("\(sentence) Trying again."))
     }
 
-    /// Shows the events of a stream; returns true after the last requested one.
-    private func show(
-        _ body: HTTPClientResponse.Body,
-        lastEventId: inout String?,
-        _ client: HTTPClient
-    ) async throws -> Bool {
+    /// Shows the events of a stream; returns true after the last requested one, and false at the end of the stream.
+    private func show(_ next: HTTPFetch.Next, lastEventId: inout String?) async throws -> Bool {
         var pending: [UInt8] = []
-        for try await chunk in body {
-            pending += chunk.readableBytesView
+        while let part = try await next() {
+            pending += part
             while let end = pending.firstIndex(of: 0x0A) {
                 let line = Array(pending[..<end])
                 pending.removeSubrange(...end)
                 guard let event = try? JSONValue(parsing: line) else { continue }
                 output.received(line)
                 if try show(event) { return true }
-                if event["event"]?.string == "unsubscribed" { try await checkRemoval(of: event["data"], client) }
+                if event["event"]?.string == "unsubscribed" { try await checkRemoval(of: event["data"]) }
                 lastEventId = event["id"]?.string ?? lastEventId
             }
             if pending.count > Self.longestLine { throw WatchFailure("\(address) sent a line that is too long.") }
         }
+        let sentence = "\(address) closed the stream."
+        if command.once { throw WatchFailure(sentence) }
+        _ = output.show(.status("\(sentence) Trying again."))
         return false
     }
 
     /// Throws if the server removed the subscription; it stays active when only its session has ended.
-    private func checkRemoval(of data: JSONValue?, _ client: HTTPClient) async throws {
+    private func checkRemoval(of data: JSONValue?) async throws {
         guard let id = data?["subscription"]?.string else { return }
-        let response = try await client.execute(
-            GatewayRequest.make(address, "/v1/subscriptions/\(id)"),
-            timeout: Self.responseTimeout
-        )
-        let body = String(buffer: try await response.body.collect(upTo: 1 << 20))
-        if let failure = (try? JSONValue(parsing: body)).flatMap(WatchFailure.end) { throw failure }
+        let request = try GatewayRequest.make(address, "/v1/subscriptions/\(id)", timeout: Self.responseTimeout)
+        let response = try await request.response(upTo: 1 << 20)
+        if let failure = (try? JSONValue(parsing: response.body)).flatMap(WatchFailure.end) { throw failure }
     }
 
     private func show(_ event: JSONValue) throws -> Bool {

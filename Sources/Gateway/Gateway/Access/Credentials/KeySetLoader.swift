@@ -1,7 +1,6 @@
-internal import AsyncHTTPClient
 internal import Foundation
+internal import HTTPFetch
 internal import Logging
-internal import NIOCore
 
 /// Loads the JWK set of an identity provider from its URL, and again after an interval.
 ///
@@ -74,21 +73,9 @@ struct KeySetLoader: Sendable {
     }
 
     private static func fetch(_ url: String) async throws -> String {
-        var configuration = HTTPClient.Configuration()
-        configuration.redirectConfiguration = .disallow
-        configuration.connectionPool.retryConnectionEstablishment = false
-        let client = HTTPClient(configuration: configuration)
-        do {
-            let (seconds, _) = timeout.components
-            let response = try await client.execute(HTTPClientRequest(url: url), timeout: .seconds(seconds))
-            guard response.status == .ok else { throw KeySetError(reason: "status \(response.status.code)") }
-            let body = try await response.body.collect(upTo: largestSet)
-            try await client.shutdown()
-            return String(buffer: body)
-        } catch {
-            try? await client.shutdown()
-            throw error
-        }
+        let response = try await HTTPFetch(url, timeout: timeout).response(upTo: largestSet)
+        guard response.status == 200 else { throw KeySetError(reason: "status \(response.status)") }
+        return String(decoding: response.body, as: UTF8.self)
     }
 }
 

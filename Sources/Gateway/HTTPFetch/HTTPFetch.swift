@@ -1,0 +1,160 @@
+internal import Foundation
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+internal import NIOSSL
+
+/// One `GET` over HTTP/1.1, on a connection of its own. Redirects are not followed, and no proxy is used.
+package struct HTTPFetch: Sendable {
+    /// A whole response.
+    package struct Response: Sendable {
+        /// The status.
+        package let status: Int
+        /// The body.
+        package let body: [UInt8]
+    }
+
+    /// The next part of a body; nil at its end.
+    package typealias Next = () async throws -> [UInt8]?
+
+    private typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
+
+    /// The longest time for the connection.
+    private static let connectTimeout = Duration.seconds(10)
+
+    private let target: Target
+    private let head: HTTPRequestHead
+    private let timeout: Duration?
+    private let tls: NIOSSLContext?
+
+    /// A request.
+    ///
+    /// - Parameters:
+    ///   - url: An absolute URL with the scheme `http` or `https`.
+    ///   - headers: Header lines beside `Host`.
+    ///   - timeout: The longest time from the connection to the last byte; nil: no limit once it is connected.
+    ///   - verifiesServer: Whether the certificate of the server is checked.
+    /// - Throws: `HTTPFetchError` if the URL cannot be used.
+    package init(
+        _ url: String,
+        headers: [(name: String, value: String)] = [],
+        timeout: Duration?,
+        verifiesServer: Bool = true
+    ) throws {
+        target = try Target(url)
+        self.timeout = timeout
+        head = HTTPRequestHead(
+            version: .http1_1,
+            method: .GET,
+            uri: target.path,
+            headers: HTTPHeaders(
+                [("Host", target.authority), ("Connection", "close")] + headers.map { ($0.name, $0.value) }
+            )
+        )
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        configuration.applicationProtocols = ["http/1.1"]
+        if !verifiesServer { configuration.certificateVerification = .none }
+        tls = target.isSecure ? try NIOSSLContext(configuration: configuration) : nil
+    }
+
+    /// Reads the whole response; throws if the body has more than `limit` bytes.
+    package func response(upTo limit: Int) async throws -> Response {
+        try await read { status, next in
+            var body: [UInt8] = []
+            while let part = try await next() {
+                guard part.count <= limit - body.count else { throw HTTPFetchError.tooLong(limit: limit) }
+                body += part
+            }
+            return Response(status: status, body: body)
+        }
+    }
+
+    /// Sends the request and has the response read as it arrives; closes the connection when `reader` returns.
+    package func read<Result: Sendable>(
+        _ reader: (_ status: Int, _ next: Next) async throws -> Result
+    ) async throws -> Result {
+        let connection = try await connect()
+        let channel = connection.channel
+        let deadline = timeout.map { timeout in
+            channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
+                channel.pipeline.fireErrorCaught(HTTPFetchError.timeout)
+            }
+        }
+        defer { deadline?.cancel() }
+        return try await connection.executeThenClose { inbound, outbound in
+            try await outbound.write(contentsOf: [.head(head), .end(nil)])
+            var parts = inbound.makeAsyncIterator()
+            guard case .head(let response) = try await parts.next() else { throw HTTPFetchError.closedEarly }
+            return try await reader(Int(response.status.code)) {
+                switch try await parts.next() {
+                case .body(let part): Array(part.readableBytesView)
+                case .end: nil
+                case .head, nil: throw HTTPFetchError.closedEarly
+                }
+            }
+        }
+    }
+
+    private func connect() async throws -> Connection {
+        let limit = timeout.map { min($0, Self.connectTimeout) } ?? Self.connectTimeout
+        return try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(TimeAmount(limit))
+            .connect(host: target.host, port: target.port) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls {
+                        try pipeline.addHandler(NIOSSLClientHandler(context: tls, serverHostname: target.serverName))
+                    }
+                    try pipeline.addHTTPClientHandlers()
+                    return try Connection(wrappingChannelSynchronously: channel)
+                }
+            }
+    }
+
+    /// What a URL names.
+    private struct Target {
+        let isSecure: Bool
+        /// The name or address, without brackets.
+        let host: String
+        let port: Int
+        /// Host and port as in the URL.
+        let authority: String
+        /// Path and query.
+        let path: String
+
+        init(_ url: String) throws(HTTPFetchError) {
+            guard let parts = URLComponents(string: url) else { throw .invalidURL }
+            guard let scheme = parts.scheme?.lowercased() else { throw .missingScheme }
+            guard ["http", "https"].contains(scheme) else { throw .unsupportedScheme }
+            guard let host = parts.percentEncodedHost, !host.isEmpty else { throw .missingHost }
+            isSecure = scheme == "https"
+            self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+            port = parts.port ?? (isSecure ? 443 : 80)
+            authority = host + (parts.port.map { ":\($0)" } ?? "")
+            let path = parts.percentEncodedPath
+            self.path = (path.isEmpty ? "/" : path) + (parts.percentEncodedQuery.map { "?\($0)" } ?? "")
+        }
+
+        /// The name that the certificate must have; nil for an address, which is no valid server name (RFC 6066 section 3).
+        var serverName: String? { (try? SocketAddress(ipAddress: host, port: 0)) == nil ? host : nil }
+    }
+}
+
+/// The reasons why `HTTPFetch` fails, beside the errors of the connection.
+package enum HTTPFetchError: Error, Equatable {
+    /// The text is not a URL.
+    case invalidURL
+    /// The URL has no scheme.
+    case missingScheme
+    /// The scheme is neither `http` nor `https`.
+    case unsupportedScheme
+    /// The URL has no host.
+    case missingHost
+    /// The response was not complete in time.
+    case timeout
+    /// The server closed the connection before the end of the response.
+    case closedEarly
+    /// The body is longer than the limit, in bytes.
+    case tooLong(limit: Int)
+}
