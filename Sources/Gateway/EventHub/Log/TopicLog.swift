@@ -22,8 +22,8 @@ struct TopicLog {
     /// The weight of those of them that are the first values of rows.
     private var firstValues = 0
     private var memory: StreamMemory
-    /// Whether the topic ever had a reader.
-    private(set) var wasRead = false
+    /// Whether events are kept for streams that resume: since the first reader, if not from the start.
+    private var hasWindow: Bool
     /// The events up to this sequence cannot be read from the log any more.
     private(set) var forgottenThrough: UInt64 = 0
     /// The sequence of the hub when the topic was created; 0 where another hub created it.
@@ -33,14 +33,14 @@ struct TopicLog {
     private enum Size {
         static let firstEvents = 4
         static let mostEvents = 256
-        static let mostUnreadEvents = 16
         static let firstBytes = 1 << 10
         static let mostBytes = 1 << 16
     }
 
     /// An empty log.
-    init(context: TopicContext, createdAt: UInt64, memory: StreamMemory) {
+    init(context: TopicContext, createdAt: UInt64, hasWindow: Bool, memory: StreamMemory) {
         self.memory = memory
+        self.hasWindow = hasWindow
         self.context = context
         self.createdAt = createdAt
         head = LogSegment(
@@ -112,7 +112,7 @@ struct TopicLog {
     /// Adds a reader of a variant: events are encoded in that variant from now on.
     mutating func addReader(_ variant: EventVariant) {
         readers[variant.index] += 1
-        wasRead = true
+        hasWindow = true
         if !tail.holds(variant.index) { roll(capacity: Size.firstEvents, byteCapacity: Size.firstBytes) }
     }
 
@@ -162,6 +162,26 @@ struct TopicLog {
 
     // MARK: - Window
 
+    /// The first events, which a topic without a window keeps: a stream that is about to open starts with them.
+    private enum First {
+        static let events = 32
+        static let weight = 16 << 10
+    }
+
+    /// Whether the next event is kept.
+    var keepsEvents: Bool {
+        hasWindow || (forgottenThrough == 0 && tail.endOrdinal < First.events && weight < First.weight)
+    }
+
+    /// The event with this sequence is not kept, nor are those before it.
+    mutating func pass(through sequence: UInt64) {
+        if lastSequence == nil {
+            forgottenThrough = sequence
+        } else {
+            forget(through: sequence, createdAt: createdAt)
+        }
+    }
+
     /// Counts segments from the next one on towards another budget.
     mutating func count(in memory: StreamMemory) { self.memory = memory }
 
@@ -187,7 +207,7 @@ struct TopicLog {
         // All variants share one capacity. It has room for this payload, so the next attempt does not fail for it.
         let bytes = min(Size.mostBytes, tail.byteCapacity * 2)
         roll(
-            capacity: min(wasRead ? Size.mostEvents : Size.mostUnreadEvents, tail.capacity * 2),
+            capacity: min(Size.mostEvents, tail.capacity * 2),
             byteCapacity: max(bytes, payload + ChunkFraming.overhead)
         )
     }

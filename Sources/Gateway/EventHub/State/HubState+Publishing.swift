@@ -88,9 +88,11 @@ extension HubState {
     private mutating func append(_ event: HubEvent, to channel: Channel, now: Moment) {
         if numbering == .counted { sequence += 1 }
         published &+= 1
-        let keepsWindow = channel.log.wasRead || numbering == .given
-        let limits = keepsWindow ? configuration : unreadLimits
-        channel.log.append(event, sequence: sequence, now: now, encoder: &encoder, limits: limits)
+        if channel.log.keepsEvents || numbering == .given {
+            channel.log.append(event, sequence: sequence, now: now, encoder: &encoder, limits: configuration)
+        } else {
+            channel.log.pass(through: sequence)
+        }
         if memory.isExceeded { shrinkWindows() }
         markDirty(channel)
     }

@@ -42,9 +42,6 @@ struct HubState: Sendable {
         var dirtyStreams: [String] = []
     }
 
-    /// The limits of topics that never had a stream: a stream that is about to open starts with the first events.
-    let unreadLimits: HubConfiguration
-
     /// A hub without topics.
     init(
         configuration: HubConfiguration,
@@ -53,10 +50,6 @@ struct HubState: Sendable {
         memory: StreamMemory = StreamMemory()
     ) {
         self.memory = memory
-        var limits = configuration
-        limits.replayEvents = min(limits.replayEvents, 32)
-        limits.replayBytes = min(limits.replayBytes, 16 << 10)
-        unreadLimits = limits
         self.configuration = configuration
         self.numbering = numbering
         self.epoch = epoch
@@ -70,7 +63,7 @@ struct HubState: Sendable {
         let context = TopicContext(client: id)
         clients[id] = ClientRecord(
             status: status,
-            connection: makeChannel(context),
+            connection: makeChannel(context, hasWindow: true),
             own: makeChannel(context),
             legacy: makeChannel(context)
         )
@@ -96,8 +89,8 @@ struct HubState: Sendable {
         channel.log.setContext(TopicContext(subscription: id, client: client, properties: properties))
     }
 
-    private mutating func makeChannel(_ context: TopicContext) -> Channel {
-        makeChannel(TopicLog(context: context, createdAt: sequence, memory: memory))
+    private mutating func makeChannel(_ context: TopicContext, hasWindow: Bool = false) -> Channel {
+        makeChannel(TopicLog(context: context, createdAt: sequence, hasWindow: hasWindow, memory: memory))
     }
 
     mutating func makeChannel(_ log: TopicLog) -> Channel {

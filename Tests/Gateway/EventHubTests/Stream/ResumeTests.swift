@@ -67,6 +67,8 @@ internal import Testing
         var configuration = HubConfiguration()
         configuration.replayEvents = 8
         let harness = makeHarness(configuration)
+        // Only a topic that had a stream has a window.
+        harness.close(try harness.open(.subscription("s")))
         let since = harness.now
         for number in 0..<40 {
             harness.advance(.seconds(1))
@@ -90,6 +92,7 @@ internal import Testing
         var configuration = HubConfiguration()
         configuration.replayEvents = 8
         let harness = makeHarness(configuration)
+        harness.close(try harness.open(.subscription("s")))
         for number in 0..<100 { harness.publish(quotes.update(["\(number)", "", ""])) }
         #expect(try outcome(resume(harness, from: "e1-3")) == "gap")
         #expect(try outcome(resume(harness, from: "e1-98")) == "resumed")
@@ -99,6 +102,7 @@ internal import Testing
         var configuration = HubConfiguration()
         configuration.replayBytes = 10_000
         let harness = makeHarness(configuration)
+        harness.close(try harness.open(.subscription("s")))
         for _ in 0..<50 { harness.publish(quotes.update([String(repeating: "x", count: 1000), "", ""])) }
         #expect(try outcome(resume(harness, from: "e1-6")) == "gap")
         #expect(try outcome(resume(harness, from: "e1-50")) == "resumed")
