@@ -12,7 +12,13 @@ public final class ManualClock: Sendable {
         var now: Int64 = 0
         var last: UInt64 = 0
         var timers: [UInt64: (due: Int64, body: @Sendable () -> Void)] = [:]
-        var waiters: [Waiter] = []
+        var waiters: [UInt64: Waiter] = [:]
+
+        /// The number of a new timer or waiter.
+        mutating func makeID() -> UInt64 {
+            last += 1
+            return last
+        }
 
         /// Removes the timer that is due first, up to a moment, and moves the time to it.
         mutating func popTimer(until end: Int64) -> (@Sendable () -> Void)? {
@@ -47,16 +53,21 @@ public final class ManualClock: Sendable {
         state.withLock { $0.now = max($0.now, end) }
     }
 
-    /// Waits until there is a timer that is due within a time; by default, any timer.
+    /// Waits until there is a timer that is due within a time; by default, any timer. Returns when the task is cancelled.
     public func timerIsSet(within duration: Duration? = nil) async {
-        await withCheckedContinuation { continuation in
-            let isSet = state.withLock { state in
-                let latest = duration.map { state.now + $0.clampedNanoseconds } ?? .max
-                if state.timers.values.contains(where: { $0.due <= latest }) { return true }
-                state.waiters.append((latest, continuation))
-                return false
+        let id = state.withLock { $0.makeID() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    let latest = duration.map { state.now + $0.clampedNanoseconds } ?? .max
+                    if Task.isCancelled || state.timers.values.contains(where: { $0.due <= latest }) { return true }
+                    state.waiters[id] = (latest, continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
             }
-            if isSet { continuation.resume() }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume()
         }
     }
 
@@ -89,15 +100,18 @@ extension ManualClock: ClientClock {
             return Handle(clock: self, id: 0)
         }
         let (id, reached) = state.withLock { state in
-            state.last += 1
-            let due = state.now + delay.clampedNanoseconds
-            state.timers[state.last] = (due, body)
-            defer { state.waiters.removeAll { due <= $0.latest } }
-            return (state.last, state.waiters.filter { due <= $0.latest })
+            let (id, due) = (state.makeID(), state.now + delay.clampedNanoseconds)
+            state.timers[id] = (due, body)
+            let reached = state.waiters.filter { due <= $0.value.latest }
+            for waiter in reached.keys { state.waiters[waiter] = nil }
+            return (id, reached.values)
         }
         for waiter in reached { waiter.continuation.resume() }
         return Handle(clock: self, id: id)
     }
+
+    /// Goes on at once: others have their turn in real time, in which this clock stands still.
+    package func pause(_ body: @escaping @Sendable () -> Void) { body() }
 
     private struct Handle: ClientTimer {
         let clock: ManualClock

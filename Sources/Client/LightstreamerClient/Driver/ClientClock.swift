@@ -10,6 +10,13 @@ package protocol ClientClock: Sendable {
     func random() -> Double
     /// Calls the body once, on any thread, after a delay; the result cancels it.
     func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer
+    /// Calls the body when others on the network thread have had their turn.
+    func pause(_ body: @escaping @Sendable () -> Void)
+}
+
+extension ClientClock {
+    /// Calls the body after `DriverPace.pause`: a task that yields is run again before the thread looks at its connections.
+    package func pause(_ body: @escaping @Sendable () -> Void) { _ = schedule(after: DriverPace.pause, body) }
 }
 
 /// A scheduled timer.

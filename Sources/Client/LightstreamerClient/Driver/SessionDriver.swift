@@ -185,11 +185,11 @@ final class SessionDriver {
         }
     }
 
-    /// Waits for a timer of the thread: a task that yields is run again before the thread looks at its connections.
+    /// Lets others on the thread go first.
     private func pause() async {
         delivery.endInput()
         await withCheckedContinuation { continuation in
-            _ = clock.schedule(after: DriverPace.pause) { continuation.resume() }
+            clock.pause { continuation.resume() }
         }
         turnEnd = clock.now().advanced(by: DriverPace.turnNanoseconds)
     }

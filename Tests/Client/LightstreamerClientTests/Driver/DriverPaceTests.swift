@@ -5,7 +5,7 @@ internal import Testing
 
 @testable internal import LightstreamerClient
 
-@Suite struct DriverPaceTests {
+@Suite(.timeLimit(.minutes(1))) struct DriverPaceTests {
     private func slice(_ lines: [String]) -> Int { DriverPace.slice(of: lines.map { Array($0.utf8)[...] }[...]) }
 
     @Test func aLineWithADiffIsHandledAlone() {
@@ -40,6 +40,27 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    @Test func aDriverDoesNotWaitForAManualClockThatHasMoved() async throws {
+        let clock = ManualClock()
+        let fixture = try ClientFixture { $0.clock = clock }
+        let link = try await fixture.connected()
+        try fixture.client.subscribe(try Subscription(mode: .merge, item: "i", fields: ["f"]))
+        _ = await link.heard()
+        fixture.client.addObserver(SlowObserver(clock: clock))
+        link.say("SUBOK,1,1,1", "U,1,1,abc", "U,1,1,^Tdbd", "U,1,1,^Tebe")
+        _ = await fixture.words(until: "update 1 abcde")
+        link.say("PROBE", "U,1,1,end")
+        _ = await fixture.words(until: "update 1 end")
+        await fixture.client.shutdown()
+    }
+
+    @Test func aCancelledTaskDoesNotWaitForATimer() async {
+        let clock = ManualClock()
+        let waiting = Task { await clock.timerIsSet() }
+        waiting.cancel()
+        await waiting.value
+    }
+
     /// Takes the time of a turn for each update.
     private final class SlowObserver: ClientObserver, Sendable {
         let observesSubscriptions = true
@@ -52,7 +73,7 @@ internal import Testing
         }
     }
 
-    /// A manual clock on which pauses are over at once.
+    /// A manual clock that counts pauses.
     private final class PausingClock: ClientClock {
         let stepped = ManualClock()
         private let count = Mutex(0)
@@ -64,14 +85,12 @@ internal import Testing
         func random() -> Double { 0 }
 
         func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer {
-            guard delay == DriverPace.pause else { return stepped.schedule(after: delay, body) }
-            count.withLock { $0 += 1 }
-            body()
-            return Fired()
+            stepped.schedule(after: delay, body)
         }
 
-        private struct Fired: ClientTimer {
-            func cancel() {}
+        func pause(_ body: @escaping @Sendable () -> Void) {
+            count.withLock { $0 += 1 }
+            body()
         }
     }
 }
