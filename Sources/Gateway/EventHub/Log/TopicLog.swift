@@ -164,8 +164,8 @@ struct TopicLog {
 
     /// The first events, which a topic without a window keeps: a stream that is about to open starts with them.
     private enum First {
-        static let events = 32
-        static let weight = 16 << 10
+        static let events = 8
+        static let weight = 4 << 10
     }
 
     /// Whether the next event is kept.
@@ -207,7 +207,7 @@ struct TopicLog {
         // All variants share one capacity. It has room for this payload, so the next attempt does not fail for it.
         let bytes = min(Size.mostBytes, tail.byteCapacity * 2)
         roll(
-            capacity: min(Size.mostEvents, tail.capacity * 2),
+            capacity: hasWindow ? min(Size.mostEvents, tail.capacity * 2) : Size.firstEvents,
             byteCapacity: max(bytes, payload + ChunkFraming.overhead)
         )
     }

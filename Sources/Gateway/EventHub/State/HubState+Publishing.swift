@@ -88,7 +88,7 @@ extension HubState {
     private mutating func append(_ event: HubEvent, to channel: Channel, now: Moment) {
         if numbering == .counted { sequence += 1 }
         published &+= 1
-        if channel.log.keepsEvents || numbering == .given {
+        if channel.log.keepsEvents {
             channel.log.append(event, sequence: sequence, now: now, encoder: &encoder, limits: configuration)
         } else {
             channel.log.pass(through: sequence)

@@ -90,7 +90,15 @@ struct HubState: Sendable {
     }
 
     private mutating func makeChannel(_ context: TopicContext, hasWindow: Bool = false) -> Channel {
-        makeChannel(TopicLog(context: context, createdAt: sequence, hasWindow: hasWindow, memory: memory))
+        makeChannel(
+            TopicLog(
+                context: context,
+                createdAt: sequence,
+                // A stream may have received events of the same topic from another member.
+                hasWindow: hasWindow || numbering == .given,
+                memory: memory
+            )
+        )
     }
 
     mutating func makeChannel(_ log: TopicLog) -> Channel {
