@@ -164,6 +164,27 @@ struct DivergenceTests {
         #expect(cluster.readers.flatMap(\.problems) == [])
     }
 
+    /// Frames that arrive behind the missing ones are no reason to ask again at once: the engine would be asked as fast as it
+    /// replies.
+    @Test
+    func framesThatTheEngineDoesNotHaveAreFetchedWithPauses() throws {
+        let cluster = cluster(seed: 3)
+        let (node, now) = (cluster.nodes[1], cluster.now)
+        let (created, last) = (node.machine.created, node.machine.position + 2)
+        let generation = LogGeneration(created: try #require(created), first: 1, last: last)
+        let arrived = node.machine.arrived(StoredFrame(position: last, bytes: []), at: now)
+        let failed = node.machine.fetchFailed(isMissing: true, at: now)
+        let inspected = node.machine.logInspected(generation, at: now)
+        let early = node.machine.timePassed(at: now + .milliseconds(40))
+        let due = node.machine.timePassed(at: now + .milliseconds(60))
+        #expect([arrived, failed, inspected, early, due].map(fetches) == [true, false, false, false, true])
+        #expect(failed == [.inspectLog])
+    }
+
+    private func fetches(_ actions: [MemberAction]) -> Bool {
+        actions.contains { if case .fetch = $0 { true } else { false } }
+    }
+
     @Test
     func divergenceNamesThePositionTheDigestsAndTheOtherMember() throws {
         let cluster = cluster(seed: 1)

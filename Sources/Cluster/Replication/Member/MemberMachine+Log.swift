@@ -168,7 +168,9 @@ extension MemberMachine {
         guard phase != .offline, phase != .inspecting, !isFetching, let gap = reader.gap else { return [] }
         let since = behindSince ?? now
         behindSince = since
-        guard always || gap.upperBound < reader.known || now - since >= timings.fetchDelay else { return [] }
+        // Later frames show that the missing ones are not just late, unless the engine has replied that it has none of them.
+        let isCertain = gap.upperBound < reader.known && missingSince == nil
+        guard always || isCertain || now - since >= timings.fetchDelay else { return [] }
         isFetching = true
         return [.fetch(gap.lowerBound...min(gap.upperBound, gap.lowerBound + Self.fetchLimit - 1))]
     }
