@@ -2,18 +2,18 @@ import Foundation
 import Testing
 
 /// Whole gateways in one thread, driven by a seed, as `Tests/Cluster/simulation` runs them: `SIMULATION_SEEDS` is a range of
-/// seeds such as `0..<2000`; after `SIMULATION_SECONDS` no further one begins; with `SIMULATION_TRACE` each seed is printed
-/// before it runs. Without `SWIFT_DETERMINISTIC_HASHING` a run would not follow from its seed, so there is none.
+/// seeds such as `0..<2000`, of which one in `SIMULATION_STEP` runs; after `SIMULATION_SECONDS` no further one begins; with
+/// `SIMULATION_TRACE` each seed is printed before it runs. Without `SWIFT_DETERMINISTIC_HASHING` a run would not follow from
+/// its seed, so there is none.
 @Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["SWIFT_DETERMINISTIC_HASHING"] != nil))
 struct WholeGatewayTests {
     private static let environment = ProcessInfo.processInfo.environment
 
-    private static var seeds: Range<UInt64> {
-        let parts = (environment["SIMULATION_SEEDS"] ?? "0..<1").components(separatedBy: "..<")
-        guard parts.count == 2, let first = UInt64(parts[0]), let end = UInt64(parts[1]), first <= end else {
-            return 0..<0
-        }
-        return first..<end
+    private static var seeds: StrideTo<UInt64> {
+        let text = environment["SIMULATION_SEEDS"] ?? "0..<1"
+        let ends = text.components(separatedBy: "..<").compactMap { UInt64($0) }
+        guard ends.count == 2 else { return stride(from: 0, to: 0, by: 1) }
+        return stride(from: ends[0], to: ends[1], by: environment["SIMULATION_STEP"].flatMap { Int($0) } ?? 1)
     }
 
     private static let seconds = environment["SIMULATION_SECONDS"].flatMap { Double($0) }
@@ -27,7 +27,7 @@ struct WholeGatewayTests {
         for seed in Self.seeds {
             if let seconds = Self.seconds, Date().timeIntervalSince(start) > seconds { break }
             if Self.environment["SIMULATION_TRACE"] != nil { note("seed \(seed)") }
-            let schedule = Schedule(seed: seed, count: 8)
+            let schedule = Schedule(seed: seed, count: 4)
             let simulation = Simulation.run(schedule)
             count += 1
             figures.add(simulation.figures)

@@ -26,7 +26,7 @@ final class PreparedReader {
 
     init(_ name: Int, _ contents: StreamReader.Contents, _ simulation: Simulation) {
         self.simulation = simulation
-        reader = StreamReader(name, ["raw1", "raw2"], isMerged: false, contents, simulation)
+        reader = StreamReader(name, ["raw1", "raw2"], contents, simulation)
         reader.target = nil
         reader.isAllowed = { [weak self] in self?.isAllowed($0) ?? true }
         next()

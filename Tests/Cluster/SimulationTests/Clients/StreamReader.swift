@@ -19,7 +19,7 @@ final class StreamReader {
     let name: Int
     /// The items that it reads.
     let items: [String]
-    let isMerged: Bool
+    private let isMerged: Bool
     /// The path and the query of the stream; nil: there is none at the moment.
     var target: (path: String, query: String)?
     /// Called with the status of a response that is not a stream; true if that status may be.
@@ -41,20 +41,23 @@ final class StreamReader {
     private(set) var gaps = 0
     private(set) var problems: [String] = []
 
-    init(_ name: Int, _ items: [String], isMerged: Bool, _ contents: Contents, _ simulation: Simulation) {
-        (self.name, self.items, self.isMerged) = (name, items, isMerged)
+    init(_ name: Int, _ items: [String], _ contents: Contents, _ simulation: Simulation) {
+        (self.name, self.items, isMerged) = (name, items, items[0].hasPrefix("merge"))
         (self.contents, self.simulation) = (contents, simulation)
-        target = ("/v1/stream", Self.query(items, isMerged: isMerged))
+        target = ("/v1/stream", Self.query(items))
         visit(after: 500)
     }
 
     private var simulator: Simulator { simulation.simulator }
 
     /// The query of the stream of some items.
-    static func query(_ items: [String], isMerged: Bool) -> String {
-        let kind = isMerged ? "MERGE" : "RAW"
+    static func query(_ items: [String]) -> String {
+        let kind = items[0].hasPrefix("merge") ? "MERGE" : "RAW"
         return "upstream=demo&mode=\(kind)&dataAdapter=\(kind)&items=\(items.joined(separator: ","))&fields=number"
     }
+
+    /// Whether it has an open stream.
+    var isReading: Bool { if case .reading = state { true } else { false } }
 
     /// Leaves for good.
     func end() {
@@ -132,12 +135,11 @@ final class StreamReader {
 
     /// Reads what has arrived; false at the end of the stream.
     private func read(_ descriptor: Int32) -> Bool {
-        var bytes = [UInt8](repeating: 0, count: 1 << 16)
         while true {
-            let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
+            let count = recv(descriptor, &simulation.buffer, simulation.buffer.count, Int32(MSG_DONTWAIT))
             if count == 0 { return false }
             if count < 0 { return errno == EAGAIN }
-            for event in parser.feed(chunks.feed(bytes[..<count])) { take(event) }
+            for event in parser.feed(chunks.feed(simulation.buffer[..<count])) { take(event) }
         }
     }
 

@@ -5,7 +5,8 @@ import TestSupport
 
 /// A client that presents each ticket to several gateways at once, and again: it opens one stream.
 final class TicketHolder {
-    private static let query = StreamReader.query(["raw3"], isMerged: false)
+    /// The items of its streams.
+    static let items = ["raw3"]
 
     private let name: Int
     private let simulation: Simulation
@@ -63,7 +64,7 @@ final class TicketHolder {
         let fields = HTTPFields([
             HTTPField("Host", "gateway.example"), HTTPField("Accept", "text/event-stream"),
         ])
-        let query = Self.query + "&ticket=\(ticket)"
+        let query = StreamReader.query(Self.items) + "&ticket=\(ticket)"
         let present = ticket
         _ = gateway.send(HTTPRequest(method: "GET", rawPath: "/v1/stream", rawQuery: query, headers: fields)) {
             [self] answer in
@@ -92,9 +93,9 @@ final class TicketHolder {
 
     /// Closes a stream; a gateway that could not open it has sent one event `closing`.
     private func close(_ stream: (gateway: SimulatedGateway, descriptor: Int32)) {
-        var (parser, chunks, bytes) = (EventStreamParser(), ChunkDecoder(), [UInt8](repeating: 0, count: 1 << 16))
-        let count = recv(stream.descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
-        if count > 0, parser.feed(chunks.feed(bytes[..<count])).first?.name == "stream" { opened += 1 }
+        var (parser, chunks) = (EventStreamParser(), ChunkDecoder())
+        let count = recv(stream.descriptor, &simulation.buffer, simulation.buffer.count, Int32(MSG_DONTWAIT))
+        if count > 0, parser.feed(chunks.feed(simulation.buffer[..<count])).first?.name == "stream" { opened += 1 }
         Glibc.close(stream.descriptor)
         stream.gateway.wake()
         streams.removeAll { $0.descriptor == stream.descriptor }

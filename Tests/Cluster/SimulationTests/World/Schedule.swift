@@ -54,15 +54,18 @@ struct Schedule: CustomStringConvertible {
     let seed: UInt64
     var steps: [Step]
 
+    /// The schedule of a seed: up to `count` faults.
     init(seed: UInt64, count: Int) {
         self.seed = seed
         var generator = SeededGenerator(seed: seed &+ 4711)
-        steps = (0..<count).map { _ in
+        // How long faults last, at most.
+        let length = [200, 1500, 5000][Int.random(in: 0..<3, using: &generator)]
+        steps = (0..<Int.random(in: min(1, count)...count, using: &generator)).map { _ in
             Step(
-                pause: Int.random(in: 300...3000, using: &generator),
+                pause: Int.random(in: 20...1500, using: &generator),
                 fault: Fault.allCases.randomElement(using: &generator) ?? .kill,
                 choice: Int.random(in: 0..<12, using: &generator),
-                length: Int.random(in: 50...5000, using: &generator)
+                length: Int.random(in: 20...length, using: &generator)
             )
         }
     }

@@ -13,6 +13,8 @@ final class SimulatedEngine: @unchecked Sendable {
     private(set) var log: [[UInt8]] = []
     private var created = 1
     private(set) var isUp = true
+    /// The number of frames that were appended.
+    private(set) var appends = 0
     /// The connections by the number of the process.
     private var connections: [Int: SimulatedConnection] = [:]
     /// The processes that cannot connect.
@@ -108,6 +110,7 @@ final class SimulatedEngine: @unchecked Sendable {
         simulator.schedule(after: simulator.delay(upTo: 20), as: Simulator.world) { [self] in
             guard isUp else { return }
             log.append(frame)
+            appends += 1
             for index in lies.appended(to: log) { announce(index) }
         }
     }

@@ -19,7 +19,7 @@ extension Simulation {
             gateway.pause()
             simulator.run(for: length)
             gateway.resume()
-            simulator.run(for: .seconds(4))
+            recover(within: 4)
         case .engineCut:
             engine.cut(gateway.number)
             simulator.run(for: length)
@@ -40,9 +40,22 @@ extension Simulation {
     /// Replaces a process; what it alone knew has to be known to others before the next one is replaced.
     private func replace(_ gateway: SimulatedGateway, _ body: () -> Void) {
         start()
-        simulator.run(for: .seconds(5))
+        recover(within: 5)
         body()
-        simulator.run(for: .seconds(5))
+        recover(within: 5)
+    }
+
+    /// Waits for the frames that show a lie, and until all processes have the present state of the cluster.
+    private func recoverFromLie(after seconds: Int, within most: Int) {
+        let appends = engine.appends
+        simulator.run(upTo: .seconds(20)) { engine.appends >= appends + 2 }
+        recover(after: seconds, within: most)
+    }
+
+    /// Waits until all processes have the present state of the cluster.
+    private func recover(after seconds: Int = 0, within most: Int) {
+        simulator.run(for: .seconds(seconds))
+        simulator.run(upTo: .seconds(most - seconds)) { isSettled }
     }
 
     private func withoutEngine(_ time: Duration, _ body: () -> Void) {
@@ -50,7 +63,7 @@ extension Simulation {
         simulator.run(for: time)
         body()
         engine.start()
-        simulator.run(for: .seconds(6))
+        recover(within: 6)
     }
 
     /// Runs a fault by which the engine loses frames. Members report again what they have; what is made or changed meanwhile
@@ -71,27 +84,30 @@ extension Simulation {
             hasTwoLogs = true
             losing {
                 engine.rollBack(by: step.choice + 1)
-                simulator.run(for: .seconds(8))
+                recoverFromLie(after: 3, within: 8)
             }
         case .engineRecreate:
             hasTwoLogs = true
             losing {
                 engine.empty()
-                simulator.run(for: .seconds(12))
+                recoverFromLie(after: 6, within: 12)
             }
         case .engineLie:
+            let lie = EngineLie.allCases[step.choice % EngineLie.allCases.count]
+            // Both orders may fit, until the writers of later frames have read one of them.
+            if lie == .otherOrder { hasTwoLogs = true }
             losing {
-                engine.lie(EngineLie.allCases[step.choice % EngineLie.allCases.count], to: deceived)
-                simulator.run(for: .seconds(8))
+                engine.lie(lie, to: deceived)
+                recoverFromLie(after: 3, within: 8)
             }
         case .engineMissing:
             losing {
                 engine.loseNextFrame(for: deceived)
-                simulator.run(for: .seconds(10))
+                recoverFromLie(after: 5, within: 10)
             }
         case .engineRepeat:
             engine.repeatFrames(step.choice * 4 + 1)
-            simulator.run(for: .seconds(2))
+            recover(after: 1, within: 2)
         case .engineEcho:
             engine.echoes = 300
             simulator.run(for: length)
@@ -105,7 +121,7 @@ extension Simulation {
             }
             simulator.run(for: length)
             engine.endStaleness()
-            simulator.run(for: .seconds(4))
+            recover(within: 4)
         }
     }
 }

@@ -48,15 +48,19 @@ extension Simulation {
 
     /// Removes the subscriptions and prepared streams that are left.
     func removeResources() {
+        var open = 0
         for _ in 0..<2 {
             for kind in ["subscriptions", "streams"] {
+                open += 1
                 call(Self.request("GET", "/v1/\(kind)", "", nil)) { [self] _, json in
                     for id in (json[kind]?.array ?? []).compactMap({ $0["id"]?.string }) {
-                        call(Self.request("DELETE", "/v1/\(kind)/\(id)", "", nil)) { _, _ in }
+                        open += 1
+                        call(Self.request("DELETE", "/v1/\(kind)/\(id)", "", nil)) { _, _ in open -= 1 }
                     }
+                    open -= 1
                 }
             }
-            simulator.run(for: .seconds(10))
+            simulator.run(upTo: .seconds(30)) { open == 0 }
         }
     }
 }

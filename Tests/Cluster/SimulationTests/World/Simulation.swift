@@ -22,7 +22,6 @@ import TestSupport
 final class Simulation {
     static let admin = "lsg_admin"
     static let limited = "lsg_limited"
-    private static let settling = Duration.seconds(25)
 
     let simulator: Simulator
     let schedule: Schedule
@@ -33,33 +32,37 @@ final class Simulation {
     /// Whether different frames may have been read at the same position.
     var hasTwoLogs = false
     /// Whether readers stay where they are.
-    private(set) var isCalm = false
-    private(set) var problems: [String] = []
-    private var gateways: [SimulatedGateway] = []
-    private var readers: [StreamReader] = []
-    private var callers: [ResourceCaller] = []
-    private var prepared: [PreparedReader] = []
-    private var holders: [TicketHolder] = []
+    var isCalm = false
+    var problems: [String] = []
+    private(set) var gateways: [SimulatedGateway] = []
+    private(set) var readers: [StreamReader] = []
+    private(set) var callers: [ResourceCaller] = []
+    private(set) var prepared: [PreparedReader] = []
+    private(set) var holders: [TicketHolder] = []
+    private(set) var limitedCallers: [LimitedCaller] = []
     let engine: SimulatedEngine
     let server: SimulatedServer
+    let cast: Cast
+    /// What a client reads at once, for all readers.
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    var isPublishing = true
     private let configuration: GatewayConfiguration
-    private lazy var limitedCaller = LimitedCaller(self)
-    private var isPublishing = true
 
     init(_ schedule: Schedule) {
         self.schedule = schedule
         simulator = Simulator(seed: schedule.seed)
-        let loss = [0, 0, 5, 30].randomElement(using: &simulator.generator) ?? 0
-        engine = SimulatedEngine(simulator, loss: loss)
+        cast = Cast(using: &simulator.generator)
+        engine = SimulatedEngine(simulator, loss: cast.loss)
         server = SimulatedServer(simulator, seed: schedule.seed)
-        configuration = Self.configuration
+        configuration = Self.configuration(of: cast)
     }
 
-    private static var configuration: GatewayConfiguration {
+    private static func configuration(of cast: Cast) -> GatewayConfiguration {
         var configuration = GatewayConfiguration()
         configuration.cluster.secret = "0123456789abcdef"
         let upstream = UpstreamConfiguration(name: "demo", serverAddress: "http://server:80", adapterSet: "DEMO")
         configuration.pool.upstreams = [upstream]
+        (configuration.pool.subscriptionLinger, configuration.pool.sessionLinger) = (cast.linger, .seconds(2))
         var limited = KeyConfiguration(name: "limited", hash: KeyHash(of: limited))
         limited.rights = Rights(
             operations: Set(Right.allCases),
@@ -85,22 +88,20 @@ final class Simulation {
     }
 
     private func run() {
-        for _ in 0..<3 { start() }
+        for _ in 0..<cast.gateways { start() }
         publish()
-        simulator.run(for: .seconds(3))
+        simulator.run(upTo: .seconds(5)) { isSettled }
         let contents = StreamReader.Contents()
-        for name in 0..<5 {
-            let items = [["raw1", "raw2"], ["raw3"], ["merge1", "merge2"]][name % 3]
-            readers.append(StreamReader(name, items, isMerged: name % 3 == 2, contents, self))
-        }
-        callers = (0..<2).map { ResourceCaller($0, self) }
-        prepared = (0..<2).map { PreparedReader(readers.count + $0, contents, self) }
-        holders = (0..<2).map { TicketHolder($0, self) }
-        _ = limitedCaller
-        simulator.run(for: .seconds(3))
+        readers = cast.readers.enumerated().map { StreamReader($0, $1, contents, self) }
+        callers = (0..<cast.callers).map { ResourceCaller($0, self) }
+        prepared = (0..<cast.prepared).map { PreparedReader(readers.count + $0, contents, self) }
+        holders = (0..<cast.holders).map { TicketHolder($0, self) }
+        limitedCallers = (0..<cast.limitedCallers).map { _ in LimitedCaller(self) }
+        simulator.run(for: .seconds(1))
         for step in schedule.steps { perform(step) }
         settle()
         finish()
+        end()
     }
 
     // MARK: - Processes
@@ -118,8 +119,8 @@ final class Simulation {
         guard isPublishing else { return }
         for item in ["raw1", "raw2", "raw3"] { server.publish(item, to: "RAW") }
         if happens(500) { server.publish(happens(500) ? "merge1" : "merge2", to: "MERGE") }
-        simulator.schedule(after: .milliseconds(10) + simulator.delay(upTo: 100), as: Simulator.world) { [weak self] in
-            self?.publish()
+        simulator.schedule(after: .milliseconds(5) + simulator.delay(upTo: cast.pace), as: Simulator.world) {
+            [weak self] in self?.publish()
         }
     }
 
@@ -131,70 +132,11 @@ final class Simulation {
         gateway.end()
     }
 
-    // MARK: - Checks
-
-    /// What has to hold a while after the last fault.
-    private func settle() {
-        isCalm = true
-        simulator.run(for: Self.settling)
-        let upstream = server.census.boundSubscriptions
-        if upstream != 3 { problems.append("\(upstream) upstream subscriptions for 3 different ones") }
-        isPublishing = false
-        simulator.run(for: .seconds(3))
-        for reader in readers + prepared.map(\.reader) {
-            for item in reader.items where reader.highest[item] != server.published[item] {
-                let (last, present) = (reader.highest[item] ?? 0, server.published[item] ?? 0)
-                problems.append("reader \(reader.name): \(item) ends at \(last) instead of \(present)")
-            }
-        }
-    }
-
-    /// All readers and callers leave: nothing is left in the gateways, nor at the upstream server.
-    private func finish() {
-        for reader in readers { reader.end() }
-        for caller in callers { caller.end() }
-        for reader in prepared { reader.end() }
-        for holder in holders { holder.end() }
-        limitedCaller.end()
-        simulator.run(for: .seconds(60))
-        problems += readers.flatMap(\.problems) + callers.flatMap(\.problems) + limitedCaller.problems
-        problems += prepared.flatMap { $0.problems + $0.reader.problems } + holders.flatMap(\.problems)
-        if simulator.isEndless { problems.append("the work of one moment does not end") }
-        if !limitedCaller.isDone || !callers.allSatisfy(\.isDone) { problems.append("a caller does not end") }
-        if !prepared.allSatisfy(\.isDone) || !holders.allSatisfy(\.isDone) { problems.append("a reader does not end") }
-        // With the engine's data its keys are lost, so that a repeated request makes a second resource.
-        if losses > 0 { removeResources() }
-        for gateway in alive { check(gateway) }
-        let census = server.census
-        if census.sessions > 0 { problems.append("\(census.sessions) upstream sessions are left") }
-        end()
-    }
-
-    private func check(_ gateway: SimulatedGateway) {
-        guard let parts = gateway.parts else { return problems.append("gateway \(gateway.number) has ended") }
-        let left = [
-            "streams": parts.services.streams.count, "open streams": parts.streams.scheduler.count,
-            "subscriptions": parts.pool.resources().count, "clients": parts.pool.clients().count,
-            "prepared streams": parts.node.hub.streams().count,
-        ]
-        for (what, count) in left.sorted(by: { $0.key < $1.key }) where count > 0 {
-            problems.append("gateway \(gateway.number): \(count) \(what) are left")
-        }
-        guard let ledger = parts.node.state.withLock({ $0.machine.ledger }) else {
-            return problems.append("gateway \(gateway.number) has no state")
-        }
-        let entries = ledger.topics.count + ledger.subscriptions.count + ledger.clients.count + ledger.specified.count
-        if entries > 0 { problems.append("gateway \(gateway.number): \(entries) entries of the ledger are left") }
-        if ledger.members.count != alive.count {
-            problems.append("gateway \(gateway.number): \(ledger.members.count) members of \(alive.count)")
-        }
-    }
-
     /// Ends all processes, whose parts have to be freed.
     private func end() {
         let nodes = gateways.map { WeakReference($0.parts?.node) }
         for gateway in alive { kill(gateway) }
-        simulator.run(for: .seconds(10))
+        simulator.run(upTo: .seconds(10)) { gateways.allSatisfy { $0.parts == nil } }
         simulator.clear()
         for gateway in gateways where gateway.parts != nil { problems.append("gateway \(gateway.number) does not end") }
         let left = nodes.count { $0.value != nil }
@@ -208,7 +150,7 @@ final class Simulation {
             resumed: streams.map(\.resumed).reduce(0, +),
             gaps: streams.map(\.gaps).reduce(0, +),
             confirmed: callers.map(\.confirmed).reduce(0, +),
-            refused: limitedCaller.refused,
+            refused: limitedCallers.map(\.refused).reduce(0, +),
             prepared: prepared.map(\.made).reduce(0, +),
             tickets: holders.map(\.used).reduce(0, +)
         )

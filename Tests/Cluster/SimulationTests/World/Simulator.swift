@@ -105,6 +105,12 @@ final class Simulator: @unchecked Sendable {
         nanoseconds = end
     }
 
+    /// Lets time pass until a condition holds, which is looked at from time to time; at most for a duration.
+    func run(upTo limit: Duration, until isDone: () -> Bool) {
+        let end = now + limit
+        while !isDone(), now < end, !isEndless { run(for: min(.milliseconds(100), end - now)) }
+    }
+
     /// Drops all that is left.
     func clear() {
         (ready, held) = ([], [:])
