@@ -14,8 +14,9 @@ ROWS = 100_000
 LARGE = 8_000_000
 
 
-async def clock(writer, number, items, _):
+async def clock(writer, number, group, _):
     """The time of each update, spread over the second."""
+    items = len(group)
     while True:
         for item in range(1, items + 1):
             writer.write(f"U,{number},{item},{time.time():.6f}\r\n".encode())
@@ -23,16 +24,16 @@ async def clock(writer, number, items, _):
         await writer.drain()
 
 
-async def table(writer, number, items, fields):
+async def table(writer, number, _, fields):
     """All rows, then a change of one row each 50 ms."""
-    for item in range(1, items + 1):
+    for item in range(1, ROWS + 1):
         writer.write(f"U,{number},{item},{'|'.join([f'value{item}'] * fields)}\r\n".encode())
         if item % 2_000 == 0:
             await writer.drain()
     change = 0
     while True:
         change += 1
-        writer.write(f"U,{number},{change % items + 1},{'|'.join([f'new{change}'] * fields)}\r\n".encode())
+        writer.write(f"U,{number},{change % ROWS + 1},{'|'.join([f'new{change}'] * fields)}\r\n".encode())
         await writer.drain()
         await asyncio.sleep(0.05)
 
@@ -47,7 +48,8 @@ async def diffs(writer, number, *_):
 
 
 class Server:
-    """Sessions with one stream connection each; subscriptions are fed by the coroutine of the kind."""
+    """Sessions with one stream connection each; each subscription is fed by a coroutine, which is called with the stream, the
+    number of the subscription, its items and the number of its fields."""
 
     def __init__(self, feed):
         self.feed = feed
@@ -108,7 +110,7 @@ class Server:
                 items = ROWS if group == ["rows"] else len(group)
                 fields = len(request["LS_schema"].split())
                 writer.write(f"SUBOK,{number},{items},{fields}\r\nCONF,{number},unlimited,filtered\r\n".encode())
-                task = asyncio.create_task(self.feed(writer, number, items, fields))
+                task = asyncio.create_task(self.feed(writer, number, group, fields))
                 self.tasks.add(task)
                 task.add_done_callback(self.ended)
         return answers
@@ -125,4 +127,5 @@ async def main():
     await listening.serve_forever()
 
 
-asyncio.run(main())
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -13,7 +13,12 @@ FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PRODUCT = os.path.dirname(os.path.dirname(FOLDER))
 SERVER_CORE = 0
 LOAD_CORE = min(1, (os.cpu_count() or 1) - 1)
-NCHAN = "/usr/lib/nginx/modules/ngx_nchan_module.so"
+GATEWAY = os.path.join(PRODUCT, ".build", "release", "lightstreamer-gateway")
+# An installed nginx with its module, or what `.ci/setup tests` unpacked.
+ROOT = next((root for root in ("/", os.path.join(PRODUCT, ".tools"))
+             if os.path.exists(os.path.join(root, "usr/lib/nginx/modules/ngx_nchan_module.so"))), "/")
+NCHAN = os.path.join(ROOT, "usr/lib/nginx/modules/ngx_nchan_module.so")
+NGINX = os.path.join(ROOT, "usr/sbin/nginx")
 
 
 def build(*products, package=FOLDER):
@@ -104,9 +109,9 @@ def server(product, core=SERVER_CORE, **options):
 
 
 @contextlib.contextmanager
-def gateway(upstream, *settings):
+def gateway(upstream, *settings, program=GATEWAY):
     """The gateway over one upstream named `bench`."""
-    command = pinned(SERVER_CORE, os.path.join(PRODUCT, ".build", "release", "lightstreamer-gateway"), "serve")
+    command = pinned(SERVER_CORE, program, "serve")
     command += ["--port", "0", "--upstream", f"bench={upstream},DEMO"]
     for setting in settings:
         command += ["--set", setting]
@@ -122,7 +127,7 @@ def gateway(upstream, *settings):
 
 def has_nchan():
     """Whether nginx and its nchan module are installed."""
-    return shutil.which("nginx") is not None and os.path.exists(NCHAN)
+    return os.path.exists(NGINX) and os.path.exists(NCHAN)
 
 
 NGINX_CONFIGURATION = """
@@ -148,6 +153,12 @@ http {{
         {certificate}
         location = /publish {{ nchan_publisher; nchan_channel_id bench; nchan_message_timeout 10s; }}
         location = /stream/0 {{ nchan_subscriber eventsource; nchan_channel_id bench; }}
+        location = /items/publish {{
+            nchan_publisher; nchan_channel_id $arg_item; nchan_message_timeout 10s; nchan_message_buffer_length 1000;
+        }}
+        location = /items/stream {{
+            nchan_subscriber eventsource; nchan_channel_id $arg_item; nchan_subscriber_first_message newest;
+        }}
         location = /empty {{ return 404; }}
     }}
 }}
@@ -171,7 +182,7 @@ def nchan(certificate=None):
         values.update(secure="ssl", certificate=NGINX_CERTIFICATE.format(*certificate))
     with open(path, "w", encoding="ascii") as file:
         file.write(NGINX_CONFIGURATION.format(**values))
-    command = pinned(SERVER_CORE, "nginx", "-c", path, "-e", os.path.join(folder, "errors"))
+    command = pinned(SERVER_CORE, NGINX, "-c", path, "-e", os.path.join(folder, "errors"))
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         yield Server(port, worker(process.pid, port))
