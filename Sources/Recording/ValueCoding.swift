@@ -48,7 +48,8 @@ struct DecimalText: Equatable {
     }
 }
 
-/// The values of one field that were written in full, which later values refer to. Writer and reader keep the same values.
+/// The recent values of one field that were written in full. A later value is written as a reference to an equal value
+/// among them. Writer and reader keep the same values.
 struct ValueMemory {
     /// The greatest number of values.
     private static let capacity = 2_048
@@ -59,7 +60,7 @@ struct ValueMemory {
     private var count = 0
     private var positions: [ExactText: Int] = [:]
 
-    /// How many values were added after this one; nil if it is not remembered.
+    /// The number of values that were added after a value; nil if the value is not remembered.
     func distance(of text: String) -> Int? { positions[ExactText(text)].map { count - 1 - $0 } }
 
     /// The value that a distance refers to.

@@ -45,10 +45,10 @@ struct ClusterWaiters: Sendable {
     /// Whether the member has stopped: no request waits any more.
     private var hasEnded = false
 
-    /// Whether requests wait for a position or for a decision, which have deadlines.
+    /// Whether requests with a deadline wait: for a position, or for a decision.
     var haveDeadlines: Bool { !catching.isEmpty || !undecided.isEmpty }
 
-    /// Adds a request that waits for its records. Returns what became of the records if that is known already.
+    /// Adds a request that waits for its records. Returns the confirmation of the records if it is known already.
     mutating func add(_ request: Unconfirmed) -> Confirmation? {
         if hasEnded { return .uncertain }
         if request.records <= written { return .written }

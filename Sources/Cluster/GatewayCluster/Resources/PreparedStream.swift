@@ -41,8 +41,8 @@ extension ClusterNode {
         )
     }
 
-    /// The member that owns a prepared stream, and the epoch in which it does; unlike `holder(of:)`, unknown for a stream that
-    /// the log does not have.
+    /// The member that owns a prepared stream, and the present epoch. The member is unknown for a stream that is not in the
+    /// log, whereas `holder(of:)` finds the opener of such a stream.
     func owner(ofStream id: String) -> (holder: ResourceHolder, epoch: UInt64?) {
         state.withLock { ($0.machine.holder(of: id), $0.machine.ledger?.epoch) }
     }

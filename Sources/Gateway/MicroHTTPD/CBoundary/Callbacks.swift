@@ -113,8 +113,8 @@ func loopThreadCallback(context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPo
     return nil
 }
 
-/// A reference that C code holds to a Swift object. The comment of each alias below names the holder, the place where
-/// the object is retained, and the one call that releases it.
+/// References that C code holds to Swift objects. The comment of each alias below names the C code, the place where the
+/// object is retained, and the one call that releases the object.
 enum Box<Object: AnyObject> {
     /// Retains the object for the C side.
     static func retain(_ object: Object) -> UnsafeMutableRawPointer {
