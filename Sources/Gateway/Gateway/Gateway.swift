@@ -58,12 +58,12 @@ package final class Gateway: Sendable {
         self.coordination = coordination
         let access = AccessControl(configuration.access, tickets: coordination.tickets)
         self.access = access
-        let sink = HubSink(publisher: coordination.publisher, owners: access.owners)
         var client = ClientConfiguration()
         client.logger = logger
         pool = SessionPool(
             configuration: configuration.poolConfiguration(),
-            sink: sink,
+            sink: coordination.publisher,
+            removed: { [access] in access.owners.forget($0) },
             clientConfiguration: client,
             logger: logger,
             observeConnection: ConnectionLog(logger: logger).observe

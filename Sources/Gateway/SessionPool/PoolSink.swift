@@ -7,11 +7,9 @@ package import SessionCore
 /// Calls about one client, its subscriptions and its messages come one at a time, in the order in which they
 /// happened. They come on the client's own task: an implementation must be quick and must not wait.
 package protocol PoolSink: ChangeSink {
-    /// Where the events of subscriptions are published that have no number.
-    var events: any ChangeSink { get }
-    /// Takes an event of a subscription that comes from the data notification of this number, in a session that another
-    /// process can continue.
-    func take(_ event: SubscriptionEvent, of subscription: SubscriptionID, notification: UInt64)
+    /// Takes an event of a shared subscription that comes from the data notification of this number, in a session that
+    /// another process can continue.
+    func take(_ change: Change, number: UInt64)
     /// Takes a change of the sessions that other processes can continue.
     func take(_ change: SessionChange)
     /// Whether the sessions that other processes can continue still belong to this one.
@@ -20,11 +18,6 @@ package protocol PoolSink: ChangeSink {
     func shownValue(of property: String, on client: PooledClient) -> JSONValue?
     /// Why a client has no connection; nil while it has one, and before its first failure.
     func lastFailure(of client: PooledClient) -> LastFailure?
-}
-
-extension PoolSink {
-    /// The sink itself.
-    package var events: any ChangeSink { self }
 }
 
 /// A change of the sessions that other processes can continue.

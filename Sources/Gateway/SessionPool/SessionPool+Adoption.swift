@@ -116,7 +116,7 @@ extension SessionPool {
         client.startAbandoning()
         client.core.abandon()
         closeClient(client)
-        sink.take(.client(client.id, .removed))
+        reportRemoval(of: client)
         for resource in others { _ = try? activate(resource) }
     }
 }

@@ -44,6 +44,7 @@ extension SessionPool {
             state.resources[resource.id] = nil
         }
         sink.take(.subscription(resource.id, .removed))
+        removed(.subscription(resource.id))
         // Wake waiters: the resource is deleted.
         resource.notifyWatchers()
     }

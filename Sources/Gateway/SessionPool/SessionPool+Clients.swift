@@ -1,6 +1,6 @@
 package import Changes
 package import LightstreamerClient
-internal import SessionCore
+package import SessionCore
 
 /// Which server a dedicated client connects to, and how.
 package struct ClientSpecification: Sendable {
@@ -195,9 +195,8 @@ extension SessionPool {
         if client.isDedicated {
             for resource in resources() where resource.home == .dedicated(client.id) { deleteResource(resource) }
         }
-        // The server ends the subscriptions with the session: no request is sent for each of them. When the pool stops,
-        // the streams are closed already, and nothing is reported.
-        for shared in sharedSubscriptions(on: client) { if isStopping { shared.end() } else { release(shared) } }
+        // The server ends the subscriptions with the session: no request is sent for each of them.
+        if !isStopping { for shared in sharedSubscriptions(on: client) { release(shared) } }
         client.core.disconnect()
         retired.continuation.yield(client)
         logger.debug("client closed", metadata: ["client": "\(client.id)"])
@@ -211,4 +210,42 @@ extension SessionPool {
 extension UpstreamConfiguration {
     /// The names of its HTTP headers, in lower case.
     var headerNames: Set<String> { Set((options.httpExtraHeaders ?? [:]).keys.map { $0.lowercased() }) }
+}
+
+/// The credits of a pool that shares the limits of its upstreams with other processes.
+extension SessionPool {
+    /// The pool has no credits from now on, and needs them for what it opens.
+    package func requireCredits() { state.withLock { $0.machine.requireCredits() } }
+
+    /// The limits of an upstream.
+    package func limits(of upstream: String) -> UpstreamCredits {
+        guard let upstream = self.upstream(upstream) else { return .none }
+        return UpstreamCredits(
+            sessions: upstream.maxSessions,
+            subscriptions: upstream.maxSubscriptions,
+            items: upstream.maxItems
+        )
+    }
+
+    /// The upstreams with credits.
+    package var creditedUpstreams: [String] { state.withLock { $0.machine.credits?.names ?? [] } }
+
+    /// What may be open on an upstream.
+    package func credits(of upstream: String) -> UpstreamCredits {
+        state.withLock { $0.machine.credits?.held(of: upstream) ?? .none }
+    }
+
+    /// Throws `creditsNeeded`, without effects, if credits are missing for an upstream subscription of this key.
+    package func checkCredits(for key: SharedKey) throws(PoolError) {
+        try state.withLock { state throws(PoolError) in try state.machine.check(key) }
+    }
+
+    /// Changes the credits of an upstream under the lock of the pool; `change` gets what is in use.
+    @discardableResult
+    package func changeCredits<Result: Sendable>(
+        of upstream: String,
+        _ change: (inout PoolCredits, _ used: UpstreamCredits) -> Result
+    ) -> Result? {
+        state.withLock { $0.machine.changeCredits(of: upstream, change) }
+    }
 }

@@ -1,4 +1,4 @@
-internal import Changes
+package import Changes
 package import LightstreamerClient
 package import Logging
 package import Primitives
@@ -29,6 +29,8 @@ package final class SessionPool: Sendable {
     private static let expiryInterval = Duration.seconds(1)
 
     let sink: any PoolSink
+    /// Called when a client or subscription was removed.
+    let removed: @Sendable (TopicID) -> Void
     let logger: Logger
     let clientConfiguration: ClientConfiguration
     let clock: @Sendable () -> Moment
@@ -47,10 +49,12 @@ package final class SessionPool: Sendable {
     let threadTurns = Mutex<[Int: Int]>([:])
     let retired = AsyncStream.makeStream(of: PooledClient.self)
 
-    /// A pool that passes its events to a sink, and reports failures and successes of connections to an observer.
+    /// A pool that passes its events to a sink, and reports removals, and failures and successes of connections, to
+    /// observers.
     package init(
         configuration: PoolConfiguration,
         sink: any PoolSink,
+        removed: @escaping @Sendable (TopicID) -> Void = { _ in },
         clientConfiguration: ClientConfiguration = ClientConfiguration(),
         logger: Logger,
         clock: @escaping @Sendable () -> Moment = Moment.monotonic,
@@ -59,6 +63,7 @@ package final class SessionPool: Sendable {
         self.observeConnection = observeConnection
         present = Mutex(configuration)
         self.sink = sink
+        self.removed = removed
         self.clientConfiguration = clientConfiguration
         self.logger = logger
         self.clock = clock
@@ -115,10 +120,12 @@ package final class SessionPool: Sendable {
     }
 
     private func stop() {
-        let clients = state.withLock { state in
+        let (clients, shared) = state.withLock { state in
             state.isStopping = true
-            return state.clientOrder.compactMap { state.clients[$0] }
+            return (state.clientOrder.compactMap { state.clients[$0] }, Array(state.shared.values))
         }
+        // The streams are closed already: nothing is reported.
+        for shared in shared { shared.end() }
         for client in clients { closeClient(client) }
         retired.continuation.finish()
     }
@@ -126,7 +133,12 @@ package final class SessionPool: Sendable {
     private func retire(_ client: PooledClient) async {
         await client.core.shutdown()
         upstreamMetrics.removed(client.id)
-        if !client.isAbandoned { sink.take(.client(client.id, .removed)) }
+        if !client.isAbandoned { reportRemoval(of: client) }
+    }
+
+    func reportRemoval(of client: PooledClient) {
+        sink.take(.client(client.id, .removed))
+        removed(.client(client.id))
     }
 
     /// Closes what has lingered or idled long enough.

@@ -111,7 +111,7 @@ extension ClusterNode: Coordination {
         }
     }
 
-    var publisher: any ChangePublisher { self }
+    var publisher: any PoolSink { self }
 
     // MARK: - Shared subscriptions
 
@@ -136,7 +136,7 @@ extension ClusterNode: Coordination {
     func feed(over shard: HubShard) -> any StreamFeed { ClusterFeed(shard: shard, node: self) }
 }
 
-extension ClusterNode: ChangePublisher {
+extension ClusterNode: PoolSink {
     package func take(_ change: Change) { take([change]) }
 
     package func take(_ changes: [Change]) {

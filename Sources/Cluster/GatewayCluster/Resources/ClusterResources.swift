@@ -46,7 +46,7 @@ struct ClusterResources: Sendable {
     ) {
         guard (200..<300).contains(response.status) else { return call.respond(response) }
         let made = response.headers["Location"]?.split(separator: "/").last.map(String.init)
-        guard let made, services.streamResources.entry(made) != nil, let (identity, limit) = call.streamLimit else {
+        guard let made, let (identity, limit) = call.streamLimit, services.streamResources.entry(made) != nil else {
             return confirm(response, making: made, call, operation, generation, begun)
         }
         cluster.claim(stream: made, of: identity, limit: limit) { decision in
@@ -108,14 +108,13 @@ struct ClusterResources: Sendable {
     /// Writes, in one frame, the specification of the resource that a request has created or changed, and the response
     /// for repeated requests.
     private func specify(_ id: String, _ call: Call, _ operation: Operation, _ answer: ClusterRecord?) {
-        if let entry = services.streamResources.entry(id), entry.prepared != nil {
-            return ClusterStreams(cluster: cluster, services: services).declare(id, entry, with: answer)
+        if let specification = specification(of: id, call, operation) {
+            cluster.specify(id, specification, with: answer)
+        } else if let entry = services.streamResources.entry(id), entry.prepared != nil {
+            ClusterStreams(cluster: cluster, services: services).declare(id, entry, with: answer)
+        } else if let answer {
+            cluster.write(answer)
         }
-        guard let specification = specification(of: id, call, operation) else {
-            if let answer { cluster.write(answer) }
-            return
-        }
-        cluster.specify(id, specification, with: answer)
     }
 
     /// The specification of a subscription or dedicated client of this member; nil for anything else.

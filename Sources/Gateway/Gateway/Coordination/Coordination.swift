@@ -47,7 +47,7 @@ package protocol Coordination: AnyObject, Sendable {
     func made(_ change: ResourceChange)
 
     /// Where the pool publishes its changes.
-    var publisher: any ChangePublisher { get }
+    var publisher: any PoolSink { get }
 
     // MARK: Shared subscriptions
 
@@ -67,8 +67,8 @@ package protocol Coordination: AnyObject, Sendable {
 
     // MARK: Figures
 
-    /// What each caller uses of its limits at all gateways together; empty for a gateway that runs alone. Without a limit of
-    /// streams, the streams of a caller are not counted together.
+    /// The use of each caller's limits on all gateways together; empty for a gateway that runs alone. The streams of a
+    /// caller without a limit of streams are not counted together.
     var uses: [String: CallerUse] { get }
 
     /// The present figures; nil for a gateway that runs alone.
@@ -111,16 +111,14 @@ package protocol CoordinationFigures: Sendable {
     func write(to json: inout JSONBytes)
 }
 
-/// Where the pool of a gateway publishes changes.
-package protocol ChangePublisher: ChangeSink {
-    /// Publishes an event of a shared subscription from the data notification of this number.
-    func take(_ change: Change, number: UInt64)
+extension PoolSink {
+    /// The value of a connection property as REST shows it.
+    package func shownValue(of property: String, on client: PooledClient) -> JSONValue? {
+        ClientPropertyValue.json(property, of: client)
+    }
 
-    /// Publishes a change of the sessions that other gateways can continue.
-    func take(_ change: SessionChange)
-
-    /// Whether no other gateway can have continued the sessions of this one.
-    var ownsSessions: Bool { get }
+    /// Why a client has no connection.
+    package func lastFailure(of client: PooledClient) -> LastFailure? { TroubleText.lastFailure(of: client) }
 }
 
 extension Problem {

@@ -1,7 +1,7 @@
-internal import Changes
-internal import EventHub
+package import Changes
+package import EventHub
 internal import SessionCore
-internal import SessionPool
+package import SessionPool
 internal import StreamIO
 
 /// The coordination of a gateway that runs alone.
@@ -56,7 +56,7 @@ final class SingleProcess: Coordination {
 
     func made(_ change: ResourceChange) {}
 
-    var publisher: any ChangePublisher { hub }
+    var publisher: any PoolSink { hub }
 
     // MARK: - Shared subscriptions
 
@@ -96,10 +96,10 @@ final class SingleProcess: Coordination {
     func reload(_ configuration: GatewayConfiguration) {}
 }
 
-extension EventHub: ChangePublisher {
-    func take(_ change: Change, number: UInt64) { take(change) }
+extension EventHub: PoolSink {
+    package func take(_ change: Change, number: UInt64) { take(change) }
 
-    func take(_ change: SessionChange) {}
+    package func take(_ change: SessionChange) {}
 
-    var ownsSessions: Bool { true }
+    package var ownsSessions: Bool { true }
 }

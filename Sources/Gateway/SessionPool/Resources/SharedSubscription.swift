@@ -24,8 +24,6 @@ final class SharedSubscription: Sendable {
 
     private let properties: SubscriptionProperties
     let sink: any PoolSink
-    /// Where events without a number are published.
-    private let events: any ChangeSink
     private let metrics: UpstreamMetrics
     private let values: UpstreamValues
     private let ended: @Sendable (SharedSubscription) -> Void
@@ -50,7 +48,6 @@ final class SharedSubscription: Sendable {
         self.subscription = subscription
         self.properties = properties
         self.sink = sink
-        events = sink.events
         self.metrics = metrics
         self.values = values
         self.arrived = arrived
@@ -123,7 +120,7 @@ final class SharedSubscription: Sendable {
     func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource, notification: UInt64) {
         resource.apply(event)
         if notification > 0 {
-            sink.take(event, of: resource.id, notification: notification)
+            sink.take(.subscription(resource.id, .event(event)), number: notification)
         } else {
             sink.take(.subscription(resource.id, .event(event)))
         }
@@ -210,8 +207,8 @@ extension SharedSubscription: SubscriptionObserver {
                 resource.updates.wrappingAdd(1, ordering: .sequentiallyConsistent)
                 if resource.isMoving.load(ordering: .relaxed) { resource.applyToMove(update) }
                 if notification > 0 {
-                    sink.take(update, of: resource.id, notification: notification)
-                } else if let delivery = events.publish(update, of: resource.id) {
+                    sink.take(.subscription(resource.id, .event(update)), number: notification)
+                } else if let delivery = sink.publish(update, of: resource.id) {
                     deliveries.append(delivery)
                 }
             }

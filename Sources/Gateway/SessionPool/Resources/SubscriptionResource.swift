@@ -88,28 +88,22 @@ package final class SubscriptionResource: Sendable {
     func touch(at now: Moment) { state.withLock { $0.lastUsed = max($0.lastUsed, now) } }
 
     /// The end of its life if it is not used from now on; `limit` is the configured time.
-    func expiry(_ limit: Duration) -> Moment { state.withLock { $0.expiry(limit) } }
+    func expiry(_ limit: Duration) -> Moment { present.expiry(limit) }
 
     /// All parts of the state, read together.
     var present: State {
         var present = state.withLock { $0 }
-        present.status = counted(present.status)
+        let updates = updates.load(ordering: .sequentiallyConsistent)
+        present.status.version &+= updates
+        present.status.updates &+= updates
         return present
     }
 
     /// The properties as they are now.
-    package var properties: SubscriptionProperties { state.withLock { $0.properties } }
+    package var properties: SubscriptionProperties { present.properties }
 
     /// The status as it is now.
-    package var status: SubscriptionStatus { counted(state.withLock { $0.status }) }
-
-    private func counted(_ status: SubscriptionStatus) -> SubscriptionStatus {
-        let updates = updates.load(ordering: .sequentiallyConsistent)
-        var status = status
-        status.version &+= updates
-        status.updates &+= updates
-        return status
-    }
+    package var status: SubscriptionStatus { present.status }
 
     /// The client that carries the resource now; nil while it is not active.
     package var client: PooledClient? { carrier?.client }
@@ -125,7 +119,7 @@ package final class SubscriptionResource: Sendable {
         )
     }
 
-    var carrier: SharedSubscription? { state.withLock { $0.carrier } }
+    var carrier: SharedSubscription? { present.carrier }
 
     func setProperties(_ properties: SubscriptionProperties) {
         state.withLock { state in
@@ -169,7 +163,7 @@ package final class SubscriptionResource: Sendable {
     }
 
     /// Whether the resource is being deleted or was deleted.
-    package var isDeleted: Bool { state.withLock { $0.isDeleted } }
+    package var isDeleted: Bool { present.isDeleted }
 
     /// Marks the resource as deleted; false if it was already.
     func startDeletion() -> Bool {

@@ -101,7 +101,8 @@ final class SimulatedGateway: @unchecked Sendable {
         client.connector = server.connector(for: number)
         let pool = SessionPool(
             configuration: configuration.poolConfiguration(),
-            sink: HubSink(publisher: node, owners: access.owners),
+            sink: node,
+            removed: { access.owners.forget($0) },
             clientConfiguration: client,
             logger: logger,
             clock: clock

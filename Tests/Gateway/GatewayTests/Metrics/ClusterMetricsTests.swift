@@ -84,7 +84,6 @@ import Testing
     @Test func adoptionsAreCountedByTheirOutcomes() async throws {
         try await ClusterFixture.run(1) { fixture in
             let node = fixture.members[0].node
-            let sink = HubSink(publisher: node)
             let statuses: [(String, [ClientStatus])] = [
                 ("resumed", [.disconnectedTryingRecovery, .connectedWSStreaming, .disconnectedTryingRecovery]),
                 ("also-resumed", [.disconnectedTryingRecovery, .connectedHTTPPolling, .disconnectedWillRetry]),
@@ -94,10 +93,10 @@ import Testing
             ]
             for (client, statuses) in statuses {
                 node.shared.withLock { $0.counters.adopting(client) }
-                for status in statuses { sink.take(.client(ClientID(client), .event(.status(status)))) }
-                sink.take(.client(ClientID(client), .removed))
+                for status in statuses { node.take(.client(ClientID(client), .event(.status(status)))) }
+                node.take(.client(ClientID(client), .removed))
             }
-            sink.take(.client(ClientID("own"), .event(.status(.connectedWSStreaming))))
+            node.take(.client(ClientID("own"), .event(.status(.connectedWSStreaming))))
             #expect(node.clusterFigures.counters.adoptions == [.resumed: 2, .refused: 2, .abandoned: 1])
         }
     }

@@ -51,7 +51,7 @@ final class RecordingSink: PoolSink {
         }
     }
 
-    func take(_ event: SubscriptionEvent, of subscription: SubscriptionID, notification: UInt64) {}
+    func take(_ change: Change, number: UInt64) {}
     func take(_ change: SessionChange) {}
     var ownsSessions: Bool { true }
     func shownValue(of property: String, on client: PooledClient) -> JSONValue? { nil }

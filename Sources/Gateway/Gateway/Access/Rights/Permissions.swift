@@ -255,6 +255,14 @@ package final class ResourceOwners: Sendable {
     /// The owner of a client or subscription, with the rights that it had when it made it.
     func holder(of id: String) -> Caller { owners.withLock { $0[id] } ?? Caller() }
 
+    /// Removes a client or subscription.
+    package func forget(_ topic: TopicID) {
+        switch topic {
+        case .client(let id): forget(id)
+        case .subscription(let id): forget(id)
+        }
+    }
+
     /// Removes a client.
     func forget(_ client: ClientID) {
         if let identity = owners.withLock({ $0.removeValue(forKey: client.rawValue) })?.identity {

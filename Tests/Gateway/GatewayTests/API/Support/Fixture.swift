@@ -31,7 +31,7 @@ struct Fixture {
         services = Services(
             current: LiveConfiguration(configuration),
             access: access,
-            pool: SessionPool(configuration: configuration.pool, sink: HubSink(publisher: hub), logger: logger),
+            pool: SessionPool(configuration: configuration.pool, sink: hub, logger: logger),
             streams: StreamRegistry(hub: hub),
             streamResources: StreamResources(),
             timers: TimerQueue(clock: Moment.monotonic),

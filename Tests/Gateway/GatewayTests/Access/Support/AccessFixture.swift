@@ -41,11 +41,15 @@ struct AccessFixture {
         _ = try await control.load(access)
         let hub = EventHub(epoch: "e", clock: { time.moment })
         self.hub = hub
-        let sink = HubSink(publisher: hub, owners: control.owners)
         services = Services(
             current: LiveConfiguration(configuration),
             access: control,
-            pool: SessionPool(configuration: configuration.pool, sink: sink, logger: logger),
+            pool: SessionPool(
+                configuration: configuration.pool,
+                sink: hub,
+                removed: { control.owners.forget($0) },
+                logger: logger
+            ),
             streams: StreamRegistry(hub: hub),
             streamResources: StreamResources(),
             timers: TimerQueue(clock: { time.moment }),

@@ -161,8 +161,12 @@ struct ClusterMember {
             wallTime: { time.wall }
         )
         _ = try await control.load(configuration.access)
-        let sink = HubSink(publisher: node, owners: control.owners)
-        let pool = SessionPool(configuration: configuration.pool, sink: sink, logger: logger)
+        let pool = SessionPool(
+            configuration: configuration.pool,
+            sink: node,
+            removed: { control.owners.forget($0) },
+            logger: logger
+        )
         node.attach(pool)
         services = Services(
             current: LiveConfiguration(configuration),
