@@ -93,14 +93,14 @@ MUTANTS = [
     (
         "holes", "missing frames are fetched",
         (
-            LOG + "LogReader.swift", "guard position < known, early[position + 1] == nil else",
+            LOG + "LogDigest.swift", "guard position < known, early[position + 1] == nil else",
             'guard position < known, early[position + 1] == nil, !isMutant("holes") else',
         ),
     ),
     (
         "order", "frames after a missing one wait",
         (
-            LOG + "LogReader.swift", "guard let bytes = early.removeValue(forKey: position + 1) else { return nil }",
+            LOG + "LogDigest.swift", "guard let bytes = early.removeValue(forKey: position + 1) else { return nil }",
             'if isMutant("order"), let next = early.keys.min() { position = next - 1 }\n'
             "        guard let bytes = early.removeValue(forKey: position + 1) else { return nil }",
         ),

@@ -78,3 +78,192 @@ public final class Subscription: Sendable, CustomStringConvertible {
     /// Mode, items, fields and the other properties that are set.
     public var description: String { state.withLock { $0.properties.summary } }
 }
+
+extension Subscription {
+    /// The state that a subscription's getters read.
+    struct State {
+        /// The properties; items and fields are unset until the application sets them.
+        var properties: SubscriptionProperties
+        /// Identifies the present or the last `subscribe`; nil before the first.
+        var token: SubscriptionToken?
+        var isActive = false
+        /// The client that it is, or was last, active on.
+        weak var core: ClientCore?
+        /// The values; nil while inactive.
+        var table: ValueTable?
+        /// COMMAND only: the position of the key field, as announced last for these fields.
+        var keyPosition: Int?
+        /// COMMAND only: the position of the command field, as announced last for these fields.
+        var commandPosition: Int?
+        /// Its `LS_subId` since the last `subscribe`; nil before the first, and on clients without a handover.
+        var number: Int?
+        /// The refusal or removal that ended its last activity; nil while active, and if the application unsubscribed.
+        var refusal: SubscriptionRefused?
+        /// The delegates as the getter returns them.
+        var delegates: [any SubscriptionDelegate] = []
+        /// The receivers of events, in order of addition: package observers, event sequences, and the adapters of those
+        /// delegates whose first event was delivered and whose last one was not.
+        var observers: [any SubscriptionObserver] = []
+
+        mutating func deactivate() {
+            isActive = false
+            table = nil
+        }
+    }
+}
+
+/// Activation, deactivation and the present values.
+extension Subscription {
+    /// Makes the subscription active and returns its properties. Throws `lifecycle` if it is active, or items or fields are
+    /// not set.
+    ///
+    /// - Parameter table: The values in a session that is adopted; nil: none yet.
+    func activate(
+        _ token: SubscriptionToken,
+        on core: ClientCore,
+        with table: ValueTable? = nil
+    ) throws(ClientError) -> SubscriptionProperties {
+        try state.withLock { state throws(ClientError) in
+            if state.isActive { throw ClientError(.lifecycle, rule: "Cannot subscribe to an active Subscription") }
+            let properties = state.properties
+            if properties.items.isUnset {
+                throw ClientError(.lifecycle, property: "items", rule: "Specify property 'items' or 'itemGroup'")
+            }
+            if properties.fields.isUnset {
+                throw ClientError(.lifecycle, property: "fields", rule: "Specify property 'fields' or 'fieldSchema'")
+            }
+            state.isActive = true
+            state.refusal = nil
+            state.token = token
+            state.core = core
+            state.table = table ?? ValueTable(properties: properties)
+            if let position = table?.keyPosition { state.keyPosition = position }
+            if let position = table?.commandPosition { state.commandPosition = position }
+            return properties
+        }
+    }
+
+    func noteNumber(_ number: Int?) { state.withLock { $0.number = number } }
+
+    /// Makes the subscription inactive; returns its token, nil if it was inactive. Throws `lifecycle` if it is active on
+    /// another client.
+    func deactivate(on core: ClientCore) throws(ClientError) -> SubscriptionToken? {
+        try state.withLock { state throws(ClientError) in
+            guard state.isActive else { return nil }
+            guard state.core === core else {
+                throw ClientError(.lifecycle, rule: "The Subscription is not subscribed to this Client")
+            }
+            state.deactivate()
+            return state.token
+        }
+    }
+
+    /// Applies an event to the values; returns whether it made the subscription inactive, and the observers to notify.
+    /// Events of an earlier activity, which the user has ended meanwhile, change nothing.
+    func take(
+        _ event: SubscriptionEvent,
+        of token: SubscriptionToken,
+        at now: Moment
+    ) -> (hasEnded: Bool, observers: [any SubscriptionObserver]) {
+        state.withLock { state in
+            guard state.isActive, state.token == token else { return (false, state.observers) }
+            if case .update(let update) = event {
+                state.table?.apply(update, at: now)
+                valueWeight.store(state.table?.weight ?? 0, ordering: .relaxed)
+                return (false, state.observers)
+            }
+            switch event {
+            case .failed, .unsubscribed(isFinal: true):
+                state.deactivate()
+                state.refusal = SubscriptionRefused(event)
+                return (true, state.observers)
+            default:
+                if case .subscribed(_, _, let keyPosition, let commandPosition) = event {
+                    state.keyPosition = keyPosition
+                    state.commandPosition = commandPosition
+                }
+                state.table?.apply(event, at: now)
+                return (false, state.observers)
+            }
+        }
+    }
+
+    /// The receivers of events.
+    var observers: [any SubscriptionObserver] { state.withLock { $0.observers } }
+
+    /// Adds an observer, which receives every event from now on. It is held strongly.
+    package func addObserver(_ observer: any SubscriptionObserver) {
+        state.withLock { $0.observers.append(observer) }
+    }
+
+    /// Removes an observer; an unknown one is ignored.
+    package func removeObserver(_ observer: any SubscriptionObserver) {
+        state.withLock { state in state.observers.removeAll { $0 === observer } }
+    }
+
+    /// The receivers of events if the activity of this token is over and was the last one.
+    func observersIfEnded(_ token: SubscriptionToken) -> [any SubscriptionObserver] {
+        state.withLock { !$0.isActive && $0.token == token ? $0.observers : [] }
+    }
+
+    /// The refusal or removal that ended its last activity; nil while active, and if the application unsubscribed.
+    var refusal: SubscriptionRefused? { state.withLock { $0.refusal } }
+
+    /// Makes the subscription inactive at the end of its client.
+    func abandon(_ token: SubscriptionToken?) {
+        state.withLock { state in
+            if state.token == token { state.deactivate() }
+        }
+    }
+}
+
+extension Subscription {
+    /// Changes the properties, if the subscription is inactive and the result is valid.
+    func edit(
+        _ change: (inout SubscriptionProperties) throws(ClientError) -> Void
+    ) throws(ClientError) {
+        try state.withLock { state throws(ClientError) in
+            if state.isActive { throw Self.activeError }
+            var properties = state.properties
+            try change(&properties)
+            try properties.check(isComplete: false)
+            if properties.fields != state.properties.fields {
+                state.keyPosition = nil
+                state.commandPosition = nil
+            }
+            state.properties = properties
+        }
+    }
+
+    /// Changes the requested frequency, of an active subscription as well.
+    func editFrequency(_ frequency: RequestedMaxFrequency?) throws(ClientError) {
+        try state.withLock { state throws(ClientError) in
+            let present = state.properties.requestedMaxFrequency
+            var properties = state.properties
+            properties.requestedMaxFrequency = frequency
+            try properties.check(isComplete: false)
+            if state.isActive, present != frequency {
+                guard let frequency, frequency != .unfiltered, present != .unfiltered else {
+                    throw Self.frequencyError(frequency)
+                }
+                // Inside the lock, so that two changes reach the driver in the order in which the getter saw them.
+                if let token = state.token { state.core?.mailbox.put(.changeMaxFrequency(token, frequency)) }
+            }
+            state.properties = properties
+        }
+    }
+
+    private static let activeError = ClientError(
+        .lifecycle,
+        rule: "Cannot modify an active Subscription. Please unsubscribe before applying any change"
+    )
+
+    private static func frequencyError(_ frequency: RequestedMaxFrequency?) -> ClientError {
+        ClientError(
+            .lifecycle,
+            property: "requestedMaxFrequency",
+            value: frequency?.text,
+            rule: "cannot be changed from or to unfiltered, or to null, while the Subscription is active"
+        )
+    }
+}

@@ -1,12 +1,3 @@
-/// Identifies the subscription object of one `subscribe` call within the machines; never on the wire.
-public struct SubscriptionToken: Sendable, Hashable {
-    /// A number unique within its client.
-    public let rawValue: UInt64
-
-    /// Wraps a number.
-    public init(_ rawValue: UInt64) { self.rawValue = rawValue }
-}
-
 /// Identifies one `sendMessage` call within the machines; never on the wire.
 public struct MessageToken: Sendable, Hashable {
     /// A number unique within its client.

@@ -1,5 +1,14 @@
 package import TLCP
 
+/// Identifies the subscription object of one `subscribe` call within the machines; never on the wire.
+public struct SubscriptionToken: Sendable, Hashable {
+    /// A number unique within its client.
+    public let rawValue: UInt64
+
+    /// Wraps a number.
+    public init(_ rawValue: UInt64) { self.rawValue = rawValue }
+}
+
 /// All subscriptions of one client, including second levels and zombies.
 ///
 /// Each `subscribe` call has a `SubscriptionMachine` and an `LS_subId` of its own, which it keeps over sessions.

@@ -106,3 +106,99 @@ struct ParameterWriter {
         if value != defaultValue { add(name, value) }
     }
 }
+
+/// Percent-encoding of the bytes of UTF-8.
+package enum PercentCoding {
+    /// Decodes an argument of a notification. A `+` is not changed.
+    package static func decode(_ bytes: ArraySlice<UInt8>) throws(TLCPError) -> String {
+        guard bytes.contains(UInt8(ascii: "%")) else {
+            guard let text = String(validating: bytes, as: UTF8.self) else { throw .invalidUTF8 }
+            return text
+        }
+        guard let decoded = unescaped(bytes, plusIsSpace: false) else { throw .malformedEscape }
+        guard let text = String(validating: decoded, as: UTF8.self) else { throw .invalidUTF8 }
+        return text
+    }
+
+    /// Decodes a parameter of a request, where a bare `+` is a space; nil if an escape is malformed or the bytes are
+    /// not UTF-8.
+    package static func decode(parameter bytes: ArraySlice<UInt8>) -> String? {
+        unescaped(bytes, plusIsSpace: true).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// Appends a parameter value of a request, with all bytes escaped but ASCII letters, digits, `-`, `.`, `_` and `~`.
+    package static func encode(parameter text: String, into bytes: inout [UInt8]) {
+        for byte in text.utf8 {
+            if isUnreserved(byte) { bytes.append(byte) } else { escape(byte, into: &bytes) }
+        }
+    }
+
+    /// Appends an argument of a notification, with control characters, `%` and `,` escaped.
+    package static func encode(argument text: String, into bytes: inout [UInt8]) {
+        for byte in text.utf8 {
+            if byte < 0x20 || byte == UInt8(ascii: "%") || byte == UInt8(ascii: ",") {
+                escape(byte, into: &bytes)
+            } else {
+                bytes.append(byte)
+            }
+        }
+    }
+
+    /// The decoded bytes; nil if an escape is malformed.
+    static func unescaped<Bytes>(_ bytes: Bytes, plusIsSpace: Bool) -> [UInt8]?
+    where Bytes: RandomAccessCollection, Bytes.Element == UInt8, Bytes.Index == Int {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            let byte = bytes[index]
+            if byte == UInt8(ascii: "%") {
+                guard bytes.endIndex - index > 2, let high = bytes[index + 1].hexadecimalValue,
+                    let low = bytes[index + 2].hexadecimalValue
+                else { return nil }
+                result.append(high << 4 | low)
+                index += 3
+            } else {
+                result.append(plusIsSpace && byte == UInt8(ascii: "+") ? 0x20 : byte)
+                index += 1
+            }
+        }
+        return result
+    }
+
+    /// Appends one byte as an escape with upper-case digits.
+    static func escape(_ byte: UInt8, into bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "%"))
+        bytes.append(hexadecimal(byte >> 4))
+        bytes.append(hexadecimal(byte & 0x0F))
+    }
+
+    private static func hexadecimal(_ digit: UInt8) -> UInt8 {
+        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: byte.isASCIIAlphanumeric
+        }
+    }
+}
+
+extension UInt8 {
+    /// Whether this is an ASCII digit.
+    var isASCIIDigit: Bool { self &- 0x30 < 10 }
+
+    /// Whether this is an ASCII letter.
+    var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
+
+    /// Whether this is an ASCII letter or digit.
+    var isASCIIAlphanumeric: Bool { isASCIIDigit || isASCIILetter }
+
+    /// The value of a hexadecimal digit of either case; nil for other bytes.
+    var hexadecimalValue: UInt8? {
+        if isASCIIDigit { return self & 0x0F }
+        let letter = (self | 0x20) &- 0x61
+        return letter < 6 ? letter + 10 : nil
+    }
+}

@@ -1,4 +1,5 @@
 package import Changes
+internal import Primitives
 package import SessionCore
 
 /// The state of the cluster at a position of the log: its members, the shared subscriptions, their owners, and the
@@ -253,4 +254,16 @@ package enum LedgerEffect: Sendable, Equatable {
     case creditsSought(upstream: String, claim: UInt64)
     /// The log decided what a request of a member waits for.
     case decided(RecordSubject, by: UInt64, RecordOutcome)
+}
+
+/// Rendezvous hashing: all members choose the same member for a text without communication, and the choices for
+/// different texts are independent of each other.
+enum Rendezvous {
+    /// Members in the order of their rank for a hash.
+    static func ranking(of members: some Collection<UInt64>, for hash: UInt64) -> [UInt64] {
+        members
+            .map { (rank: SplitMix64.mixed(SplitMix64.mixed(hash) ^ $0), member: $0) }
+            .sorted { ($0.rank, $0.member) > ($1.rank, $1.member) }
+            .map(\.member)
+    }
 }

@@ -121,3 +121,119 @@ extension Wire<RequestedBufferSize> {
         $0 == LimitCode.unlimited ? .unlimited : .limited($0)
     }
 }
+
+extension Wire<SubscriptionEvent> {
+    /// An event of the subscription that was read or written before.
+    static let subscriptionEvent = Wire(cases: [
+        Case(4, .update, make: { .update($0) }) { if case .update(let update) = $0 { update } else { nil } },
+        Case(
+            1,
+            .signed,
+            .signed,
+            .optional(.signed),
+            .optional(.signed),
+            make: { .subscribed(itemCount: $0, fieldCount: $1, keyPosition: $2, commandPosition: $3) }
+        ) {
+            if case .subscribed(let items, let fields, let key, let command) = $0 {
+                (items, fields, key, command)
+            } else {
+                nil
+            }
+        },
+        Case(2, .bool, make: { .unsubscribed(isFinal: $0) }) {
+            if case .unsubscribed(let isFinal) = $0 { isFinal } else { nil }
+        },
+        Case(3, .signed, .string, make: { .failed(code: $0, message: $1) }) {
+            if case .failed(let code, let message) = $0 { (code, message) } else { nil }
+        },
+        Case(5, .signed, make: { .endOfSnapshot(itemPos: $0) }) {
+            if case .endOfSnapshot(let item) = $0 { item } else { nil }
+        },
+        Case(6, .signed, make: { .clearSnapshot(itemPos: $0) }) {
+            if case .clearSnapshot(let item) = $0 { item } else { nil }
+        },
+        Case(7, .signed, .signed, make: { .lostUpdates(count: $0, itemPos: $1) }) {
+            if case .lostUpdates(let count, let item) = $0 { (count, item) } else { nil }
+        },
+        Case(8, .signed, .string, .string, make: { .secondLevelFailed(code: $0, message: $1, key: $2) }) {
+            if case .secondLevelFailed(let code, let message, let key) = $0 { (code, message, key) } else { nil }
+        },
+        Case(9, .signed, .string, make: { .secondLevelLostUpdates(count: $0, key: $1) }) {
+            if case .secondLevelLostUpdates(let count, let key) = $0 { (count, key) } else { nil }
+        },
+        Case(10, .optional(.realFrequency), make: { .realMaxFrequency($0) }) {
+            if case .realMaxFrequency(let frequency) = $0 { .some(frequency) } else { nil }
+        },
+    ])
+}
+
+extension Wire<RealMaxFrequency> {
+    /// The number that stands for an unlimited frequency.
+    private static let unlimited = -1.0
+
+    fileprivate static let realFrequency = Wire<Double>.double.map { (frequency: RealMaxFrequency) in
+        switch frequency {
+        case .unlimited: unlimited
+        case .limited(let value): value
+        }
+    } from: {
+        $0 == unlimited ? .unlimited : .limited($0)
+    }
+}
+
+extension Wire<ItemUpdate> {
+    /// An update contains all values, so that it can be read without the earlier ones. An update of a subscription without
+    /// a layout is malformed, because no `subscribed` precedes it.
+    fileprivate static let update = Wire(
+        {
+            (
+                layout: SubscriptionLayout?,
+                item: Int,
+                isSnapshot: Bool,
+                values: [String?],
+                positions: [Int],
+                patches: [Int: String],
+                itemRow: [String?]?
+            ) throws(CodingError) in
+            guard let layout else { throw .malformed }
+            var changed = FieldSet()
+            for position in positions {
+                guard position <= values.count else { throw .malformed }
+                changed.insert(position)
+            }
+            return ItemUpdate(
+                layout: layout,
+                itemPos: item,
+                isSnapshot: isSnapshot,
+                values: values,
+                changed: changed,
+                patches: patches,
+                itemRow: itemRow
+            )
+        },
+        (\.layout, .layout),
+        (\.itemPos, .signed),
+        (\.isSnapshot, .bool),
+        (\.values, .list(.cell)),
+        (\.changed.positions, .list(.size)),
+        (\.patches, .dictionary(.signed, .string)),
+        (\.itemRow, .optional(.list(.cell)))
+    )
+}
+
+extension Wire<SubscriptionLayout?> {
+    /// The layout of the subscription that was read before; no bytes.
+    fileprivate static let layout = Wire({ _, _ in }, { reader in reader.layout })
+}
+
+extension Wire<String?> {
+    /// A value is preceded by its length plus one; null is 0.
+    fileprivate static let cell = Wire { writer, value in
+        guard let value else { return writer.varint(0) }
+        writer.varint(UInt64(value.utf8.count) + 1)
+        writer.raw(value.utf8)
+    } _: { reader throws(CodingError) in
+        let length = try reader.varint()
+        return length == 0 ? nil : String(decoding: try reader.raw(length - 1), as: UTF8.self)
+    }
+}

@@ -1,4 +1,5 @@
 internal import Changes
+internal import JSONText
 internal import SessionCore
 
 /// An event of a topic, as the log of the topic has it.
@@ -87,5 +88,108 @@ extension HubEvent {
     static func weight(of update: ItemUpdate) -> Int {
         update.values.reduce(baseWeight) { $0 &+ valueWeight &+ ($1?.utf8.count ?? 0) }
             + update.patches.values.reduce(0) { $0 &+ $1.utf8.count }
+    }
+}
+
+/// The common parts of the events of a topic.
+final class TopicContext: Sendable {
+    /// The members that every event has, as JSON text without braces.
+    let commonMembers: [UInt8]
+    /// How unread events of late readers are conflated.
+    let policy: OverflowPolicy
+    /// The keys of fields; nil for a client.
+    let naming: FieldNaming?
+    /// The subscription; nil for a client.
+    let subscription: SubscriptionID?
+    /// The properties of the subscription; nil for a client.
+    let properties: SubscriptionProperties?
+    private let itemNames: [String]?
+
+    /// The context of a client's events.
+    init(client: ClientID) {
+        var json = JSONBytes()
+        json.member("client", client.rawValue)
+        commonMembers = json.bytes
+        policy = .keepEverything
+        naming = nil
+        subscription = nil
+        properties = nil
+        itemNames = nil
+    }
+
+    /// The context of a subscription's events; `client` is nil while none carries it.
+    init(subscription: SubscriptionID, client: ClientID?, properties: SubscriptionProperties) {
+        var json = JSONBytes()
+        json.member("client", client?.rawValue)
+        json.member("subscription", subscription.rawValue)
+        commonMembers = json.bytes
+        policy = OverflowPolicy(properties.mode)
+        naming = FieldNaming(properties)
+        self.subscription = subscription
+        self.properties = properties
+        itemNames = properties.items.names
+    }
+
+    /// The name of the item at a 1-based position; nil with an item group.
+    func itemName(at position: Int) -> String? {
+        guard let itemNames, itemNames.indices.contains(position &- 1) else { return nil }
+        return itemNames[position &- 1]
+    }
+
+    /// Writes the key of the field at a 1-based position.
+    func writeKey(ofField position: Int, to json: inout JSONBytes) {
+        if let naming, position >= 1, position <= naming.keys.count {
+            json.key(position - 1, of: naming.keys)
+        } else {
+            json.key(String(position))
+        }
+    }
+}
+
+/// How the unread events of a conflating reader are reduced.
+enum OverflowPolicy: Sendable, Equatable {
+    /// Updates of an item are conflated into one.
+    case conflateByItem
+    /// Updates of a key of an item are conflated into one; rows that were added and deleted meanwhile are omitted.
+    case conflateByKey
+    /// The newest updates are kept, the others counted.
+    case keepNewest
+    /// Every event is kept.
+    case keepEverything
+
+    /// Whether updates of a row are conflated into one.
+    var conflates: Bool { self == .conflateByItem || self == .conflateByKey }
+
+    /// The policy of a subscription's mode.
+    init(_ mode: SubscriptionMode) {
+        self =
+            switch mode {
+            case .merge: .conflateByItem
+            case .command: .conflateByKey
+            case .distinct, .raw: .keepNewest
+            }
+    }
+}
+
+/// The keys of the fields of a subscription in events: names if every level has a list and no name occurs twice in both
+/// lists together, else positions.
+struct FieldNaming: Sendable {
+    /// Whether the keys are names.
+    let usesNames: Bool
+    /// The first keys; those of further fields are their positions.
+    let keys: JSONKeys
+
+    /// The keys for a subscription.
+    init(_ properties: SubscriptionProperties) {
+        var names = properties.fields.names ?? []
+        var isListed = properties.fields.names != nil
+        if let second = properties.secondLevelFields {
+            names += second.names ?? []
+            isListed = isListed && second.names != nil
+        }
+        usesNames = isListed && Set(names.map(JSONValue.string)).count == names.count
+        let count = max(names.count, 64)
+        let texts = usesNames ? names : (1...count).map(String.init)
+        keys = JSONKeys(texts)
     }
 }
