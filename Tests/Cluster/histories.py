@@ -9,6 +9,9 @@ from callers import Caller, TicketHolder
 from cluster import LIMITED_KEY, LIMIT, STREAMS
 from linear import Operation
 
+# How long members may take to report what they have after the log has lost its content, in seconds.
+REPORTING = 4.0
+
 
 class Historian(TicketHolder):
     """Makes histories of one object after the other: several callers use the object at the same time."""
@@ -128,6 +131,23 @@ class QuotaUser(Caller):
             finally:
                 if losses == self.cluster.losses:
                     self.findings.history += history
+            if losses != self.cluster.losses:
+                await self.clear()
+
+    async def clear(self):
+        """Deletes what a request made that was repeated after the log had lost its key: the next history begins with nothing."""
+        while self.cluster.losses % 2:
+            await asyncio.sleep(0.1)
+        # Members report again what they have.
+        await asyncio.sleep(REPORTING)
+        paths = [None]
+        while paths:
+            status, answer = await self.call("GET", "/v1/subscriptions?limit=1000")
+            if status == 200:
+                own = (entry["id"] for entry in answer["subscriptions"] if entry["items"][0].startswith(f"q{self.name}-"))
+                paths = [f"/v1/subscriptions/{id}" for id in own]
+                for path in paths:
+                    await self.call("DELETE", path)
 
     async def use(self, name, object, history):
         """Makes some subscriptions, and deletes all of them in the end: the next history begins with none."""
