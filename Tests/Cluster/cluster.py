@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -156,6 +157,12 @@ class Cluster:
                         return self.engines.index(name)
         return None
 
+    def log_figure(self, name):
+        """A figure of the log: `bytes`, or `last_seq`, the position of the newest frame."""
+        text = self.get(self.monitor_ports[0], "/jsz?accounts=true&streams=true")
+        accounts = json.loads(text or "{}").get("account_details", [])
+        return max((stream["state"][name] for account in accounts for stream in account.get("stream_detail", [])), default=0)
+
     def has_log(self):
         """Whether the server of the engine has JetStream: it disables it when it cannot write."""
         answer = json.loads(self.get(self.monitor_ports[0], "/jsz") or "{}")
@@ -204,6 +211,11 @@ class Cluster:
         await self.start_member(index)
         await self.is_ready(index)
         self.joins.append(time.monotonic() - began)
+
+    def divergences(self):
+        """How many divergences of the log the members have found."""
+        texts = [self.get(port, "/metrics") or "" for port in self.ports]
+        return sum(int(found) for text in texts for found in re.findall(r"cluster_log_divergences_total (\d+)", text))
 
     async def start_relays(self):
         """Puts a relay between each member and each of its peers."""
@@ -286,8 +298,9 @@ class Cluster:
     @staticmethod
     def get(port, path):
         """The body of a successful answer; None without one."""
+        request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers={"Authorization": f"Bearer {KEY}"})
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+            with urllib.request.urlopen(request, timeout=5) as answer:
                 return answer.read().decode()
         except OSError:
             return None
