@@ -12,8 +12,8 @@ package struct AccessConfiguration: Sendable, Equatable {
 
     /// The modes that `auth` lists; nil: `auth` is not configured.
     package var configuredModes: Set<Mode>?
-    /// Whether some feeds are public: callers without credentials may then read them, and nothing else.
-    package var hasPublicFeeds = false
+    /// The feeds that callers without credentials may read.
+    package var publicFeeds: [FeedConfiguration] = []
     /// The API keys.
     package var keys: [KeyConfiguration] = []
     /// Which tokens are accepted.
@@ -34,6 +34,9 @@ package struct AccessConfiguration: Sendable, Equatable {
 
     /// The defaults.
     package init() {}
+
+    /// Whether callers without credentials may read some feeds.
+    package var hasPublicFeeds: Bool { !publicFeeds.isEmpty }
 
     /// The modes in force: those configured, else those that have keys. Empty: access is not configured at all.
     package var modes: Set<Mode> {

@@ -6,21 +6,32 @@ struct Revocation: Sendable {
     private let policy: AccessPolicy
     private let changedKeys: Set<String>
     private let losesTokens: Bool
+    private let losesPublicFeeds: Bool
 
     /// The difference between two policies.
     init(from older: AccessPolicy, to newer: AccessPolicy) {
         policy = newer
         changedKeys = older.keys.identitiesChanged(in: newer.keys)
         losesTokens = !older.configuration.webTokens.gives(asMuchAs: newer.configuration.webTokens)
+        let publicFeeds = newer.configuration.publicFeeds
+        losesPublicFeeds = older.configuration.publicFeeds.contains { !publicFeeds.contains($0) }
     }
 
+    /// Whether credentials are required.
+    var requiresCredentials: Bool { !policy.isOpen }
+
     /// Whether the credential of a caller is no longer valid, or has other rights, so that its streams, waiting requests
-    /// and tickets end.
+    /// and tickets end. A caller of public feeds has no credential to lose.
     func ends(_ caller: Caller) -> Bool {
         if policy.isOpen { return false }
-        guard let identity = caller.identity else { return true }
+        guard let identity = caller.identity else { return !caller.isAnonymous }
         if TokenVerifier.isIdentity(identity) { return losesTokens || !policy.takesTokens(of: caller) }
         return !policy.configuration.modes.contains(.keys) || changedKeys.contains(identity)
+    }
+
+    /// Whether the waiting requests of a caller end: its credential has changed, or a feed is no longer public.
+    func endsRequests(of caller: Caller) -> Bool {
+        ends(caller) || (requiresCredentials && caller.isAnonymous && losesPublicFeeds)
     }
 
     /// The rights that the owner of a client or subscription has now; nil: none. A key that was replaced keeps them, with
@@ -66,9 +77,10 @@ extension Services {
         for id in streamResources.ids {
             guard let entry = streamResources.entry(id), entry.isOpen else { continue }
             let caller = entry.opener ?? Caller(identity: entry.owner)
-            if revocation.ends(caller) { streams.close(id, reason: "revoked") }
+            let isLost = revocation.ends(caller) || (revocation.requiresCredentials && losesFeed(entry, caller))
+            if isLost { streams.close(id, reason: "revoked") }
         }
-        waiting.end(where: revocation.ends)
+        waiting.end(where: revocation.endsRequests)
         for resource in pool.resources() where !resource.isImplicit {
             let permissions = permissions(ofOwnerOf: resource.id.rawValue, after: revocation)
             if permissions?.mayHold(resource) != true { try? pool.delete(resource.id) }
@@ -81,13 +93,23 @@ extension Services {
         }
     }
 
+    /// Whether a stream has joined data of a feed that is no longer public, or no longer has it.
+    private func losesFeed(_ entry: StreamResources.Entry, _ caller: Caller) -> Bool {
+        let permissions = permissions(of: caller)
+        return entry.joined.values.contains { !permissions.covers($0.properties, of: $0.upstream) }
+    }
+
     /// The present permissions of the owner of a client or subscription; nil: it has none any more.
     private func permissions(ofOwnerOf id: String, after revocation: Revocation) -> Permissions? {
         var owner = access.owners.holder(of: id)
         guard let rights = revocation.rights(of: owner) else { return nil }
         owner.rights = rights
-        return Permissions(
-            caller: owner,
+        return permissions(of: owner)
+    }
+
+    private func permissions(of caller: Caller) -> Permissions {
+        Permissions(
+            caller: caller,
             owners: access.owners,
             pool: pool,
             coordination: coordination,

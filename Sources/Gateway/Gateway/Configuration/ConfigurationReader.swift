@@ -68,7 +68,7 @@ package struct ConfigurationReader {
         for name in keyNames where !configuration.access.keys.contains(where: { $0.name == name }) {
             note("auth.keys.\(name).hash", "is required")
         }
-        configuration.access.hasPublicFeeds = configuration.feeds.contains(where: \.isPublic)
+        configuration.access.publicFeeds = configuration.feeds.filter(\.isPublic)
         check(&configuration)
         guard mistakes.isEmpty else { throw ConfigurationError(mistakes: mistakes) }
         return configuration

@@ -16,7 +16,7 @@ import Testing
         rights.operations = Set(Right.allCases)
         rights.feeds = feeds.map { WildcardPattern($0) }
         access.keys.append(AccessFixture.key("feed", Self.key, rights))
-        access.hasPublicFeeds = true
+        access.publicFeeds = [FeedConfiguration(name: "open")]
         return try await AccessFixture(access) { configuration in
             configuration.feeds = [
                 ("q", "demo", "item{1…2}"), ("other", "demo", "x"), ("same", "secret", "item1"), ("open", "demo", "p"),
@@ -37,6 +37,15 @@ import Testing
         "upstream=secret&fields=a&items=item1",
         "upstream=demo&fields=a&items=item1&dataAdapter=D", "upstream=demo&fields=a&items=item1&mode=RAW",
     ]
+
+    @Test func reloadEndsStreamsOfDataThatTheFeedNoLongerHas() async throws {
+        let fixture = try await fixture()
+        let streams = try ["feed=q", Self.own].map {
+            try #require(fixture.open("GET", "/v1/stream?\($0)", as: Self.key).1)
+        }
+        try await fixture.reload { $0.feeds[0].items = [FeedItem("item1")].compactMap { $0 } }
+        #expect(streams.map { fixture.events($0).contains(#""reason":"revoked""#) } == [true, false])
+    }
 
     @Test func dataOfTheFeedMayBeReadInEveryForm() async throws {
         let fixture = try await fixture()

@@ -9,7 +9,7 @@ import Testing
 @Suite struct PublicFeedsTests {
     private func fixture() async throws -> AccessFixture {
         var access = AccessFixture.keys()
-        access.hasPublicFeeds = true
+        access.publicFeeds = [FeedConfiguration(name: "open")]
         let fixture = try await AccessFixture(access)
         var configuration = fixture.services.configuration
         for isPublic in [true, false] {
@@ -41,12 +41,35 @@ import Testing
         #expect(fixture.perform("GET", "/v1/subscriptions").status == 401)
     }
 
+    @Test func reloadEndsStreamsOfFeedsThatAreNoLongerPublicOnly() async throws {
+        let changes: [(Bool, (inout GatewayConfiguration) -> Void)] = [
+            (false, { $0.access.keys.removeLast() }), (true, { $0.feeds[0].isPublic = false }),
+            (true, { $0.feeds[0].items = [FeedItem("c")].compactMap { $0 } }),
+        ]
+        for (isRevoked, change) in changes {
+            let fixture = try await fixture()
+            let stream = try #require(fixture.open("GET", "/v1/stream?feed=open").1)
+            try await fixture.reload(change)
+            #expect(fixture.events(stream).contains(#""reason":"revoked""#) == isRevoked)
+        }
+    }
+
     @Test func wrongCredentialsAreRefusedForPublicFeedsToo() async throws {
         #expect(try await fixture().perform("GET", "/v1/feeds", as: "lsg_wrong").status == 401)
     }
 }
 
 extension AccessFixture {
+    /// Applies a changed configuration.
+    func reload(_ change: (inout GatewayConfiguration) -> Void) async throws {
+        var configuration = services.configuration
+        change(&configuration)
+        configuration.access.publicFeeds = configuration.feeds.filter(\.isPublic)
+        let revocation = try await services.access.load(configuration.access)
+        services.current.replace(by: configuration)
+        services.end(revocation)
+    }
+
     /// The response to a GET that does not wait.
     fileprivate func wait0(_ target: String) -> Fixture.Outcome {
         perform("GET", target, "", [HTTPField("Prefer", "wait=0")])
