@@ -3,6 +3,7 @@ internal import DemoServer
 internal import Gateway
 internal import GatewayCluster
 internal import Logging
+internal import ServiceLifecycle
 
 /// `demo`: a gateway and an embedded Lightstreamer server with seeded data, ready for the first `curl`.
 struct DemoCommand: AsyncParsableCommand {
@@ -12,7 +13,7 @@ struct DemoCommand: AsyncParsableCommand {
         discussion: """
             The gateway listens on 127.0.0.1:8080, the demo server on 127.0.0.1:8090; --port 0 and --demo-port 0 \
             choose free ports. The first lines on standard output are the addresses: "gateway: http://…", "demo-server: http://…". \
-            The name of the upstream is demo.
+            The name of the upstream is demo. Settings of the caller go over those of the demo, and SIGHUP reloads them.
             """
     )
 
@@ -21,7 +22,7 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let demoConfiguration = demo.configuration()
-        var configuration = try options.configuration(further: Self.upstream(port: demoConfiguration.port))
+        var configuration = try options.configuration(defaults: Self.defaults(port: demoConfiguration.port))
         let logger = LogOptions.start(configuration.log)
         for warning in options.warnings(about: configuration) { logger.warning("\(warning)") }
         let server = DemoServer(demoConfiguration, logger: Logger(label: "demo-server"))
@@ -33,8 +34,8 @@ struct DemoCommand: AsyncParsableCommand {
                 return
             }
             configuration.redirect("demo", toPort: port)
-            let service = Self.service(configuration, demo: (demoConfiguration.host, port), logger: logger)
-            group.addTask { try await ProcessServices.run([service], logger: logger) }
+            let services = services(configuration, demo: (demoConfiguration.host, port), logger: logger)
+            group.addTask { try await ProcessServices.run(services, logger: logger) }
             // The first task that ends stops the other one: the services end after a signal, the server ends when it
             // fails.
             try await group.next()
@@ -43,7 +44,8 @@ struct DemoCommand: AsyncParsableCommand {
         }
     }
 
-    static func upstream(port: Int) -> [(key: String, value: String)] {
+    /// The settings of `demo`, below those of the caller.
+    static func defaults(port: Int) -> [(key: String, value: String)] {
         [
             ("upstreams.demo.serverAddress", "http://127.0.0.1:\(port == 0 ? 1 : port)"),
             ("upstreams.demo.adapterSet", "DEMO"),
@@ -52,19 +54,25 @@ struct DemoCommand: AsyncParsableCommand {
         ] + DemoFeeds.settings
     }
 
-    private static func service(
+    private func services(
         _ configuration: GatewayConfiguration,
         demo: (host: String, port: Int),
         logger: Logger
-    ) -> GatewayService {
-        GatewayService(
-            gateway: Gateway(configuration: configuration, logger: logger, coordination: Clustering.coordination)
-        ) { port in
+    ) -> [any Service] {
+        let gateway = Gateway(configuration: configuration, logger: logger, coordination: Clustering.coordination)
+        let service = GatewayService(gateway: gateway) { port in
             StandardOutput.write(
                 "gateway: \(ProcessServices.url(of: configuration, port: port))\n"
                     + "demo-server: \(ProcessServices.url(host: demo.host, port: demo.port))\n"
             )
         }
+        let options = options
+        let reloading = ReloadService(gateway: gateway, logger: logger) {
+            var newer = try options.read(defaults: Self.defaults(port: demo.port))
+            newer.redirect("demo", toPort: demo.port)
+            return newer
+        }
+        return [reloading, service]
     }
 }
 

@@ -57,13 +57,13 @@ struct GatewayOptions: ParsableArguments {
         return (String(text[..<equals]), String(text[text.index(after: equals)...]))
     }
 
-    /// The whole configuration; mistakes are printed, one a line, and end the program.
+    /// The whole configuration, with the command's own `defaults`; mistakes are printed, one a line, and end the program.
     func configuration(
-        further: [(key: String, value: String)] = [],
+        defaults: [(key: String, value: String)] = [],
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> GatewayConfiguration {
         do {
-            return try read(further: further, environment: environment)
+            return try read(defaults: defaults, environment: environment)
         } catch let error as ConfigurationError {
             StandardError.write("\(error)\n")
             throw ExitCode(78)  // EX_CONFIG of sysexits(3)
@@ -75,10 +75,10 @@ struct GatewayOptions: ParsableArguments {
 
     /// The whole configuration; throws `ConfigurationError` or `UnreadableFile`.
     func read(
-        further: [(key: String, value: String)] = [],
+        defaults: [(key: String, value: String)] = [],
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> GatewayConfiguration {
-        var reader = try reader(further, environment)
+        var reader = try reader(defaults, environment)
         return try reader.read()
     }
 
@@ -96,7 +96,7 @@ struct GatewayOptions: ParsableArguments {
     }
 
     private func reader(
-        _ further: [(key: String, value: String)],
+        _ defaults: [(key: String, value: String)],
         _ environment: [String: String]
     ) throws -> ConfigurationReader {
         let file = try config.map { path in
@@ -106,9 +106,10 @@ struct GatewayOptions: ParsableArguments {
             return try ConfigurationFile(path: path, text: text)
         }
         return ConfigurationReader(
-            flags: try flags() + further,
+            flags: try flags(),
             environment: environment,
-            file: file
+            file: file,
+            defaults: defaults
         )
     }
 }

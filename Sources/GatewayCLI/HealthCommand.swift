@@ -107,8 +107,8 @@ struct GatewayProcessArguments {
         }
         if var demo = command as? DemoCommand {
             resolve(&demo.options)
-            let upstream = DemoCommand.upstream(port: demo.demo.demoPort)
-            return try demo.options.configuration(further: upstream, environment: environment)
+            let defaults = DemoCommand.defaults(port: demo.demo.demoPort)
+            return try demo.options.configuration(defaults: defaults, environment: environment)
         }
         throw ValidationError("the process is not a gateway")
     }

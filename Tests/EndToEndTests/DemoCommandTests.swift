@@ -21,6 +21,35 @@ internal import Testing
         #expect(await process.ended() == 0)
     }
 
+    @Test func settingsOfTheCallerGoOverThoseOfDemo() async throws {
+        let flags = ["cors.origins=https://a.example", "upstreams.demo.adapterSet=OTHER", "feeds.quotes.title=Mine"]
+        let process = try GatewayProcess(
+            ["demo", "--port", "0", "--demo-port", "0"] + flags.flatMap { ["--set", $0] }
+        )
+        let url = try await process.demoAddresses().gateway
+        let upstream = try await call("GET", url + "/v1/upstreams/demo", headers: ["Origin": "https://b.example"])
+        #expect(upstream.header("Access-Control-Allow-Origin") == nil)
+        #expect(upstream["adapterSet"]?.string == "OTHER")
+        #expect(try await call("GET", url + "/v1/feeds/quotes")["title"]?.string == "Mine")
+        await process.stop()
+    }
+
+    @Test func demoReloadsItsConfiguration() async throws {
+        let folder = try ProcessFolder()
+        let file = try folder.write("gateway.yaml", "cors: {origins: 'https://a.example'}")
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0", "--config", file])
+        let url = try await process.demoAddresses().gateway
+        var stream = try await EventStream(url + "/v1/stream?items=item1&fields=last_price")
+        _ = try await stream.first("update")
+        _ = try folder.write("gateway.yaml", "cors: {origins: 'https://b.example'}")
+        process.signal(SIGHUP)
+        _ = await process.log(with: "configuration reloaded")
+        let response = try await call("GET", url + "/v1/feeds", headers: ["Origin": "https://b.example"])
+        #expect(response.header("Access-Control-Allow-Origin") == "https://b.example")
+        _ = try await stream.first("update")
+        await process.stop()
+    }
+
     @Test func demoRegistersDevicesAndResetsBadges() async throws {
         let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
         let url = try await process.demoAddresses().gateway

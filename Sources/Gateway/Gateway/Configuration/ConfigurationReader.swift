@@ -1,7 +1,8 @@
 internal import Configuration
 internal import Foundation
 
-/// Reads a configuration: flags take precedence over the environment, the environment over the file.
+/// Reads a configuration: flags take precedence over the environment, the environment over the file, and the file over
+/// the defaults of the command.
 ///
 /// Environment variables are the keys in upper case, words separated by underscores, with the prefix `GATEWAY_`:
 /// `http.maxBody` is `GATEWAY_HTTP_MAX_BODY`, `upstreams.demo.serverAddress` is
@@ -12,19 +13,23 @@ package struct ConfigurationReader {
     private let flags: [(key: String, value: String)]
     private let environment: [String: String]
     private let file: ConfigurationFile?
+    private let defaults: [(key: String, value: String)]
     private let readFile: (String) -> String?
     private var mistakes: [ConfigurationMistake] = []
 
-    /// A reader of these sources. `readFile` returns the text of a file; nil if it cannot be read.
+    /// A reader of these sources. `defaults` apply to keys that no other source has; `readFile` returns the text of a
+    /// file, nil if it cannot be read.
     package init(
         flags: [(key: String, value: String)] = [],
         environment: [String: String] = [:],
         file: ConfigurationFile? = nil,
+        defaults: [(key: String, value: String)] = [],
         readFile: @escaping (String) -> String? = { try? String(contentsOfFile: $0, encoding: .utf8) }
     ) {
         self.flags = flags
         self.environment = environment
         self.file = file
+        self.defaults = defaults
         self.readFile = readFile
     }
 
@@ -34,6 +39,7 @@ package struct ConfigurationReader {
             InMemoryProvider(name: "flags", values: values(flags)),
             EnvironmentVariablesProvider(environmentVariables: environment),
             InMemoryProvider(name: "file", values: values((file?.entries ?? []).map { ($0.key, $0.value ?? "") })),
+            InMemoryProvider(name: "defaults", values: values(defaults)),
         ]).scoped(to: "gateway")
         var configuration = GatewayConfiguration()
         let upstreamNames = admitted(names(under: ["upstreams"], variable: Self.upstreamNames), under: "upstreams")
@@ -170,7 +176,7 @@ package struct ConfigurationReader {
     /// - Parameter depth: The least number of parts of a key after `start`: 2 for groups, 1 for values.
     private func names(under start: [Substring], variable: String, depth: Int = 2) -> [String] {
         var names: [String] = []
-        let keys = flags.map(\.key) + (file?.entries ?? []).map(\.key)
+        let keys = flags.map(\.key) + (file?.entries ?? []).map(\.key) + defaults.map(\.key)
         for key in keys {
             let parts = key.split(separator: ".")
             if parts.count >= start.count + depth, parts.starts(with: start) {

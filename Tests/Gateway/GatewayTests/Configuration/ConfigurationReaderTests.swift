@@ -6,12 +6,14 @@ internal import Testing
         flags: [(key: String, value: String)] = [],
         environment: [String: String] = [:],
         file: String? = nil,
+        defaults: [(key: String, value: String)] = [],
         files: [String: String] = [:]
     ) throws -> GatewayConfiguration {
         var reader = ConfigurationReader(
             flags: flags,
             environment: environment,
             file: try file.map { try ConfigurationFile(path: "gateway.yaml", text: $0) },
+            defaults: defaults,
             readFile: { files[$0] }
         )
         return try reader.read()
@@ -49,6 +51,22 @@ internal import Testing
         #expect(configuration.http.port == 1003)
         #expect(configuration.http.bodyLimit == 2002)
         #expect(configuration.http.shards == 2)
+    }
+
+    @Test func everySourceGoesOverTheDefaultsOfACommand() throws {
+        let defaults: [(key: String, value: String)] = [
+            ("cors.origins", "*"), ("http.port", "1"), ("http.maxBody", "1"), ("http.threads", "1"),
+        ]
+        let configuration = try Self.read(
+            flags: [("cors.origins", "https://a.example"), ("cors.origins", "https://b.example")],
+            environment: ["GATEWAY_HTTP_PORT": "1002"],
+            file: "http:\n  maxBody: 2001",
+            defaults: defaults
+        )
+        #expect(configuration.access.origins == ["https://a.example", "https://b.example"])
+        #expect(configuration.http.port == 1002)
+        #expect(configuration.http.bodyLimit == 2001)
+        #expect(configuration.http.shards == 1)
     }
 
     /// The library that derives names of environment variables ended the process for the first two.
