@@ -31,24 +31,32 @@ extension SessionMachine {
 
     private mutating func sendOverHTTP(at context: EventContext) {
         guard control.isIdle, let session else { return }
+        let first = requestIDs.following
         if hasPendingControls, let batch = takeControls(.http) {
-            post(batch.bytes, .control, session, at: context)
+            post(batch.bytes, .control, from: first, session, at: context)
         } else if messages.hasPendingRequests, let batch = takeMessages(.http) {
-            post(batch.bytes, .msg, session, at: context)
+            post(batch.bytes, .msg, from: first, session, at: context)
         } else if control.isHeartbeatDue {
-            post(ClientRequest.heartbeat(HeartbeatRequest()).httpBody, .heartbeat, session, at: context)
+            post(ClientRequest.heartbeat(HeartbeatRequest()).httpBody, .heartbeat, from: first, session, at: context)
         } else {
             return
         }
         restartHeartbeat(at: context)
     }
 
-    private mutating func post(_ body: [UInt8], _ name: RequestName, _ session: SessionRecord, at context: EventContext)
-    {
+    /// Sends requests whose identifiers begin with this number.
+    private mutating func post(
+        _ body: [UInt8],
+        _ name: RequestName,
+        from first: Int,
+        _ session: SessionRecord,
+        at context: EventContext
+    ) {
         let target = name.httpTarget(session: session.id, version: version.current)
         let request = TransportRequest.Request(target: target, body: body)
         let connection = openRequest(.httpControl, at: session.address, request)
-        control.sent(on: connection, isHeartbeat: name == .heartbeat, at: context.now)
+        let ids = first..<requestIDs.following
+        control.sent(on: connection, ids: ids, isHeartbeat: name == .heartbeat, at: context.now)
         startTimer(.control, after: responseTime)
     }
 

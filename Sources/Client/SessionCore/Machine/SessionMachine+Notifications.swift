@@ -105,12 +105,12 @@ extension SessionMachine {
     /// A line on the connection of an HTTP control request.
     private mutating func controlLine(_ notification: ServerNotification, at context: EventContext) {
         switch notification {
-        case .reqOK, .reqErr, .error:
-            control.answerReceived()
-            reply(notification, causePrefix: "http", at: context)
-        default:
-            break
+        case .reqOK(let id): control.answerReceived(to: id)
+        case .reqErr(let id, _, _): control.answerReceived(to: id)
+        case .error: control.answerReceived(to: nil)
+        default: return
         }
+        reply(notification, causePrefix: "http", at: context)
     }
 
     private mutating func subscriptionLine(_ notification: ServerNotification, at context: EventContext) {

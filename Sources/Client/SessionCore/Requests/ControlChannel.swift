@@ -1,16 +1,33 @@
+internal import TLCP
+
 /// The HTTP requests beside the stream: one at a time, with a pause after a failed one.
 struct ControlChannel {
+    /// The request under way.
+    private struct Exchange: Equatable {
+        let connection: ConnectionID
+        let since: Moment
+        /// The numbers of the requests in its body.
+        let ids: Range<Int>
+        let isHeartbeat: Bool
+        /// Whether there was a reply, and whether one of them names a request of the body.
+        var isAnswered = false
+        var isAnsweredByName = false
+    }
+
     private enum State: Equatable {
         /// Nothing is under way. *Leaves to* `busy`.
         case idle
-        /// A request waits for its response; `answers` counts the replies so far. *Leaves to* `idle` when the response
-        /// is complete, to `pausing` when it failed or held no reply.
-        case busy(ConnectionID, since: Moment, answers: Int, isHeartbeat: Bool)
+        /// A request waits for its response. *Leaves to* `idle` when the response is complete, to `pausing` when it failed
+        /// or held no reply.
+        case busy(Exchange)
         /// A request failed; the next one waits until the retry delay since its start is over. *Leaves to* `idle`.
         case pausing
     }
 
     private var state = State.idle
+    /// The last response had replies to other requests only. Requests without a reply are sent again at once, but not for
+    /// ever to a server that replies to others.
+    private var isMisanswered = false
     /// A heartbeat fell due while a request was under way.
     private(set) var isHeartbeatDue = false
 
@@ -20,25 +37,29 @@ struct ControlChannel {
     /// The connection of the request under way.
     var connection: ConnectionID? {
         switch state {
-        case .busy(let connection, _, _, _): connection
+        case .busy(let exchange): exchange.connection
         case .idle, .pausing: nil
         }
     }
 
-    /// A request was sent.
-    mutating func sent(on connection: ConnectionID, isHeartbeat: Bool, at now: Moment) {
+    /// Requests with these numbers were sent; none with a heartbeat.
+    mutating func sent(on connection: ConnectionID, ids: Range<Int>, isHeartbeat: Bool, at now: Moment) {
         isHeartbeatDue = false
-        state = .busy(connection, since: now, answers: 0, isHeartbeat: isHeartbeat)
+        state = .busy(Exchange(connection: connection, since: now, ids: ids, isHeartbeat: isHeartbeat))
     }
 
     /// A heartbeat fell due.
     mutating func heartbeatDue() { isHeartbeatDue = true }
 
-    /// A reply arrived.
-    mutating func answerReceived() {
+    /// A reply arrived; nil: it names no request.
+    mutating func answerReceived(to id: RequestID?) {
         switch state {
-        case .busy(let connection, let since, let answers, let isHeartbeat):
-            state = .busy(connection, since: since, answers: answers + 1, isHeartbeat: isHeartbeat)
+        case .busy(var exchange):
+            exchange.isAnswered = true
+            if let number = id.flatMap({ Int($0.rawValue) }), exchange.ids.contains(number) {
+                exchange.isAnsweredByName = true
+            }
+            state = .busy(exchange)
         case .idle, .pausing: break
         }
     }
@@ -46,12 +67,16 @@ struct ControlChannel {
     /// The request under way ended. Returns the pause before the next one; nil: no pause.
     mutating func ended(isComplete: Bool, retryDelay: Duration, at now: Moment) -> Duration? {
         switch state {
-        case .busy(_, _, let answers, let isHeartbeat) where isComplete && (answers > 0 || isHeartbeat):
-            state = .idle
-            return nil
-        case .busy(_, let since, _, _):
+        case .busy(let exchange):
+            let wasMisanswered = isMisanswered
+            isMisanswered = isComplete && exchange.isAnswered && !exchange.isAnsweredByName && !exchange.isHeartbeat
+            let isRepeated = wasMisanswered && isMisanswered
+            if isComplete, exchange.isHeartbeat || (exchange.isAnswered && !isRepeated) {
+                state = .idle
+                return nil
+            }
             state = .pausing
-            return retryDelay.remaining(after: now - since)
+            return retryDelay.remaining(after: now - exchange.since)
         case .idle, .pausing:
             return nil
         }

@@ -101,6 +101,9 @@ package struct RequestIDGenerator: Sendable {
     /// A generator whose first identifier is the next number.
     init(after last: Int) { self.last = last }
 
+    /// The number of the next identifier.
+    var following: Int { last &+ 1 }
+
     /// The next identifier.
     package mutating func next() -> RequestID {
         last &+= 1

@@ -179,6 +179,19 @@ internal import Testing
         #expect(harness.takeRequests() == ["POST control&LS_session=sid " + Self.add(4, sub: 3, "c")])
     }
 
+    @Test func serverThatRepliesToOtherRequestsIsAskedOncePerRetryDelay() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        harness.subscribe(1, item: "a")
+        harness.respond("REQOK,99")
+        _ = harness.takeTrace()
+        harness.respond("REQOK,99")
+        #expect(harness.takeTrace() == ["T: control 4000"])
+        harness.advance(4000)
+        #expect(harness.takeRequests() == ["POST control&LS_session=sid " + Self.add(3, sub: 1, "a")])
+        harness.respond("REQOK,99")
+        #expect(harness.takeTrace() == ["T: control 4000"])
+    }
+
     @Test func emptyResponseIsFollowedByAPause() {
         let harness = SessionHarness.bound(.httpStreaming)
         harness.subscribe(1, item: "a")

@@ -1,3 +1,4 @@
+internal import TLCP
 internal import Testing
 
 @testable internal import SessionCore
@@ -8,9 +9,9 @@ internal import Testing
 
     @Test func answeredRequestFreesTheChannel() {
         var channel = ControlChannel()
-        channel.sent(on: connection, isHeartbeat: false, at: .zero)
+        channel.sent(on: connection, ids: 1..<2, isHeartbeat: false, at: .zero)
         #expect(!channel.isIdle && channel.connection == connection)
-        channel.answerReceived()
+        channel.answerReceived(to: RequestID(1))
         let first = channel.ended(isComplete: true, retryDelay: delay, at: .zero)
         #expect(first == nil)
         #expect(channel.isIdle)
@@ -18,7 +19,7 @@ internal import Testing
 
     @Test func responseWithoutReplyIsPunishedByAPause() {
         var channel = ControlChannel()
-        channel.sent(on: connection, isHeartbeat: false, at: .zero)
+        channel.sent(on: connection, ids: 1..<2, isHeartbeat: false, at: .zero)
         let now = Moment.zero + .seconds(1)
         let first = channel.ended(isComplete: true, retryDelay: delay, at: now)
         #expect(first == .seconds(3))
@@ -27,10 +28,21 @@ internal import Testing
         #expect(channel.isIdle)
     }
 
+    @Test func secondResponseWithRepliesToOtherRequestsIsFollowedByAPause() {
+        var channel = ControlChannel()
+        for (id, pause) in [(99, nil), (99, delay), (1, nil), (99, nil)] as [(Int, Duration?)] {
+            channel.sent(on: connection, ids: 1..<2, isHeartbeat: false, at: .zero)
+            channel.answerReceived(to: RequestID(id))
+            let next = channel.ended(isComplete: true, retryDelay: delay, at: .zero)
+            #expect(next == pause)
+            channel.pauseEnded()
+        }
+    }
+
     @Test func failedRequestIsFollowedByTheRestOfTheDelay() {
         var channel = ControlChannel()
-        channel.sent(on: connection, isHeartbeat: false, at: .zero)
-        channel.answerReceived()
+        channel.sent(on: connection, ids: 1..<2, isHeartbeat: false, at: .zero)
+        channel.answerReceived(to: RequestID(1))
         let first = channel.ended(isComplete: false, retryDelay: delay, at: .zero + .seconds(9))
         #expect(first == .zero)
     }
@@ -39,7 +51,7 @@ internal import Testing
         var channel = ControlChannel()
         channel.heartbeatDue()
         #expect(channel.isHeartbeatDue)
-        channel.sent(on: connection, isHeartbeat: true, at: .zero)
+        channel.sent(on: connection, ids: 2..<2, isHeartbeat: true, at: .zero)
         #expect(!channel.isHeartbeatDue)
         let first = channel.ended(isComplete: true, retryDelay: delay, at: .zero)
         #expect(first == nil)
@@ -49,7 +61,7 @@ internal import Testing
         var channel = ControlChannel()
         let first = channel.left()
         #expect(first == nil)
-        channel.sent(on: connection, isHeartbeat: false, at: .zero)
+        channel.sent(on: connection, ids: 1..<2, isHeartbeat: false, at: .zero)
         let second = channel.left()
         #expect(second == connection)
         #expect(channel.isIdle)
