@@ -54,21 +54,29 @@ struct ConnectionCheck {
         case .refused(let refusal) where refusal.code != UpstreamRefusal.badDataCode:
             let sentence = TroubleText.sentence(refusal, upstream: upstream.name)
             print("upstream \(upstream.name): \(sentence)")
-        case .refused, .failed:
-            let address = upstream.serverAddress
-            let kind =
-                if case .refused = outcome { FailureKind.notLightstreamer } else { client.lastFailure ?? .timeout }
-            let sentence = TroubleText.sentence(
-                kind,
-                httpStatus: client.lastHTTPStatus,
-                address: address,
-                settings: "upstreams.\(upstream.name)"
-            )
+        case .refused: print("upstream \(upstream.name): \(sentence(.notLightstreamer, of: upstream, client))")
+        case .failed:
+            let sentence =
+                client.lastRefusal.map { TroubleText.sentence($0, upstream: upstream.name) }
+                ?? sentence(client.lastFailure ?? .timeout, of: upstream, client)
             print("upstream \(upstream.name): \(sentence)")
         case .subscribed: break
         }
         await client.shutdown()
         return isGood
+    }
+
+    private func sentence(
+        _ kind: FailureKind,
+        of upstream: UpstreamConfiguration,
+        _ client: LightstreamerClient
+    ) -> String {
+        TroubleText.sentence(
+            kind,
+            httpStatus: client.lastHTTPStatus,
+            address: upstream.serverAddress,
+            settings: "upstreams.\(upstream.name)"
+        )
     }
 
     private func make(_ upstream: UpstreamConfiguration) throws(ClientError) -> LightstreamerClient {

@@ -181,6 +181,15 @@ internal import Testing
                 + "on the server. Correct SETTINGS.adapterSet; the name is case-sensitive."
         ),
         Failure(
+            name: "credentials cannot be checked now",
+            server: http("200 OK", "CONERR,6,Metadata Adapter not available\r\n"),
+            reason: "server-error",
+            code: 6,
+            sentence:
+                "The server responded with 6: Metadata Adapter not available. The server cannot check credentials at the "
+                + "moment. Nothing: the gateway tries again. If it lasts, look at the adapter's log."
+        ),
+        Failure(
             name: "sessions",
             server: http("200 OK", "CONERR,7,Licensed maximum number of sessions reached\r\n"),
             reason: "server-error",

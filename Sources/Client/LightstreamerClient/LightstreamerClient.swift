@@ -74,6 +74,9 @@ public final class LightstreamerClient: Sendable {
     /// The HTTP status of the last failure; nil: it had none.
     package var lastHTTPStatus: Int? { core.state.withLock { $0.lastHTTPStatus } }
 
+    /// The error of the server that was the last failure, if another attempt follows it; nil: it was another failure.
+    package var lastRefusal: UpstreamRefusal? { core.state.withLock { $0.lastRefusal } }
+
     /// The edition of the class reference that the client was configured with.
     public var edition: ClientConfiguration.Edition { core.configuration.edition }
 

@@ -40,6 +40,8 @@ struct ClientState {
     var lastFailure: FailureKind?
     /// The HTTP status of that failure; nil: it had none.
     var lastHTTPStatus: Int?
+    /// The error of the server that was that failure, if another attempt follows it; nil: it was another failure.
+    var lastRefusal: UpstreamRefusal?
 
     init(options: ConnectionOptionValues) {
         self.options = options
@@ -47,17 +49,26 @@ struct ClientState {
     }
 
     /// A connection is being opened: unless it ends with a failure of its own, its failure is that it gets no response.
-    mutating func noteOpening() { (lastFailure, lastHTTPStatus) = (.timeout, nil) }
+    mutating func noteOpening() { noteFailure(.timeout) }
+
+    /// The time for a response, or for data of the stream, has passed.
+    mutating func noteTimeout() { noteFailure(.timeout) }
+
+    /// The server refused or closed the session, and another attempt follows.
+    mutating func noteRefusal(_ refusal: UpstreamRefusal) { noteFailure(.serverError, refusal: refusal) }
 
     /// A connection has ended.
     mutating func noteEnd(_ end: TransportEnd) {
-        lastHTTPStatus = nil
         switch end {
-        case .completed: lastFailure = .closed
+        case .completed: noteFailure(.closed)
         case .failed(_, let kind, let status), .refused(_, let kind, let status), .unreachable(_, let kind, let status):
-            (lastFailure, lastHTTPStatus) = (kind, status)
-        case .identityRejected: lastFailure = .certificatePin
+            noteFailure(kind, httpStatus: status)
+        case .identityRejected: noteFailure(.certificatePin)
         }
+    }
+
+    private mutating func noteFailure(_ kind: FailureKind, httpStatus: Int? = nil, refusal: UpstreamRefusal? = nil) {
+        (lastFailure, lastHTTPStatus, lastRefusal) = (kind, httpStatus, refusal)
     }
 
     /// A number that was not used before.

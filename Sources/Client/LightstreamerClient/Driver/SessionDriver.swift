@@ -124,6 +124,7 @@ final class SessionDriver {
         case .challengeEnded: timers.challengeEnded()
         case .timerFired(let timer):
             timers.fired(timer)
+            if timer.purpose.limitsSilence { core.state.withLock { $0.noteTimeout() } }
             perform(machine.timerFired(timer, at: context))
         case .shutDown: break
         }
@@ -269,9 +270,12 @@ final class SessionDriver {
     }
 
     private func notify(_ event: SessionEvent) {
-        if case .propertyChanged(let change) = event { options.take(change) }
-        if case .statusChanged(let status) = event {
-            logger.debug("status", metadata: ["status": "\(status.rawValue)"])
+        switch event {
+        case .propertyChanged(let change): options.take(change)
+        case .statusChanged(let status): logger.debug("status", metadata: ["status": "\(status.rawValue)"])
+        case .legacy(.serverFailed(let code, let message, isRetried: true)):
+            core.state.withLock { $0.noteRefusal(UpstreamRefusal(code: code, message: message)) }
+        default: break
         }
         delivery.deliver(event)
     }

@@ -63,6 +63,14 @@ package struct SessionTimer: Sendable, Hashable {
             case .retry, .recovery, .liveness, .polling, .heartbeat: false
             }
         }
+
+        /// Whether the timer fires because the session's connection brought nothing for its time.
+        package var limitsSilence: Bool {
+            switch self {
+            case .transport, .idle, .liveness: true
+            case .retry, .recovery, .recoveryDeadline, .polling, .control, .heartbeat: false
+            }
+        }
     }
 
     /// The purpose.

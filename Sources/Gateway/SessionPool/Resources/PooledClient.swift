@@ -203,7 +203,11 @@ extension PooledClient: ClientObserver {
     private func note(_ status: ClientStatus) {
         switch status {
         case .disconnectedWillRetry, .disconnectedTryingRecovery:
-            note(core.lastFailure ?? .other, nil, next: clock() + .seconds(core.connectionOptions.retryDelay))
+            note(
+                core.lastFailure ?? .other,
+                core.lastRefusal,
+                next: clock() + .seconds(core.connectionOptions.retryDelay)
+            )
         case .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling, .connectedHTTPPolling: noteSuccess()
         case .connecting, .connectedStreamSensing, .stalled, .disconnected: break
         }

@@ -1,0 +1,61 @@
+internal import LightstreamerTesting
+internal import SessionCore
+internal import Testing
+
+@testable internal import LightstreamerClient
+
+/// Why a client is not connected, as logs and users are told.
+@Suite struct LastFailureTests {
+    @Test func refusalThatIsRetriedIsAnErrorOfTheServer() async throws {
+        let fixture = try ClientFixture()
+        try fixture.client.connect()
+        let link = try #require(await fixture.connector.next())
+        link.open()
+        link.say("WSOK", "CONERR,6,Adapter not available")
+        _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
+        #expect(fixture.client.lastFailure == .serverError)
+        #expect(fixture.client.lastRefusal == UpstreamRefusal(code: 6, message: "Adapter not available"))
+        await fixture.clock.fireNext()
+        let next = try #require(await fixture.connector.next())
+        #expect(fixture.client.lastRefusal == nil)
+        next.end(.unreachable(reason: "no route", kind: .unreachable))
+        await fixture.client.shutdown()
+    }
+
+    @Test(arguments: ["END,48,refresh", "REQERR,1,20,Session not found"])
+    func lossOfTheSessionIsAnErrorOfTheServer(line: String) async throws {
+        let fixture = try ClientFixture()
+        let link = try await fixture.connected()
+        link.say(line)
+        _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
+        #expect(fixture.client.lastFailure == .serverError)
+        #expect(fixture.client.lastRefusal != nil)
+        await fixture.client.shutdown()
+    }
+
+    @Test func silentStreamIsATimeoutAfterTheEndOfAControlRequest() async throws {
+        let fixture = try ClientFixture()
+        try fixture.client.connectionOptions.setForcedTransport(.httpStreaming)
+        try fixture.client.connect()
+        let creation = try #require(await fixture.connector.next())
+        creation.say("CONOK,S1,50000,5000,*", "LOOP,0")
+        let stream = try #require(await fixture.connector.next())
+        stream.say("CONOK,S1,50000,5000,*")
+        _ = await fixture.words(until: "status CONNECTED:HTTP-STREAMING")
+        try fixture.client.subscribe(Subscription(mode: .merge, items: ["item1"], fields: ["a"]))
+        let control = try #require(await fixture.connector.next())
+        control.say("REQOK,1")
+        control.end(.completed)
+        stream.say("SUBOK,1,1,1")
+        _ = await fixture.words(until: "subscribed")
+        #expect(fixture.client.lastFailure == .closed)
+        // The keepalive interval, and the stalled timeout.
+        await fixture.clock.fireNext()
+        await fixture.clock.fireNext()
+        _ = await fixture.words(until: "status STALLED")
+        await fixture.clock.fireNext()
+        _ = await fixture.words(until: "status DISCONNECTED:TRYING-RECOVERY")
+        #expect(fixture.client.lastFailure == .timeout)
+        await fixture.client.shutdown()
+    }
+}
