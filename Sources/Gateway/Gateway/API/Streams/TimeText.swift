@@ -30,6 +30,11 @@ enum TimeText {
     private static func time(_ text: String) -> Date? {
         // A plus sign in a query is a space.
         let text = text.replacing(" ", with: "+")
+        // Foundation accepts 30 February and 99 o'clock, and counts on.
+        let clock = text.prefix(19) + "Z"
+        guard (try? Date.ISO8601FormatStyle().parse(String(clock)))?.formatted(.iso8601) == String(clock) else {
+            return nil
+        }
         return (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
             ?? (try? Date.ISO8601FormatStyle().parse(text))
     }

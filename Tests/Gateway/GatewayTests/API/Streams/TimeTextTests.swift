@@ -16,7 +16,10 @@ import Testing
         #expect(abs(age / .seconds(1) - seconds) < 0.001)
     }
 
-    @Test(arguments: ["", "s", "-5", "5 m", "5w", "1e3", "yesterday", "2023-11-14", "1..5", "999999999999d"])
+    @Test(arguments: [
+        "", "s", "-5", "5 m", "5w", "1e3", "yesterday", "2023-11-14", "1..5", "999999999999d", "2023-02-30T00:00:00Z",
+        "2023-11-14T24:00:01Z", "2023-11-14T22:60:00Z", "2023-13-01T00:00:00Z", "2023-11-14T22:13:10",
+    ])
     func otherTextsAreRefused(text: String) {
         #expect(TimeText.age(text, now: now) == nil)
     }
