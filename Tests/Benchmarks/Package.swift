@@ -71,7 +71,7 @@ let package = Package(
 
         .executableTarget(
             name: "HubServer",
-            dependencies: ["Changes", "EventHub", "GatewayStreaming", "MicroHTTPD", "SessionCore"],
+            dependencies: ["Changes", "EventHub", "GatewayStreaming", "MicroHTTPD", "SessionCore", "StreamIO"],
             swiftSettings: strict
         ),
         .executableTarget(name: "BareSender", cSettings: [.treatAllWarnings(as: .error)]),

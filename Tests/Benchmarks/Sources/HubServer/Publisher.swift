@@ -58,6 +58,11 @@ struct Publisher {
         }
     }
 
+    /// Publishes an update of each item.
+    mutating func fill() {
+        for _ in 0..<options.topics * options.items { publish() }
+    }
+
     private mutating func publish() {
         let topic = count % options.topics
         let update = ItemUpdate(

@@ -10,6 +10,8 @@ struct ServerOptions {
     var items = 1
     /// Events published together.
     var burst = 1
+    /// Whether each item gets a value before connections are served.
+    var isFilled = false
     /// Threads that serve connections.
     var threads = 1
     /// Further subscriptions, to which nothing is published.
@@ -37,6 +39,7 @@ struct ServerOptions {
         case ("--topics", let value?): topics = max(1, value)
         case ("--items", let value?): items = max(1, value)
         case ("--burst", let value?): burst = max(1, value)
+        case ("--filled", let value?): isFilled = value > 0
         case ("--threads", let value?): threads = max(1, value)
         case ("--quiet", let value?): quiet = max(0, value)
         case ("--certificate", _): certificate = text

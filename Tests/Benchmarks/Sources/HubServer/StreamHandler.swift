@@ -2,13 +2,18 @@ internal import Changes
 internal import EventHub
 internal import GatewayStreaming
 internal import MicroHTTPD
+internal import StreamIO
+internal import Synchronization
 
 /// Opens a stream for every request that names topics: `/stream/FIRST-LAST`, or `/typed/FIRST-LAST` for typed values,
-/// compressed for those that accept gzip.
+/// compressed for those that accept gzip. `/bytes/N` has a body of N bytes.
 struct StreamHandler: HTTPHandler {
     let streams: StreamRegistry
 
     func handle(_ request: HTTPRequest, _ responder: HTTPResponder) -> HTTPDecision {
+        if request.rawPath.hasPrefix("/bytes/"), let count = Int(request.rawPath.dropFirst(7)) {
+            return Self.bytes(count)
+        }
         let isTyped = request.rawPath.hasPrefix("/typed/")
         let prefix = isTyped ? "/typed/" : "/stream/"
         let topics = request.rawPath.dropFirst(prefix.count).split(separator: "-").compactMap { Int($0) }
@@ -25,4 +30,15 @@ struct StreamHandler: HTTPHandler {
             return .respond(HTTPResponse(status: 404))
         }
     }
+
+    private static func bytes(_ count: Int) -> HTTPDecision {
+        let shared = kept.withLock { kept in
+            if kept?.count != count { kept = SharedBytes([UInt8](repeating: 0x2E, count: count)) }
+            return kept
+        }
+        return .respond(HTTPResponse(status: 200, body: shared.map { .shared($0) } ?? .empty))
+    }
+
+    /// The body of the last request for bytes.
+    private static let kept = Mutex<SharedBytes?>(nil)
 }

@@ -1,9 +1,10 @@
 // The product's path from a published event to a socket: hub, streams, HTTP server. Events are published here, at a
 // rate.
 //
-//     HubServer --rate EVENTS_PER_SECOND --topics N --items N --burst N --threads N [--certificate PATH --key PATH]
+//     HubServer --rate EVENTS_PER_SECOND --topics N --items N --burst N --threads N --filled 0|1
+//               [--certificate PATH --key PATH]
 //
-// `GET /stream/7` carries topic 7, `GET /stream/0-9` ten of them. The first line of output is the port.
+// `GET /stream/7` carries topic 7, `GET /stream/0-9` ten of them; `GET /bytes/N` has a body of N bytes. The first line of output is the port.
 
 internal import EventHub
 internal import FoundationEssentials
@@ -33,6 +34,7 @@ if let certificate = options.certificate, let key = options.key {
 let daemon = Daemon(configuration: configuration, handler: StreamHandler(streams: streams)) { loop in
     streams.makeFeed(for: loop)
 }
+if options.isFilled { publisher.fill() }
 do {
     print("port \(try daemon.start())")
     fflush(nil)
