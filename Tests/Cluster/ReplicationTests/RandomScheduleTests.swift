@@ -8,9 +8,15 @@ struct RandomScheduleTests {
 
     private func want(_ cluster: SimulatedCluster, _ generator: inout SeededGenerator) {
         for id in topics {
-            for node in cluster.alive where generator.happens(700) || node === cluster.alive.first {
-                node.machine.hold(id, SimulatedNode.key(id))
-            }
+            for node in cluster.alive where generator.happens(700) || node === cluster.alive.first { node.want(id) }
+        }
+    }
+
+    /// The readers of some subscriptions leave, and others come.
+    private func change(_ cluster: SimulatedCluster, _ generator: inout SeededGenerator) {
+        for id in topics where generator.happens(200) {
+            let isOver = generator.happens(500)
+            for node in cluster.alive { if isOver || generator.happens(500) { node.unwant(id) } else { node.want(id) } }
         }
     }
 
@@ -36,13 +42,14 @@ struct RandomScheduleTests {
         want(cluster, &generator)
         for _ in 0..<8 {
             cluster.run(.milliseconds(Int.random(in: 100...3000, using: &generator)))
+            change(cluster, &generator)
             disturb(cluster, &generator)
             cluster.check()
         }
         for node in cluster.nodes { node.isPaused = false }
         cluster.startEngine()
         if cluster.alive.isEmpty { cluster.start() }
-        for id in topics { cluster.alive[0].machine.hold(id, SimulatedNode.key(id)) }
+        for id in topics { cluster.alive[0].want(id) }
         cluster.run(.seconds(25))
         cluster.checkSettled(topics: topics)
         return cluster

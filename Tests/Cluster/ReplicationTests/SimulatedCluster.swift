@@ -344,6 +344,9 @@ final class SimulatedCluster {
     private func report(_ subject: RecordSubject, _ outcome: RecordOutcome, _ node: SimulatedNode) {
         guard outcome == .accepted else { return }
         if case .stream(let id) = subject {
+            for other in alive where other !== node && other.openStreams.contains(id) && isMember(other, to: node) {
+                problems.append("\(id) is opened on \(node.number) while it is open on \(other.number)")
+            }
             node.streams.insert(id)
             node.openStreams.insert(id)
         }
@@ -351,6 +354,11 @@ final class SimulatedCluster {
         let epoch = node.machine.ledger?.epoch ?? 0
         if !opened.insert("\(epoch) \(key)").inserted { problems.append("ticket \(key) opened two streams") }
         node.opened.insert(key)
+    }
+
+    /// Whether a node knows another one as a member of the cluster.
+    private func isMember(_ other: SimulatedNode, to node: SimulatedNode) -> Bool {
+        node.machine.ledger?.members[other.machine.member] != nil
     }
 
     private func answer(_ node: SimulatedNode, in formats: Formats) {
@@ -449,6 +457,9 @@ final class SimulatedCluster {
         }
         if ledger.members.count != alive.count {
             problems.append("\(ledger.members.count) members of \(alive.count)")
+        }
+        for (id, topic) in ledger.topics where !topic.wantedBy.allSatisfy({ ledger.members[$0] != nil }) {
+            problems.append("\(id) is wanted by a member that is gone")
         }
         let subscribed = upstream.subscriptions(readBy: alive.map(\.number))
         if subscribed != topics.count { problems.append("\(subscribed) upstream subscriptions of \(topics.count)") }

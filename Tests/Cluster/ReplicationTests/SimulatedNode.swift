@@ -138,6 +138,8 @@ final class SimulatedNode {
     /// The prepared streams that the node has, and those of them that are open.
     var streams: Set<String> = []
     var openStreams: Set<String> = []
+    /// The shared subscriptions that have a reader here.
+    private var read: Set<String> = []
     /// The number of the last record that was read from the log.
     private(set) var lastWritten: UInt64 = 0
     private var unconfirmed: [(id: String, generation: Int, records: UInt64)] = []
@@ -166,6 +168,14 @@ final class SimulatedNode {
     static func update(_ number: String, _ layout: SubscriptionLayout) -> SubscriptionEvent.Update {
         ItemUpdate(layout: layout, itemPos: 1, isSnapshot: false, values: [number], changed: FieldSet(all: 1))
     }
+
+    // MARK: - Shared subscriptions
+
+    /// A reader of a shared subscription comes, unless there is one.
+    func want(_ id: String) { if read.insert(id).inserted { machine.hold(id, Self.key(id)) } }
+
+    /// The reader of a shared subscription leaves.
+    func unwant(_ id: String) { if read.remove(id) != nil { machine.release(id, at: now()) } }
 
     // MARK: - Resources
 
