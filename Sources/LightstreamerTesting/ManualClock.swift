@@ -1,6 +1,5 @@
 public import LightstreamerClient
 package import Primitives
-internal import Synchronization
 
 /// The time of clients, which passes only when a test says so: pauses between attempts, timeouts, heartbeats.
 ///
@@ -31,7 +30,7 @@ public final class ManualClock: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
     private let factor: Double
 
     /// A clock that stands still.

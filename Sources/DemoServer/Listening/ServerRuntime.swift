@@ -1,5 +1,5 @@
 internal import NIOCore
-internal import Synchronization
+internal import Primitives
 
 /// The phase of a server, and the way from any thread to its event loop.
 final class ServerRuntime: Sendable {
@@ -26,7 +26,7 @@ final class ServerRuntime: Sendable {
 
     private static let maxCommands = 100_000
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// `run()` was called.
     func start() throws(DemoServerError) {

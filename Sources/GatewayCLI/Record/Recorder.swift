@@ -1,7 +1,7 @@
 internal import Foundation
 internal import JSONText
+internal import Primitives
 internal import Recording
-internal import Synchronization
 
 /// Appends the events of a subscription to a file: a display of `watch` that shows nothing but changes of the status.
 final class Recorder: WatchDisplay {
@@ -21,8 +21,8 @@ final class Recorder: WatchDisplay {
 
     private let segment: RecordedSegment
     private let start = ContinuousClock.now
-    private let state: Mutex<State>
-    private let file: Mutex<RecordingWriter>
+    private let state: RankedMutex<State>
+    private let file: RankedMutex<RecordingWriter>
     private let sizeBefore: Int
     private let pending = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
@@ -35,8 +35,8 @@ final class Recorder: WatchDisplay {
         self.segment = segment
         sizeBefore = writer.size
         removed = writer.removed
-        file = Mutex(writer)
-        state = Mutex(State(encoder: RecordingEncoder(segment), rows: RecordedRows(segment)))
+        file = RankedMutex(writer)
+        state = RankedMutex(State(encoder: RecordingEncoder(segment), rows: RecordedRows(segment)))
     }
 
     func show(_ event: WatchEvent) -> Bool {

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import LightstreamerClient
-internal import Synchronization
+internal import Primitives
 internal import UnixSignals
 
 /// A table in a terminal that changes in place. `q`, Ctrl-C and a signal end it; its last state stays on the terminal.
@@ -13,7 +13,7 @@ final class TerminalDisplay: WatchDisplay {
         var isOpen = true
     }
 
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
     private let settings: termios
     private let isColoured: Bool
 
@@ -25,7 +25,7 @@ final class TerminalDisplay: WatchDisplay {
         guard tcgetattr(STDIN_FILENO, &settings) == 0 else { return nil }
         self.settings = settings
         isColoured = environment["NO_COLOR", default: ""].isEmpty
-        state = Mutex(State(table: WatchTable(mode: mode, fields: fields)))
+        state = RankedMutex(State(table: WatchTable(mode: mode, fields: fields)))
         // Raw mode without echo; Ctrl-C is read as a key, so that the terminal is restored.
         settings.c_lflag &= ~tcflag_t(ICANON | ECHO | ISIG)
         tcsetattr(STDIN_FILENO, TCSANOW, &settings)

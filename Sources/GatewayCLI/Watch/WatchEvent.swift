@@ -1,7 +1,7 @@
 internal import Gateway
 internal import JSONText
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 /// An event that `watch` shows.
 enum WatchEvent: Sendable, Equatable {
@@ -87,7 +87,7 @@ extension String {
 final class WatchOutput: Sendable {
     private let display: any WatchDisplay
     private let limit: Int?
-    private let count = Mutex(0)
+    private let count = RankedMutex(0)
 
     init(display: any WatchDisplay, limit: Int?) {
         self.display = display

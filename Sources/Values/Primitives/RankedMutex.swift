@@ -1,32 +1,26 @@
-internal import Synchronization
+package import Synchronization
 
 #if DEBUG
-    internal import Glibc
+    #if canImport(Glibc)
+        internal import Glibc
+    #elseif canImport(Musl)
+        internal import Musl
+    #else
+        internal import Darwin
+    #endif
 #endif
-
-/// The places of long-lived locks in the order in which one thread may take them: a thread that holds a lock takes only
-/// locks of higher ranks. ARCHITECTURE.md has the table.
-package enum LockRank: UInt, Sendable {
-    /// The streams of a loop, whose thread has the lock during a pass.
-    case loopTurn
-    /// The resources of a shared subscription.
-    case sharedSubscription
-    /// The state of a subscription resource.
-    case subscriptionResource
-    /// The topics and streams of the hub.
-    case hub
-}
 
 /// A mutex with a place in the order of locks. Debug builds stop a thread that takes a lock out of order, also if no other
 /// thread holds one; release builds do not know the ranks.
 package struct RankedMutex<Value: ~Copyable>: ~Copyable, Sendable {
-    private let mutex: Mutex<Value>
+    @usableFromInline let mutex: Mutex<Value>
     #if DEBUG
-        private let rank: LockRank
+        @usableFromInline let rank: LockRank
     #endif
 
     /// A mutex that is not locked.
-    package init(_ value: consuming sending Value, rank: LockRank) {
+    @inlinable
+    package init(_ value: consuming sending Value, rank: LockRank = .leaf) {
         mutex = Mutex(value)
         #if DEBUG
             self.rank = rank
@@ -34,6 +28,7 @@ package struct RankedMutex<Value: ~Copyable>: ~Copyable, Sendable {
     }
 
     /// Calls the body under the lock.
+    @inlinable
     package borrowing func withLock<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
@@ -44,8 +39,9 @@ package struct RankedMutex<Value: ~Copyable>: ~Copyable, Sendable {
         return try mutex.withLock(body)
     }
 
-    /// Calls the body under the lock; nil, without a call, if another thread has the lock. The rank is not checked: who
-    /// does not wait causes no deadlock.
+    /// Calls the body under the lock; nil, without a call, if another thread has the lock. The rank is not checked: a
+    /// thread that does not wait causes no deadlock.
+    @inlinable
     package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result? {
@@ -59,7 +55,7 @@ package struct RankedMutex<Value: ~Copyable>: ~Copyable, Sendable {
 
 #if DEBUG
     /// The ranks of the locks that the present thread holds: a bit for each, kept in place of a pointer of the thread.
-    enum HeldLocks {
+    package enum HeldLocks {
         private static let key: pthread_key_t = {
             var key = pthread_key_t()
             precondition(pthread_key_create(&key, nil) == 0, "no key for thread-specific data is left")
@@ -67,7 +63,7 @@ package struct RankedMutex<Value: ~Copyable>: ~Copyable, Sendable {
         }()
 
         /// Adds a lock; returns the former ranks.
-        static func taken(_ rank: LockRank, waits: Bool = true) -> UInt {
+        package static func taken(_ rank: LockRank, waits: Bool = true) -> UInt {
             let held = UInt(bitPattern: pthread_getspecific(key))
             if waits, held >> rank.rawValue != 0 {
                 preconditionFailure("a lock of rank \(rank) is taken under one of the same or a higher rank")
@@ -77,6 +73,6 @@ package struct RankedMutex<Value: ~Copyable>: ~Copyable, Sendable {
         }
 
         /// Removes the lock that was taken last.
-        static func restore(_ held: UInt) { pthread_setspecific(key, UnsafeRawPointer(bitPattern: held)) }
+        package static func restore(_ held: UInt) { pthread_setspecific(key, UnsafeRawPointer(bitPattern: held)) }
     }
 #endif

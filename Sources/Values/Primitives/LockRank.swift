@@ -1,0 +1,32 @@
+/// The places of locks in the order in which one thread may take them: a thread that holds a lock takes only locks of higher
+/// ranks. ARCHITECTURE.md has the table, with what each lock protects.
+package enum LockRank: UInt, Sendable, CaseIterable {
+    /// The streams of a loop, whose thread has the lock during a pass.
+    case loopTurn
+    /// The start and the end of the HTTP server.
+    case daemon
+    /// A client or subscription resource that a request changes.
+    case resourceChange
+    /// The clients and subscriptions of the pool.
+    case sessionPool
+    /// The resources of a shared subscription.
+    case sharedSubscription
+    /// The state of a subscription resource.
+    case subscriptionResource
+    /// The state of a client of the pool.
+    case pooledClient
+    /// The subscriptions and items that callers use, against their quotas.
+    case usage
+    /// The topics and streams of the hub.
+    case hub
+    /// The configuration of the pool.
+    case poolSettings
+    /// The options, the status and the subscriptions of a client of the library.
+    case clientCore
+    /// The properties and values of a subscription of the library.
+    case subscription
+    /// A lock under which no other lock is taken, except that of a mailbox.
+    case leaf
+    /// The inputs of a task or of a loop, and the answer to a request: the end of an object may use them under any lock.
+    case mailbox
+}
