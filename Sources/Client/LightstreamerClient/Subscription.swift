@@ -1,3 +1,4 @@
+internal import Primitives
 public import SessionCore
 package import Synchronization
 
@@ -10,7 +11,7 @@ public final class Subscription: Sendable, CustomStringConvertible {
     /// How the items behave.
     public typealias Mode = SubscriptionMode
 
-    let state: Mutex<State>
+    let state: RankedMutex<State>
     /// The approximate size of the values after the last update, in bytes.
     package let valueWeight = Atomic(0)
 
@@ -38,7 +39,9 @@ public final class Subscription: Sendable, CustomStringConvertible {
     }
 
     /// A subscription with properties that the caller has checked. Items and fields may still be unset.
-    package init(checked properties: SubscriptionProperties) { state = Mutex(State(properties: properties)) }
+    package init(checked properties: SubscriptionProperties) {
+        state = RankedMutex(State(properties: properties), rank: .subscription)
+    }
 
     /// How the items behave.
     public var mode: Mode { state.withLock { $0.properties.mode } }

@@ -1,5 +1,5 @@
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 internal import TLCP
 internal import TLCPTransports
 
@@ -116,7 +116,7 @@ final class VersionMemory: Sendable {
     /// The maximum number of addresses; when it is reached all are removed.
     private static let bound = 1_000
 
-    private let versions = Mutex<[String: ProtocolVersion]>([:])
+    private let versions = RankedMutex<[String: ProtocolVersion]>([:])
 
     func remember(_ version: ProtocolVersion, for address: String) {
         versions.withLock { versions in

@@ -1,10 +1,11 @@
+internal import Primitives
 internal import SessionCore
 internal import Synchronization
 
 /// The state shared by a client's public objects, and the queue of the driver. It outlives the client until the
 /// driver has ended.
 final class ClientCore: Sendable {
-    let state: Mutex<ClientState>
+    let state: RankedMutex<ClientState>
     let mailbox = Mailbox<DriverInput>()
     let configuration: ClientConfiguration
     let cookieJar: CookieJar
@@ -24,7 +25,7 @@ final class ClientCore: Sendable {
     init(configuration: ClientConfiguration) {
         self.configuration = configuration
         cookieJar = configuration.cookieJar ?? CookieJar()
-        state = Mutex(ClientState(options: configuration.edition.defaultOptions))
+        state = RankedMutex(ClientState(options: configuration.edition.defaultOptions), rank: .clientCore)
     }
 
     // MARK: - Options

@@ -1,5 +1,5 @@
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -20,7 +20,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         var reader: CheckedContinuation<[Element], Never>?
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State(), rank: .mailbox)
 
     /// Adds an element and resumes a waiting reader.
     func put(_ element: Element) {

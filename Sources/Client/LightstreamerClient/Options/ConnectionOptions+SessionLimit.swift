@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Primitives
 
 extension ConnectionOptions {
     /// What `connect()` does where `maxConcurrentSessionsPerServer` is reached.
@@ -39,7 +39,7 @@ final class SessionCensus: Sendable {
         var counts: [String: Int] = [:]
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// The limit.
     var limit: Int {

@@ -1,5 +1,5 @@
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 /// A value that one task waits for and another provides, once.
 final class EventWait<Value: Sendable>: Sendable {
@@ -8,7 +8,7 @@ final class EventWait<Value: Sendable>: Sendable {
         var reader: CheckedContinuation<Value, any Error>?
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// Provides the value or an error; later calls are ignored.
     func resolve(_ result: Result<Value, any Error>) {

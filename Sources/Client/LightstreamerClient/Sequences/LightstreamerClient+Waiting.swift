@@ -1,5 +1,5 @@
+internal import Primitives
 public import SessionCore
-internal import Synchronization
 
 /// Calls that wait. Each connects the client if it is disconnected, and throws `SessionRefused` if the server refuses the
 /// session, `ClientError` with `lifecycle` if the application disconnects or unsubscribes meanwhile or with `shutDown`,
@@ -64,7 +64,7 @@ extension Subscription {
         guard let requested = requestedSnapshot, requested != .no else {
             throw ClientError(.lifecycle, property: "requestedSnapshot", rule: "The Subscription requests no snapshot")
         }
-        let progress = Mutex(SnapshotProgress())
+        let progress = RankedMutex(SnapshotProgress())
         return try await wait { subscription in
             guard let table = subscription.valueTable, progress.withLock({ $0.isComplete(table) }) else { return nil }
             return table.presentState().compactMap { event in

@@ -1,5 +1,5 @@
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 /// Passes the updates of a subscription to one reader. The client's task writes, the reader's task reads.
 final class UpdateFeed: SubscriptionObserver {
@@ -27,13 +27,13 @@ final class UpdateFeed: SubscriptionObserver {
         }
     }
 
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
     /// Whether `disconnect()` ends the sequence.
     private let endsWithConnection: Bool
 
     /// An empty feed.
     init(_ buffering: UpdateBuffering, endsWithConnection: Bool) {
-        state = Mutex(State(buffer: UpdateBuffer(buffering)))
+        state = RankedMutex(State(buffer: UpdateBuffer(buffering)))
         self.endsWithConnection = endsWithConnection
     }
 

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Primitives
 
 /// An authentication challenge of a server or proxy. It must be answered once, from any thread; later answers are
 /// ignored. A challenge that is released without an answer gets the default handling.
@@ -52,7 +52,7 @@ public final class AuthenticationChallenge: Sendable {
     /// The number of failed attempts of this connection.
     public let previousFailureCount: Int
 
-    private let handler: Mutex<(@Sendable (Answer) -> Void)?>
+    private let handler: RankedMutex<(@Sendable (Answer) -> Void)?>
 
     /// A challenge; the handler is called with the first answer, on the thread of the caller.
     package init(
@@ -66,7 +66,7 @@ public final class AuthenticationChallenge: Sendable {
         self.host = host
         self.port = port
         self.previousFailureCount = previousFailureCount
-        self.handler = Mutex(handler)
+        self.handler = RankedMutex(handler, rank: .mailbox)
     }
 
     deinit { answer(.performDefaultHandling) }

@@ -1,5 +1,5 @@
 internal import NIOCore
-internal import Synchronization
+internal import Primitives
 
 /// The open channels of one client, for its shutdown.
 final class ChannelRegistry: Sendable {
@@ -8,7 +8,7 @@ final class ChannelRegistry: Sendable {
         var isClosed = false
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// Adds a channel until it is closed; false if the registry is closed.
     func add(_ channel: any Channel) -> Bool {

@@ -1,6 +1,6 @@
 internal import NIOCore
 internal import NIOHTTP1
-internal import Synchronization
+internal import Primitives
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -23,7 +23,7 @@ final class CredentialStore: Sendable {
 
     private let configured: HTTPCredentials?
     private let proxy: HTTPCredentials?
-    private let credentials: Mutex<[ProtectionSpace: Credential]>
+    private let credentials: RankedMutex<[ProtectionSpace: Credential]>
 
     init(_ configured: HTTPCredentials?, proxy: ProxySettings?) {
         self.configured = configured
@@ -31,7 +31,7 @@ final class CredentialStore: Sendable {
             proxy.user.map { HTTPCredentials(user: $0, password: proxy.password ?? "", host: proxy.host) }
         }
         // The proxy gets its credentials without a challenge, which saves a round trip for each connection.
-        credentials = Mutex(self.proxy.map { [.proxy: .header(Self.basic($0.user, $0.password))] } ?? [:])
+        credentials = RankedMutex(self.proxy.map { [.proxy: .header(Self.basic($0.user, $0.password))] } ?? [:])
     }
 
     /// The header for a request; nil if there is no credential.

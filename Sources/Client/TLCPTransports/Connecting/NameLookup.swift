@@ -1,6 +1,6 @@
 internal import NIOCore
 internal import NIOPosix
-internal import Synchronization
+internal import Primitives
 
 #if canImport(Glibc)
     internal import Glibc
@@ -35,7 +35,7 @@ final class NameLookup: Sendable {
     private let limit: Int
     private let perform: @Sendable (String) -> Outcome
     private let spawn: @Sendable (@escaping @Sendable () -> Void) -> Bool
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// - Parameters:
     ///   - limit: Lookups at a time; further names wait.

@@ -2,7 +2,6 @@ internal import NIOCore
 internal import NIOSSL
 internal import NIOTLS
 internal import Primitives
-internal import Synchronization
 
 #if canImport(Glibc)
     internal import Glibc
@@ -24,12 +23,12 @@ final class TLSContexts: Sendable {
     private static let maxContexts = 8
 
     private let settings: TLSSettings
-    private let contexts: Mutex<[Variant: NIOSSLContext]>
+    private let contexts: RankedMutex<[Variant: NIOSSLContext]>
 
     /// Contexts for these settings. If `isNeeded`, the default one is created here, so that errors are reported early.
     init(_ settings: TLSSettings, isNeeded: Bool) throws(TLSSettingsError) {
         self.settings = settings
-        contexts = Mutex([:])
+        contexts = RankedMutex([:])
         if isNeeded { _ = try context(identity: nil) }
     }
 
@@ -84,7 +83,7 @@ final class VerifiedChain: Sendable {
         var rejected: NIOSSLCertificate?
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// The certificates; none if the settings trust anything.
     var certificates: [NIOSSLCertificate] { state.withLock { $0.certificates } }

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Primitives
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// The cookies of one client, or of several clients with the same jar. In memory; bounded.
 public final class CookieJar: Sendable {
-    private let store: Mutex<CookieStore>
+    private let store: RankedMutex<CookieStore>
     private let now: @Sendable () -> Double
 
     /// An empty jar with the system clock.
@@ -16,7 +16,7 @@ public final class CookieJar: Sendable {
 
     /// An empty jar with a clock that returns seconds since 1970.
     package init(now: @escaping @Sendable () -> Double) {
-        store = Mutex(CookieStore())
+        store = RankedMutex(CookieStore())
         self.now = now
     }
 
