@@ -128,9 +128,9 @@ extension SessionPool {
         let upstreams = upstreams
         let part = upstreams.firstIndex { $0.name == upstream?.name } ?? upstreams.count
         let parts = upstreams.count + (configuration.allowedAddresses.entries.isEmpty ? 0 : 1)
-        let turn = threadTurns.withLock { turns in
-            turns[part, default: -1] += 1
-            return turns[part, default: 0]
+        let turn = settings.withLock { settings in
+            settings.threadTurns[part, default: -1] += 1
+            return settings.threadTurns[part, default: 0]
         }
         return clientConfiguration.eventLoops.one(ofPart: part, among: parts, turn: turn)
     }

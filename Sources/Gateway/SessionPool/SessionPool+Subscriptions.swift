@@ -198,7 +198,9 @@ extension SessionPool {
 /// The life of subscriptions that requests have created: they end when nothing has used them for some time.
 extension SessionPool {
     /// Sets how the pool finds out whether a stream carries a subscription; called once, before `run`.
-    package func readers(_ isRead: @escaping @Sendable (SubscriptionID) -> Bool) { hasReaders.withLock { $0 = isRead } }
+    package func readers(_ isRead: @escaping @Sendable (SubscriptionID) -> Bool) {
+        settings.withLock { $0.hasReaders = isRead }
+    }
 
     /// A subscription as REST shows it, read at one moment.
     package func description(of resource: SubscriptionResource) -> SubscriptionDescription {
@@ -239,7 +241,9 @@ extension SessionPool {
         !resource.watchers.isEmpty || hasStream(resource)
     }
 
-    private func hasStream(_ resource: SubscriptionResource) -> Bool { hasReaders.withLock { $0 }(resource.id) }
+    private func hasStream(_ resource: SubscriptionResource) -> Bool {
+        settings.withLock { $0.hasReaders }(resource.id)
+    }
 }
 
 /// What REST shows of a subscription, at one moment.

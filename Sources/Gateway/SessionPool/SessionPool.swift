@@ -21,6 +21,19 @@ package final class SessionPool: Sendable {
         /// The accounts whose sessions were refused last, with the clients that were refused, until these times.
         var refusals: [SessionKey: (refusal: UpstreamRefusal, client: PooledClient, until: Moment)] = [:]
         var isStopping = false
+        /// When the next look for idle subscriptions is due.
+        var nextExpiry = Moment.zero
+    }
+
+    /// The configuration in force, and what belongs to its upstreams.
+    struct Settings {
+        var configuration: PoolConfiguration
+        /// Whether a stream carries a subscription.
+        var hasReaders: @Sendable (SubscriptionID) -> Bool = { _ in false }
+        /// The values of each upstream; of clients by address under the empty name.
+        var values: [String: UpstreamValues] = [:]
+        /// The number of clients that were given a thread, for each part of the threads.
+        var threadTurns: [Int: Int] = [:]
     }
 
     /// How often the pool checks what lingers.
@@ -34,19 +47,11 @@ package final class SessionPool: Sendable {
     let logger: Logger
     let clientConfiguration: ClientConfiguration
     let clock: @Sendable () -> Moment
-    let state: Mutex<State>
-    let present: Mutex<PoolConfiguration>
-    /// Whether a stream carries a subscription.
-    let hasReaders = Mutex<@Sendable (SubscriptionID) -> Bool> { _ in false }
-    /// When the next look for idle subscriptions is due.
-    private let nextExpiry = Mutex(Moment.zero)
-    /// The values of each upstream; of clients by address under the empty name.
-    private let values = Mutex<[String: UpstreamValues]>([:])
+    let state: RankedMutex<State>
+    let settings: RankedMutex<Settings>
     /// The work of the clients by upstream.
     package let upstreamMetrics = UpstreamMetrics()
     let observeConnection: ConnectionObserver?
-    /// The number of clients that were given a thread, for each part of the threads.
-    let threadTurns = Mutex<[Int: Int]>([:])
     let retired = AsyncStream.makeStream(of: PooledClient.self)
 
     /// A pool that passes its events to a sink, and reports removals, and failures and successes of connections, to
@@ -61,31 +66,31 @@ package final class SessionPool: Sendable {
         observeConnection: ConnectionObserver? = nil
     ) {
         self.observeConnection = observeConnection
-        present = Mutex(configuration)
+        settings = RankedMutex(Settings(configuration: configuration), rank: .poolSettings)
         self.sink = sink
         self.removed = removed
         self.clientConfiguration = clientConfiguration
         self.logger = logger
         self.clock = clock
-        state = Mutex(State(machine: PoolMachine(configuration: configuration)))
+        state = RankedMutex(State(machine: PoolMachine(configuration: configuration)), rank: .sessionPool)
     }
 
     /// The configuration in force.
-    package var configuration: PoolConfiguration { present.withLock { $0 } }
+    package var configuration: PoolConfiguration { settings.withLock { $0.configuration } }
 
     /// The values that the subscriptions of an upstream keep.
     func values(of upstream: String) -> UpstreamValues {
-        values.withLock { values in
-            if let present = values[upstream] { return present }
-            let made = UpstreamValues(limit: configuration.mostValueBytes(of: upstream))
-            values[upstream] = made
+        settings.withLock { settings in
+            if let present = settings.values[upstream] { return present }
+            let made = UpstreamValues(limit: settings.configuration.mostValueBytes(of: upstream))
+            settings.values[upstream] = made
             return made
         }
     }
 
     /// The values of all upstreams by name; those of clients by address have an empty name.
     package var upstreamValues: [(name: String, values: UpstreamValues)] {
-        values.withLock { $0.map { ($0.key, $0.value) } }.sorted { $0.0 < $1.0 }
+        settings.withLock { $0.values.map { ($0.key, $0.value) } }.sorted { $0.0 < $1.0 }
     }
 
     /// Replaces upstreams, quotas and lingers. Open sessions stay as they are: one whose upstream is gone or has
@@ -93,12 +98,12 @@ package final class SessionPool: Sendable {
     package func reload(_ configuration: PoolConfiguration) {
         // Under one lock, so that an acquisition uses the upstreams that the machine's quotas belong to.
         state.withLock { state in
-            present.withLock { $0 = configuration }
+            settings.withLock { settings in
+                settings.configuration = configuration
+                for (name, values) in settings.values { values.setLimit(configuration.mostValueBytes(of: name)) }
+            }
             state.machine.configurationChanged(configuration)
             state.refusals = [:]
-        }
-        values.withLock { values in
-            for (name, values) in values { values.setLimit(configuration.mostValueBytes(of: name)) }
         }
     }
 
@@ -144,17 +149,16 @@ package final class SessionPool: Sendable {
     /// Closes what has lingered or idled long enough.
     func timePassed() {
         let now = clock()
-        let actions = state.withLock { $0.machine.timePassed(at: now) }
+        let (actions, isExpiryDue) = state.withLock { state in
+            let isExpiryDue = state.nextExpiry <= now
+            if isExpiryDue { state.nextExpiry = now + Self.expiryInterval }
+            return (state.machine.timePassed(at: now), isExpiryDue)
+        }
         for action in actions { perform(action) }
         for client in clients() { client.reconnectIfDue(at: now) }
         let idle = clients().filter { $0.isDedicated && $0.isIdle(for: configuration.clientIdle, at: now) }
         for client in idle { closeClient(client) }
-        let isDue = nextExpiry.withLock { next in
-            if next > now { return false }
-            next = now + Self.expiryInterval
-            return true
-        }
-        if isDue { endIdleSubscriptions(at: now) }
+        if isExpiryDue { endIdleSubscriptions(at: now) }
     }
 
     private func perform(_ action: PoolAction) {
@@ -184,10 +188,10 @@ extension SessionPool {
     package func changeSessionLimit<Failure: Error>(
         _ change: (inout SessionLimit) throws(Failure) -> Void
     ) throws(Failure) {
-        try present.withLock { configuration throws(Failure) in
-            var limit = configuration.sessionLimit
+        try settings.withLock { settings throws(Failure) in
+            var limit = settings.configuration.sessionLimit
             try change(&limit)
-            configuration.sessionLimit = limit
+            settings.configuration.sessionLimit = limit
             limit.apply()
         }
     }

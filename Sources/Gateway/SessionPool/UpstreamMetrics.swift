@@ -1,7 +1,7 @@
 internal import Changes
 internal import LightstreamerClient
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 /// Counts the work of clients by upstream, including deleted clients: the counters never decrease.
 package final class UpstreamMetrics: Sendable {
@@ -45,7 +45,7 @@ package final class UpstreamMetrics: Sendable {
     /// The most different codes that are counted separately; servers may have codes of their own.
     private static let maxCodes = 200
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// No counts.
     init() {}
@@ -55,9 +55,11 @@ package final class UpstreamMetrics: Sendable {
 
     /// Removes a client and keeps its counts.
     func removed(_ id: ClientID) {
+        guard let client = state.withLock({ $0.clients[id] }) else { return }
+        let counters = client.counters
         state.withLock { state in
-            guard let client = state.clients.removeValue(forKey: id) else { return }
-            state.past[Self.name(of: client), default: UpstreamCounters()].add(client.counters)
+            guard state.clients.removeValue(forKey: id) != nil else { return }
+            state.past[Self.name(of: client), default: UpstreamCounters()].add(counters)
         }
     }
 

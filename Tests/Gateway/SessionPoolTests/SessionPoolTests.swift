@@ -68,7 +68,7 @@ internal import Testing
 
     @Test func subscriptionIsCarriedBeforeItIsSent() throws {
         let pool = pool()
-        sink.subscriptionCount.withLock { $0 = { [weak pool] in pool?.client($0)?.core.subscriptions.count } }
+        sink.findClient.withLock { $0 = { [weak pool] in pool?.client($0) } }
         #expect(try pool.joinImplicit(Self.key).isOpened)
         #expect(sink.present.subscriptionsBefore == [0])
         #expect(try !pool.joinImplicit(Self.key).isOpened)

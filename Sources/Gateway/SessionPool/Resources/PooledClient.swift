@@ -1,7 +1,8 @@
 package import Changes
 package import LightstreamerClient
+package import Primitives
 package import SessionCore
-package import Synchronization
+internal import Synchronization
 
 /// One client of the pool, with its users.
 package final class PooledClient: Sendable {
@@ -39,7 +40,7 @@ package final class PooledClient: Sendable {
     /// Waiters for a status.
     package let watchers = Watchers<ClientSituation>()
     /// Held by a request from the look at the tag of the options or details to the end of its change.
-    package let changes = Mutex(())
+    package let changes = RankedMutex((), rank: .resourceChange)
 
     /// Whether updates can arrive in the present status.
     let isDelivering = Atomic(false)
@@ -50,7 +51,7 @@ package final class PooledClient: Sendable {
     /// Called when the server has refused the session of a pooled client, with an error that another attempt repeats.
     private let refused: @Sendable (PooledClient, UpstreamRefusal) -> Void
     private let observeConnection: ConnectionObserver?
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
 
     init(
         id: ClientID,
@@ -76,7 +77,7 @@ package final class PooledClient: Sendable {
         self.sink = sink
         self.metrics = metrics
         self.clock = clock
-        state = Mutex(State(lastUsed: clock()))
+        state = RankedMutex(State(lastUsed: clock()), rank: .pooledClient)
     }
 
     /// Starts to report the events of the client to the sink.

@@ -96,30 +96,27 @@ struct SubscriptionMove {
 
 extension SubscriptionResource {
     /// The upstream subscription that the resource moves to; nil: the resource does not move.
-    var moveTarget: SharedSubscription? { move.withLock { $0?.target } }
+    var moveTarget: SharedSubscription? { state.withLock { $0.move?.target } }
 
     /// The values that the readers of the resource have; nil: the resource does not move.
-    var movingTable: ValueTable? { move.withLock { $0?.table } }
+    var movingTable: ValueTable? { state.withLock { $0.move?.table } }
 
     /// Starts a move from a subscription with these values; its events are applied to them until the end of the move. The
     /// former subscription delivers no event meanwhile.
     func startMove(to target: SharedSubscription, from table: ValueTable) {
         isMoving.store(true, ordering: .relaxed)
-        move.withLock { $0 = SubscriptionMove(target: target, table: table) }
+        state.withLock { $0.move = SubscriptionMove(target: target, table: table) }
     }
 
     /// Applies an event of the former subscription to the values of the readers.
     func applyToMove(_ event: SubscriptionEvent) {
-        move.withLock { $0?.table.apply(event) }
+        state.withLock { $0.move?.table.apply(event) }
     }
 
     /// Ends the move; returns its target, nil if the resource did not move.
     func endMove() -> SharedSubscription? {
         isMoving.store(false, ordering: .relaxed)
-        return move.withLock { move in
-            defer { move = nil }
-            return move?.target
-        }
+        return state.withLock { $0.move.take()?.target }
     }
 }
 

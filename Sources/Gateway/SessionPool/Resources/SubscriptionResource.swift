@@ -1,6 +1,7 @@
 package import Changes
+package import Primitives
 package import SessionCore
-package import Synchronization
+internal import Synchronization
 
 /// The sessions that a resource's subscription uses.
 package enum SubscriptionHome: Sendable, Hashable {
@@ -29,6 +30,8 @@ package final class SubscriptionResource: Sendable {
         var isDeleted = false
         var lastUsed: Moment
         var ttl: Duration?
+        /// The move to another upstream subscription; nil: the resource does not move.
+        var move: SubscriptionMove?
 
         /// The end of the resource's life if it is not used from now on; `limit` is the configured time.
         func expiry(_ limit: Duration) -> Moment { lastUsed + min(ttl ?? limit, limit) }
@@ -46,15 +49,13 @@ package final class SubscriptionResource: Sendable {
     /// Waiters for a status.
     package let watchers = Watchers<SubscriptionStatus>()
     /// Held by a request from the first look at the properties, or at their tag, to the end of its change.
-    package let changes = Mutex(())
+    package let changes = RankedMutex((), rank: .resourceChange)
 
     /// The updates since the resource was made: each is also a version of the status.
     let updates = Atomic<UInt64>(0)
     /// Whether the resource moves to another upstream subscription: asked for each event, without a lock.
     let isMoving = Atomic(false)
-    /// The move; nil: the resource does not move.
-    let move = RankedMutex<SubscriptionMove?>(nil, rank: .subscriptionResource)
-    private let state: RankedMutex<State>
+    let state: RankedMutex<State>
 
     init(
         id: SubscriptionID,
@@ -185,8 +186,9 @@ package final class SubscriptionResource: Sendable {
 
     /// Ends the move: its target carries the resource. Values and status stay as they are.
     func moved(to target: SharedSubscription) {
-        _ = endMove()
+        isMoving.store(false, ordering: .relaxed)
         state.withLock { state in
+            state.move = nil
             state.carrier = target
             state.status.version &+= 1
         }

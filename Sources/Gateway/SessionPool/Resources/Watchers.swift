@@ -1,3 +1,4 @@
+internal import Primitives
 internal import Synchronization
 
 /// Closures that wait for a state: each is called at every change until it returns true.
@@ -10,7 +11,7 @@ package final class Watchers<State: Sendable>: Sendable {
         var watchers: [UInt64: Watcher] = [:]
     }
 
-    private let entries = Mutex(Entries())
+    private let entries = RankedMutex(Entries())
     /// The number of watchers, written under the lock.
     let count = Atomic(0)
 

@@ -16,8 +16,9 @@ final class RecordingSink: PoolSink {
     }
 
     private let state = Mutex(State())
-    /// Returns the number of subscriptions that a client has.
-    let subscriptionCount = Mutex<(@Sendable (ClientID) -> Int?)?>(nil)
+    /// Finds a client that was added; nil: the numbers of subscriptions are not recorded.
+    let findClient = Mutex<(@Sendable (ClientID) -> PooledClient?)?>(nil)
+    private let clients = Mutex<[ClientID: PooledClient]>([:])
 
     /// The present state.
     var present: State { state.withLock { $0 } }
@@ -25,6 +26,9 @@ final class RecordingSink: PoolSink {
     func take(_ change: Change) { take([change]) }
 
     func take(_ changes: [Change]) {
+        for case .client(let id, .added) in changes {
+            if let client = findClient.withLock({ $0 })?(id) { clients.withLock { $0[id] = client } }
+        }
         for case .subscription(let id, let change) in changes { record(change, of: id) }
     }
 
@@ -34,7 +38,8 @@ final class RecordingSink: PoolSink {
             state.withLock { if !$0.resources.insert(id).inserted { $0.faults.append("added twice") } }
         case .propertiesChanged(let properties): state.withLock { $0.changed.append(properties) }
         case .carried(let client?):
-            let count = subscriptionCount.withLock { $0 }?(client)
+            // Not looked up here, where the pool has the lock of the shared subscription.
+            let count = clients.withLock { $0[client] }?.core.subscriptions.count
             state.withLock { state in
                 if !state.resources.contains(id) { state.faults.append("an unknown subscription joined") }
                 if let count { state.subscriptionsBefore.append(count) }
