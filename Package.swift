@@ -115,7 +115,7 @@ let gateway: [Target] = [
     library("CMicroHTTPD", in: "Gateway", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
     library("CGnuTLS", in: "Gateway", pkgConfig: "gnutls", package: "libgnutls28-dev"),
     module("HTTPFetch", in: "Gateway", [nioCore, nioPosix, nioHTTP1, nioSSL]),
-    module("GatewayStreaming", in: "Gateway", ["Changes", "EventHub", "MicroHTTPD", "StreamIO"]),
+    module("GatewayStreaming", in: "Gateway", ["Changes", "EventHub", "MicroHTTPD", "Primitives", "StreamIO"]),
     module(
         "Gateway",
         in: "Gateway",

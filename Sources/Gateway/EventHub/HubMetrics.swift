@@ -83,7 +83,7 @@ package final class StreamFigures: Sendable {
     private let droppedCount = Atomic<UInt64>(0)
     private let unreadCount = Atomic<Int>(0)
     /// The broadcasts that the stream takes part in; their totals are added to those of the stream.
-    private let shares = Mutex<[Share]>([])
+    private let shares = RankedMutex<[Share]>([])
 
     /// A stream's share of the broadcasts of a channel: those since it joined the live group.
     private struct Share {

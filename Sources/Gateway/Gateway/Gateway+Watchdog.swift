@@ -1,13 +1,13 @@
 internal import MicroHTTPD
+internal import Primitives
 internal import SessionCore
 internal import SessionPool
-internal import Synchronization
 
 /// How often each network thread has come round.
 private final class NetworkRounds: Sendable {
-    private let counts: Mutex<[UInt64]>
+    private let counts: RankedMutex<[UInt64]>
 
-    init(count: Int) { counts = Mutex(Array(repeating: 0, count: count)) }
+    init(count: Int) { counts = RankedMutex(Array(repeating: 0, count: count)) }
 
     var all: [UInt64] { counts.withLock { $0 } }
 

@@ -8,7 +8,6 @@ internal import Primitives
 internal import SessionCore
 package import SessionPool
 internal import StreamIO
-internal import Synchronization
 
 /// Connects the pool of upstream sessions, the event hub, the REST interface and the HTTP server.
 package final class Gateway: Sendable {
@@ -192,7 +191,7 @@ package struct StopSignal: Sendable {
 
 /// The HTTP server, once it runs.
 final class RunningDaemon: Sendable {
-    private let daemon = Mutex<Daemon?>(nil)
+    private let daemon = RankedMutex<Daemon?>(nil)
 
     /// No server.
     init() {}

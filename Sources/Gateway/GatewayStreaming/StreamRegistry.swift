@@ -1,8 +1,8 @@
 package import Changes
 package import EventHub
 package import MicroHTTPD
+internal import Primitives
 package import StreamIO
-internal import Synchronization
 
 /// One entry of the list of streams.
 package struct StreamListing: Sendable {
@@ -33,7 +33,7 @@ package final class StreamRegistry: Sendable {
 
     /// The hub that the streams read.
     package let hub: EventHub
-    private let owners = Mutex<[String: StreamOwner]>([:])
+    private let owners = RankedMutex<[String: StreamOwner]>([:])
 
     /// A registry without streams.
     package init(hub: EventHub) { self.hub = hub }

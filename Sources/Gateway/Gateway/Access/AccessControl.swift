@@ -1,6 +1,6 @@
 internal import MicroHTTPD
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -18,9 +18,13 @@ package final class AccessControl: Sendable {
     /// The number of open streams of each caller.
     let openStreams = OpenStreamCounts()
 
-    private let state: Mutex<AccessPolicy>
-    /// The JWK set that was loaded last, with its URL and the time.
-    private let loadedKeySet = Mutex<(url: String, text: String, at: Moment)?>(nil)
+    private struct State {
+        var policy: AccessPolicy
+        /// The JWK set that was loaded last, with its URL and the time.
+        var keySet: (url: String, text: String, at: Moment)?
+    }
+
+    private let state: RankedMutex<State>
     private let clock: @Sendable () -> Moment
     private let wallTime: @Sendable () -> Double
 
@@ -47,7 +51,7 @@ package final class AccessControl: Sendable {
         self.tickets = tickets
         self.clock = clock
         self.wallTime = wallTime
-        state = Mutex(AccessPolicy(configuration, verifier: nil))
+        state = RankedMutex(State(policy: AccessPolicy(configuration, verifier: nil)))
     }
 
     /// Applies a configuration with its keys, at the start and after each reload. Requests in progress keep their
@@ -60,8 +64,8 @@ package final class AccessControl: Sendable {
         let verifier = takesTokens ? try await verifier(configuration.webTokens) : nil
         let newer = AccessPolicy(configuration, verifier: verifier)
         let older = state.withLock { state in
-            defer { state = newer }
-            return state
+            defer { state.policy = newer }
+            return state.policy
         }
         let revocation = Revocation(from: older, to: newer)
         tickets.revoke(where: revocation.ends)
@@ -82,13 +86,14 @@ package final class AccessControl: Sendable {
         } catch {
             throw KeySetError(reason: error.rule)
         }
-        loadedKeySet.withLock { $0 = (url, text, clock()) }
+        let now = clock()
+        state.withLock { $0.keySet = (url, text, now) }
         let verifier = try await verifier(configuration.webTokens)
         let revocation = state.withLock { state -> Revocation? in
-            guard state.configuration == configuration, state.verifier != nil else { return nil }
-            let older = state
-            state = AccessPolicy(configuration, verifier: verifier)
-            return Revocation(from: older, to: state)
+            let older = state.policy
+            guard older.configuration == configuration, older.verifier != nil else { return nil }
+            state.policy = AccessPolicy(configuration, verifier: verifier)
+            return Revocation(from: older, to: state.policy)
         }
         if let revocation { tickets.revoke(where: revocation.ends) }
         return revocation
@@ -96,14 +101,14 @@ package final class AccessControl: Sendable {
 
     /// The time since the JWK set of the configured URL was loaded; nil: it was not, or none is configured.
     var keySetAge: Duration? {
-        guard let set = loadedKeySet.withLock({ $0 }), set.url == configuration.webTokens.keySetURL else { return nil }
+        guard let set = keySet, set.url == configuration.webTokens.keySetURL else { return nil }
         return clock() - set.at
     }
 
     /// A verifier with the configured keys and the JWK set that was loaded last.
     private func verifier(_ tokens: WebTokenConfiguration) async throws -> TokenVerifier {
         var loaded: WebTokenConfiguration?
-        if let set = loadedKeySet.withLock({ $0 }), set.url == tokens.keySetURL {
+        if let set = keySet, set.url == tokens.keySetURL {
             loaded = WebTokenConfiguration()
             loaded?.keySet = set.text
         }
@@ -111,7 +116,9 @@ package final class AccessControl: Sendable {
     }
 
     /// The policy in force.
-    var policy: AccessPolicy { state.withLock { $0 } }
+    var policy: AccessPolicy { state.withLock { $0.policy } }
+
+    private var keySet: (url: String, text: String, at: Moment)? { state.withLock { $0.keySet } }
 
     /// The configuration in force.
     var configuration: AccessConfiguration { policy.configuration }

@@ -1,5 +1,5 @@
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 /// Tickets, each of which opens one stream within a short time, and reopens that stream until some time after it has
 /// closed. Only hashes are stored.
@@ -35,7 +35,7 @@ final class TicketStore: Sendable {
 
     private let maxTickets: Int
     private let maxTicketsPerCaller: Int
-    let state = Mutex(State())
+    let state = RankedMutex(State())
 
     /// An empty store.
     init(maxTickets: Int = 100_000, maxTicketsPerCaller: Int = 1_000) {

@@ -1,8 +1,8 @@
 package import EventHub
 package import Logging
 package import MicroHTTPD
+internal import Primitives
 package import SessionPool
-internal import Synchronization
 
 /// The configuration of a gateway. `Settings` describes how flags, environment and file are mapped to it.
 package struct GatewayConfiguration: Sendable {
@@ -152,10 +152,10 @@ package final class LiveConfiguration: Sendable {
         }
     }
 
-    private let state: Mutex<Version>
+    private let state: RankedMutex<Version>
 
     /// Starts with a configuration.
-    package init(_ configuration: GatewayConfiguration) { state = Mutex(Version(configuration)) }
+    package init(_ configuration: GatewayConfiguration) { state = RankedMutex(Version(configuration)) }
 
     /// The configuration in force, as an object.
     var version: Version { state.withLock { $0 } }

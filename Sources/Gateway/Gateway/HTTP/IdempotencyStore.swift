@@ -1,7 +1,7 @@
 internal import Crypto
 internal import MicroHTTPD
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 /// The responses to requests with an `Idempotency-Key`, so that a repeated POST is performed once.
 ///
@@ -63,7 +63,7 @@ package final class IdempotencyStore: Sendable {
     private let lifetime: Duration
     private let maxEntries: Int
     private let maxBytes: Int
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// An empty store.
     init(lifetime: Duration = .seconds(600), maxEntries: Int = 10_000, maxBytes: Int = 16 << 20) {

@@ -1,5 +1,5 @@
 internal import Logging
-internal import Synchronization
+internal import Primitives
 
 /// A host or an origin whose requests are refused, because the configuration does not list it.
 enum RefusedName: Hashable, Sendable {
@@ -14,7 +14,7 @@ final class RefusedNames: Sendable {
     /// The names that are logged at most; further ones are not, so that callers cannot fill the log.
     static let most = 100
 
-    private let known = Mutex<Set<RefusedName>>([])
+    private let known = RankedMutex<Set<RefusedName>>([])
 
     /// No names.
     init() {}

@@ -1,5 +1,5 @@
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 /// Notices threads and tasks that do not come round: `/health/live` fails then, so that the process is replaced.
 ///
@@ -26,7 +26,7 @@ final class Watchdog: Sendable {
         var subjects: @Sendable () -> [Subject] = { [] }
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// Nothing is watched.
     init() {}

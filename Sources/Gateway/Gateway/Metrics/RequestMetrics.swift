@@ -1,6 +1,6 @@
 internal import EventHub
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 /// Counts responses. Labels come from fixed lists, so that requests cannot add new ones.
 package final class RequestMetrics: Sendable {
@@ -28,7 +28,7 @@ package final class RequestMetrics: Sendable {
 
     private static let methods = ["GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS", "PUT"]
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// No counts.
     package init() {}

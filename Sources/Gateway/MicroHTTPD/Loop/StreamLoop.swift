@@ -8,7 +8,7 @@ package final class StreamLoop: Sendable {
     /// The messages to the loop.
     let mailbox: LoopMailbox
     /// The shard's part of the figures, without the bytes of streams; set by the thread that has the turn.
-    let figures = Mutex(DaemonFigures())
+    let figures = RankedMutex(DaemonFigures())
     /// The bytes written to streams so far; set by the thread that has the turn.
     let streamBytes = Atomic<UInt64>(0)
     /// Counts the passes that the thread has begun.
@@ -127,7 +127,7 @@ final class LoopMailbox: Sendable {
 
     /// An eventfd in the loop's epoll set, watched for `raised` and never read.
     let descriptor: Int32
-    private let messages = Mutex<[LoopMessage]?>([])
+    private let messages = RankedMutex<[LoopMessage]?>([], rank: .mailbox)
     private let attention = Atomic<UInt8>(0)
 
     init() throws(DaemonError) {

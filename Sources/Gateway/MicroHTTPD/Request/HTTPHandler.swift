@@ -1,5 +1,5 @@
+internal import Primitives
 package import StreamIO
-internal import Synchronization
 
 /// Handles the requests of a daemon.
 ///
@@ -102,12 +102,12 @@ package final class HTTPResponder: Sendable {
     }
 
     private let deliver: @Sendable (LateAnswer) -> Void
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
 
     /// A responder that hands its answer to a closure.
     package init(deliver: @escaping @Sendable (LateAnswer) -> Void) {
         self.deliver = deliver
-        state = Mutex(State(use: .unused, isAbandoned: false))
+        state = RankedMutex(State(use: .unused, isAbandoned: false), rank: .mailbox)
     }
 
     deinit {

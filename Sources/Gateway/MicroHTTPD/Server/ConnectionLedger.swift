@@ -2,7 +2,8 @@ internal import Glibc
 internal import Primitives
 internal import Synchronization
 
-/// Counts the connections of all shards, in all and by address, and the bytes of request bodies, against their limits.
+/// Counts the connections of all shards, in all and by address, and the bytes of request bodies and large responses, against
+/// their limits.
 final class ConnectionLedger: Sendable {
     fileprivate struct Counts {
         var limit: Int
@@ -17,6 +18,9 @@ final class ConnectionLedger: Sendable {
         var displaced: Set<Int32> = []
         var accepted: UInt64 = 0
         var refused: UInt64 = 0
+        var responses: ResponseBudget
+        /// The last report that the system refuses connections; nil: none.
+        var lastReport: Moment?
     }
 
     /// The part of the reserve that one address can take.
@@ -29,11 +33,9 @@ final class ConnectionLedger: Sendable {
     private let limitPerAddress: Int
     private let reserve: Int
     private let group: @Sendable (String) -> String?
-    private let counts: Mutex<Counts>
+    private let counts: RankedMutex<Counts>
     private let bodyBudget: Int
     private let bodyBytes = Atomic(0)
-    private let responses: Mutex<ResponseBudget>
-    private let lastReport = Mutex<Moment?>(nil)
 
     /// - Parameters:
     ///   - limit: Connections at a time.
@@ -50,12 +52,11 @@ final class ConnectionLedger: Sendable {
         bodyBudget: Int,
         responseBudget: Int = 0
     ) {
-        responses = Mutex(ResponseBudget(limit: responseBudget))
         self.reserve = reserve
         self.limitPerAddress = limitPerAddress
         self.group = group
         self.bodyBudget = bodyBudget
-        counts = Mutex(Counts(limit: limit))
+        counts = RankedMutex(Counts(limit: limit, responses: ResponseBudget(limit: responseBudget)))
     }
 
     /// Lowers the limit to that of the system.
@@ -128,9 +129,9 @@ final class ConnectionLedger: Sendable {
 
     /// Whether to report now that the system refuses connections: true at most once in each `reportInterval`.
     func mayReportRefusal(at now: Moment) -> Bool {
-        lastReport.withLock { last in
-            if let last, now - last < Self.reportInterval { return false }
-            last = now
+        counts.withLock { counts in
+            if let last = counts.lastReport, now - last < Self.reportInterval { return false }
+            counts.lastReport = now
             return true
         }
     }
@@ -151,10 +152,10 @@ final class ConnectionLedger: Sendable {
     }
 
     /// Reserves memory for a response; false if the budget is used up.
-    func reserve(_ response: HeldResponse) -> Bool { responses.withLock { $0.reserve(response) } }
+    func reserve(_ response: HeldResponse) -> Bool { counts.withLock { $0.responses.reserve(response) } }
 
     /// Returns memory that was reserved for a response.
-    func release(_ response: HeldResponse) { responses.withLock { $0.release(response) } }
+    func release(_ response: HeldResponse) { counts.withLock { $0.responses.release(response) } }
 
     /// The counts, written into the figures.
     func report(in figures: inout DaemonFigures) {
@@ -162,9 +163,9 @@ final class ConnectionLedger: Sendable {
             figures.connections = counts.open + counts.reserved
             figures.acceptedConnections = counts.accepted
             figures.refusedConnections = counts.refused
+            figures.responses = MemoryUse(used: counts.responses.used, limit: counts.responses.limit)
         }
         figures.bodies = MemoryUse(used: bodyBytes.load(ordering: .relaxed), limit: bodyBudget)
-        figures.responses = responses.withLock { MemoryUse(used: $0.used, limit: $0.limit) }
     }
 }
 

@@ -1,6 +1,5 @@
 internal import Primitives
 package import StreamIO
-internal import Synchronization
 
 /// An HTTP server: libmicrohttpd accepts, parses and answers; the loops of this module run the library and write the
 /// open responses. Each loop is a shard with a thread, connections and streams of its own; all of them accept from one
@@ -35,7 +34,7 @@ package final class Daemon: Sendable {
     private let handler: any HTTPHandler
     private let makeFeed: FeedMaker
     private let ledger: ConnectionLedger
-    private let state = Mutex(State.new)
+    private let state = RankedMutex(State.new, rank: .daemon)
 
     /// A daemon that is not yet listening.
     ///

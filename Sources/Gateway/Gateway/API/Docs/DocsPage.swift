@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import Primitives
 internal import Yams
 
 /// The readable API page: HTML made from openapi.yaml, the table of codes and a template.
@@ -12,7 +12,7 @@ final class DocsPage: Sendable {
         case rendered(StaticFile)
     }
 
-    private let state = Mutex(State.waiting([]))
+    private let state = RankedMutex(State.waiting([]))
 
     /// A page that is not rendered yet.
     init() {}

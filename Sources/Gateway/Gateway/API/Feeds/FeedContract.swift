@@ -1,6 +1,6 @@
 internal import JSONText
+internal import Primitives
 internal import StreamIO
-internal import Synchronization
 
 /// The contract of a running gateway: openapi.yaml with an operation and a titled schema for each feed.
 final class FeedContract: Sendable {
@@ -10,7 +10,7 @@ final class FeedContract: Sendable {
         let tag: EntityTag
     }
 
-    private let kept = Mutex<[ContractEdition: Kept]>([:])
+    private let kept = RankedMutex<[ContractEdition: Kept]>([:])
 
     /// A contract that is made on first use.
     init() {}

@@ -1,5 +1,5 @@
 internal import JSONText
-internal import Synchronization
+internal import Primitives
 
 /// A `GET /mcp` that waits until values of subscribed resources change. Its response is a complete event stream with the
 /// changes of up to a second; the client then repeats the request, as the transport permits. So notifications wait for no
@@ -17,7 +17,7 @@ final class MCPNotifications: Sendable {
     private let services: Services
     private let session: MCPSession
     private let pending: PendingResponse
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     private init(services: Services, session: MCPSession, pending: PendingResponse) {
         (self.services, self.session, self.pending) = (services, session, pending)

@@ -1,5 +1,4 @@
 internal import Primitives
-internal import Synchronization
 
 /// A session of the Model Context Protocol. It has nothing but the subscriptions to resources, so that all other requests
 /// are the same with and without a session, on every gateway.
@@ -11,28 +10,18 @@ final class MCPSession: Sendable {
         /// The tags of the values that the client knows, by URI; nil: no values yet.
         var cursors: [String: String?] = [:]
         var notifiedAt: Moment?
-        var usedAt: Moment
         /// Ends the present `GET`, which the client then repeats.
         var wake: (@Sendable () -> Void)?
     }
 
     /// The identity of the caller that has made the session.
     let owner: String?
-    private let state: Mutex<State>
+    private let state = RankedMutex(State())
 
-    init(owner: String?, at now: Moment) {
-        self.owner = owner
-        state = Mutex(State(usedAt: now))
-    }
-
-    /// When the session was used last.
-    var usedAt: Moment { state.withLock { $0.usedAt } }
+    init(owner: String?) { self.owner = owner }
 
     /// The subscribed resources with the tags of the values that the client knows.
     var cursors: [String: String?] { state.withLock { $0.cursors } }
-
-    /// Counts as used.
-    func use(at now: Moment) { state.withLock { $0.usedAt = now } }
 
     /// Subscribes to a resource; false if there are too many.
     func subscribe(_ uri: String, cursor: String?) -> Bool {
@@ -89,31 +78,38 @@ final class MCPSessions: Sendable {
     /// The most sessions of one caller.
     private static let share = 100
 
-    private let sessions = Mutex<[String: MCPSession]>([:])
+    private struct Entry {
+        let session: MCPSession
+        var usedAt: Moment
+    }
+
+    private let entries = RankedMutex<[String: Entry]>([:])
 
     /// A new session of a caller; returns its id.
     func make(for caller: Caller, at now: Moment) -> String {
         let id = "m" + Base64URL.encode(APIKey.randomBytes())
-        let session = MCPSession(owner: caller.identity, at: now)
-        let removed = sessions.withLock { sessions -> MCPSession? in
-            defer { sessions[id] = session }
-            let own = caller.identity == nil ? [:] : sessions.filter { $0.value.owner == caller.identity }
-            let crowded = own.count >= Self.share ? own : sessions.count >= Self.capacity ? sessions : [:]
-            return crowded.min { $0.value.usedAt < $1.value.usedAt }.flatMap { sessions.removeValue(forKey: $0.key) }
+        let entry = Entry(session: MCPSession(owner: caller.identity), usedAt: now)
+        let removed = entries.withLock { entries -> Entry? in
+            defer { entries[id] = entry }
+            let own = caller.identity == nil ? [:] : entries.filter { $0.value.session.owner == caller.identity }
+            let crowded = own.count >= Self.share ? own : entries.count >= Self.capacity ? entries : [:]
+            return crowded.min { $0.value.usedAt < $1.value.usedAt }.flatMap { entries.removeValue(forKey: $0.key) }
         }
-        removed?.end()
+        removed?.session.end()
         return id
     }
 
     /// The session of an id, if the caller has made it.
     func session(_ id: String, of caller: Caller, at now: Moment) -> MCPSession? {
-        guard let session = sessions.withLock({ $0[id] }), session.owner == caller.identity else { return nil }
-        session.use(at: now)
-        return session
+        entries.withLock { entries in
+            guard let session = entries[id]?.session, session.owner == caller.identity else { return nil }
+            entries[id]?.usedAt = now
+            return session
+        }
     }
 
     /// Removes a session.
-    func remove(_ id: String) { sessions.withLock { $0.removeValue(forKey: id) }?.end() }
+    func remove(_ id: String) { entries.withLock { $0.removeValue(forKey: id) }?.session.end() }
 
     /// Whether an id may be one of a session, of this gateway or of another one.
     static func isID(_ id: String) -> Bool {

@@ -1,8 +1,8 @@
 package import Changes
 internal import EventHub
+internal import Primitives
 package import SessionCore
 internal import SessionPool
-internal import Synchronization
 
 /// The streams of the REST interface with the resources that they hold: shared subscriptions that they joined,
 /// dedicated clients that they keep in use, and the requests of prepared streams.
@@ -53,7 +53,7 @@ package final class StreamResources: Sendable {
         var nextOrdinal: UInt64 = 1
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
     private let removed: @Sendable (String) -> Void
 
     /// An empty table.

@@ -1,6 +1,6 @@
 internal import JSONText
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 /// The JSON of all values of a subscription, with a gap for the age of each item: ages differ between readings of equal
 /// values.
@@ -62,7 +62,7 @@ final class EncodedTables: Sendable {
     /// The length of the longest table that is kept as a whole, in bytes.
     private static let longest = 64 * 1024
 
-    private let slots = Mutex([(tag: EntityTag, kept: Kept)?](repeating: nil, count: slotCount))
+    private let slots = RankedMutex([(tag: EntityTag, kept: Kept)?](repeating: nil, count: slotCount))
 
     /// What is kept of the table with a tag; nil if nothing is.
     subscript(tag: EntityTag) -> Kept? {

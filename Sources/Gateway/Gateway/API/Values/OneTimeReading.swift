@@ -16,7 +16,7 @@ final class OneTimeReading: Sendable {
     private let caching: CachePolicy
     /// The earliest response to a request with a cursor.
     private let earliest: Moment?
-    private let progress = Mutex(SnapshotProgress())
+    private let progress = RankedMutex(SnapshotProgress())
     private let hasLeft = Atomic(false)
     /// Whether the subscription has changed since it was joined.
     private let hasChanged: Atomic<Bool>

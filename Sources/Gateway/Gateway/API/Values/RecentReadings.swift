@@ -1,8 +1,8 @@
 internal import Changes
 internal import EventHub
 internal import MicroHTTPD
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 /// The requests that read values of shared subscriptions in the last second. An equal request finds its target read and, if
 /// nothing has changed since, its response encoded; its caller's rights and limits are checked as for any request.
@@ -16,7 +16,7 @@ final class RecentReadings: Sendable {
         let query: ValuesQuery
         private let topic: SubscriptionID
         private let configuration: LiveConfiguration.Version
-        private let latest: Mutex<CurrentVersions.Content>
+        private let latest: RankedMutex<CurrentVersions.Content>
 
         /// A reading of `topic` with its answer.
         init(
@@ -26,7 +26,7 @@ final class RecentReadings: Sendable {
             _ configuration: LiveConfiguration.Version
         ) {
             (self.query, self.topic, self.configuration) = (query, topic, configuration)
-            latest = Mutex(content)
+            latest = RankedMutex(content)
         }
 
         /// Whether a request is still read in this way.
@@ -69,7 +69,7 @@ final class RecentReadings: Sendable {
     /// The longest content that is kept, in bytes.
     private static let longest = 64 * 1024
 
-    private let readings = Mutex<[Target: Reading]>([:])
+    private let readings = RankedMutex<[Target: Reading]>([:])
 
     /// Whether no reading is kept.
     var isEmpty: Bool { readings.withLock { $0.isEmpty } }

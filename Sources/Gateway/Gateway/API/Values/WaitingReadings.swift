@@ -1,6 +1,6 @@
 internal import Changes
 internal import EventHub
-internal import Synchronization
+internal import Primitives
 
 /// The requests that wait for values of subscriptions. After a change of a subscription, one piece of background work
 /// decides for all of its requests, however many they are, and makes equal contents once.
@@ -27,7 +27,7 @@ final class WaitingReadings: Sendable {
 
     private let hub: EventHub
     private let background: BackgroundQueue
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
 
     /// No requests.
     init(hub: EventHub, background: BackgroundQueue) { (self.hub, self.background) = (hub, background) }

@@ -1,5 +1,5 @@
+internal import Primitives
 package import SessionCore
-internal import Synchronization
 
 /// The subscriptions and items that each caller uses, compared with the caller's quotas.
 ///
@@ -16,18 +16,19 @@ package final class SubscriptionUsage: Sendable {
     /// the caller no longer uses it. The changes of a subscription are reported in order.
     package typealias Observer = @Sendable (_ id: String, _ identity: String, _ items: Int?) -> Void
 
-    let usages = Mutex<[String: Usage]>([:])
-    private let observer = Mutex<Observer?>(nil)
+    let state = RankedMutex(State(), rank: .usage)
+
+    struct State {
+        /// By identity.
+        var usages: [String: Usage] = [:]
+        var observer: Observer?
+    }
 
     /// No usage.
     init() {}
 
     /// Sets the observer of all further changes.
-    package func observe(_ observer: @escaping Observer) { self.observer.withLock { $0 = observer } }
-
-    private func report(_ id: String, _ identity: String, _ items: Int?) {
-        observer.withLock { $0 }?(id, identity, items)
-    }
+    package func observe(_ observer: @escaping Observer) { state.withLock { $0.observer = observer } }
 
     /// The number of items of a subscription; a group counts as one.
     package static func items(of properties: SubscriptionProperties) -> Int { properties.countedItems }
@@ -37,8 +38,8 @@ package final class SubscriptionUsage: Sendable {
     func add(_ id: String, _ properties: SubscriptionProperties, for caller: Caller) throws(Problem) {
         guard let identity = caller.identity else { return }
         let (rights, items) = (caller.rights, Self.items(of: properties))
-        try usages.withLock { usages throws(Problem) in
-            var usage = usages[identity, default: Usage()]
+        try state.withLock { state throws(Problem) in
+            var usage = state.usages[identity, default: Usage()]
             if let present = usage.held[id] {
                 usage.held[id] = (present.count + 1, present.items)
             } else {
@@ -48,9 +49,9 @@ package final class SubscriptionUsage: Sendable {
                 if let limit = rights.maxItems, items > limit - usage.items { throw Self.overQuota("items", limit) }
                 usage.held[id] = (1, items)
                 usage.items += items
-                report(id, identity, items)
+                state.observer?(id, identity, items)
             }
-            usages[identity] = usage
+            state.usages[identity] = usage
         }
     }
 
@@ -58,37 +59,37 @@ package final class SubscriptionUsage: Sendable {
     func change(_ id: String, to properties: SubscriptionProperties, for caller: Caller) throws(Problem) {
         guard let identity = caller.identity else { return }
         let items = Self.items(of: properties)
-        try usages.withLock { usages throws(Problem) in
-            guard var usage = usages[identity], let present = usage.held[id] else { return }
+        try state.withLock { state throws(Problem) in
+            guard var usage = state.usages[identity], let present = usage.held[id] else { return }
             if let limit = caller.rights.maxItems, items > present.items, items - present.items > limit - usage.items {
                 throw Self.overQuota("items", limit)
             }
             usage.held[id] = (present.count, items)
             usage.items += items - present.items
-            usages[identity] = usage
-            report(id, identity, items)
+            state.usages[identity] = usage
+            state.observer?(id, identity, items)
         }
     }
 
     /// Removes one use of a subscription; called once for each `add`.
     func remove(_ id: String, of identity: String?) {
         guard let identity else { return }
-        usages.withLock { usages in
-            guard let present = usages[identity]?.held[id] else { return }
+        state.withLock { state in
+            guard let present = state.usages[identity]?.held[id] else { return }
             if present.count > 1 {
-                usages[identity]?.held[id]?.count -= 1
+                state.usages[identity]?.held[id]?.count -= 1
                 return
             }
-            usages[identity]?.held[id] = nil
-            report(id, identity, nil)
-            usages[identity]?.items -= present.items
-            if usages[identity]?.held.isEmpty ?? false { usages[identity] = nil }
+            state.usages[identity]?.held[id] = nil
+            state.observer?(id, identity, nil)
+            state.usages[identity]?.items -= present.items
+            if state.usages[identity]?.held.isEmpty ?? false { state.usages[identity] = nil }
         }
     }
 
     /// The subscriptions in use and their items, by caller.
     var all: [String: (subscriptions: Int, items: Int)] {
-        usages.withLock { $0.mapValues { ($0.held.count, $0.items) } }
+        state.withLock { $0.usages.mapValues { ($0.held.count, $0.items) } }
     }
 
     /// A quota is used up.
@@ -99,7 +100,7 @@ package final class SubscriptionUsage: Sendable {
 
 /// The number of open streams of each caller, compared with the caller's limit.
 final class OpenStreamCounts: Sendable {
-    private let counts = Mutex<[String: Int]>([:])
+    private let counts = RankedMutex<[String: Int]>([:])
 
     /// No caller has a stream open.
     init() {}

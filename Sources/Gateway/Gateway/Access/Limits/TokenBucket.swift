@@ -1,5 +1,5 @@
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 /// A token bucket: admits `rate` requests a second, and `burst` at once after a pause.
 package struct TokenBucket: Sendable {
@@ -76,7 +76,7 @@ final class TokenBuckets: Sendable {
     }
 
     private let maxBuckets: Int
-    let state = Mutex(State())
+    let state = RankedMutex(State())
 
     /// An empty table.
     init(maxBuckets: Int = 50_000) { self.maxBuckets = maxBuckets }

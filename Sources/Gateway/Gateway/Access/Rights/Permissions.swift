@@ -1,9 +1,9 @@
 package import Changes
 internal import EventHub
 internal import JSONText
+internal import Primitives
 internal import SessionCore
 package import SessionPool
-internal import Synchronization
 
 /// The resources that a caller may see and change.
 ///
@@ -213,16 +213,22 @@ extension SessionPool {
 package final class ResourceOwners: Sendable {
     /// The subscriptions and items that callers use.
     package let usage = SubscriptionUsage()
-    let owners = Mutex<[String: Caller]>([:])
-    private let clientCounts = Mutex<[String: Int]>([:])
-    private let observer = Mutex<(@Sendable (String) -> Void)?>(nil)
+    let state = RankedMutex(State())
+
+    struct State {
+        /// The owners of clients and subscriptions, by id.
+        var owners: [String: Caller] = [:]
+        /// The numbers of dedicated clients, by identity.
+        var clientCounts: [String: Int] = [:]
+        var observer: (@Sendable (String) -> Void)?
+    }
 
     /// No owners.
     init() {}
 
     /// Sets the observer of all further removals, which is called with the id of each client or subscription.
     package func observeRemovals(_ observer: @escaping @Sendable (String) -> Void) {
-        self.observer.withLock { $0 = observer }
+        state.withLock { $0.observer = observer }
     }
 
     /// Sets the owner of a client. Throws 429 if the owner has its share of dedicated clients.
@@ -230,30 +236,32 @@ package final class ResourceOwners: Sendable {
     /// - Parameter share: The most clients of one owner; nil: any number.
     func note(_ client: ClientID, madeBy caller: Caller, share: Int? = nil) throws(Problem) {
         guard let identity = caller.identity else { return }
-        let isAdded = clientCounts.withLock { counts in
-            if let share, counts[identity, default: 0] >= share { return false }
-            counts[identity, default: 0] += 1
-            return true
+        try state.withLock { state throws(Problem) in
+            if let share, state.clientCounts[identity, default: 0] >= share {
+                throw SubscriptionUsage.overQuota("dedicated clients", share)
+            }
+            state.clientCounts[identity, default: 0] += 1
+            state.owners[client.rawValue] = caller
         }
-        guard isAdded else { throw SubscriptionUsage.overQuota("dedicated clients", share ?? 0) }
-        note(client.rawValue, caller)
     }
 
     /// Sets the owner of a subscription, which counts towards the owner's quotas. Throws 429 over a quota.
     package func note(_ resource: SubscriptionResource, madeBy caller: Caller) throws(Problem) {
         guard caller.identity != nil else { return }
         try usage.add(resource.id.rawValue, resource.properties, for: caller)
-        note(resource.id.rawValue, caller)
+        state.withLock { $0.owners[resource.id.rawValue] = caller }
     }
 
     /// The identity of the owner of a client; nil if it has none.
-    package func owner(of client: ClientID) -> String? { owners.withLock { $0[client.rawValue]?.identity } }
+    package func owner(of client: ClientID) -> String? { state.withLock { $0.owners[client.rawValue]?.identity } }
 
     /// The identity of the owner of a subscription; nil if it has none.
-    package func owner(of resource: SubscriptionID) -> String? { owners.withLock { $0[resource.rawValue]?.identity } }
+    package func owner(of resource: SubscriptionID) -> String? {
+        state.withLock { $0.owners[resource.rawValue]?.identity }
+    }
 
     /// The owner of a client or subscription, with the rights that it had when it made it.
-    func holder(of id: String) -> Caller { owners.withLock { $0[id] } ?? Caller() }
+    func holder(of id: String) -> Caller { state.withLock { $0.owners[id] } ?? Caller() }
 
     /// Removes a client or subscription.
     package func forget(_ topic: TopicID) {
@@ -265,24 +273,22 @@ package final class ResourceOwners: Sendable {
 
     /// Removes a client.
     func forget(_ client: ClientID) {
-        if let identity = owners.withLock({ $0.removeValue(forKey: client.rawValue) })?.identity {
-            clientCounts.withLock { counts in
-                let left = counts[identity, default: 1] - 1
-                counts[identity] = left > 0 ? left : nil
+        let observer = state.withLock { state in
+            if let identity = state.owners.removeValue(forKey: client.rawValue)?.identity {
+                let left = state.clientCounts[identity, default: 1] - 1
+                state.clientCounts[identity] = left > 0 ? left : nil
             }
+            return state.observer
         }
-        observer.withLock { $0 }?(client.rawValue)
+        observer?(client.rawValue)
     }
 
     /// Removes a subscription.
     func forget(_ resource: SubscriptionID) {
-        let owner = owners.withLock { $0.removeValue(forKey: resource.rawValue) }
+        let (owner, observer) = state.withLock { state in
+            (state.owners.removeValue(forKey: resource.rawValue), state.observer)
+        }
         usage.remove(resource.rawValue, of: owner?.identity)
-        observer.withLock { $0 }?(resource.rawValue)
-    }
-
-    private func note(_ id: String, _ caller: Caller) {
-        guard caller.identity != nil else { return }
-        owners.withLock { $0[id] = caller }
+        observer?(resource.rawValue)
     }
 }

@@ -1,6 +1,6 @@
 internal import Dispatch
+internal import Primitives
 internal import SessionPool
-internal import Synchronization
 
 /// Runs large work on a thread of its own, so that it delays neither the threads of the HTTP server, which serve other
 /// requests and streams, nor the threads of Swift tasks, which handle the upstream sessions and are only as many as the
@@ -15,7 +15,7 @@ final class BackgroundQueue: Sendable {
         var isStopped = false
     }
 
-    private let state = Mutex(State())
+    private let state = RankedMutex(State())
     private let queue = DispatchQueue(label: "gateway.background")
 
     /// Adds work; false if the queue is stopped, or full and the work is bounded.
@@ -46,7 +46,7 @@ final class RepeatedWork: Sendable {
     }
 
     private let work: @Sendable () -> Void
-    private let state = Mutex(State.idle)
+    private let state = RankedMutex(State.idle)
 
     init(_ work: @escaping @Sendable () -> Void) { self.work = work }
 

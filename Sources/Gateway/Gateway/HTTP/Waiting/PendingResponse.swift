@@ -1,5 +1,5 @@
+internal import Primitives
 internal import SessionPool
-internal import Synchronization
 
 /// A response that is sent later, by the event that the request waits for or at its deadline: exactly once, from any
 /// thread. Later responses are ignored.
@@ -15,10 +15,10 @@ package final class PendingResponse: Sendable {
         var cleanups: [@Sendable () -> Void] = []
     }
 
-    private let state: Mutex<State>
+    private let state: RankedMutex<State>
 
     /// A response that goes to `send`.
-    init(_ send: @escaping Send) { state = Mutex(State(send: send)) }
+    init(_ send: @escaping Send) { state = RankedMutex(State(send: send)) }
 
     /// Sends a response, unless one was sent; then runs the cleanups.
     func complete(_ response: () -> Response) {
@@ -77,7 +77,7 @@ final class WaitingRequests: Sendable {
         var next: UInt64 = 0
     }
 
-    let requests = Mutex(Requests())
+    let requests = RankedMutex(Requests())
 
     /// The number of requests.
     var count: Int { requests.withLock { $0.all.count } }

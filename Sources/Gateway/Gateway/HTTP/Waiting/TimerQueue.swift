@@ -1,6 +1,6 @@
 internal import HeapModule
+internal import Primitives
 internal import SessionCore
-internal import Synchronization
 
 /// Runs actions when they are due, in one task for all requests that wait and all streams that expire.
 final class TimerQueue: Sendable {
@@ -26,7 +26,7 @@ final class TimerQueue: Sendable {
     }
 
     private let clock: @Sendable () -> Moment
-    let state = Mutex(State())
+    let state = RankedMutex(State())
 
     /// An empty queue.
     init(clock: @escaping @Sendable () -> Moment) { self.clock = clock }

@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test func aSessionSubscribesToTwentyResourcesAtMost() {
-        let session = MCPSession(owner: nil, at: .zero)
+        let session = MCPSession(owner: nil)
         for number in 0..<20 { #expect(session.subscribe("feed://\(number)", cursor: nil)) }
         #expect(!session.subscribe("feed://20", cursor: nil))
         #expect(session.subscribe("feed://19", cursor: "x"))
@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test func notificationsAreASecondApart() {
-        let session = MCPSession(owner: nil, at: .zero)
+        let session = MCPSession(owner: nil)
         let now = Moment.zero + .seconds(10)
         #expect(session.pause(at: now) == .zero)
         session.notified(at: now)

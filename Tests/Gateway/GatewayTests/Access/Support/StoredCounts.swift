@@ -23,13 +23,13 @@ extension TokenBuckets {
 extension SubscriptionUsage {
     /// The number of subscriptions and items that a caller uses.
     func count(_ identity: String) -> (subscriptions: Int, items: Int) {
-        usages.withLock { ($0[identity]?.held.count ?? 0, $0[identity]?.items ?? 0) }
+        state.withLock { ($0.usages[identity]?.held.count ?? 0, $0.usages[identity]?.items ?? 0) }
     }
 }
 
 extension ResourceOwners {
     /// The number of entries.
-    var count: Int { owners.withLock { $0.count } }
+    var count: Int { state.withLock { $0.owners.count } }
 }
 
 extension TimerQueue {
