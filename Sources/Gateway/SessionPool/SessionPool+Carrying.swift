@@ -99,7 +99,7 @@ extension SessionPool {
     /// with its subscriptions.
     func open(_ acquired: Acquired) throws(PoolError) {
         if let client = acquired.newClient {
-            if let refusal = recentRefusal(of: client) { return refuse(client, refusal) }
+            if let refusal = recentRefusal(of: client) { return refuseLater(client, refusal) }
             try connect(client)
         }
         if acquired.isNew { subscribe(acquired.shared) }

@@ -13,15 +13,24 @@ extension SessionPool {
             guard let account = state.machine.session(of: client.id)?.account else { return }
             state.refusals[account] = (refusal, client, until)
         }
-        refuse(client, refusal)
+        for resource in refuse(client, refusal) { arrived(resource, refusal) }
     }
 
-    /// Refuses the subscriptions of a client and removes it; the next request for one of them opens another client.
-    func refuse(_ client: PooledClient, _ refusal: UpstreamRefusal) {
+    /// Refuses the subscriptions of a client and removes it; the next request for one of them opens another client. Returns
+    /// the resources that move to these subscriptions.
+    private func refuse(_ client: PooledClient, _ refusal: UpstreamRefusal) -> [SubscriptionResource] {
         // No subscription is added to the client from now on.
         state.withLock { $0.machine.clientRemoved(client.id) }
-        for shared in sharedSubscriptions(on: client) { shared.refuse(refusal) }
+        let moving = sharedSubscriptions(on: client).flatMap { $0.refuse(refusal) }
         closeClient(client)
+        return moving
+    }
+
+    /// Refuses the subscriptions of a client that was not connected, for a caller that holds the `changes` of a resource.
+    /// Resources that move to these subscriptions are refused when the lock is free: at the next tick of the pool.
+    func refuseLater(_ client: PooledClient, _ refusal: UpstreamRefusal) {
+        let moving = refuse(client, refusal)
+        state.withLock { $0.refusedMoves += moving.map { ($0, refusal) } }
     }
 
     /// The client of an upstream whose refusal is being repeated; nil: there is none.

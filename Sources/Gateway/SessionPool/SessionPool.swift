@@ -20,6 +20,8 @@ package final class SessionPool: Sendable {
         var holders: [SubscriptionID: Int] = [:]
         /// The accounts whose sessions were refused last, with the clients that were refused, until these times.
         var refusals: [SessionKey: (refusal: UpstreamRefusal, client: PooledClient, until: Moment)] = [:]
+        /// The resources that were to move to a subscription that was refused before it was opened.
+        var refusedMoves: [(resource: SubscriptionResource, refusal: UpstreamRefusal)] = []
         var isStopping = false
         /// When the next look for idle subscriptions is due.
         var nextExpiry = Moment.zero
@@ -149,11 +151,13 @@ package final class SessionPool: Sendable {
     /// Closes what has lingered or idled long enough.
     func timePassed() {
         let now = clock()
-        let (actions, isExpiryDue) = state.withLock { state in
+        let (actions, refusedMoves, isExpiryDue) = state.withLock { state in
+            defer { state.refusedMoves = [] }
             let isExpiryDue = state.nextExpiry <= now
             if isExpiryDue { state.nextExpiry = now + Self.expiryInterval }
-            return (state.machine.timePassed(at: now), isExpiryDue)
+            return (state.machine.timePassed(at: now), state.refusedMoves, isExpiryDue)
         }
+        for (resource, refusal) in refusedMoves { arrived(resource, refusal) }
         for action in actions { perform(action) }
         for client in clients() { client.reconnectIfDue(at: now) }
         let idle = clients().filter { $0.isDedicated && $0.isIdle(for: configuration.clientIdle, at: now) }

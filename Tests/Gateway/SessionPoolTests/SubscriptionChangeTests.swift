@@ -66,6 +66,24 @@ internal import Testing
         #expect(sink.present.faults.isEmpty)
     }
 
+    @Test func moveToASessionThatIsRefusedRefusesTheResource() throws {
+        let pool = pool { $0.maxSubscriptionsPerSession = 1 }
+        let first = try active(pool, Self.quote(.limited(1)))
+        let second = try active(pool, Self.quote(.limited(1)))
+        let carrier = try #require(first.carrier)
+        carrier.subscription(
+            carrier.subscription,
+            emitted: .subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil)
+        )
+        let refused = try #require(active(pool, Self.quote(.limited(3))).client)
+        refused.client(refused.core, emitted: .serverError(code: 1, message: "wrong password"))
+        try second.changes.withLock { _ throws(PoolError) in try pool.change(second, to: Self.quote(.limited(2))) }
+        pool.timePassed()
+        #expect(second.status.lastError?.code == 1 && !second.status.isActive)
+        #expect(first.status.isSubscribed && first.carrier === carrier)
+        #expect(sink.present.faults.isEmpty)
+    }
+
     @Test func changeOverQuotaKeepsTheOldProperties() throws {
         let pool = pool { $0.maxSubscriptions = 1 }
         let first = try active(pool, Self.quote(.limited(1)))

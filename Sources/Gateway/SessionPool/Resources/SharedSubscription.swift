@@ -175,9 +175,10 @@ extension SharedSubscription: SubscriptionObserver {
         }
     }
 
-    /// The server has refused the session of a pooled client: the subscription is refused with the same error.
-    func refuse(_ refusal: UpstreamRefusal) {
-        take(CollectionOfOne(.failed(code: refusal.code, message: refusal.message)))
+    /// The server has refused the session of a pooled client: the subscription is refused with the same error. Returns the
+    /// resources that move to this subscription.
+    func refuse(_ refusal: UpstreamRefusal) -> [SubscriptionResource] {
+        apply(CollectionOfOne(.failed(code: refusal.code, message: refusal.message)))
     }
 
     /// What becomes of an update.
@@ -229,8 +230,14 @@ extension SharedSubscription: SubscriptionObserver {
         }
     }
 
-    /// Passes events to the resources, the last of which may be the end of the subscription.
     private func take(_ events: some Collection<SubscriptionEvent>) {
+        let arrivals = apply(events)
+        if !arrivals.isEmpty { arrived(arrivals, events.lazy.compactMap { UpstreamRefusal($0) }.first) }
+    }
+
+    /// Passes events to the resources, the last of which may be the end of the subscription. Returns the resources that move
+    /// to this subscription and whose values have come, or all of them at its end.
+    private func apply(_ events: some Collection<SubscriptionEvent>) -> [SubscriptionResource] {
         let notification = client.isTransferable ? UInt64(clamping: client.core.notificationNumber) : 0
         for case .failed(let code, _) in events { metrics.subscriptionError(code, on: client) }
         let (affected, arrivals, isOver) = state.withLock {
@@ -259,10 +266,10 @@ extension SharedSubscription: SubscriptionObserver {
             return (affected, arrivals, true)
         }
         for resource in affected { resource.notifyWatchers() }
-        if !arrivals.isEmpty { arrived(arrivals, events.lazy.compactMap { UpstreamRefusal($0) }.first) }
         if isOver {
             end()
             ended(self)
         }
+        return arrivals
     }
 }
