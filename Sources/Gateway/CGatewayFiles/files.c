@@ -139,9 +139,6 @@ static const unsigned char gateway_js[] = {
 static const unsigned char icon_svg[] = {
 #embed "../Gateway/Resources/icon.svg"
 };
-static const unsigned char members_md[] = {
-#embed "../../Client/LightstreamerClient/Documentation.docc/Members.md"
-};
 static const unsigned char theme_js[] = {
 #embed "../Gateway/Resources/theme.js"
 };
@@ -194,7 +191,6 @@ static const struct cgf_file files[] = {
     FILE("gateway.d.ts", gateway_d_ts),
     FILE("gateway.js", gateway_js),
     FILE("icon.svg", icon_svg),
-    FILE("Members.md", members_md),
     FILE("theme.js", theme_js),
 };
 

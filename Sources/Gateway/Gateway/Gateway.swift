@@ -86,7 +86,6 @@ package final class Gateway: Sendable {
             streamResources: StreamResources { [weak coordination] in coordination?.made(.streamRemoved($0)) },
             timers: TimerQueue(clock: Moment.monotonic),
             process: ProcessState(startedAt: Moment.monotonic()),
-            docs: DocsPage(),
             metrics: { report.text },
             clock: Moment.monotonic,
             coordination: coordination,

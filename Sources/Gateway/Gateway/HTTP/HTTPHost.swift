@@ -48,11 +48,7 @@ package final class HTTPHost: HTTPHandler {
 
     /// Runs the timers of waiting requests until cancelled; then all waiting requests get their responses.
     package func run() async {
-        let services = services
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { services.docs.render() }
-            await services.timers.run()
-        }
+        await services.timers.run()
     }
 
     /// Rejects new streams, reports not ready, and responds to all waiting requests.

@@ -38,8 +38,6 @@ package final class Services: Sendable {
     let recentReadings = RecentReadings()
     /// The state of the process, for the health operations.
     let process: ProcessState
-    /// The readable API page.
-    let docs: DocsPage
     /// The metrics as Prometheus text.
     let metrics: @Sendable () -> String
     /// The memory budgets; nil where there are none.
@@ -57,7 +55,6 @@ package final class Services: Sendable {
         streamResources: StreamResources,
         timers: TimerQueue,
         process: ProcessState,
-        docs: DocsPage,
         metrics: @escaping @Sendable () -> String,
         clock: @escaping @Sendable () -> Moment,
         coordination: any Coordination,
@@ -72,7 +69,6 @@ package final class Services: Sendable {
         self.streamResources = streamResources
         self.timers = timers
         self.process = process
-        self.docs = docs
         self.metrics = metrics
         self.clock = clock
         self.coordination = coordination

@@ -116,7 +116,6 @@ final class SimulatedGateway: @unchecked Sendable {
             streamResources: StreamResources { [weak node] in node?.made(.streamRemoved($0)) },
             timers: TimerQueue(clock: clock),
             process: ProcessState(startedAt: simulator.now),
-            docs: DocsPage(),
             metrics: { "" },
             clock: clock,
             coordination: node

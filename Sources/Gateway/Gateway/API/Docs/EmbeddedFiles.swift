@@ -38,7 +38,6 @@ struct StaticFile: Sendable {
         case "svg": "image/svg+xml"
         case "yaml": "application/yaml"
         case "json": "application/json"
-        case "md": "text/markdown; charset=utf-8"
         default: "application/octet-stream"
         }
     }

@@ -14,10 +14,7 @@ struct PagesResource: Sendable {
     func contract(_ call: Call) throws -> OperationResult { try file("openapi.yaml", call) }
 
     /// `GET /docs`.
-    func docs(_ call: Call) throws -> OperationResult {
-        let file = services.docs.html { call.respond(page($0, call)) }
-        return file.map { .response(page($0, call)) } ?? .deferred
-    }
+    func docs(_ call: Call) throws -> OperationResult { try file("docs.html", call) }
 
     /// `GET /`.
     func dashboard(_ call: Call) throws -> OperationResult { try file("index.html", call) }

@@ -31,46 +31,6 @@ import Testing
         #expect(PagesResource.acceptsGzip(header) == isAccepted)
     }
 
-    @Test func tablesOfDescriptionsAreTables() {
-        let text = "Codes:\n\n| code | meaning |\n|---|---|\n| `1` | none | |\n\nMore."
-        let table = #"<table><tr><th scope="col">code<th scope="col">meaning<tr><td><code>1</code><td>none</table>"#
-        #expect(DocsMarkup.paragraphs(text) == "<p>Codes:</p>\(table)<p>More.</p>")
-    }
-
-    @Test func membersOfTheClassReferenceAreTables() {
-        let markdown = """
-            # Title
-
-            Introduction.
-
-            ## First & only
-
-            Of ``Kind`` and `LSKind`.
-
-            | class reference | Swift | shown by |
-            |---|---|---|
-            | `a:b:` | `A.b(_:)`, `C` | `T.t` |
-
-            ### Names
-            """
-        let html = DocsMembers(markdown: markdown).html()
-        #expect(html.hasPrefix("<h3>First &amp; only</h3><p>Of <code>Kind</code> and <code>LSKind</code>.</p>"))
-        #expect(html.contains("<th scope=\"col\">class reference<th scope=\"col\">Swift<tbody>"))
-        #expect(html.contains("<tr><td><code>a:b:</code><td><code>A.b(_:)</code>, <code>C</code></table>"))
-        #expect(html.hasSuffix("<h4>Names</h4>"))
-        #expect(!html.contains("T.t"))
-    }
-
-    @Test func docsHaveTheMembersOfTheClassReference() throws {
-        let page = DocsPage()
-        page.render()
-        let html = try #require(page.html { _ in })
-        let text = String(decoding: html.bytes.bytes, as: UTF8.self)
-        #expect(text.contains("<a href=\"#members\">"))
-        #expect(text.contains("<tr><td><code>sessionRecoveryTimeout</code>"))
-        #expect(EmbeddedFiles.shared["Members.md"]?.mediaType == "text/markdown; charset=utf-8")
-    }
-
     @Test func filesAreCompressedOnce() throws {
         let file = try #require(EmbeddedFiles.shared["app.js"])
         let compressed = try #require(file.compressed)

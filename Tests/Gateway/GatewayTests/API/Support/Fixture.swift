@@ -36,7 +36,6 @@ struct Fixture {
             streamResources: StreamResources(),
             timers: TimerQueue(clock: Moment.monotonic),
             process: ProcessState(startedAt: .zero),
-            docs: DocsPage(),
             metrics: { "" },
             clock: Moment.monotonic,
             coordination: SingleProcess(hub: hub, clock: Moment.monotonic)

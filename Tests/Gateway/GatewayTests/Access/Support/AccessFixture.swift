@@ -54,7 +54,6 @@ struct AccessFixture {
             streamResources: StreamResources(),
             timers: TimerQueue(clock: { time.moment }),
             process: ProcessState(startedAt: .zero),
-            docs: DocsPage(),
             metrics: { "up 1\n" },
             clock: { time.moment },
             coordination: SingleProcess(hub: hub, clock: { time.moment })

@@ -176,7 +176,6 @@ struct ClusterMember {
             streamResources: StreamResources { [weak node] in node?.made(.streamRemoved($0)) },
             timers: TimerQueue(clock: clock),
             process: ProcessState(startedAt: .zero),
-            docs: DocsPage(),
             metrics: { "" },
             clock: clock,
             coordination: node

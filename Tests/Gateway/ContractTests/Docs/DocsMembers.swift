@@ -1,3 +1,5 @@
+@testable import Gateway
+
 /// Writes the tables of the class reference's members from the Markdown of `Members.md`, without the column of test
 /// names.
 struct DocsMembers {

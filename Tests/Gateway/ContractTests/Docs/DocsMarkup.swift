@@ -1,5 +1,7 @@
 internal import Yams
 
+@testable import Gateway
+
 /// HTML and JSON texts of the API page.
 enum DocsMarkup {
     /// A text as HTML, with `` `code` `` and `**bold**` set.

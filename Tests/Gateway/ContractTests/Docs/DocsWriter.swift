@@ -14,8 +14,16 @@ struct DocsWriter {
         self.members = DocsMembers(markdown: members)
     }
 
-    /// The page: the template with its marks `{{…}}` replaced.
+    /// The page: the template with its marks `{{…}}` replaced, a line for each section, row and entry.
     func page(template: String) -> String {
+        ["<section", "<details", "<h2", "<h3", "<li", "<tr", "<div class=\"sample"].reduce(filled(template)) {
+            page,
+            tag in
+            page.replacing(tag, with: "\n" + tag).replacing("\n\n" + tag, with: "\n" + tag)
+        }
+    }
+
+    private func filled(_ template: String) -> String {
         let parts: [String: () -> String] = [
             "version": { DocsMarkup.escape(document.root?["info"]?["version"]?.string ?? "") },
             "introduction": { DocsMarkup.paragraphs(document.root?["info"]?["description"]?.string) },

@@ -1,5 +1,7 @@
 internal import Yams
 
+@testable import Gateway
+
 /// Writes the tables of problem codes and of server codes, with cause and remedy; their anchors are the links of
 /// problems.
 struct DocsCodes {
