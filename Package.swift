@@ -157,7 +157,8 @@ let programs: [Target] = [
         [
             "TLCP", "JSONText", "Primitives", nioCore, nioPosix, nioHTTP1, nioWebSocket, logging, dequeModule,
             heapModule,
-        ]
+        ],
+        exclude: ["README.md"]
     ),
     module("LightstreamerTesting", ["DemoServer", "LightstreamerClient", "Primitives", logging]),
     .executableTarget(
@@ -169,6 +170,7 @@ let programs: [Target] = [
             gatewayProduct("ArgumentParser", package: "swift-argument-parser"),
             gatewayProduct("ServiceLifecycle", package: "swift-service-lifecycle"),
         ],
+        exclude: ["README.md"],
         swiftSettings: strict
     ),
 ]
@@ -230,8 +232,9 @@ let allTests: [Target] = [
         "ContractTests",
         in: "Gateway",
         [
-            "Changes", "Gateway", "LightstreamerClient", "EventHub", "JSONText", "SessionCore", "SessionPool", logging,
-            yams,
+            "Changes", "Gateway", "LightstreamerClient", "EventHub", "JSONText", "Primitives", "SessionCore",
+            "SessionPool",
+            logging, yams,
         ]
     ),
     tests(

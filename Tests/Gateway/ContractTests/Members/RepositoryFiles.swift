@@ -10,6 +10,12 @@ enum RepositoryFiles {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
+    /// The paths of all files under a folder, in a fixed order.
+    static func paths(under folder: String) throws -> [String] {
+        let base = root.appending(path: folder).resolvingSymlinksInPath()
+        return try FileManager.default.subpathsOfDirectory(atPath: base.path).sorted().map { "\(folder)/\($0)" }
+    }
+
     /// The texts of all Swift files under some folders, in a fixed order.
     static func swiftTexts(under folders: String...) throws -> [String] {
         var texts: [String] = []

@@ -1,0 +1,45 @@
+import Foundation
+import Primitives
+import Testing
+
+/// What CONTRIBUTING and ARCHITECTURE promise of the documents, and of the order of locks.
+@Suite struct DocumentTests {
+    @Test func contributingHasAtMost600Words() throws {
+        #expect(try Self.wordCount("CONTRIBUTING.md") <= 600)
+    }
+
+    @Test func decisionRecordsHaveAtMost400Words() throws {
+        let records = try RepositoryFiles.paths(under: "Sources").filter {
+            $0.contains("/Decisions/") && $0.hasSuffix(".md")
+        }
+        #expect(records.count > 30)
+        for record in records { #expect(try Self.wordCount(record) <= 400, "\(record)") }
+    }
+
+    @Test func everyHouseHasAPage() throws {
+        for house in ["Client", "Gateway", "Cluster", "DemoServer", "Values", "GatewayCLI"] {
+            #expect((100...600).contains(try Self.wordCount("Sources/\(house)/README.md")), "\(house)")
+        }
+    }
+
+    @Test func architectureHasTheOrderOfTheLocks() throws {
+        let text = try RepositoryFiles.text("ARCHITECTURE.md")
+        let section = try #require(
+            text.components(separatedBy: "\n## Locks\n").last?.components(separatedBy: "\n## ").first
+        )
+        let rows = section.split(separator: "\n").compactMap { $0.split(separator: "|").first }
+        let ranks = rows.map { $0.trimmingCharacters(in: .whitespaces) }.filter { $0.first?.isNumber == true }
+        #expect(ranks == LockRank.allCases.map { "\($0.rawValue) `\($0)`" })
+    }
+
+    @Test func everyLockHasARank() throws {
+        for path in try RepositoryFiles.paths(under: "Sources") where path.hasSuffix(".swift") {
+            if path.hasSuffix("/RankedMutex.swift") || path.hasPrefix("Sources/Cluster/") { continue }
+            #expect(try !RepositoryFiles.text(path).contains(/\bMutex[<(]/), "\(path)")
+        }
+    }
+
+    private static func wordCount(_ path: String) throws -> Int {
+        try RepositoryFiles.text(path).split(whereSeparator: \.isWhitespace).count
+    }
+}
