@@ -17,6 +17,12 @@ package enum LockRank: UInt, Sendable, CaseIterable {
     case pooledClient
     /// The subscriptions and items that callers use, against their quotas.
     case usage
+    /// The machine of a member of a cluster, and its connection.
+    case clusterState
+    /// The records of a member that wait for the log, and the requests that wait for them.
+    case clusterReports
+    /// The inputs of the task of a member; streams, calls, credits and rates that requests and the task share.
+    case clusterShared
     /// The topics and streams of the hub.
     case hub
     /// The configuration of the pool.
