@@ -2,7 +2,7 @@ package import Logging
 
 /// An embedded TLCP 2.5.0 server with seeded data and configurable faults.
 ///
-/// It runs once: `run()` listens, serves, and ends by cancellation of its task; `boundPort` is the port. The other
+/// A server runs once: `run()` listens, serves, and ends by cancellation of its task; `boundPort` is the port. The other
 /// methods may be called from any thread at any time and return when they have taken effect. Calls made before the
 /// server listens take effect before its first connection.
 package final class DemoServer: Sendable {
@@ -125,7 +125,7 @@ package enum DemoServerError: Error, Sendable, Hashable {
     case cannotListen(reason: String)
 }
 
-/// Counts of what a server holds.
+/// The numbers of connections, sessions and subscriptions of a server.
 public struct ServerCensus: Sendable, Hashable {
     /// Sessions, bound or not.
     public var sessions = 0

@@ -155,7 +155,7 @@ package enum ServerAction: Sendable, Equatable {
     case stopReading(LinkID)
 }
 
-/// What all sessions share during an event: the time, the connections, the timers, the installed faults.
+/// The values that all sessions share during an event: the time, the connections, the timers, the installed faults.
 struct ServerContext: Sendable {
     /// The configuration of the server.
     let configuration: DemoServerConfiguration

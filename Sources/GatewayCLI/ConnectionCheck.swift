@@ -134,7 +134,7 @@ struct ConnectionCheck {
 
 /// Waits for the first outcome of a connection or of a subscription.
 private final class ConnectionProbe: ClientDelegate, SubscriptionDelegate {
-    /// What has happened.
+    /// The first result of the connection or subscription.
     enum Outcome: Sendable {
         case connected(ClientStatus)
         case subscribed

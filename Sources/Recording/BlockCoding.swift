@@ -17,7 +17,7 @@ enum BlockColumn {
     static let values = 4
 }
 
-/// What an encoder and the decoder of its blocks remember of the events of a segment.
+/// The facts about the events of a segment that an encoder and the decoder of its blocks remember.
 private struct BlockMemory {
     var rows: [[String?]]
     var coders: [ValueCoder]

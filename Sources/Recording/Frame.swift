@@ -12,7 +12,7 @@
 /// An optional text is a list of no text or one; a list is its count and its texts. Blocks refer to values of earlier
 /// blocks of the same segment. A file that ends within a frame was interrupted.
 struct Frame {
-    /// What a frame contains.
+    /// The content of a frame.
     enum Kind: UInt8 {
         case segment = 0x53
         case block = 0x42

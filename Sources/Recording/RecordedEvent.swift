@@ -33,7 +33,7 @@ package struct RecordedSegment: Sendable, Hashable {
 
 /// An event of a recorded subscription.
 package struct RecordedEvent: Sendable, Equatable {
-    /// What happened.
+    /// The event.
     package enum Content: Sendable, Equatable {
         /// The item has a row of these values, one for each field of the segment; nil is null.
         case row([String?], isSnapshot: Bool)
@@ -51,7 +51,7 @@ package struct RecordedEvent: Sendable, Equatable {
     package var time: Int64
     /// The index of the item in the segment.
     package var item: Int
-    /// What happened.
+    /// The event.
     package var content: Content
 
     /// An event from its parts.

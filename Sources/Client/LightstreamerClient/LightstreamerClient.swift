@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// A client of one Lightstreamer server: opens a session, maintains it, and carries subscriptions and messages.
 ///
-/// It may be used from any thread, and inside delegate methods. All events of a client are delivered one at a time on
+/// A client may be used from any thread, and inside delegate methods. All events of a client are delivered one at a time on
 /// a task of its own. Releasing the last reference disconnects the client; `shutdown()` does the same and waits.
 public final class LightstreamerClient: Sendable {
     /// The status of the connection.

@@ -147,7 +147,7 @@ public enum LegacyEvent: Sendable, Equatable {
     case badgeReset(deviceId: String?, code: Int?, message: String?)
 }
 
-/// What the server reports about a registered device.
+/// The server's report about a registered device.
 public struct DeviceTokenInfo: Sendable, Equatable {
     /// The server's name for the device.
     public let deviceID: String

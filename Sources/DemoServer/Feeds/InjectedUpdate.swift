@@ -10,7 +10,7 @@ internal import TLCP
 ///
 /// Values are strings or null. Fields that are missing keep the values of the item's, or the key's, present row.
 struct InjectedUpdate: Sendable, Hashable {
-    /// What happens to the item.
+    /// The change of the item.
     enum Event: Sendable, Hashable {
         /// `update`, or no event: the fields change.
         case update([String: String?])
@@ -26,7 +26,7 @@ struct InjectedUpdate: Sendable, Hashable {
     let adapter: String
     /// The item.
     let item: String
-    /// What happens.
+    /// The change.
     let event: Event
 
     /// An update from its parts.

@@ -24,7 +24,7 @@ package struct ReplayedEvent: Sendable, Hashable {
     }
 }
 
-/// What `DemoServerConfiguration.replay` plays, beginning with the first subscription to one of the manual feeds.
+/// The recording that `DemoServerConfiguration.replay` plays, beginning with the first subscription to one of the manual feeds.
 package struct ReplayConfiguration: Sendable {
     /// The events, at their beginning.
     package var source: any ReplaySource

@@ -67,7 +67,7 @@ enum ItemQueue: Sendable {
 
 /// The result of taking the next event of a queue.
 enum ItemQueueHead: Sendable, Hashable {
-    /// This event, removed from the queue.
+    /// An event that was removed from the queue.
     case event(ItemEvent)
     /// No event may be sent before this instant.
     case notBefore(Duration)

@@ -69,7 +69,7 @@ package final class EventHub: ChangeSink {
         }
     }
 
-    /// Applies changes under one hold of the lock: no stream joins between them.
+    /// Applies changes without releasing the lock in between, so that no stream joins between them.
     package func take(_ changes: [Change]) {
         let now = clock()
         locked { state in
@@ -79,7 +79,7 @@ package final class EventHub: ChangeSink {
 
     // MARK: - Changes of an ordered log
 
-    /// Applies all changes of a position under one hold of the lock. For hubs with given numbers; positions rise from
+    /// Applies all changes of a position without releasing the lock in between. For hubs with given numbers; positions rise from
     /// call to call, also where a position has no changes for this hub.
     package func apply(_ changes: [NumberedChange], at position: UInt64) {
         let now = clock()

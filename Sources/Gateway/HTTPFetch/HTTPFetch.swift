@@ -112,7 +112,7 @@ package struct HTTPFetch: Sendable {
             }
     }
 
-    /// What a URL names.
+    /// The server and the resource that a URL names.
     private struct Target {
         let isSecure: Bool
         /// The name or address, without brackets.

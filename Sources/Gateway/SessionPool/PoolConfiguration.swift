@@ -119,7 +119,7 @@ package struct SessionLimit: Sendable, Equatable {
             maxConcurrentSessionsPerServer = min(max(maxConcurrentSessionsPerServer, 0), ceiling)
         }
     }
-    /// What `connect` does beyond this number. Default `NONE`.
+    /// The behavior of `connect` beyond this number. Default `NONE`.
     package var policy = ConnectionOptions.SessionLimitPolicy.none
 
     /// The defaults.

@@ -2,7 +2,7 @@ package import Changes
 package import LightstreamerClient
 package import SessionCore
 
-/// Which server a dedicated client connects to, and how.
+/// The server of a dedicated client, and the parameters of its connection.
 package struct ClientSpecification: Sendable {
     /// Where the client connects to.
     package enum Target: Sendable {
@@ -230,7 +230,7 @@ extension SessionPool {
     /// The upstreams with credits.
     package var creditedUpstreams: [String] { state.withLock { $0.machine.credits?.names ?? [] } }
 
-    /// What may be open on an upstream.
+    /// The credits of an upstream.
     package func credits(of upstream: String) -> UpstreamCredits {
         state.withLock { $0.machine.credits?.held(of: upstream) ?? .none }
     }

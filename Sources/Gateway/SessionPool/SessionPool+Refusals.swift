@@ -62,6 +62,6 @@ extension UpstreamRefusal {
 }
 
 extension SessionKey {
-    /// What the server decides about: upstream and credentials.
+    /// The account that the server accepts or refuses: upstream and credentials.
     fileprivate var account: SessionKey { SessionKey(upstream: upstream, user: user, password: password) }
 }

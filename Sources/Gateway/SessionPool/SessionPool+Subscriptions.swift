@@ -246,7 +246,7 @@ extension SessionPool {
     }
 }
 
-/// What REST shows of a subscription, at one moment.
+/// A subscription as REST shows it, at one moment.
 package struct SubscriptionDescription: Sendable {
     /// The properties.
     package let properties: SubscriptionProperties

@@ -30,7 +30,7 @@ package enum StreamProgress: Sendable, Hashable {
     case idle(wakeAt: Moment?)
     /// The batch was full and more is due: visit again after the other streams.
     case more
-    /// These are the last bytes; the stream ends after them.
+    /// The last bytes: the stream ends after them.
     case finish
 }
 

@@ -1,7 +1,7 @@
 internal import JSONText
 internal import NIOCore
 
-/// What the streams of a benchmark received, and what they lack.
+/// The events that the streams of a benchmark received, and the events that they lack.
 struct BenchReport: Sendable {
     /// Figures that grow while streams are read.
     struct Totals: Sendable {

@@ -123,7 +123,7 @@ struct RecordCommand: AsyncParsableCommand {
         if let failure { throw failure }
     }
 
-    /// What is recorded.
+    /// The subscription that is recorded.
     private func subscription() async throws -> RecordedSource {
         if let feed {
             let address = gateway.map(AddressFinder.url) ?? AddressFinder.usual

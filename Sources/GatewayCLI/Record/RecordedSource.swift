@@ -9,7 +9,7 @@ struct RecordedSource {
     /// The longest time to wait for the description of a feed.
     private static let timeout = Duration.seconds(10)
 
-    /// What serves it.
+    /// The kind of the server.
     let address: AddressFinder.Finding
     /// The options of `watch` that read it.
     let arguments: [String]

@@ -3,7 +3,7 @@ internal import JSONText
 
 /// Finds out what serves an address: a gateway or a Lightstreamer server.
 enum AddressFinder {
-    /// What serves an address, with its URL.
+    /// The kind of server at an address, with its URL.
     enum Finding: Equatable {
         case gateway(String)
         case server(String)

@@ -122,7 +122,7 @@ struct WatchCommand: AsyncParsableCommand {
         }
     }
 
-    /// What to read from. An address without an option is asked what serves it.
+    /// The server to read from. An address without an option is asked for its kind.
     private func find() async throws(WatchFailure) -> AddressFinder.Finding {
         if let server { return .server(server) }
         if let gateway { return .gateway(gateway) }

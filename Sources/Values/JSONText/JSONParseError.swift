@@ -1,6 +1,6 @@
 /// The reason and position of a JSON syntax error.
 package struct JSONParseError: Error, Hashable, Sendable {
-    /// What is wrong.
+    /// The fault of the text.
     package enum Reason: Hashable, Sendable {
         /// The text ends inside a value.
         case unexpectedEnd
@@ -24,7 +24,7 @@ package struct JSONParseError: Error, Hashable, Sendable {
         case duplicateName(String)
     }
 
-    /// What is wrong.
+    /// The fault of the text.
     package let reason: Reason
     /// The line, from 1.
     package let line: Int

@@ -14,7 +14,7 @@ final class EventDelivery {
             bytesReportDue = .zero
         }
     }
-    /// Those that receive the events of subscriptions as well.
+    /// The observers that receive the events of subscriptions as well.
     private var subscriptionObservers: [any ClientObserver] = []
     private var subscriptions: [SubscriptionToken: Subscription] = [:] { didSet { recent = nil } }
     /// The subscription of the last event, to which the next one usually belongs.

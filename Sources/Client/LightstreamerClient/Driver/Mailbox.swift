@@ -11,7 +11,7 @@ internal import SessionCore
 
 /// A queue with many writers and one reader, which takes all waiting elements at once.
 ///
-/// It has no bound of its own, since no element may be dropped. Its writers are bounded: transports stop reading when
+/// The queue has no bound, since no element may be dropped. Its writers are bounded: transports stop reading when
 /// their receive window is used up, messages are refused beyond `maxPendingMessages`, each timer and each connection
 /// has at most one input waiting beside its lines; the rest are calls of the user.
 final class Mailbox<Element: Sendable>: Sendable {

@@ -1,7 +1,7 @@
 internal import Primitives
 
 extension ConnectionOptions {
-    /// What `connect()` does where `maxConcurrentSessionsPerServer` is reached.
+    /// The behavior of `connect()` when `maxConcurrentSessionsPerServer` is reached.
     public enum SessionLimitPolicy: String, Sendable, Hashable, CaseIterable {
         /// Nothing.
         case none = "NONE"
@@ -21,7 +21,7 @@ extension ConnectionOptions {
         set { SessionCensus.shared.limit = newValue }
     }
 
-    /// What `connect()` does once the limit is reached; read by `connect()` only, never notified. Default `NONE`.
+    /// The behavior of `connect()` once the limit is reached; read by `connect()` only, never notified. Default `NONE`.
     public static var maxConcurrentSessionsPerServerExceededPolicy: SessionLimitPolicy {
         get { SessionCensus.shared.policy }
         set { SessionCensus.shared.policy = newValue }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// Events of a client or subscription as an asynchronous sequence with a bounded buffer.
 ///
-/// It starts with the next event and ends with the client. A reader that falls behind by more than the buffer
+/// The sequence starts with the next event and ends with the client. A reader that falls behind by more than the buffer
 /// receives the buffered events, then `ClientError` with `slowReader`.
 public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
     private let stream: AsyncThrowingStream<Event, any Error>

@@ -1,7 +1,7 @@
 internal import DequeModule
 internal import SessionCore
 
-/// What a sequence of updates does for a reader that is slower than the server.
+/// The behavior of a sequence of updates for a reader that is slower than the server.
 enum UpdateBuffering: Sendable {
     /// Keeps every update, up to this number; the snapshot of the first session does not count.
     case all(limit: Int)

@@ -2,7 +2,7 @@ internal import SessionCore
 
 /// The updates of a subscription as an asynchronous sequence, from the first update of the snapshot on.
 ///
-/// It throws `SubscriptionRefused` if the server refuses or removes the subscription, `SessionRefused` if the server
+/// The sequence throws `SubscriptionRefused` if the server refuses or removes the subscription, `SessionRefused` if the server
 /// refuses the session, `DecodingError` for a row that the type cannot be made from, `ClientError` with `slowReader` for a
 /// reader that falls behind by more than the buffer, and `CancellationError` in a cancelled task. Interruptions and new
 /// sessions do not end it: a new session begins with a snapshot again.

@@ -13,7 +13,7 @@ struct LivenessMonitor {
         case lost
     }
 
-    /// What the timer waits for.
+    /// The event that the timer waits for.
     enum Phase: Equatable {
         case off
         case keepalive

@@ -26,7 +26,7 @@ struct SessionRecord {
 /// The server's count and the client's are equal except after a recovery that resumed earlier than requested: then
 /// the server repeats notifications that were processed before.
 struct RecoveryCursor {
-    /// What a `PROG` means.
+    /// The meaning of a `PROG`.
     enum Resumption: Equatable {
         /// The data flow continues; notifications processed before are skipped.
         case resumed

@@ -80,7 +80,7 @@ extension SessionState {
     private static func isRetryable(conerr code: Int) -> Bool { [4, 6, 20, 40, 41, 48].contains(code) }
     private static func isRetryable(end code: Int) -> Bool { code == 41 || code == 48 }
 
-    /// What a `CONERR` on the session's connection means.
+    /// The meaning of a `CONERR` on the session's connection.
     func refusal(code: Int, message: String) -> Refusal {
         switch self {
         case .idle:
@@ -107,7 +107,7 @@ extension SessionState {
         code == 65 && message.lowercased().contains("protocol version")
     }
 
-    /// What an `END` on the session's connection means. On a creation that was not answered yet it has no meaning.
+    /// The meaning of an `END` on the session's connection: ignored on a creation that was not answered yet.
     func closure(code: Int) -> Refusal {
         switch self {
         case .idle:
@@ -137,11 +137,11 @@ extension SessionState {
 enum ConnectionFailure: Equatable {
     /// The expected data did not arrive in time.
     case timeout
-    /// It broke, or ended before its last line.
+    /// The connection broke, or ended before its last line.
     case broken
-    /// It was answered by an HTTP status that is no success: the server did not process the request.
+    /// The response has an HTTP status that is no success: the server did not process the request.
     case refused
-    /// It could not be opened.
+    /// The connection could not be opened.
     case unreachable
 
     /// The failure that the end of a connection is.
@@ -189,6 +189,6 @@ enum Refusal: Equatable {
     case sessionLost(cause: String, wait: RetryWait)
     /// Reports an error that no retry can fix and disconnects.
     case final
-    /// It has no meaning now.
+    /// The notification has no meaning now.
     case ignored
 }

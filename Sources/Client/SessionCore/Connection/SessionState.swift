@@ -143,7 +143,7 @@ struct SessionCreation: Equatable {
         }
     }
 
-    /// What the creation waits for.
+    /// The event that the creation waits for.
     enum Step: Equatable {
         /// The WebSocket is being opened. *Leaves to* `greeting`.
         case opening
@@ -161,13 +161,13 @@ struct SessionCreation: Equatable {
     let address: String
     /// Whether a control link will be ignored: the value of the option when the creation began.
     let ignoresControlLink: Bool
-    /// What the creation waits for.
+    /// The event that the creation waits for.
     var step: Step
 }
 
 /// A session bound, or about to be bound, to a connection.
 struct SessionBinding: Equatable {
-    /// What the binding waits for.
+    /// The event that the binding waits for.
     enum Step: Equatable {
         /// `LOOP` on the response of an HTTP creation. *Leaves to* a new binding.
         case preflight(SessionCreation.Method)
@@ -207,13 +207,13 @@ struct SessionBinding: Equatable {
     let transport: SessionTransport
     /// The connection that carries the bind; nil between two HTTP polls.
     var connection: ConnectionID?
-    /// What the binding waits for.
+    /// The event that the binding waits for.
     var step: Step
 }
 
 /// A session that was interrupted.
 struct Recovery: Equatable {
-    /// What the recovery waits for.
+    /// The event that the recovery waits for.
     enum Step: Equatable {
         /// The pause before the first attempt. *Leaves to* `requested`.
         case firstPause
@@ -225,7 +225,7 @@ struct Recovery: Equatable {
 
     /// When the session was interrupted: when its last stable connection was lost.
     let since: Moment
-    /// What the recovery waits for.
+    /// The event that the recovery waits for.
     var step: Step
 
     /// The connection of the attempt under way.
@@ -245,7 +245,7 @@ struct RetryPause: Equatable {
 
 /// Where control and message requests go.
 enum ControlRoute: Equatable {
-    /// They wait.
+    /// Requests wait.
     case closed
     /// On the WebSocket that carries the stream.
     case socket(ConnectionID)

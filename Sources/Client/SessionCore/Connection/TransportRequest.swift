@@ -16,7 +16,7 @@ package struct TransportRequest: Sendable, Equatable {
         }
     }
 
-    /// What the connection is for.
+    /// The purpose of the connection.
     package var kind: TransportKind
     /// The address to connect to, as an `http` or `https` URL: host, optional port, optional path prefix.
     package var address: String

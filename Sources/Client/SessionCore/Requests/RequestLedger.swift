@@ -29,9 +29,9 @@ struct RequestLedger {
 
     /// The position of requests relative to those of subscriptions.
     enum Position {
-        /// Those that go out before the requests of subscriptions.
+        /// Before the requests of subscriptions.
         case beforeSubscriptions
-        /// Those that go out after them.
+        /// After the requests of subscriptions.
         case afterSubscriptions
     }
 

@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// What a subscription has received since `SUBOK` or `SUBCMD`; it ends with the subscription or the session.
+/// The data that a subscription has received since `SUBOK` or `SUBCMD`. They end with the subscription or the session.
 struct SubscriptionData: Sendable {
     /// The names and positions that go with every update.
     let layout: SubscriptionLayout

@@ -134,7 +134,7 @@ extension SubscriptionMachine {
     enum RowOutcome: Sendable, Equatable {
         /// Deliver it to the user, in COMMAND mode with the change of its key.
         case deliver(SubscriptionToken, ItemUpdate, CommandTable.Step?)
-        /// It is a second-level row: compose it with the first level.
+        /// A second-level row: compose the update with the first level.
         case compose(first: SubscriptionID, item: Int, key: String, ItemUpdate)
     }
 

@@ -16,7 +16,7 @@ struct SubscriptionMachine: Sendable {
 
     /// The consequence of the removal of a machine.
     enum Removal: Sendable, Equatable {
-        /// It was already being removed.
+        /// The subscription was already being removed.
         case none
         /// Nothing has to be sent; the machine is removed at once.
         case forgotten

@@ -250,6 +250,6 @@ package struct UpstreamCredits: Sendable, Hashable {
 }
 
 extension SubscriptionProperties {
-    /// What the subscription takes of its upstream, beside a session.
+    /// The credits of its upstream that the subscription needs, beside a session.
     package var credits: UpstreamCredits { UpstreamCredits(subscriptions: 1, items: countedItems) }
 }

@@ -4,7 +4,7 @@ internal import TLCP
 
 /// The present values of one subscription, updated by its events in order.
 ///
-/// It serves the getters of a `Subscription` and the first values of later readers. A copy is a snapshot that costs
+/// The table serves the getters of a `Subscription` and the first values of later readers. A copy is a snapshot that costs
 /// nothing until one of the two changes. Applying an update costs O(1).
 package struct ValueTable: Sendable {
     /// The properties of the subscription.

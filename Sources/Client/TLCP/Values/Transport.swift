@@ -1,6 +1,6 @@
 package import Primitives
 
-/// What a connection of a session is for.
+/// The purpose of a connection of a session.
 package enum TransportKind: Sendable, Hashable {
     /// A WebSocket, kept open until the client closes it.
     case webSocket
@@ -16,11 +16,11 @@ package enum TransportKind: Sendable, Hashable {
 package enum TransportEnd: Sendable, Equatable {
     /// HTTP: the response is complete. WebSocket: the peer closed the connection.
     case completed
-    /// It failed after it was opened.
+    /// The connection failed after it was opened.
     case failed(reason: String, kind: FailureKind = .other, status: Int? = nil)
-    /// It was answered by an HTTP status outside 200…299.
+    /// The response has an HTTP status outside 200…299.
     case refused(reason: String, kind: FailureKind = .other, status: Int? = nil)
-    /// It could not be opened, so that nothing was sent.
+    /// The connection could not be opened, so that nothing was sent.
     case unreachable(reason: String, kind: FailureKind = .other, status: Int? = nil)
     /// The server's public key matches none of the pins; no retry can help.
     case identityRejected(reason: String)

@@ -118,7 +118,7 @@ final class CompressedGroup {
         return result
     }
 
-    /// What a pass sends to the streams of a group.
+    /// The bytes that a pass sends to the streams of a group.
     struct Broadcasts {
         /// The bytes with their streams.
         private(set) var writes: [SharedWrite] = []

@@ -26,14 +26,14 @@ struct SubscriptionSourceState: Sendable, Equatable {
     let isActive: Bool
     /// Why the server last refused or removed it; nil since it was activated or confirmed.
     let lastError: UpstreamRefusal?
-    /// What the server's confirmation said; nil while the subscription is not subscribed.
+    /// The facts of the server's confirmation; nil while the subscription is not subscribed.
     var shape: SubscribedShape?
 
     /// Whether the server has confirmed it.
     var isSubscribed: Bool { shape != nil }
 }
 
-/// What the server told about a subscription when it confirmed it, and since.
+/// The facts about a subscription that the server has sent with its confirmation and later.
 struct SubscribedShape: Sendable, Equatable {
     /// The number of items.
     let itemCount: Int

@@ -1,6 +1,6 @@
 package import SessionCore
 
-/// What `subscription-error` says beside the code and message of the server: the members of the problem that a response
+/// The members of `subscription-error` beside the code and message of the server: the members of the problem that a response
 /// for the same refusal has.
 package struct RefusalText: Sendable {
     /// The type of the problem.

@@ -91,7 +91,7 @@ package final class HubShard: StreamFeed {
     }
 
     /// Closes the readers that hold most memory, until no budget is exceeded. Readers within an equal share of the budget
-    /// of all streams stay: the excess is not theirs, whoever holds it.
+    /// of all streams stay: they do not cause the excess.
     private func closeSlowest(_ news: inout FeedNews) {
         context.hasGreedyOwner = false
         let memory = context.memory

@@ -206,9 +206,9 @@ extension HubState {
 
     /// The treatment of unread events of a channel that a stream stops reading.
     enum UnreadEvents {
-        /// They are still delivered.
+        /// The unread events are still delivered.
         case retire
-        /// They are dropped.
+        /// The unread events are dropped.
         case drop
     }
 

@@ -83,7 +83,7 @@ struct Snapshot: Sendable {
 
 /// The sequences of a snapshot's events.
 enum SnapshotSequences: Sendable {
-    /// They rise one by one. The last event has the last one, also where events before it are omitted.
+    /// The numbers rise one by one. The last event has the last number, also where earlier events are omitted.
     case rising(from: UInt64, to: UInt64)
     /// All but the last event have the first one.
     case marked(first: UInt64, last: UInt64)

@@ -28,7 +28,7 @@ final class SnapshotPlace {
     /// The approximate size of the updates that are kept in bytes.
     private(set) var weight = 0
 
-    /// What happened to a row that is still to be read.
+    /// The change of a row that is still to be read.
     private enum Change {
         case updated(ConflatedUpdate, weight: Int)
         case deleted

@@ -51,7 +51,7 @@ final class Subscriber: StreamContent {
     private(set) var charged = 0
     /// The channels that it reads.
     private var cursors: [Cursor] = []
-    /// Those of them that have unread events.
+    /// The positions in channels that have unread events.
     var ready: [Cursor] = []
     /// Whether the shard marked it as due since the last visit.
     var isDue = true

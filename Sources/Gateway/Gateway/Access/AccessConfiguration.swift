@@ -16,7 +16,7 @@ package struct AccessConfiguration: Sendable, Equatable {
     package var publicFeeds: [FeedConfiguration] = []
     /// The API keys.
     package var keys: [KeyConfiguration] = []
-    /// Which tokens are accepted.
+    /// The tokens that are accepted.
     package var webTokens = WebTokenConfiguration()
     /// The cookie that may carry a key or token; nil: no cookie. Default `gateway_token`.
     package var cookie: String? = "gateway_token"
@@ -73,7 +73,7 @@ package struct KeyConfiguration: Sendable, Equatable {
     }
 }
 
-/// Which tokens are accepted, and the rights that they give.
+/// The tokens that are accepted, and the rights that they give.
 package struct WebTokenConfiguration: Sendable, Equatable {
     /// The names of claims.
     package struct Claims: Sendable, Equatable {

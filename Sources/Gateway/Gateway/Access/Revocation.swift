@@ -1,7 +1,7 @@
 internal import EventHub
 internal import SessionPool
 
-/// What callers have lost by a change of the configuration, or of the JWK set.
+/// The rights that callers have lost by a change of the configuration, or of the JWK set.
 struct Revocation: Sendable {
     private let policy: AccessPolicy
     private let changedKeys: Set<String>

@@ -150,7 +150,7 @@ final class TicketStore: Sendable {
     }
 }
 
-/// What a request for a stream asks for: a ticket reopens the stream that it has opened, and no other one.
+/// The stream that a request asks for: a ticket reopens the stream that it has opened, and no other stream.
 package struct StreamTarget: Sendable, Equatable {
     /// A digest of path and query, without the ticket and the id of the last event.
     package let digest: [UInt8]

@@ -8,7 +8,7 @@ package struct ClusterConfiguration: Sendable, Equatable {
         case nats
     }
 
-    /// What a member does while the engine is away.
+    /// The behavior of a member while the engine is away.
     package enum EngineLoss: String, Sendable, CaseIterable {
         /// Streams stay open and silent until the engine returns.
         case hold
@@ -28,7 +28,7 @@ package struct ClusterConfiguration: Sendable, Equatable {
     package var outboxBytes = 64 << 20
     /// The time without heartbeats after which a member is replaced. Default 1.5 s.
     package var suspect = Duration.milliseconds(1500)
-    /// What this member does while the engine is away. Default `hold`.
+    /// The behavior of this member while the engine is away. Default `hold`.
     package var onEngineLoss = EngineLoss.hold
     /// How long the engine must be away before this member serves its own readers alone. Default 5 s.
     package var patience = Duration.seconds(5)

@@ -2,7 +2,7 @@ package import Changes
 package import SessionCore
 package import SessionPool
 
-/// What a request is about to use, and may do only within the limits of its caller, of the gateway and of the upstreams.
+/// The resources that a request is about to use, within the limits of its caller, of the gateway and of the upstreams.
 package enum ResourceUse: Sendable {
     /// The shared subscriptions among the sources of a stream of a caller.
     case sources([SourceSelector], of: Caller)

@@ -109,7 +109,7 @@ struct LoopThread {
 /// The messages of other threads to a loop, in order, with an eventfd that wakes it if it sleeps. Valid as long as it
 /// is referenced, so that a late call after the end of the loop has no effect.
 final class LoopMailbox: Sendable {
-    /// What other threads make due.
+    /// The work that other threads make due.
     enum Cause: UInt8 {
         /// The feed. Removed by `takeFeed`.
         case feed = 2

@@ -56,13 +56,13 @@ extension HTTPHandler {
 package enum HTTPScreening {
     /// The function handles the request once its body is complete.
     case accept((HTTPRequest, HTTPResponder) -> HTTPDecision)
-    /// This response; the body is read and discarded.
+    /// A response; the body is read and discarded.
     case reject(HTTPResponse)
 }
 
 /// The decision of a handler on a request.
 package enum HTTPDecision {
-    /// This response, now.
+    /// A response that is sent at once.
     case respond(HTTPResponse)
     /// The responder will be used later, exactly once, from any thread. Later requests on the same connection wait
     /// for it.

@@ -96,11 +96,11 @@ package struct HTTPResponse: Sendable {
     package enum Body: Sendable {
         /// No bytes.
         case empty
-        /// These bytes; they are copied.
+        /// Bytes, which are copied.
         case bytes([UInt8])
-        /// These bytes; they are shared, not copied, and kept until they are sent.
+        /// Bytes that are shared, not copied, and kept until they are sent.
         case shared(SharedBytes)
-        /// This number of bytes, which are not sent: for a 304 and for responses to `HEAD` only.
+        /// A number of bytes that are not sent: for a 304 and for responses to `HEAD` only.
         case omitted(Int)
 
         /// The number of bytes.

@@ -1,4 +1,4 @@
-/// What the loop writes the bytes of a stream to. A trivial value: it keeps nothing open.
+/// The destination of the bytes of a stream. A trivial value, which keeps nothing open.
 enum StreamSink {
     /// A socket.
     case socket(Int32)

@@ -59,7 +59,7 @@ package struct PoolLimits: Equatable, Sendable {
 package struct CreditShortage: Equatable, Sendable {
     /// The upstream.
     package let upstream: String
-    /// What is missing.
+    /// The credits that are missing.
     package let missing: UpstreamCredits
     /// The credits of the pool at that time.
     package let held: UpstreamCredits
@@ -79,13 +79,13 @@ package struct CreditShortage: Equatable, Sendable {
 /// The credits of a pool: how much of the limits of its upstreams this process may use. Other processes have the rest.
 package struct PoolCredits: Sendable, Equatable {
     private struct Upstream: Equatable {
-        /// What may be open.
+        /// The sessions, subscriptions and items that may be open.
         var held = UpstreamCredits.none
         /// The held credits that belong to open sessions and subscriptions, and end with them.
         var bound = UpstreamCredits.none
         /// The bound credits that have ended, and were not taken yet.
         var ended = UpstreamCredits.none
-        /// What was unused throughout the present interval.
+        /// The credits that were unused throughout the present interval.
         var idle = UpstreamCredits.none
         /// Whether no further session can be had.
         var sharesSessions = false
@@ -99,7 +99,7 @@ package struct PoolCredits: Sendable, Equatable {
     /// The upstreams with credits, in the order of their names.
     package var names: [String] { upstreams.filter { !($0.value.held + $0.value.ended).isNone }.keys.sorted() }
 
-    /// What may be open on an upstream.
+    /// The credits of an upstream.
     package func held(of name: String) -> UpstreamCredits { upstreams[name]?.held ?? .none }
 
     /// Whether subscriptions share a session instead of opening one, because no further session can be had.
@@ -116,13 +116,13 @@ package struct PoolCredits: Sendable, Equatable {
         upstreams[name, default: Upstream()].sharesSessions = true
     }
 
-    /// This much is open now.
+    /// Records the credits that are in use now.
     mutating func used(_ used: UpstreamCredits, of name: String) {
         guard let upstream = upstreams[name] else { return }
         upstreams[name]?.idle = upstream.idle.limited(to: upstream.held - used)
     }
 
-    /// This much was closed.
+    /// Records the credits of sessions and subscriptions that were closed.
     mutating func closed(_ closed: UpstreamCredits, of name: String) {
         guard let upstream = upstreams[name], !upstream.bound.isNone else { return }
         let ended = upstream.bound.limited(to: closed)

@@ -3,7 +3,7 @@ package import SessionCore
 
 /// Decides which upstream session carries which shared subscription, and when either is closed.
 ///
-/// It does no I/O: time and the ids of new clients are arguments, and each method returns what to do as a list of
+/// The machine does no I/O: time and the ids of new clients are arguments, and each method returns what to do as a list of
 /// actions.
 package struct PoolMachine: ~Copyable {
     private struct Shared {
@@ -28,7 +28,7 @@ package struct PoolMachine: ~Copyable {
     private var byKey: [SharedKey: SharedID] = [:]
     private var nextShared: UInt64 = 1
     private var figures: [String: PoolFigures] = [:]
-    /// What the pool may have open, if other processes have their share of the limits; nil: all that the limits admit.
+    /// The credits of the pool, if other processes share the limits; nil: the pool may open all that the limits admit.
     private(set) var credits: PoolCredits?
 
     /// A machine with nothing open.

@@ -181,7 +181,7 @@ extension SharedSubscription: SubscriptionObserver {
         apply(CollectionOfOne(.failed(code: refusal.code, message: refusal.message)))
     }
 
-    /// What becomes of an update.
+    /// The result of an update.
     private enum UpdateOutcome {
         /// The resources have it. The calls that have it delivered are made without a lock.
         case passed([SubscriptionResource], [@Sendable () -> Void])

@@ -63,7 +63,7 @@ package struct ClientsResource: Sendable {
             try options?.apply(to: core.connectionOptions)
         }
         do {
-            // What a member of the cluster inherits is not limited: it was when it was made.
+            // The limit is checked when a client is created, not again when a member of the cluster inherits the client.
             let share = call.inheritedID == nil ? services.configuration.pool.dedicatedClientsShare : nil
             try services.access.owners.note(client.id, madeBy: call.caller, share: share)
             try services.checkPresent(call)

@@ -76,7 +76,7 @@ struct MCPReading: Sendable {
     /// The longest body of an operation, in bytes, which a result repeats.
     private static let mostBytes = 1 << 20
 
-    /// What the URIs of resources begin with.
+    /// The beginning of the URIs of resources.
     static let scheme = "feed://"
 
     /// The URI of a feed.

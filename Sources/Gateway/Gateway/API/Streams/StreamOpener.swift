@@ -27,7 +27,7 @@ package struct StreamOpener: Sendable {
         package var joined: [String: JoinedSubscription] = [:]
         /// The shared subscriptions that were opened for the stream.
         var opened: Set<SubscriptionID> = []
-        /// Those that were joined by the name of a feed.
+        /// The subscriptions that were joined by the name of a feed.
         package var typed: Set<SubscriptionID> = []
         package var clients: [StreamSource: ClientID] = [:]
 
@@ -84,7 +84,7 @@ package struct StreamOpener: Sendable {
         _ selectors: [SourceSelector],
         _ call: Call
     ) throws -> OperationResult {
-        // Others may have opened streams while the request waited for its admission.
+        // Other requests may have opened streams while this request waited for its admission.
         if let refusal = try refusal(call) { return .response(refusal) }
         let acquired = try acquire(selectors, for: call.caller)
         let id = services.coordination.makeStreamID()

@@ -1,6 +1,6 @@
 internal import JSONText
 
-/// What a caller uses of its limits.
+/// The limits of a caller, and their use.
 package struct CallerUse: Sendable, Equatable {
     /// The open streams.
     package var streams = 0

@@ -46,13 +46,13 @@ struct EncodedTable: Sendable {
 
 /// The tables that were encoded last, so that a table which is read more often than it changes is encoded once.
 ///
-/// They are found by their entity tags. A tag names a subscription and its version, and equal versions mean equal values.
+/// The tables are found by their entity tags. A tag names a subscription and its version, and equal versions mean equal values.
 /// The caller's rights to a subscription are checked before its table is looked up. The memory is bounded by the number of
 /// slots: a table replaces the one whose tag has the same slot.
 final class EncodedTables: Sendable {
-    /// What is kept of a table.
+    /// The kept part of a table.
     enum Kept: Sendable {
-        /// All of it.
+        /// The whole table.
         case whole(EncodedTable)
         /// The length without the ages, of a long table.
         case length(Int)
@@ -64,7 +64,7 @@ final class EncodedTables: Sendable {
 
     private let slots = RankedMutex([(tag: EntityTag, kept: Kept)?](repeating: nil, count: slotCount))
 
-    /// What is kept of the table with a tag; nil if nothing is.
+    /// The kept part of the table with a tag; nil: none.
     subscript(tag: EntityTag) -> Kept? {
         slots.withLock { slots in
             guard let present = slots[Self.slot(of: tag)], present.tag == tag else { return nil }

@@ -7,12 +7,12 @@ internal import SessionCore
 /// The requests that read values of shared subscriptions in the last second. An equal request finds its target read and, if
 /// nothing has changed since, its response encoded; its caller's rights and limits are checked as for any request.
 ///
-/// It does not join the subscription, which lingers for longer than a reading is kept. So a subscription that is read all
-/// the time is joined once a second, and readings keep none from being closed when its upstream is full.
+/// An equal request does not join the subscription, which lingers for longer than a reading is kept. So a subscription that is
+/// read all the time is joined once a second, and no reading prevents that it is closed when its upstream is full.
 final class RecentReadings: Sendable {
     /// A request that was answered at once.
     final class Reading: Sendable {
-        /// What the request asks for.
+        /// The query of the request.
         let query: ValuesQuery
         private let topic: SubscriptionID
         private let configuration: LiveConfiguration.Version

@@ -69,7 +69,7 @@ package struct APIKeys: Sendable {
 
     private let keys: [KeyConfiguration]
 
-    /// These keys. A key without a hash matches nothing.
+    /// The keys of a configuration. A key without a hash matches nothing.
     init(_ keys: [KeyConfiguration]) { self.keys = keys }
 
     /// The key that a caller presents; nil if it is not configured. All keys are compared, so that the time does not

@@ -40,7 +40,7 @@ struct WebToken: Sendable {
 
 /// The reason why a token is refused. The texts go to callers and logs: they name the rule, never the content.
 enum TokenRefusal: Error, Equatable, CaseIterable {
-    /// It is not three parts of base64url with two JSON objects.
+    /// The token is not three parts of base64url with two JSON objects.
     case malformed
     /// No key is configured for its algorithm.
     case algorithm
@@ -48,19 +48,19 @@ enum TokenRefusal: Error, Equatable, CaseIterable {
     case header
     /// No key has verified its signature.
     case signature
-    /// It has no expiry time.
+    /// The token has no expiry time.
     case withoutExpiry
-    /// It has expired.
+    /// The token has expired.
     case expired
     /// The time from its issue to its expiry is longer than the configuration permits.
     case lifetime
-    /// It is not valid yet.
+    /// The token is not valid yet.
     case early
-    /// It has another issuer.
+    /// The token has another issuer.
     case issuer
-    /// It is for another audience.
+    /// The token is for another audience.
     case audience
-    /// It has no subject.
+    /// The token has no subject.
     case subject
     /// A claim about rights has an unexpected type or value.
     case claim

@@ -7,7 +7,7 @@ package struct FeedConfiguration: Sendable, Equatable {
     package let name: String
     /// A short name for people; nil: none.
     package var title: String?
-    /// What the data is; nil: none.
+    /// The description of the data; nil: none.
     package var description: String?
     /// The upstream; nil: the default one.
     package var upstream: String?
@@ -54,7 +54,7 @@ package struct FeedItem: Sendable, Equatable {
 
     /// The item, or a pattern with a range of numbers, such as `item{1…30}`.
     package let pattern: String
-    /// What the items are; nil: not described.
+    /// The description of the items; nil: none.
     package let description: String?
     /// The names that the pattern stands for.
     package let names: [String]
@@ -92,7 +92,7 @@ package struct FeedField: Sendable, Equatable {
     package let type: FieldType
     /// The unit of its values; nil: none.
     package let unit: String?
-    /// What the values are; nil: not described.
+    /// The description of the values; nil: none.
     package let description: String?
 
     /// Reads `TYPE`, `TYPE UNIT`, and either with `, DESCRIPTION`; nil for an unknown type.

@@ -101,7 +101,7 @@ package enum OperationResult {
 
 /// A request with data for its response, which may be deferred, and for the metrics.
 ///
-/// It is an object, so that copies of a `Call` share it, and does not change.
+/// An object, which does not change, so that copies of a `Call` share the record.
 package final class CallRecord: Sendable {
     /// The request; without its body.
     let request: HTTPRequest

@@ -13,7 +13,7 @@ package enum UpstreamCodes {
     /// The meaning of a code, as a sentence; nil for an unknown code. Codes of Metadata Adapters are 0 or negative.
     package static func meaning(of code: Int, kind: Kind) -> String? { text(of: code, kind, in: meanings) }
 
-    /// What to do about a code, as a sentence; nil for an unknown code. The sentence names the settings of the upstream, or
+    /// The remedy for a code, as a sentence; nil for an unknown code. The sentence names the settings of the upstream, or
     /// without an upstream the options of a client.
     package static func cure(of code: Int, kind: Kind, upstream: String? = nil) -> String? {
         let settings = upstream.map { "upstreams.\($0)." } ?? ""
