@@ -108,6 +108,7 @@ let package = Package(
             ],
             exclude: ["Resources"]
         ),
+        module("Recording", ["CZlib", "JSONText", "Primitives"]),
         module("TestSupport", ["Changes", "SessionCore", "Primitives"], at: "TestSupport"),
         .target(name: "CFuzzerMain", cSettings: [.treatAllWarnings(as: .error)]),
         .executableTarget(
@@ -116,7 +117,7 @@ let package = Package(
                 "CFuzzerMain", "Changes", "JSONText", "TLCP", "SessionCore", "EventHub", "DemoServer", "TestSupport",
                 "StreamIO",
                 "Primitives",
-                "MicroHTTPD", "Gateway", crypto,
+                "MicroHTTPD", "Gateway", "Replication", "Recording", crypto,
             ],
             swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]

@@ -20,6 +20,8 @@ private let fuzzers: [(name: String, fuzzer: Fuzzer)] = [
     ("queries", fuzzQueries),
     ("tokens", fuzzTokens),
     ("configurations", fuzzConfigurations),
+    ("cluster-messages", fuzzClusterMessages),
+    ("recordings", fuzzRecordings),
 ]
 
 /// The fuzzer that the environment variable `FUZZER` names.
