@@ -34,6 +34,7 @@ final class OneTimeReading: Sendable {
     /// Responds at once or when the values are there, at the latest after the requested wait.
     func begin() throws -> OperationResult {
         do {
+            if services.hub.read(topic, { table, _ in table.isLarge }) == true { return try beginInBackground() }
             let change = services.readings.change(of: topic)
             var versions = CurrentVersions(of: topic, in: services.hub)
             if let response = decide(&versions) {
@@ -53,6 +54,25 @@ final class OneTimeReading: Sendable {
             leave()
             throw error
         }
+    }
+
+    /// Begins on the background queue, because the values of a large table take long to write.
+    private func beginInBackground() throws -> OperationResult {
+        let pending = try services.pendingResponse(call)
+        pending.onCompletion { self.leave() }
+        let isAdded = services.background.add {
+            if pending.isComplete { return }
+            let change = self.services.readings.change(of: self.topic)
+            var versions = CurrentVersions(of: self.topic, in: self.services.hub)
+            if let response = self.decide(&versions) { return pending.complete { response } }
+            if self.query.wait <= 0 { return pending.complete(self.late) }
+            self.wait(with: pending, since: change)
+        }
+        guard isAdded else {
+            pending.cancel()
+            throw Problem(.gatewayFull, detail: "Too many large requests are being processed.")
+        }
+        return .deferred
     }
 
     private func wait(with pending: PendingResponse, since change: WaitingReadings.Change?) {

@@ -32,7 +32,8 @@ final class RecentReadings: Sendable {
         /// Whether a request is still read in this way.
         func isValid(under present: LiveConfiguration.Version) -> Bool { configuration === present }
 
-        /// The response to an equal request; nil if the values are not complete any more. Throws 429 over a quota.
+        /// The response to an equal request; nil if the values are not complete any more, or many in the meantime. Throws 429
+        /// over a quota.
         func response(to call: Call, _ services: Services) throws(Problem) -> Response? {
             let (usage, caller) = (services.access.owners.usage, call.caller)
             try usage.add(topic.rawValue, query.properties, for: caller)
@@ -45,6 +46,7 @@ final class RecentReadings: Sendable {
             guard let version = hub.version(of: topic), version.isActive else { return nil }
             let known = latest.withLock { $0 }
             if known.version == version { return known }
+            guard hub.read(topic, { table, _ in table.isLarge }) == false else { return nil }
             var versions = CurrentVersions(of: topic, in: hub)
             guard let values = versions.version(for: query), values.isComplete else { return nil }
             if RecentReadings.mayKeep(values.content) { latest.withLock { $0 = values.content } }

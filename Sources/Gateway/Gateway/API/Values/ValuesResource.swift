@@ -86,14 +86,11 @@ struct ValuesResource: Sendable {
 
     // MARK: - Responses
 
-    /// From this number of values on, the background queue writes the table, which takes about 10 ms.
-    private static let largeCount = 50_000
-
     /// Whether the background queue writes a part of a large table.
     private func isLarge(_ target: Target, _ view: ValuesView) -> Bool {
         switch target {
         case .table: true
-        case .item(let item), .keys(let item): view.cellCount(of: item) > Self.largeCount
+        case .item(let item), .keys(let item): view.reading.table.isLarge(item: item)
         case .key, .value: false
         }
     }
@@ -102,7 +99,7 @@ struct ValuesResource: Sendable {
     private func reply(_ call: Call, _ find: @escaping Selection) throws -> OperationResult {
         let resource = try services.subscription(call)
         let view = ValuesView(resource, now: services.clock())
-        let isLarge = view.cellCount > Self.largeCount && (try? find(view)).map { self.isLarge($0, view) } == true
+        let isLarge = view.reading.table.isLarge && (try? find(view)).map { self.isLarge($0, view) } == true
         guard call.header("If-None-Match") != nil, let wait = PreferHeader(call.header("Prefer")).wait else {
             guard isLarge else { return .response(try response(view, call, find)) }
             return try services.perform(call, isLarge: true) {

@@ -122,16 +122,6 @@ struct ValuesView {
         }
     }
 
-    /// The number of values in the table, those of keys included.
-    var cellCount: Int { cells(inRows: itemCount + (isCommand ? table.keyCount : 0)) }
-
-    /// The number of values of an item, those of its keys included.
-    func cellCount(of item: Int) -> Int { cells(inRows: 1 + (isCommand ? table.keyCount(item: item) : 0)) }
-
-    private func cells(inRows rows: Int) -> Int {
-        rows.multipliedReportingOverflow(by: max(1, table.fieldBound ?? 0)).partialValue
-    }
-
     private var itemCount: Int { max(table.itemBound ?? 0, 0) }
 
     /// Writes the members of one item, without its age.

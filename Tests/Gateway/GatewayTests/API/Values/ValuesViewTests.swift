@@ -75,10 +75,10 @@ import Testing
             SubscriptionProperties(mode: .command, items: .list(["a", "b"]), fields: .list(names)),
             [.subscribed(itemCount: 2, fieldCount: 3, keyPosition: 1, commandPosition: 2)] + rows
         )
-        #expect(view.cellCount == 60_006)
-        #expect(view.cellCount(of: 1) == 60_003)
-        #expect(view.cellCount(of: 2) == 3)
-        #expect(merge.cellCount == 4)
+        #expect(view.reading.table.cellCount == 60_006)
+        #expect(view.reading.table.cellCount(item: 1) == 60_003)
+        #expect(view.reading.table.cellCount(item: 2) == 3)
+        #expect(merge.reading.table.cellCount == 4)
     }
 
     private func json(_ write: (inout JSONBytes) -> Void) throws -> JSONValue {
