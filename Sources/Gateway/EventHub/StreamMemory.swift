@@ -28,6 +28,9 @@ package final class StreamMemory: Sendable {
     /// The approximate memory in use, in bytes.
     package var used: Int { logs + pending }
 
+    /// The memory up to which windows are dropped and readers are closed: an eighth of the budget is free then.
+    var goal: Int { limit - limit / 8 }
+
     /// Whether the budget is exceeded.
     var isExceeded: Bool { logBytes.load(ordering: .relaxed) + pendingBytes.load(ordering: .relaxed) > limit }
 

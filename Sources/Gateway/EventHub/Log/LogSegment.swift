@@ -16,6 +16,8 @@ final class LogSegment: @unchecked Sendable {
     let firstOffset: Int
     /// The weight of the first values of rows among the topic's events before this segment.
     let firstValuesBefore: Int
+    /// The approximate size of the topic's segments before this one, in bytes.
+    let sizeBefore: Int
     /// The common parts of the segment's events.
     let context: TopicContext
     /// How many events the segment can hold.
@@ -29,7 +31,7 @@ final class LogSegment: @unchecked Sendable {
 
     private let memory: StreamMemory
     /// The approximate size in bytes.
-    private var size = 0
+    private(set) var size = 0
     private let records: UnsafeMutablePointer<LogRecord>
     private let buffers: [VariantBuffer?]
     /// The variants that the segment holds, with their buffers.
@@ -41,6 +43,7 @@ final class LogSegment: @unchecked Sendable {
         firstOrdinal: Int,
         firstOffset: Int,
         firstValuesBefore: Int,
+        sizeBefore: Int,
         context: TopicContext,
         variants: [Bool],
         capacity: Int,
@@ -52,6 +55,7 @@ final class LogSegment: @unchecked Sendable {
         self.firstOrdinal = firstOrdinal
         self.firstOffset = firstOffset
         self.firstValuesBefore = firstValuesBefore
+        self.sizeBefore = sizeBefore
         self.context = context
         self.capacity = capacity
         self.byteCapacity = byteCapacity

@@ -48,6 +48,7 @@ struct TopicLog {
             firstOrdinal: 0,
             firstOffset: 0,
             firstValuesBefore: 0,
+            sizeBefore: 0,
             context: context,
             variants: readers.map { $0 > 0 },
             capacity: Size.firstEvents,
@@ -65,6 +66,7 @@ struct TopicLog {
             tailNumber: tail.number,
             endOrdinal: tail.endOrdinal,
             weight: weight,
+            size: tail.sizeBefore + tail.size,
             firstValues: firstValues
         )
     }
@@ -218,6 +220,7 @@ struct TopicLog {
             firstOrdinal: tail.endOrdinal,
             firstOffset: weight,
             firstValuesBefore: firstValues,
+            sizeBefore: tail.sizeBefore + tail.size,
             context: context,
             variants: readers.map { $0 > 0 },
             capacity: capacity,
@@ -261,6 +264,8 @@ struct LogView: Sendable {
     let endOrdinal: Int
     /// The weight of all events of the topic.
     let weight: Int
-    /// The weight of those of them that are the first values of rows.
+    /// The approximate size of all segments of the topic so far, in bytes.
+    let size: Int
+    /// The weight of those events that are the first values of rows.
     let firstValues: Int
 }

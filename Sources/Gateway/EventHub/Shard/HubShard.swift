@@ -95,7 +95,7 @@ package final class HubShard: StreamFeed {
     private func closeSlowest(_ news: inout FeedNews) {
         context.hasGreedyOwner = false
         let memory = context.memory
-        let share = memory.limit / max(1, hub.locked { $0.streams.count })
+        let share = memory.goal / max(1, hub.locked { $0.streams.count })
         let holders = subscribers.values.map { ($0, $0.heldBytes) }.filter { $0.1 > 0 }.sorted { $0.1 > $1.1 }
         for (subscriber, held) in holders {
             let isGreedy = subscriber.charged > 0 && memory.ownerLimit < subscriber.ownerMemory.used

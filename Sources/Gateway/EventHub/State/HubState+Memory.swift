@@ -7,7 +7,7 @@ extension HubState {
     /// readers have yet to read stays.
     mutating func shrinkWindows() {
         guard memory.logs > nextShrink else { return }
-        let goal = memory.limit - memory.limit / 8
+        let goal = memory.goal
         var channels: [Channel] = subscriptions.values.map(\.channel)
         for client in clients.values { channels += client.channels + client.departed }
         let windows = channels.compactMap { channel in channel.log.lastPublished.map { (channel, $0) } }

@@ -62,6 +62,12 @@ final class Cursor {
     /// The weight of the unread events.
     var unreadWeight: Int { isAtEnd ? 0 : channel.view.weight - segment.offset(at: index) }
 
+    /// The approximate memory of the unread events, in bytes: more than their weight, because the log has their values too.
+    var unreadMemory: Int {
+        let (weight, view) = (unreadWeight, channel.view)
+        return weight > 0 ? Int(Double(weight) * Double(view.size) / Double(view.weight)) : 0
+    }
+
     /// The weight of the first values of rows among the unread events, those of the present segment left out.
     var unreadFirstValues: Int {
         guard number != channel.view.tailNumber, let next = segment.next else { return 0 }

@@ -324,7 +324,7 @@ final class Subscriber: StreamContent {
     }
 
     /// The memory that closing the stream would free, in bytes; that of logs only if no other reader needs them.
-    var heldBytes: Int { closeReason == nil ? ready.reduce(charged) { $0 + $1.unreadWeight } : 0 }
+    var heldBytes: Int { closeReason == nil ? ready.reduce(charged) { $0 + $1.unreadMemory } : 0 }
 
     /// Counts the pending events towards the memory budgets.
     func charge() {

@@ -70,6 +70,25 @@ internal import Testing
         #expect(try closeReasons(streams, harness) == ["slow-reader", nil])
     }
 
+    @Test func theOnlyReaderStaysWithinTheBudgetWhileATableIsSentForTheFirstTime() throws {
+        let harness = harness(memory: 400_000) {
+            $0.replayEvents = 16
+            $0.replayBytes = 1024
+        }
+        harness.addSubscription("s", rows)
+        let stream = try harness.open(.subscription("s"))
+        stream.isBlocked = true
+        // The log has rows twice, as values and as bytes: the memory is more than the weight of the unread events.
+        var number = 0
+        while number < 3_000, harness.hub.memory.used < 500_000 {
+            harness.publish(rows.update(["k\(number)", "ADD", "0"], snapshot: true))
+            harness.pass()
+            number += 1
+        }
+        #expect(harness.hub.memory.used <= 400_000)
+        #expect(try closeReasons([stream], harness) == ["slow-reader"])
+    }
+
     @Test func theSlowestReaderOfAnOwnerIsClosedWhenItsBudgetIsUsedUp() throws {
         let harness = harness(perOwner: 200_000)
         let streams = try blocked(harness, rows: [700, 600, 700, 1]) { $0 < 2 ? "greedy" : "modest" }
