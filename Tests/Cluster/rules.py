@@ -19,62 +19,62 @@ MUTANTS = [
     (
         "fence", "frames of members that were replaced are refused",
         (
-            LEDGER + ".swift", "!join(frame) { return .stale }",
+            LEDGER + "+Frames.swift", "!join(frame) { return .stale }",
             '!join(frame) { return isMutant("fence") ? .taken(applyRecords(frame)) : .stale }',
         ),
         (
-            LEDGER + ".swift", "while reader.remaining > 0, members[frame.member] != nil,",
+            LEDGER + "+Frames.swift", "while reader.remaining > 0, members[frame.member] != nil,",
             'while reader.remaining > 0, members[frame.member] != nil || isMutant("fence"),',
         ),
         (
-            LEDGER + "+Records.swift", "if let topic = topics[id] { return topic.owner == member",
+            LEDGER + "+Frames.swift", "if let topic = topics[id] { return topic.owner == member",
             'if isMutant("fence"), let topic = topics[id] { return tenure <= position || topic.owner == member }\n'
             "        if let topic = topics[id] { return topic.owner == member",
         ),
     ),
     (
         "tenure", "records of a former tenure are refused",
-        (LEDGER + "+Records.swift", "&& topic.tenure == tenure }", '&& (topic.tenure == tenure || isMutant("tenure")) }'),
+        (LEDGER + "+Frames.swift", "&& topic.tenure == tenure }", '&& (topic.tenure == tenure || isMutant("tenure")) }'),
     ),
     (
         "again", "a repeated frame is ignored",
-        (LEDGER + ".swift", "if frame.counter <= member.counter {", 'if frame.counter <= member.counter, !isMutant("again") {'),
+        (LEDGER + "+Frames.swift", "if frame.counter <= member.counter {", 'if frame.counter <= member.counter, !isMutant("again") {'),
         (
-            LEDGER + ".swift", "guard frame.counter == member.counter + 1 else",
+            LEDGER + "+Frames.swift", "guard frame.counter == member.counter + 1 else",
             'guard frame.counter == member.counter + 1 || isMutant("again") || isMutant("counter") else',
         ),
     ),
     ("counter", "a missing frame of a writer begins an epoch"),
     (
         "late", "a writer that has read another log begins an epoch",
-        (LEDGER + ".swift", "return isLate ? .stale : .lost", 'return isLate || isMutant("late") ? .stale : .lost'),
+        (LEDGER + "+Frames.swift", "return isLate ? .stale : .lost", 'return isLate || isMutant("late") ? .stale : .lost'),
     ),
     (
         "ghost", "a late repetition of the first frame of a removed member does not add it again",
-        (LEDGER + ".swift", "!removed.contains(frame.member)", '!removed.contains(frame.member) || isMutant("ghost")'),
+        (LEDGER + "+Frames.swift", "!removed.contains(frame.member)", '!removed.contains(frame.member) || isMutant("ghost")'),
     ),
     (
         "unreadable", "a frame in a format that some members do not read has no effect",
-        (LEDGER + ".swift", "!formats.contains(frame.format) {", '!formats.contains(frame.format), !isMutant("unreadable") {'),
+        (LEDGER + "+Frames.swift", "!formats.contains(frame.format) {", '!formats.contains(frame.format), !isMutant("unreadable") {'),
     ),
     (
         "foreign", "a specification of another member's resource is refused",
         (
-            LEDGER + "+Records.swift", "guard owner == member, topics[id] == nil,",
+            LEDGER + "+Owners.swift", "guard owner == member, topics[id] == nil,",
             'guard owner == member || isMutant("foreign"), topics[id] == nil,',
         ),
     ),
     (
         "unwanted", "a removed member wants no subscriptions any more",
         (
-            LEDGER + "+Removal.swift", "topics[id]?.wantedBy.remove(gone)",
+            LEDGER + "+Owners.swift", "topics[id]?.wantedBy.remove(gone)",
             'if !isMutant("unwanted") { topics[id]?.wantedBy.remove(gone) }',
         ),
     ),
     (
         "closed", "the prepared streams of a removed member are closed",
         (
-            LEDGER + "+Removal.swift", "if specified[id]?.isOpen != nil {",
+            LEDGER + "+Owners.swift", "if specified[id]?.isOpen != nil {",
             'if specified[id]?.isOpen != nil, !isMutant("closed") {',
         ),
     ),
@@ -93,14 +93,14 @@ MUTANTS = [
     (
         "holes", "missing frames are fetched",
         (
-            LOG + "LogDigest.swift", "guard position < known, early[position + 1] == nil else",
+            LOG + "LogReader.swift", "guard position < known, early[position + 1] == nil else",
             'guard position < known, early[position + 1] == nil, !isMutant("holes") else',
         ),
     ),
     (
         "order", "frames after a missing one wait",
         (
-            LOG + "LogDigest.swift", "guard let bytes = early.removeValue(forKey: position + 1) else { return nil }",
+            LOG + "LogReader.swift", "guard let bytes = early.removeValue(forKey: position + 1) else { return nil }",
             'if isMutant("order"), let next = early.keys.min() { position = next - 1 }\n'
             "        guard let bytes = early.removeValue(forKey: position + 1) else { return nil }",
         ),
@@ -108,37 +108,37 @@ MUTANTS = [
     (
         "generation", "another log is noticed after a connection",
         (
-            MEMBER + ".swift", "guard ledger != nil, created == generation.created else",
+            MEMBER + "+Connection.swift", "guard ledger != nil, created == generation.created else",
             'guard ledger != nil, created == generation.created || isMutant("generation") && created != nil else',
         ),
     ),
     (
         "older-copy", "a log that went back is noticed after a connection",
         (
-            MEMBER + ".swift", "if generation.last < inspectedFrom {",
+            MEMBER + "+Connection.swift", "if generation.last < inspectedFrom {",
             'if generation.last < inspectedFrom, !isMutant("older-copy") {',
         ),
     ),
     (
         "removal", "a member decides to remove another one when it can write that",
         (
-            MEMBER + "+Log.swift",
-            "guard isFollowing, inFlight == nil, let epoch",
-            'if isMutant("removal") { removeSilent(at: now) }\n        guard isFollowing, inFlight == nil, let epoch',
+            MEMBER + ".swift",
+            "guard isFollowing, writer.isIdle, let ledger",
+            'if isMutant("removal") { removeSilent(at: now) }\n        guard isFollowing, writer.isIdle, let ledger',
         ),
     ),
     (
         "in-flight", "a member appends a frame after it has read the one before it",
         (
-            MEMBER + "+Log.swift", "guard isFollowing, inFlight == nil, let epoch",
-            'guard isFollowing, inFlight == nil || isMutant("in-flight"), let epoch',
+            MEMBER + ".swift", "guard isFollowing, writer.isIdle, let ledger",
+            'guard isFollowing, writer.isIdle || isMutant("in-flight"), let ledger',
         ),
     ),
     (
         "resend", "a frame that the log does not have is appended again",
         (
-            MEMBER + "+Time.swift", "now - inFlight.sentAt >= timings.resend {",
-            'now - inFlight.sentAt >= timings.resend, !isMutant("resend") {',
+            MEMBER + "+Time.swift", "actions += resend(after: timings.resend, at: now)",
+            'if !isMutant("resend") { actions += resend(after: timings.resend, at: now) }',
         ),
     ),
     (
@@ -150,7 +150,7 @@ MUTANTS = [
     ),
     (
         "behind", "a member serves after it has read what the log had when it connected",
-        (MEMBER + ".swift", "isFollowing && position >= endAtConnection", 'isFollowing && (position >= endAtConnection || isMutant("behind"))'),
+        (MEMBER + "+Connection.swift", "isFollowing && position >= endAtConnection", 'isFollowing && (position >= endAtConnection || isMutant("behind"))'),
     ),
     (
         "reported", "an answer waits until the members of a new epoch have reported their resources",
@@ -162,18 +162,18 @@ MUTANTS = [
     (
         "missing", "a frame that the engine does not have is replaced by the state of another member",
         (
-            MEMBER + ".swift", "generation.last > reader.position } ?? false",
+            MEMBER + "+Connection.swift", "generation.last > reader.position } ?? false",
             'generation.last > reader.position && !isMutant("missing") } ?? false',
         ),
     ),
     (
         "inspections", "only the last inspection of the log counts",
         (
-            MEMBER + ".swift", "guard phase != .offline, inspections == 0 else",
+            MEMBER + "+Connection.swift", "guard phase != .offline, inspections == 0 else",
             'guard phase != .offline, inspections == 0 || isMutant("inspections") else',
         ),
         (
-            MEMBER + "+Log.swift", "phase == .offline || inspections > 0 ? []",
+            MEMBER + ".swift", "phase == .offline || inspections > 0 ? []",
             'phase == .offline || inspections > 0 && !isMutant("inspections") ? []',
         ),
         (
@@ -184,7 +184,7 @@ MUTANTS = [
     (
         "format", "members write a format that all of them read",
         (
-            MEMBER + "+Log.swift", "let members = ledger?.formats?.common(with: formats) ?? formats\n",
+            MEMBER + ".swift", "let members = ledger?.formats?.common(with: formats) ?? formats\n",
             'let members = isMutant("format") ? formats : ledger?.formats?.common(with: formats) ?? formats\n',
         ),
     ),
@@ -199,13 +199,13 @@ MUTANTS = [
     # Digest
     (
         "past", "a frame that was written on another past begins an epoch",
-        (MEMBER + "+Log.swift", "own != frame.digest", 'own != frame.digest, !isMutant("past")'),
+        (LOG + "LogReader.swift", "own != frame.digest", 'own != frame.digest, !isMutant("past")'),
     ),
     (
         "checksum", "a frame that the engine has changed begins an epoch",
         (
-            LEDGER + ".swift", "if stored.wrongChecksum(sum) != nil {",
-            'if stored.wrongChecksum(sum) != nil, !isMutant("checksum") {',
+            LEDGER + "+Frames.swift", "if entry.wrongSum != nil {",
+            'if entry.wrongSum != nil, !isMutant("checksum") {',
         ),
     ),
     (
@@ -217,12 +217,12 @@ MUTANTS = [
     ),
     (
         "divergence", "readers of two logs get a gap",
-        (MEMBER + ".swift", "if hasDiverged, let known, ", 'if hasDiverged, !isMutant("divergence"), let known, '),
+        (MEMBER + "+Connection.swift", "if hasDiverged, let known, ", 'if hasDiverged, !isMutant("divergence"), let known, '),
     ),
     (
         "digest-order", "the digest depends on the order of the frames",
         (
-            LOG + "LogDigest.swift", "value = SplitMix64.mixed(value ^",
+            LOG + "LogReader.swift", "value = SplitMix64.mixed(value ^",
             'if isMutant("digest-order") { return value = value &+ sum }\n        value = SplitMix64.mixed(value ^',
         ),
     ),
@@ -234,14 +234,14 @@ MUTANTS = [
     (
         "processed", "the log has the number up to which the events of a session were processed",
         (
-            LEDGER + "+Records.swift", "sessions[client]?.processed = max(session.processed, number)",
+            LEDGER + "+Frames.swift", "sessions[client]?.processed = max(session.processed, number)",
             'if !isMutant("processed") { sessions[client]?.processed = max(session.processed, number) }',
         ),
     ),
     (
         "adopted", "the new owner of the subscriptions continues their session",
         (
-            LEDGER + "+Removal.swift", "if clients[client]?.owner == gone {",
+            LEDGER + "+Owners.swift", "if clients[client]?.owner == gone {",
             'if clients[client]?.owner == gone, !isMutant("adopted") {',
         ),
     ),
@@ -255,7 +255,7 @@ MUTANTS = [
     (
         "sessions", "a member that is missing frames does not own its sessions",
         (
-            MEMBER + ".swift", "return isServing(at: now) && isMember",
+            MEMBER + "+Connection.swift", "return isServing(at: now) && isMember",
             'if isMutant("sessions") { return true }\n        return isServing(at: now) && isMember',
         ),
     ),
@@ -291,7 +291,7 @@ MUTANTS = [
     ),
     (
         "units", "the units of a removed member are free",
-        (LEDGER + "+Removal.swift", "quotas.releaseAll(of: gone)", 'if !isMutant("units") { quotas.releaseAll(of: gone) }'),
+        (LEDGER + "+Owners.swift", "quotas.releaseAll(of: gone)", 'if !isMutant("units") { quotas.releaseAll(of: gone) }'),
     ),
     (
         "credits", "a claim for credits waits until enough are free",

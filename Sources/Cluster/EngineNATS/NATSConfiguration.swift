@@ -1,3 +1,7 @@
+internal import CNATS
+internal import Glibc
+internal import Replication
+
 /// The connection to the engine, and the limits of its log.
 package struct NATSConfiguration: Sendable, Equatable {
     /// Addresses of the servers: `nats://` or `tls://`, host and port.
@@ -45,4 +49,53 @@ package struct NATSConfiguration: Sendable, Equatable {
             "republish":{"src":"\(name).in.>","dest":"\(name).out.>"}}
             """
     }
+}
+
+extension NATSConfiguration {
+    /// Sets the options of a connection.
+    func apply(to options: OpaquePointer?) throws {
+        let copies = servers.map { strdup($0) }
+        defer { for copy in copies { free(copy) } }
+        var addresses = copies.map { UnsafePointer<CChar>($0) }
+        try natsCheck(natsOptions_SetServers(options, &addresses, Int32(addresses.count)), "servers")
+        try natsCheck(natsOptions_SetName(options, name), "name")
+        try natsCheck(natsOptions_SetAllowReconnect(options, false), "options")
+        try natsCheck(natsOptions_SetTimeout(options, 2000), "options")
+        // A write that waits for the server holds the library's lock, so that other threads wait as well.
+        try natsCheck(natsOptions_SetWriteDeadline(options, 2000), "options")
+        try natsCheck(natsOptions_SetPingInterval(options, 1000), "options")
+        try natsCheck(natsOptions_SetMaxPingsOut(options, 3), "options")
+        if let user {
+            try natsCheck(natsOptions_SetUserInfo(options, user, password ?? ""), "user")
+        }
+        if let file = credentialsFile {
+            try natsCheck(natsOptions_SetUserCredentialsFromFiles(options, file, nil), "credentials file")
+        }
+        if let file = authoritiesFile {
+            try natsCheck(natsOptions_LoadCATrustedCertificates(options, file), "authorities file")
+        }
+        if let certificate = certificateFile, let key = keyFile {
+            try natsCheck(natsOptions_LoadCertificatesChain(options, certificate, key), "certificate")
+        }
+    }
+
+    /// Why a connection cannot be opened, and the setting to check.
+    static func cause(of status: natsStatus) -> String {
+        switch status {
+        case NATS_NO_SERVER: "nothing accepts connections there. Start NATS, or correct cluster.url."
+        case NATS_TIMEOUT: "it does not respond. Check cluster.url and the firewalls on the way."
+        case NATS_CONNECTION_AUTH_FAILED:
+            "it refuses the credentials. Check cluster.user, cluster.password and cluster.credentialsFile."
+        case NATS_SECURE_CONNECTION_REQUIRED: "it requires TLS. Use tls:// in cluster.url."
+        case NATS_SECURE_CONNECTION_WANTED: "it does not speak TLS. Use nats:// in cluster.url."
+        case NATS_SSL_ERROR: "the TLS handshake failed. Check cluster.tls and the certificate of the server."
+        default: "\(String(cString: natsStatus_GetText(status)))."
+        }
+    }
+}
+
+/// Throws for any other status than that of success.
+func natsCheck(_ status: natsStatus, _ subject: String) throws(EngineError) {
+    guard status != NATS_OK else { return }
+    throw .refused("\(subject): \(String(cString: natsStatus_GetText(status)))")
 }

@@ -1,7 +1,6 @@
 internal import CNATS
 internal import Dispatch
-internal import Glibc
-package import Replication
+internal import Replication
 internal import Synchronization
 
 /// One connection to a NATS server. The library does not reconnect: a new connection inspects the log before it
@@ -10,7 +9,7 @@ internal import Synchronization
 /// `@unchecked`: the library's handles are set by `open`, before another thread has the object, and destroyed by
 /// `deinit`; its calls may be made from any thread. All other state is protected by the mutex.
 package final class NATSConnection: EngineConnection, @unchecked Sendable {
-    private struct State {
+    struct State {
         var requests = RequestTable()
         var isClosed = false
     }
@@ -19,8 +18,8 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     private let process: UInt64
     private let receive: @Sendable (EngineInput) -> Void
     private let appends: String
-    private let inbox = "_INBOX.\(String(UInt64.random(in: .min ... .max), radix: 36))"
-    private let state = Mutex(State())
+    let inbox = "_INBOX.\(String(UInt64.random(in: .min ... .max), radix: 36))"
+    let state = Mutex(State())
     private var handle: OpaquePointer?
     private var subscriptions: [OpaquePointer] = []
 
@@ -43,33 +42,19 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     // MARK: - Opening
 
-    /// Why a connection cannot be opened, and the setting to check.
-    private static func cause(of status: natsStatus) -> String {
-        switch status {
-        case NATS_NO_SERVER: "nothing accepts connections there. Start NATS, or correct cluster.url."
-        case NATS_TIMEOUT: "it does not respond. Check cluster.url and the firewalls on the way."
-        case NATS_CONNECTION_AUTH_FAILED:
-            "it refuses the credentials. Check cluster.user, cluster.password and cluster.credentialsFile."
-        case NATS_SECURE_CONNECTION_REQUIRED: "it requires TLS. Use tls:// in cluster.url."
-        case NATS_SECURE_CONNECTION_WANTED: "it does not speak TLS. Use nats:// in cluster.url."
-        case NATS_SSL_ERROR: "the TLS handshake failed. Check cluster.tls and the certificate of the server."
-        default: "\(String(cString: natsStatus_GetText(status)))."
-        }
-    }
-
     /// Connects and subscribes; waits for the server.
     func open() throws {
         var options: OpaquePointer?
-        try check(natsOptions_Create(&options), "options")
+        try natsCheck(natsOptions_Create(&options), "options")
         defer { natsOptions_Destroy(options) }
-        try apply(configuration, to: options)
+        try configuration.apply(to: options)
         // Released by `natsClosed`, which the library calls once for each connection.
         let context = Unmanaged.passRetained(self)
         natsOptions_SetClosedCB(options, natsClosed, context.toOpaque())
         let status = natsConnection_Connect(&handle, options)
         guard status == NATS_OK else {
             context.release()
-            throw EngineError.notConnected(Self.cause(of: status))
+            throw EngineError.notConnected(NATSConfiguration.cause(of: status))
         }
         do {
             try subscribe("\(inbox).*", natsReplied)
@@ -77,36 +62,10 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
             try subscribe(configuration.broadcasts, natsBroadcastArrived)
             try subscribe(configuration.groupRequests, natsGroupRequestArrived)
             try subscribe(configuration.calls(of: process), natsCallArrived)
-            try check(natsConnection_FlushTimeout(handle, 2000), "flush")
+            try natsCheck(natsConnection_FlushTimeout(handle, 2000), "flush")
         } catch {
             close()
             throw error
-        }
-    }
-
-    private func apply(_ configuration: NATSConfiguration, to options: OpaquePointer?) throws {
-        let copies = configuration.servers.map { strdup($0) }
-        defer { for copy in copies { free(copy) } }
-        var servers = copies.map { UnsafePointer<CChar>($0) }
-        try check(natsOptions_SetServers(options, &servers, Int32(servers.count)), "servers")
-        try check(natsOptions_SetName(options, configuration.name), "name")
-        try check(natsOptions_SetAllowReconnect(options, false), "options")
-        try check(natsOptions_SetTimeout(options, 2000), "options")
-        // A write that waits for the server holds the library's lock, so that other threads wait as well.
-        try check(natsOptions_SetWriteDeadline(options, 2000), "options")
-        try check(natsOptions_SetPingInterval(options, 1000), "options")
-        try check(natsOptions_SetMaxPingsOut(options, 3), "options")
-        if let user = configuration.user {
-            try check(natsOptions_SetUserInfo(options, user, configuration.password ?? ""), "user")
-        }
-        if let file = configuration.credentialsFile {
-            try check(natsOptions_SetUserCredentialsFromFiles(options, file, nil), "credentials file")
-        }
-        if let file = configuration.authoritiesFile {
-            try check(natsOptions_LoadCATrustedCertificates(options, file), "authorities file")
-        }
-        if let certificate = configuration.certificateFile, let key = configuration.keyFile {
-            try check(natsOptions_LoadCertificatesChain(options, certificate, key), "certificate")
         }
     }
 
@@ -117,16 +76,10 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         let status = natsConnection_Subscribe(&subscription, handle, subject, handler, context.toOpaque())
         guard status == NATS_OK, let subscription else {
             context.release()
-            throw EngineError.refused("\(subject): \(String(cString: natsStatus_GetText(status)))")
+            return try natsCheck(status, subject)
         }
         natsSubscription_SetOnCompleteCB(subscription, natsCompleted, context.toOpaque())
         subscriptions.append(subscription)
-    }
-
-    private func check(_ status: natsStatus, _ subject: String) throws {
-        guard status == NATS_OK else {
-            throw EngineError.refused("\(subject): \(String(cString: natsStatus_GetText(status)))")
-        }
     }
 
     package func close() {
@@ -137,7 +90,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     }
 
     /// The library closed the connection, by request or because it broke.
-    func closed() {
+    fileprivate func closed() {
         let requests = state.withLock { state in
             state.isClosed = true
             return state.requests.removeAll()
@@ -157,7 +110,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         for message in ReplyPiece.messages(of: bytes, reply: number) { publish(message, to: address) }
     }
 
-    private func publish(_ bytes: [UInt8], to subject: String, replyTo: String? = nil) {
+    func publish(_ bytes: [UInt8], to subject: String, replyTo: String? = nil) {
         guard let handle else { return }
         // Messages that cannot be sent are lost, as on the network; frames are sent again.
         _ = bytes.withUnsafeBytes { bytes in
@@ -169,68 +122,9 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         }
     }
 
-    // MARK: - Requests
-
-    package func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame] {
-        let bodies = range.map { Array("{\"seq\":\($0)}".utf8) }
-        let subject = "$JS.API.DIRECT.GET.\(configuration.stream)"
-        let replies = try await request(subject, bodies, collecting: .messages(range.count), within: .seconds(3))
-        let frames = replies.map { StoredFrame(position: $0.sequence ?? 0, bytes: $0.bytes) }
-        return frames.sorted { $0.position < $1.position }
-    }
-
-    package func requestFromGroup(_ bytes: [UInt8], within time: Duration) async throws -> [UInt8] {
-        try await request(configuration.groupRequests, [bytes], collecting: .pieces, within: time)[0].bytes
-    }
-
-    package func call(
-        _ process: UInt64,
-        _ bytes: [UInt8],
-        within time: Duration,
-        sent: @escaping @Sendable () -> Void
-    ) async throws -> [UInt8] {
-        let subject = configuration.calls(of: process)
-        return try await request(subject, [bytes], collecting: .pieces, within: time, sent: sent)[0].bytes
-    }
-
-    package func notify(_ process: UInt64, _ bytes: [UInt8]) { publish(bytes, to: configuration.calls(of: process)) }
-
-    /// Sends messages whose replies go to one address, and waits for all replies.
-    func request(
-        _ subject: String,
-        _ bodies: [[UInt8]],
-        collecting: RequestTable.Collection,
-        within time: Duration,
-        sent: @escaping @Sendable () -> Void = {}
-    ) async throws -> [NATSReply] {
-        let token = state.withLock { state in state.isClosed ? nil : state.requests.add(collecting) }
-        guard let token else { throw EngineError.notConnected("closed") }
-        return try await withThrowingTaskGroup(of: [NATSReply]?.self) { group in
-            group.addTask {
-                try await withCheckedThrowingContinuation { continuation in
-                    guard self.state.withLock({ $0.requests.wait(for: token, continuation) }) else {
-                        return continuation.resume(throwing: EngineError.timeout)
-                    }
-                    for body in bodies { self.publish(body, to: subject, replyTo: "\(self.inbox).\(token)") }
-                    sent()
-                }
-            }
-            group.addTask {
-                try? await Task.sleep(for: time)
-                self.state.withLock { $0.requests.timedOut(token) }?.resume()
-                return nil
-            }
-            defer { group.cancelAll() }
-            while let result = try await group.next() {
-                if let replies = result { return replies }
-            }
-            throw EngineError.timeout
-        }
-    }
-
     // MARK: - Arriving
 
-    func replied(_ message: OpaquePointer) {
+    fileprivate func replied(_ message: OpaquePointer) {
         let token = String(cString: natsMsg_GetSubject(message)).split(separator: ".").last.flatMap { UInt64($0) }
         guard let token else { return }
         let reply = NATSReply(
@@ -248,19 +142,19 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         }
     }
 
-    func frameArrived(_ message: OpaquePointer) {
+    fileprivate func frameArrived(_ message: OpaquePointer) {
         guard let position = Self.header("Nats-Sequence", of: message).flatMap({ UInt64($0) }) else { return }
         receive(.frame(StoredFrame(position: position, bytes: Self.bytes(of: message))))
     }
 
-    func broadcastArrived(_ message: OpaquePointer) { receive(.broadcast(Self.bytes(of: message))) }
+    fileprivate func broadcastArrived(_ message: OpaquePointer) { receive(.broadcast(Self.bytes(of: message))) }
 
-    func groupRequestArrived(_ message: OpaquePointer) {
+    fileprivate func groupRequestArrived(_ message: OpaquePointer) {
         guard let address = natsMsg_GetReply(message) else { return }
         receive(.groupRequest(Self.bytes(of: message), replyTo: String(cString: address)))
     }
 
-    func callArrived(_ message: OpaquePointer) {
+    fileprivate func callArrived(_ message: OpaquePointer) {
         receive(.call(Self.bytes(of: message), replyTo: natsMsg_GetReply(message).map { String(cString: $0) }))
     }
 
@@ -275,4 +169,80 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         guard natsMsgHeader_Get(message, name, &value) == NATS_OK, let value else { return nil }
         return String(cString: value)
     }
+}
+
+// MARK: - Callbacks
+
+// The callbacks of the library, called on its threads. A message belongs to its callback, which destroys it.
+
+/// Passes a message to the connection of a context.
+private func pass(
+    _ message: OpaquePointer?,
+    _ context: UnsafeMutableRawPointer?,
+    to handle: (NATSConnection) -> (OpaquePointer) -> Void
+) {
+    defer { natsMsg_Destroy(message) }
+    guard let message, let context else { return }
+    handle(Unmanaged<NATSConnection>.fromOpaque(context).takeUnretainedValue())(message)
+}
+
+/// A frame of the log.
+private func natsFrameArrived(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
+    _ message: OpaquePointer?,
+    _ context: UnsafeMutableRawPointer?
+) {
+    pass(message, context, to: NATSConnection.frameArrived)
+}
+
+/// A reply to a request of this process.
+private func natsReplied(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
+    _ message: OpaquePointer?,
+    _ context: UnsafeMutableRawPointer?
+) {
+    pass(message, context, to: NATSConnection.replied)
+}
+
+/// A heartbeat of a member.
+private func natsBroadcastArrived(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
+    _ message: OpaquePointer?,
+    _ context: UnsafeMutableRawPointer?
+) {
+    pass(message, context, to: NATSConnection.broadcastArrived)
+}
+
+/// A request to all members.
+private func natsGroupRequestArrived(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
+    _ message: OpaquePointer?,
+    _ context: UnsafeMutableRawPointer?
+) {
+    pass(message, context, to: NATSConnection.groupRequestArrived)
+}
+
+/// A message to this process.
+private func natsCallArrived(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
+    _ message: OpaquePointer?,
+    _ context: UnsafeMutableRawPointer?
+) {
+    pass(message, context, to: NATSConnection.callArrived)
+}
+
+/// The last message of a subscription was delivered: releases the reference of `subscribe`.
+private func natsCompleted(_ context: UnsafeMutableRawPointer?) {
+    if let context { Unmanaged<NATSConnection>.fromOpaque(context).release() }
+}
+
+/// The connection is closed: releases the reference of `open`.
+private func natsClosed(_: OpaquePointer?, _ context: UnsafeMutableRawPointer?) {
+    guard let context else { return }
+    Unmanaged<NATSConnection>.fromOpaque(context).takeRetainedValue().closed()
 }

@@ -1,4 +1,5 @@
-internal import Replication
+package import Replication
+internal import Synchronization
 
 /// A reply to a request.
 struct NATSReply: Sendable {
@@ -136,5 +137,64 @@ struct RequestTable: Sendable {
 
     private mutating func complete(_ token: UInt64, _ result: Result<[NATSReply], any Error>) -> Completed? {
         pending.removeValue(forKey: token).map { Completed(continuation: $0.continuation, result: result) }
+    }
+}
+
+extension NATSConnection {
+    package func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame] {
+        let bodies = range.map { Array("{\"seq\":\($0)}".utf8) }
+        let subject = "$JS.API.DIRECT.GET.\(configuration.stream)"
+        let replies = try await request(subject, bodies, collecting: .messages(range.count), within: .seconds(3))
+        let frames = replies.map { StoredFrame(position: $0.sequence ?? 0, bytes: $0.bytes) }
+        return frames.sorted { $0.position < $1.position }
+    }
+
+    package func requestFromGroup(_ bytes: [UInt8], within time: Duration) async throws -> [UInt8] {
+        try await request(configuration.groupRequests, [bytes], collecting: .pieces, within: time)[0].bytes
+    }
+
+    package func call(
+        _ process: UInt64,
+        _ bytes: [UInt8],
+        within time: Duration,
+        sent: @escaping @Sendable () -> Void
+    ) async throws -> [UInt8] {
+        let subject = configuration.calls(of: process)
+        return try await request(subject, [bytes], collecting: .pieces, within: time, sent: sent)[0].bytes
+    }
+
+    package func notify(_ process: UInt64, _ bytes: [UInt8]) { publish(bytes, to: configuration.calls(of: process)) }
+
+    /// Sends messages whose replies go to one address, and waits for all replies.
+    func request(
+        _ subject: String,
+        _ bodies: [[UInt8]],
+        collecting: RequestTable.Collection,
+        within time: Duration,
+        sent: @escaping @Sendable () -> Void = {}
+    ) async throws -> [NATSReply] {
+        let token = state.withLock { state in state.isClosed ? nil : state.requests.add(collecting) }
+        guard let token else { throw EngineError.notConnected("closed") }
+        return try await withThrowingTaskGroup(of: [NATSReply]?.self) { group in
+            group.addTask {
+                try await withCheckedThrowingContinuation { continuation in
+                    guard self.state.withLock({ $0.requests.wait(for: token, continuation) }) else {
+                        return continuation.resume(throwing: EngineError.timeout)
+                    }
+                    for body in bodies { self.publish(body, to: subject, replyTo: "\(self.inbox).\(token)") }
+                    sent()
+                }
+            }
+            group.addTask {
+                try? await Task.sleep(for: time)
+                self.state.withLock { $0.requests.timedOut(token) }?.resume()
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let result = try await group.next() {
+                if let replies = result { return replies }
+            }
+            throw EngineError.timeout
+        }
     }
 }

@@ -247,7 +247,7 @@ struct LedgerHistoryTests {
         history.note(ledger(6_000), interval: interval, at: start)
         history.note(ledger(12_000), interval: interval, at: start)
         #expect(oldest(history, 12_000, after: 0) == 6_000)
-        history.applied(StoredFrame(position: 12_001, bytes: Array(repeating: 0, count: 32 << 20)))
+        history.bytes += 32 << 20
         history.note(ledger(12_001), interval: interval, at: start)
         #expect(oldest(history, 12_001, after: 0) == 12_000)
     }

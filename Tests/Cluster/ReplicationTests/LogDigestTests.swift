@@ -25,21 +25,21 @@ struct LogDigestTests {
     @Test
     func digestHasTheDocumentedValue() {
         var digest = LogDigest()
-        digest.add(StoredFrame(position: 6, bytes: Self.frame.bytes).sum, at: 6)
+        digest.add(LogEntry(StoredFrame(position: 6, bytes: Self.frame.bytes)).sum, at: 6)
         #expect(digest.value == 0x20A6_D70F_2C50_F060)
     }
 
     /// A flipped bit of the first bytes makes the frame a foreign message; any other one makes its checksum wrong.
     @Test
     func everyFlippedBitIsNoticed() {
-        let intact = StoredFrame(position: 1, bytes: Self.frame.bytes)
-        #expect(intact.wrongChecksum(intact.sum) == nil)
+        let intact = LogEntry(StoredFrame(position: 1, bytes: Self.frame.bytes))
+        #expect(intact.wrongSum == nil)
         for bit in 0..<Self.frame.bytes.count * 8 {
             var bytes = Self.frame.bytes
             bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-            let stored = StoredFrame(position: 1, bytes: bytes)
-            let isForeign = ClusterFrame(bytes) == nil && stored.sum != intact.sum
-            #expect(isForeign || stored.wrongChecksum(stored.sum) != nil, "bit \(bit)")
+            let entry = LogEntry(StoredFrame(position: 1, bytes: bytes))
+            let isForeign = ClusterFrame(bytes) == nil && entry.sum != intact.sum
+            #expect(isForeign || entry.wrongSum != nil, "bit \(bit)")
         }
     }
 

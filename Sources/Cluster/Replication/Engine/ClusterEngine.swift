@@ -83,3 +83,20 @@ extension EngineError: CustomStringConvertible {
         }
     }
 }
+
+/// The identity of the data of a log: it changes when the log is deleted and created again.
+package struct LogGeneration: Sendable, Equatable {
+    /// The time, or another mark, of the log's creation: equal only for the same data.
+    package var created: String
+    /// The first position that is kept.
+    package var first: UInt64
+    /// The last position that was written.
+    package var last: UInt64
+
+    /// The state of a log.
+    package init(created: String, first: UInt64, last: UInt64) {
+        self.created = created
+        self.first = first
+        self.last = last
+    }
+}

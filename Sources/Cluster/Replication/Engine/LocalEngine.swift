@@ -14,28 +14,28 @@ package struct LocalEngine: ClusterEngine {
 /// A log with one reader, its writer: a frame is received as soon as it is appended, so nothing is kept.
 private final class LocalLog: EngineConnection {
     private let receive: @Sendable (EngineInput) -> Void
-    /// The position of the last frame; nil once the log is closed.
-    private let last = Mutex<UInt64?>(0)
+    /// The position of the last frame.
+    private let last = Atomic<UInt64>(0)
+    private let isClosed = Atomic(false)
     private let created = "local-\(UInt64.random(in: .min ... .max))"
 
     init(_ receive: @escaping @Sendable (EngineInput) -> Void) { self.receive = receive }
 
     func inspectLog() async throws -> LogGeneration {
-        guard let last = last.withLock({ $0 }) else { throw EngineError.notConnected("closed") }
+        if isClosed.load(ordering: .relaxed) { throw EngineError.notConnected("closed") }
+        let last = last.load(ordering: .relaxed)
         return LogGeneration(created: created, first: last + 1, last: last)
     }
 
+    /// Called by one task, so that frames are received in order.
     func append(_ frame: [UInt8]) {
-        last.withLock { last in
-            guard let position = last else { return }
-            last = position + 1
-            // Inside the lock, so that frames are received in order.
-            receive(.frame(StoredFrame(position: position + 1, bytes: frame)))
-        }
+        if isClosed.load(ordering: .relaxed) { return }
+        let position = last.wrappingAdd(1, ordering: .relaxed).newValue
+        receive(.frame(StoredFrame(position: position, bytes: frame)))
     }
 
     func broadcast(_ bytes: [UInt8]) {
-        if last.withLock({ $0 != nil }) { receive(.broadcast(bytes)) }
+        if !isClosed.load(ordering: .relaxed) { receive(.broadcast(bytes)) }
     }
 
     func fetch(_: ClosedRange<UInt64>) async throws -> [StoredFrame] { throw EngineError.missing }
@@ -56,7 +56,6 @@ private final class LocalLog: EngineConnection {
     func reply(_: [UInt8], to _: String) {}
 
     func close() {
-        let wasOpen = last.withLock { $0.take() != nil }
-        if wasOpen { receive(.closed) }
+        if !isClosed.exchange(true, ordering: .relaxed) { receive(.closed) }
     }
 }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// One message of the log.
 ///
 ///     magic 'L' · format u8 · checksum u64 · kind u8 · member u64 · epoch u64 · previous u64 · digest u64 · counter u64
@@ -61,8 +63,7 @@ package struct ClusterFrame: Sendable, Equatable {
 
     /// Parses a frame without its checksum; nil for other bytes. The format of its records need not be known.
     package init?(_ bytes: [UInt8]) {
-        guard bytes.count >= Self.checksumEnd, bytes[0] == Self.magic, bytes[1] >= Self.firstFormat,
-            var frame = try? Wire<ClusterFrame>.content.value(bytes[Self.checksumEnd...])
+        guard Self.hasChecksum(bytes), var frame = try? Wire<ClusterFrame>.content.value(bytes[Self.checksumEnd...])
         else { return nil }
         frame.format = bytes[1]
         self = frame
@@ -70,38 +71,21 @@ package struct ClusterFrame: Sendable, Equatable {
 
     /// The bytes that are appended to the log.
     package var bytes: [UInt8] {
-        let rest = Wire<ClusterFrame>.content.bytes(self)
-        var writer = ByteWriter()
-        writer.byte(Self.magic)
-        writer.byte(format)
-        writer.fixed64(Self.checksum(of: rest[...], after: writer.bytes[...]))
-        return writer.bytes + rest
+        let (prefix, rest) = ([Self.magic, format], Wire<ClusterFrame>.content.bytes(self))
+        let sum = Checksum.of(rest[...], after: Checksum.of(prefix[...]))
+        return prefix + Wire<UInt64>.fixed64.bytes(sum) + rest
+    }
+
+    /// Whether bytes begin as those of a frame, whatever follows the checksum.
+    fileprivate static func hasChecksum(_ bytes: [UInt8]) -> Bool {
+        bytes.count >= checksumEnd && bytes[0] == magic && bytes[1] >= firstFormat
     }
 }
 
 extension Wire<ClusterFrame> {
     /// What follows the checksum.
     fileprivate static let content = Wire(
-        {
-            (
-                kind: ClusterFrame.Kind,
-                member: UInt64,
-                epoch: UInt64,
-                previous: UInt64,
-                digest: UInt64,
-                counter: UInt64,
-                payload: ArraySlice<UInt8>
-            ) in
-            ClusterFrame(
-                kind: kind,
-                member: member,
-                epoch: epoch,
-                previous: previous,
-                digest: digest,
-                counter: counter,
-                payload: payload
-            )
-        },
+        { ClusterFrame(kind: $0, member: $1, epoch: $2, previous: $3, digest: $4, counter: $5, payload: $6) },
         (\.kind, .raw(.byte)),
         (\.member, .fixed64),
         (\.epoch, .fixed64),
@@ -110,68 +94,6 @@ extension Wire<ClusterFrame> {
         (\.counter, .fixed64),
         (\.payload, .rest)
     )
-}
-
-extension ClusterFrame {
-    /// The checksum of the bytes after the checksum, and of those before it.
-    fileprivate static func checksum(of rest: ArraySlice<UInt8>, after prefix: ArraySlice<UInt8>) -> UInt64 {
-        Checksum.of(rest, after: Checksum.of(prefix))
-    }
-}
-
-extension StoredFrame {
-    /// The checksum of the bytes, for a frame of this format without its own checksum.
-    var sum: UInt64 {
-        guard let (prefix, _, rest) = parts else { return Checksum.of(bytes[...]) }
-        return ClusterFrame.checksum(of: rest, after: prefix)
-    }
-
-    /// The checksum of a frame that differs from the checksum of its bytes; nil for all other bytes.
-    func wrongChecksum(_ sum: UInt64) -> UInt64? {
-        guard let (_, checksum, _) = parts, checksum != sum else { return nil }
-        return checksum
-    }
-
-    private var parts: (prefix: ArraySlice<UInt8>, checksum: UInt64, rest: ArraySlice<UInt8>)? {
-        let end = ClusterFrame.checksumEnd
-        guard bytes.count >= end, bytes[0] == ClusterFrame.magic, bytes[1] >= ClusterFrame.firstFormat else {
-            return nil
-        }
-        var reader = ByteReader(bytes[ClusterFrame.prefixLength..<end])
-        guard let checksum = try? reader.fixed64() else { return nil }
-        return (bytes[..<ClusterFrame.prefixLength], checksum, bytes[end...])
-    }
-}
-
-/// A frame with its position in the log.
-package struct StoredFrame: Sendable, Equatable {
-    /// The position; the first one is 1.
-    package let position: UInt64
-    /// The message.
-    package let bytes: [UInt8]
-
-    /// A frame at a position.
-    package init(position: UInt64, bytes: [UInt8]) {
-        self.position = position
-        self.bytes = bytes
-    }
-}
-
-/// The identity of the data of a log: it changes when the log is deleted and created again.
-package struct LogGeneration: Sendable, Equatable {
-    /// The time, or another mark, of the log's creation: equal only for the same data.
-    package var created: String
-    /// The first position that is kept.
-    package var first: UInt64
-    /// The last position that was written.
-    package var last: UInt64
-
-    /// The state of a log.
-    package init(created: String, first: UInt64, last: UInt64) {
-        self.created = created
-        self.first = first
-        self.last = last
-    }
 }
 
 /// The formats of messages between members that a build reads and writes, by their numbers.
@@ -211,28 +133,131 @@ package struct Formats: Sendable, Hashable {
         let (oldest, newest) = (max(oldest, other.oldest), min(newest, other.newest))
         return oldest <= newest ? Formats(oldest, newest) : nil
     }
+}
 
-    /// The bytes with which a joining member requests the state.
-    package var bytes: [UInt8] { Wire<Formats>.formats.bytes(self) }
+/// A message of the log as a member reads it: parsed once for all decisions about it.
+struct LogEntry: Sendable {
+    /// The position in the log.
+    let position: UInt64
+    /// The number of bytes.
+    let size: Int
+    /// The checksum of the bytes, for a frame without its own checksum.
+    let sum: UInt64
+    /// The checksum that the frame states, if that is not `sum`: the engine has changed the frame.
+    let wrongSum: UInt64?
+    /// The frame; nil for other bytes.
+    let frame: ClusterFrame?
 
-    /// Reads the bytes of a request for the state; nil for other bytes.
-    package init?(_ bytes: [UInt8]) {
-        guard let formats = try? Wire<Formats>.formats.value(bytes) else { return nil }
-        self = formats
+    /// Parses a message.
+    init(_ stored: StoredFrame) {
+        let bytes = stored.bytes
+        position = stored.position
+        size = bytes.count
+        frame = ClusterFrame(bytes)
+        let (end, prefix) = (ClusterFrame.checksumEnd, ClusterFrame.prefixLength)
+        guard ClusterFrame.hasChecksum(bytes), let stated = try? Wire<UInt64>.fixed64.value(bytes[prefix..<end]) else {
+            (sum, wrongSum) = (Checksum.of(bytes[...]), nil)
+            return
+        }
+        sum = Checksum.of(bytes[end...], after: Checksum.of(bytes[..<prefix]))
+        wrongSum = stated == sum ? nil : stated
     }
 }
 
-extension Formats: CustomStringConvertible {
-    package var description: String { oldest == newest ? "\(oldest)" : "\(oldest) to \(newest)" }
+/// A checksum of bytes: 64 bits, made of eight bytes at a time. Any change of one of these words changes the checksum.
+enum Checksum {
+    private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
+
+    /// The checksum of bytes after a start value, for instance the checksum of the bytes before them.
+    static func of(_ bytes: ArraySlice<UInt8>, after start: UInt64 = 0) -> UInt64 {
+        bytes.withUnsafeBytes { bytes in
+            var sum = start ^ UInt64(bytes.count)
+            var index = 0
+            while index + 8 <= bytes.count {
+                add(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)), to: &sum)
+                index += 8
+            }
+            var rest: UInt64 = 0
+            for byte in bytes[index...].reversed() { rest = rest << 8 | UInt64(byte) }
+            add(rest, to: &sum)
+            return SplitMix64.mixed(sum)
+        }
+    }
+
+    private static func add(_ word: UInt64, to sum: inout UInt64) {
+        sum = (sum ^ word) &* factor
+        sum ^= sum >> 32
+    }
 }
 
-extension Wire<Formats> {
-    static let formats = Wire(
-        { (oldest: UInt8, newest: UInt8) throws(CodingError) in
-            guard oldest > 0, oldest <= newest else { throw .malformed }
-            return Formats(oldest, newest)
-        },
-        (\.oldest, .byte),
-        (\.newest, .byte)
-    )
+/// Writes the frames of a member: each after the one before it was read back from the log.
+struct FrameWriter: Sendable {
+    /// A frame that was appended and not read from the log yet.
+    private struct FrameInFlight {
+        /// The number of the outbox's records up to its last one.
+        let records: UInt64
+        var frame: ClusterFrame
+        let firstSentAt: Moment
+        var sentAt: Moment
+    }
+
+    /// The maximum number of records of one frame, and their maximum size in bytes.
+    private static let (frameRecords, frameBytes) = (256, 64 << 10)
+
+    private var counter: UInt64 = 0
+    private var inFlight: FrameInFlight?
+    /// The number of the outbox's records that were taken for frames.
+    private(set) var recordsTaken: UInt64 = 0
+    /// The records of the machine, which are written before those of the outbox.
+    var control: [ClusterRecord] = []
+
+    /// Whether the last frame was read from the log, so that the next one may be appended.
+    var isIdle: Bool { inFlight == nil }
+
+    /// The records of the next frame; nil if none waits.
+    ///
+    /// - Parameter outbox: The reports of a member; nil: the process does not belong to the cluster.
+    mutating func takeRecords(_ isMember: Bool, from outbox: inout Outbox) -> ArraySlice<UInt8>? {
+        guard control.isEmpty else {
+            defer { control = [] }
+            return control.flatMap(\.encoded)[...]
+        }
+        guard isMember, !outbox.isEmpty else { return nil }
+        defer { recordsTaken = outbox.recordsFramed }
+        return outbox.takeRecords(atMost: Self.frameRecords, bytes: Self.frameBytes)
+    }
+
+    /// The bytes of a frame to append, which gets the next number.
+    mutating func append(_ frame: ClusterFrame, at now: Moment) -> [UInt8] {
+        counter += 1
+        var frame = frame
+        frame.counter = counter
+        inFlight = FrameInFlight(records: recordsTaken, frame: frame, firstSentAt: now, sentAt: now)
+        return frame.bytes
+    }
+
+    /// Whether a frame of the log is the one in flight.
+    func isInFlight(_ frame: ClusterFrame?) -> Bool {
+        guard let frame, let own = inFlight?.frame else { return false }
+        return frame.member == own.member && frame.counter == own.counter
+    }
+
+    /// The frame in flight was read from the log. Returns the number of the outbox's records that the log has, and the time
+    /// since the frame was sent first.
+    mutating func read(at now: Moment) -> (records: UInt64, delay: Duration)? {
+        inFlight.take().map { ($0.records, now - $0.firstSentAt) }
+    }
+
+    /// The bytes of the frame in flight, to append it again; nil if there is none, or if it was sent within `time`.
+    ///
+    /// - Parameter format: Another format of its records.
+    mutating func repeated(after time: Duration = .zero, in format: UInt8? = nil, at now: Moment) -> [UInt8]? {
+        guard let sentAt = inFlight?.sentAt, now - sentAt >= time else { return nil }
+        inFlight?.sentAt = now
+        if let format { inFlight?.frame.format = format }
+        return inFlight?.frame.bytes
+    }
+
+    /// The process becomes another member, whose frames are counted from 1.
+    mutating func restart() { (counter, inFlight, control) = (0, nil, []) }
 }

@@ -32,7 +32,7 @@ struct LedgerHistory: Sendable {
     /// At most two, the older one first.
     private var entries: [Entry] = []
     /// The bytes of the frames since the last entry.
-    private var bytes = 0
+    var bytes = 0
 
     /// Begins with a ledger, and with an earlier one of the same epoch.
     mutating func restart(with ledger: ClusterLedger, after earlier: EarlierState? = nil, at now: Moment) {
@@ -40,9 +40,6 @@ struct LedgerHistory: Sendable {
         entries.append(Entry(ledger: ledger, takenAt: now))
         bytes = 0
     }
-
-    /// A frame was applied.
-    mutating func applied(_ frame: StoredFrame) { bytes += frame.bytes.count }
 
     /// Stores the present ledger if the last one is too far from it.
     mutating func note(_ ledger: ClusterLedger, interval: Duration, at now: Moment) {

@@ -3,6 +3,52 @@ package import Primitives
 
 /// Loading the state of the cluster: from a member that has it, or empty at the beginning of an epoch.
 extension MemberMachine {
+    enum Phase: Equatable {
+        /// No connection to the engine. *Entered* at start and by `disconnected`; *leaves to* `inspecting`.
+        case offline
+        /// Connected; it is not known yet whether the log is still the same. *Entered* by `connected`; *leaves to*
+        /// `loading`, `following`.
+        case inspecting
+        /// Without state. *Entered* by `logInspected`; *leaves to* `replaying`, `following`.
+        case loading(Loading)
+        /// Rebuilds the windows of recent events from the log. *Entered* by `stateArrived`; *leaves to* `following`,
+        /// `loading`.
+        case replaying
+        /// Applies the log in order. *Entered* by `logInspected`, `stateArrived`, `arrived`, `fetched` and `timePassed`;
+        /// *leaves to* `inspecting`, `loading`.
+        case following
+    }
+
+    struct Loading: Equatable {
+        let since: Moment
+        /// The requests for the state that were sent while the engine was reachable.
+        var requests = 0
+        /// When the next request is due, or the next repetition of `beginning`.
+        var nextRequest: Moment
+        /// Epochs that began before this position are unknown.
+        let base: UInt64
+        /// The frame that begins an epoch, if this member appended one.
+        var beginning: [UInt8]?
+        /// Whether members share no format with this one.
+        var isRefused = false
+    }
+
+    /// The reading of the log from an earlier state up to a snapshot.
+    struct Replay {
+        let snapshot: ClusterSnapshot
+        /// The ledger as of the last frame that was read.
+        var ledger: ClusterLedger
+        /// The time at which the member continues without recent events.
+        let deadline: Moment
+    }
+
+    /// The specified resources that this member owned in an epoch when it lost the state of the cluster, and whether each
+    /// of them is a prepared stream.
+    struct FormerResources: Equatable {
+        let epoch: UInt64
+        let areStreams: [String: Bool]
+    }
+
     /// The state for a joining member, without the values.
     package struct StateForMember {
         /// The format to send it in.
@@ -32,7 +78,7 @@ extension MemberMachine {
 
     mutating func loadingTimePassed(_ loading: Loading, at now: Moment) -> [MemberAction] {
         guard now >= loading.nextRequest else { return [] }
-        if !isLocal, let members = heardFormats.refusal(of: formats, since: now - timings.suspect) {
+        if !isLocal, let members = heardFormats.refusal(since: now - timings.suspect) {
             return refused(by: members, at: now)
         }
         if loading.isRefused {
@@ -89,28 +135,28 @@ extension MemberMachine {
         else { return load(snapshot, withWindows: false, at: now) }
         replay = Replay(snapshot: snapshot, ledger: earlier, deadline: now + timings.replay)
         phase = .replaying
-        read(from: earlier.position)
+        reader.restart(after: earlier.position, known: reader.known)
         return [.beginWindows(earlier)] + fetchIfBehind(at: now, always: true)
     }
 
     // MARK: - Windows of recent events
 
     /// Applies a frame between the earlier state and the snapshot.
-    mutating func replay(_ stored: StoredFrame, at now: Moment) -> [MemberAction] {
-        if let frame = ClusterFrame(stored.bytes), frame.kind == .records, !formats.contains(frame.format) {
+    mutating func replay(_ entry: LogEntry, at now: Moment) -> [MemberAction] {
+        if let frame = entry.frame, frame.kind == .records, !formats.contains(frame.format) {
             return endReplay(isComplete: false, at: now)
         }
-        guard let verdict = replay?.ledger.apply(stored), let replay else { return [] }
+        guard let verdict = replay?.ledger.apply(entry), let replay else { return [] }
         var changes: [Change] = []
         if case .taken(let effects) = verdict {
             changes = effects.compactMap { effect in if case .hub(let change) = effect { change } else { nil } }
         }
-        let extend = MemberAction.extendWindows(changes, at: stored.position)
+        let extend = MemberAction.extendWindows(changes, at: entry.position)
         let (own, other) = (replay.ledger.digest.value, replay.snapshot.ledger.digest.value)
-        let isEnd = stored.position == replay.snapshot.ledger.position
+        let isEnd = entry.position == replay.snapshot.ledger.position
         // The member that sent the snapshot is in the epoch, so it has read neither a gap nor the beginning of another one.
         if verdict == .lost || verdict == .epochStarted || isEnd && own != other {
-            return [extend] + diverged(LogDivergence(position: stored.position, own: own, other: other, member: nil))
+            return [extend] + diverged(LogDivergence(position: entry.position, own: own, other: other, member: nil))
         }
         return isEnd ? [extend] + endReplay(isComplete: true, at: now) : [extend]
     }
@@ -118,7 +164,7 @@ extension MemberMachine {
     mutating func replayTimePassed(_ deadline: Moment, at now: Moment) -> [MemberAction] {
         guard now >= deadline else { return fetchIfBehind(at: now) }
         // The frames after the snapshot must not wait for a result that is late.
-        isFetching = false
+        reader.isFetching = false
         return endReplay(isComplete: false, at: now)
     }
 
@@ -135,7 +181,9 @@ extension MemberMachine {
     private mutating func load(_ snapshot: ClusterSnapshot, withWindows: Bool, at now: Moment) -> [MemberAction] {
         ledger = snapshot.ledger
         replay = nil
-        if reader.position != snapshot.ledger.position { read(from: snapshot.ledger.position) }
+        if reader.position != snapshot.ledger.position {
+            reader.restart(after: snapshot.ledger.position, known: reader.known)
+        }
         history.restart(with: snapshot.ledger, after: withWindows ? snapshot.earlier : nil, at: now)
         digests.restart(with: snapshot.ledger.digest, at: snapshot.ledger.position)
         ages.reset()
@@ -146,20 +194,13 @@ extension MemberMachine {
         let restart = MemberAction.restart(
             epoch: snapshot.ledger.epoch,
             at: reader.position,
-            keeping: Set(holds.keys),
+            keeping: readers.ids,
             loading: snapshot,
             withWindows: withWindows
         )
         phase = .following
         join()
         return [restart] + surrenderFormerResources() + fetchIfBehind(at: now, always: true)
-    }
-
-    /// Reads the log from a position on, up to the present end.
-    private mutating func read(from position: UInt64) {
-        let known = reader.known
-        reader = LogReader(position: position)
-        reader.reaches(known)
     }
 
     /// Releases the resources that this member owned earlier in the epoch: other members have inherited them, and may have
@@ -173,14 +214,7 @@ extension MemberMachine {
     }
 
     /// Joins, and declares what local readers need.
-    mutating func join() {
-        control = isLeaving ? [] : [.join(info)]
-        newHolds = []
-        for (id, hold) in holds.sorted(by: { $0.key < $1.key }) {
-            control.append(.want(id: id, hold.key))
-            holds[id]?.stage = .wanting
-        }
-    }
+    mutating func join() { writer.control = (isLeaving ? [] : [.join(info)]) + readers.declareAll() }
 
     /// The state for a joining member that reads some formats; nil while this member must not reply, or shares none of them.
     package func state(for other: Formats, at now: Moment) -> StateForMember? {

@@ -10,7 +10,7 @@ extension MemberMachine {
             monitor.echoed(sentAt: heartbeat.sentAt, at: now)
             return []
         }
-        let other = heardFormats.heard(heartbeat, by: formats, at: now)
+        let other = heardFormats.heard(heartbeat, at: now)
         guard heartbeat.member != 0 else { return other + fetchIfBehind(at: now) }
         monitor.heard(heartbeat.member, at: now)
         if phase == .following, heartbeat.epoch == ledger?.epoch { reader.reaches(heartbeat.position) }
@@ -69,16 +69,23 @@ extension MemberMachine {
         ages.note(reader.position, at: now)
         history.note(ledger, interval: timings.window / Self.windowParts, at: now)
         hasSuspects = !suspects(at: now).isEmpty
-        retireUnwanted(at: now)
-        releaseIdle(at: now)
-        if let inFlight, now - inFlight.sentAt >= timings.resend { actions += resend(at: now) }
+        writer.control += carried.retire(ledger.topics, after: timings.linger, at: now)
+        writer.control += readers.dropIdle(after: timings.linger, at: now)
+        actions += resend(after: timings.resend, at: now)
         return actions + fetchIfBehind(at: now)
+    }
+
+    /// Whether only deadlines that are not near can change something: no frame is missing, and no member is late.
+    package func isQuiet(at now: Moment) -> Bool {
+        isSettled && (ledger?.members.keys.allSatisfy { $0 == member || monitor.hears($0, at: now) } ?? false)
     }
 
     /// Orders the removal of silent members. Called when a frame can be written: a removal that was decided earlier might
     /// be about a member that sends heartbeats again.
     mutating func removeSilent(at now: Moment) {
-        for silent in suspects(at: now) where removing.insert(silent).inserted { control.append(.remove(silent)) }
+        for silent in suspects(at: now) where removing.insert(silent).inserted {
+            writer.control.append(.remove(silent))
+        }
     }
 
     private func suspects(at now: Moment) -> [UInt64] {
@@ -87,65 +94,24 @@ extension MemberMachine {
         return monitor.suspects(among: members, me: member, at: now)
     }
 
-    /// The owner ends a shared subscription that no member has wanted for the linger time.
-    private mutating func retireUnwanted(at now: Moment) {
-        for (id, since) in unwantedSince.sorted(by: { $0.key < $1.key }) where now - since >= timings.linger {
-            guard let topic = ledger?.topics[id], topic.wantedBy.isEmpty, carried.contains(id) else {
-                unwantedSince[id] = nil
-                continue
-            }
-            if retiring.insert(id).inserted { control.append(.retire(id: id, tenure: topic.tenure)) }
-        }
-    }
-
     // MARK: - Local readers
 
     /// A local reader of a shared subscription was added; streams may be opened on it once `isReady` is true.
     package mutating func hold(_ id: String, _ key: SharedTopicKey) {
-        var hold = holds[id] ?? Hold(key: key, stage: .unknown, readers: 0)
-        hold.readers += 1
-        hold.idleSince = nil
-        if hold.stage == .wanted, ledger?.subscriptions[id]?.isActive == false {
-            // The server refused or ended the subscription: the owner subscribes again.
-            control.append(.want(id: id, key))
-        }
-        holds[id] = hold
-        if hold.stage == .unknown { newHolds.append(id) }
+        writer.control += readers.added(id, key, isRefused: ledger?.subscriptions[id]?.isActive == false)
     }
 
     /// Whether the log contains the `want` of this member for a shared subscription with local readers.
-    package func isReady(_ id: String) -> Bool { holds[id]?.stage == .wanted }
-
-    mutating func declareHolds() {
-        for id in newHolds {
-            guard let hold = holds[id], hold.stage == .unknown else { continue }
-            control.append(.want(id: id, hold.key))
-            holds[id]?.stage = .wanting
-        }
-        newHolds = []
-    }
+    package func isReady(_ id: String) -> Bool { readers.isWanted(id) }
 
     /// A local reader of a shared subscription was removed.
-    package mutating func release(_ id: String, at now: Moment) {
-        guard var hold = holds[id] else { return }
-        hold.readers -= 1
-        if hold.readers <= 0 { hold.idleSince = now }
-        holds[id] = hold
-    }
-
-    private mutating func releaseIdle(at now: Moment) {
-        for (id, hold) in holds.sorted(by: { $0.key < $1.key }) {
-            guard let since = hold.idleSince, now - since >= timings.linger, hold.stage != .wanting else { continue }
-            if hold.stage == .wanted { control.append(.unwant(id: id)) }
-            holds[id] = nil
-        }
-    }
+    package mutating func release(_ id: String, at now: Moment) { readers.removed(id, at: now) }
 
     /// Leaves the cluster: the subscriptions of this member are assigned to others at once.
     package mutating func leave() -> [MemberAction] {
         isLeaving = true
         guard isMember, isFollowing else { return [.left] }
-        control.append(.remove(member))
+        writer.control.append(.remove(member))
         removing.insert(member)
         return []
     }

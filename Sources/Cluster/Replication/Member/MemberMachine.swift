@@ -1,3 +1,4 @@
+internal import Changes
 package import Primitives
 
 /// Decides what one gateway process does as a member of a cluster.
@@ -13,107 +14,27 @@ package import Primitives
 /// Every state leaves to `offline` by `disconnected`. A member that follows the log belongs to the cluster from its own
 /// `join` until a `remove` of it; it then joins again under another number.
 package struct MemberMachine: ~Copyable, Sendable {
-    enum Phase: Equatable {
-        /// No connection to the engine. *Entered* at start and by `disconnected`; *leaves to* `inspecting`.
-        case offline
-        /// Connected; it is not known yet whether the log is still the same. *Entered* by `connected`; *leaves to*
-        /// `loading`, `following`.
-        case inspecting
-        /// Without state. *Entered* by `logInspected`; *leaves to* `replaying`, `following`.
-        case loading(Loading)
-        /// Rebuilds the windows of recent events from the log. *Entered* by `stateArrived`; *leaves to* `following`,
-        /// `loading`.
-        case replaying
-        /// Applies the log in order. *Entered* by `logInspected`, `stateArrived`, `arrived`, `fetched` and `timePassed`;
-        /// *leaves to* `inspecting`, `loading`.
-        case following
-    }
-
-    struct Loading: Equatable {
-        let since: Moment
-        /// The requests for the state that were sent while the engine was reachable.
-        var requests = 0
-        /// When the next request is due, or the next repetition of `beginning`.
-        var nextRequest: Moment
-        /// Epochs that began before this position are unknown.
-        let base: UInt64
-        /// The frame that begins an epoch, if this member appended one.
-        var beginning: [UInt8]?
-        /// Whether members share no format with this one.
-        var isRefused = false
-    }
-
-    /// The reading of the log from an earlier state up to a snapshot.
-    struct Replay {
-        let snapshot: ClusterSnapshot
-        /// The ledger as of the last frame that was read.
-        var ledger: ClusterLedger
-        /// The time at which the member continues without recent events.
-        let deadline: Moment
-    }
-
-    /// A frame that was appended and not read from the log yet.
-    struct FrameInFlight: Equatable {
-        let counter: UInt64
-        /// The number of the outbox's records up to its last one.
-        let records: UInt64
-        var bytes: [UInt8]
-        let firstSentAt: Moment
-        var sentAt: Moment
-    }
-
-    /// A shared subscription with local readers.
-    struct Hold: Equatable {
-        /// All holds return to `unknown` when the member is removed.
-        enum Stage: Equatable {
-            /// Its `want` was not appended yet. *Leaves to* `wanting`.
-            case unknown
-            /// Its `want` was appended and not read back yet. *Leaves to* `wanted`.
-            case wanting
-            /// Its `want` was read from the log.
-            case wanted
-        }
-
-        let key: SharedTopicKey
-        var stage: Stage
-        var readers: Int
-        var idleSince: Moment?
-    }
-
-    /// The specified resources that this member owned in an epoch when it lost the state of the cluster, and whether each
-    /// of them is a prepared stream.
-    struct FormerResources: Equatable {
-        let epoch: UInt64
-        let areStreams: [String: Bool]
-    }
-
-    /// The maximum number of records of one frame, and their maximum size in bytes.
-    static let frameRecords = 256
-    static let frameBytes = 64 << 10
-    /// The maximum number of frames that one request fetches.
-    static let fetchLimit: UInt64 = 512
-
     let timings: ClusterTimings
     private(set) var info: MemberInfo
     /// Names the process.
     package let process: UInt64
     let groups: Int
     var configuration: UInt64
-    private var seed: UInt64
+    var seed: UInt64
 
     var phase = Phase.offline
     /// Whether the log is that of this process alone, because the engine is away.
-    package private(set) var isLocal = false
+    package internal(set) var isLocal = false
     var created: String?
     var firstKept: UInt64 = 0
     /// The position of the last frame when the log was inspected.
-    private var endAtConnection: UInt64 = 0
+    var endAtConnection: UInt64 = 0
     /// The number of orders to inspect the log without a result, and the position of this member at the last one.
-    private(set) var inspections = 0
-    private var inspectedFrom: UInt64 = 0
+    var inspections = 0
+    var inspectedFrom: UInt64 = 0
     /// The epoch and the position up to which this member has applied the log when it lost the state of the cluster.
-    private var former: (epoch: UInt64, position: UInt64)?
-    var reader = LogReader(position: 0)
+    var former: (epoch: UInt64, position: UInt64)?
+    var reader = LogReader()
     package internal(set) var ledger: ClusterLedger?
     /// The replay, in the phase `replaying`.
     var replay: Replay?
@@ -123,40 +44,28 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// Whether the engine has shown two logs in this epoch, and the log is being inspected to begin another one.
     var hasDiverged = false
     package internal(set) var member: UInt64
-    var counter: UInt64 = 0
     package internal(set) var isMember = false
     var isLeaving = false
-    var inFlight: FrameInFlight?
-    /// The number of the outbox's records that were taken for frames.
-    var recordsTaken: UInt64 = 0
-    var control: [ClusterRecord] = []
-    var holds: [String: Hold] = [:]
-    /// Those of them without a record in the log.
-    var newHolds: [String] = []
-    var carried: Set<String> = []
-    var unwantedSince: [String: Moment] = [:]
-    var retiring: Set<String> = []
+    var writer = FrameWriter()
+    var readers = LocalReaders()
+    var carried = CarriedTopics()
     var removing: Set<UInt64> = []
     /// Whether members were silent when the deadlines were checked last.
     var hasSuspects = false
     var monitor: HeartbeatMonitor
     var joinSeen: [UInt64: Moment] = [:]
     var nextHeartbeat = Moment.zero
-    var behindSince: Moment?
     /// The epochs that this member has been in, newest last.
-    private var pastEpochs: [UInt64] = []
+    var pastEpochs: [UInt64] = []
     /// The time at which the epoch began for this member, or for the one that sent it the state; nil: long ago.
     var epochSeenAt: Moment?
     /// Which requests with an `Idempotency-Key` have expired.
     var ages = PositionAges(lifetime: IdempotentRequests.lifetime)
-    var isFetching = false
-    /// The time since which the engine has replied to all requests that it does not have the next frame; nil: it has.
-    var missingSince: Moment?
     /// The time at which a member was in another epoch while this one had read the whole log; nil: none was.
     var otherEpochSince: Moment?
     var formerResources: FormerResources?
     /// The formats of other processes, from their heartbeats.
-    var heardFormats = HeardFormats()
+    var heardFormats: HeardFormats
     /// The digests of the members' configurations, from their heartbeats.
     var configurations: [UInt64: UInt64] = [:]
     var counters = MemberCounters()
@@ -187,6 +96,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         member = SplitMix64.mixed(seed &+ 1)
         self.seed = seed &+ 2
         monitor = HeartbeatMonitor(timings: timings)
+        heardFormats = HeardFormats(own: formats)
     }
 
     /// A new random number, never 0.
@@ -199,182 +109,186 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The formats that this member reads and writes.
     package var formats: Formats { info.formats }
 
-    /// The position up to which the log is applied.
-    package var position: UInt64 { reader.position }
-
-    /// Whether streams may be opened on this member, and requests answered from its ledger: not before it has read what
-    /// the log had when its connection was opened.
-    package func isServing(at now: Moment) -> Bool {
-        isFollowing && position >= endAtConnection && monitor.isReachable(at: now)
-    }
-
-    /// Whether no other member can have adopted the sessions of this one: it is not leaving, has not been missing frames
-    /// for `fetchDelay`, and its last heartbeat is too recent for others to suspect it.
-    package func ownsSessions(at now: Moment) -> Bool {
-        let isBehind = behindSince.map { now - $0 >= timings.fetchDelay } ?? false
-        return isServing(at: now) && isMember && !removing.contains(member) && !isBehind
-    }
-
-    /// The owner of a client or subscription, according to the log as far as this member has applied it.
-    package func holder(of id: String) -> ResourceHolder {
-        guard let ledger, let owner = ledger.owner(of: id) else { return .unknown }
-        guard let owner else { return .none }
-        if owner == member { return .own }
-        return ledger.members[owner].map { .process($0.info.process) } ?? .none
-    }
-
-    /// Whether an epoch is an earlier one of this member: its state is newer than all events of that epoch.
-    package func isPast(_ epoch: UInt64) -> Bool {
-        guard let ledger else { return false }
-        if ledger.earlierEpochs.contains(epoch) { return true }
-        guard let place = pastEpochs.firstIndex(of: epoch) else { return false }
-        return place < pastEpochs.firstIndex(of: ledger.epoch) ?? 0
-    }
-
-    /// The state of a ticket. A ticket of an epoch that this member has not read yet counts as unused: the log decides about its use.
-    package func state(of ticket: TicketUse) -> TicketState {
-        if let ledger, ledger.epoch == ticket.epoch { return ledger.ticketUses.state(of: ticket) }
-        return isPast(ticket.epoch) ? .void : .unused
-    }
-
-    /// The position of the record with which a request began if its key has expired, else 0.
-    package func expiredPosition(of key: RecordKey) -> UInt64 {
-        guard let position = ledger?.requests.position(of: key), position <= ages.expired else { return 0 }
-        return position
-    }
-
-    /// Stores the epoch that the member enters.
-    mutating func noteEpoch(_ epoch: UInt64) {
-        if !pastEpochs.contains(epoch) { pastEpochs = (pastEpochs + [epoch]).suffix(ClusterLedger.remembered) }
-    }
+    /// Whether this member belongs to the cluster and misses no frame: until an input arrives, only deadlines change that.
+    package var isSettled: Bool { isFollowing && isMember && reader.behindSince == nil }
 
     /// Whether the ledger has the resources of the members: after the beginning of an epoch they report them again.
     package func isComplete(at now: Moment) -> Bool {
         isFollowing && (epochSeenAt.map { now - $0 >= timings.reporting } ?? true)
     }
 
-    /// Whether this member belongs to the cluster and misses no frame: until an input arrives, only deadlines change that.
-    package var isSettled: Bool { isFollowing && isMember && behindSince == nil }
-
     var isFollowing: Bool { phase == .following && ledger != nil }
 
-    // MARK: - Connection
+    // MARK: - Reading
 
-    /// Whether there is no contact to the log.
-    package var isDetached: Bool { phase == .offline || phase == .inspecting }
+    /// A frame arrived.
+    package mutating func arrived(_ frame: StoredFrame, at now: Moment) -> [MemberAction] {
+        if frame.position <= reader.position, let divergence = contradiction(by: frame) { return diverged(divergence) }
+        if reader.arrived(frame), frame.position == reader.position + 1 { reader.missingSince = nil }
+        return drain(at: now) + fetchIfBehind(at: now)
+    }
 
-    /// A connection to the engine is open; frames are received from now on.
+    /// Missing frames were fetched: in any order, and possibly not all of them.
+    package mutating func fetched(_ frames: [StoredFrame], at now: Moment) -> [MemberAction] {
+        reader.isFetching = false
+        let position = reader.position
+        for frame in frames {
+            if frame.position <= reader.position, let other = contradiction(by: frame) { return diverged(other) }
+            if reader.arrived(frame) { counters.framesFetched += 1 }
+        }
+        let actions = drain(at: now)
+        let hasNext = reader.position > position
+        reader.missingSince = hasNext ? nil : reader.missingSince ?? now
+        return actions + fetchIfBehind(at: now, always: hasNext)
+    }
+
+    /// Missing frames could not be fetched.
     ///
-    /// - Parameter isLocal: Whether it is the log of this process alone, which replaces that of an engine that is away.
-    package mutating func connected(isLocal: Bool = false, at now: Moment) -> [MemberAction] {
-        if isLocal != self.isLocal { leaveLog() }
-        self.isLocal = isLocal
-        phase = .inspecting
-        monitor.connected(at: now)
-        nextHeartbeat = now
-        isFetching = false
-        inspections = 0
-        return [inspectLog()]
+    /// - Parameter isMissing: Whether the engine has replied that it does not have the first of them.
+    package mutating func fetchFailed(isMissing: Bool, at now: Moment) -> [MemberAction] {
+        reader.isFetching = false
+        reader.missingSince = isMissing ? reader.missingSince ?? now : nil
+        if phase == .replaying { return endReplay(isComplete: false, at: now) }
+        reader.behindSince = now
+        return phase == .offline || inspections > 0 ? [] : [inspectLog()]
     }
 
-    /// Orders to inspect the log. Only the result of the last order is used.
-    mutating func inspectLog() -> MemberAction {
-        inspections += 1
-        inspectedFrom = reader.position
-        return .inspectLog
-    }
-
-    /// The connection is closed.
-    package mutating func disconnected() {
-        phase = .offline
-        replay = nil
-        monitor.disconnected()
-        isFetching = false
-        behindSince = nil
-    }
-
-    /// The generation and extent of the log were read.
-    package mutating func logInspected(_ generation: LogGeneration, at now: Moment) -> [MemberAction] {
-        inspections = max(0, inspections - 1)
-        guard phase != .offline, inspections == 0 else { return [] }
-        firstKept = generation.first
-        endAtConnection = generation.last
-        isFetching = false
-        let known = ledger?.epochPosition ?? replay?.snapshot.ledger.epochPosition
-        if hasDiverged, let known, created == generation.created {
-            return enter(from: generation.last, knowingFrom: known, beginning: true, at: now)
+    /// Applies the frames that can be applied in order.
+    mutating func drain(at now: Moment) -> [MemberAction] {
+        var actions: [MemberAction] = []
+        while phase != .inspecting, phase != .offline, let frame = reader.next() {
+            actions += apply(LogEntry(frame), at: now)
         }
-        guard ledger != nil, created == generation.created else {
-            created = generation.created
-            return enter(from: generation.last, beginning: isLocal, at: now)
+        if reader.position >= reader.known { reader.behindSince = nil }
+        return actions
+    }
+
+    private mutating func apply(_ entry: LogEntry, at now: Moment) -> [MemberAction] {
+        let position = entry.position
+        counters.framesApplied += 1
+        if case .loading(let loading) = phase { return beginAtEpoch(entry, loading, now) }
+        if !isMember, isUnreadable(entry) { return enter(from: position, at: now) }
+        if phase == .replaying { return replay(entry, at: now) }
+        if let frame = entry.frame, frame.kind == .records, frame.epoch == ledger?.epoch,
+            let divergence = digests.otherPast(of: frame)
+        {
+            return diverged(divergence)
         }
-        // Frames may have arrived since the order.
-        if generation.last < inspectedFrom {
-            // Readers may have events that the log has lost, so no stream can be resumed, here or on other members.
-            return enter(from: generation.last, beginning: true, at: now)
+        history.bytes += entry.size
+        guard let verdict = ledger?.apply(entry), let digest = ledger?.digest else { return [] }
+        digests.append(digest, at: position)
+        switch verdict {
+        case .taken(let effects):
+            let written = ownFrameRead(entry, now)
+            return perform(effects, of: entry, now) + written
+        case .again:
+            counters.framesIgnoredRepeated += 1
+            return [.apply([], at: position)] + ownFrameRead(entry, now)
+        case .stale:
+            counters.framesIgnoredStale += 1
+            // A member that shared a format with others may have been refused because of one that has joined before.
+            if !isMember, writer.isInFlight(entry.frame) { return enter(from: position, at: now) }
+            return [.apply([], at: position)]
+        case .unreadable:
+            counters.framesIgnoredStale += 1
+            let isOwn = writer.isInFlight(entry.frame)
+            return [.apply([], at: position)] + (isOwn ? resend(in: writtenFormat(at: now), at: now) : [])
+        case .damaged:
+            let written = entry.wrongSum ?? entry.sum
+            return diverged(LogDivergence(position: position, own: entry.sum, other: written, member: nil))
+        case .lost:
+            return enter(from: position, at: now)
+        case .epochStarted:
+            return restarted(at: position, now)
         }
-        // The state of a member that has applied a lost frame replaces it.
-        let isLost = missingSince.map { now - $0 >= timings.lost && generation.last > reader.position } ?? false
-        if isLost || generation.first > reader.position + 1 { return enter(from: generation.last, at: now) }
-        phase = .following
-        reader.reaches(generation.last)
-        var actions = drain(at: now)
-        if inFlight != nil, phase == .following { actions += resend(at: now) }
-        return actions + fetchIfBehind(at: now, always: missingSince == nil)
     }
 
-    /// Starts without state: requests the state of the members, or begins an epoch at once.
-    ///
-    /// - Parameter base: The position from which all beginnings of epochs are known; nil: from `position`.
-    mutating func enter(
-        from position: UInt64,
-        knowingFrom base: UInt64? = nil,
-        beginning: Bool = false,
-        at now: Moment
-    ) -> [MemberAction] {
-        leaveLog()
-        hasDiverged = false
-        missingSince = nil
-        otherEpochSince = nil
-        reader = LogReader(position: position)
-        // This member may have been removed meanwhile.
-        let actions = resetMembership(isLogRead: false) + [.forfeitCredits]
-        phase = .loading(Loading(since: now, nextRequest: now, base: min(base ?? position, position)))
-        return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
+    /// A frame of this member was read from the log: the next one may be appended.
+    private mutating func ownFrameRead(_ entry: LogEntry, _ now: Moment) -> [MemberAction] {
+        guard writer.isInFlight(entry.frame), let (records, delay) = writer.read(at: now) else { return [] }
+        counters.appendSeconds.record(delay / .seconds(1))
+        return [.written(records)]
     }
 
-    /// Whether a state is older than that of this member was: a reply to an earlier request, for instance.
-    func isOutdated(_ ledger: ClusterLedger) -> Bool {
-        guard let former else { return false }
-        return ledger.epoch == former.epoch && ledger.position < former.position
+    mutating func fetchIfBehind(at now: Moment, always: Bool = false) -> [MemberAction] {
+        guard phase != .offline, phase != .inspecting,
+            let gap = reader.gapToFetch(after: timings.fetchDelay, always: always, at: now)
+        else { return [] }
+        return [.fetch(gap)]
     }
 
-    /// Drops the state of the cluster. What this member owned in the cluster is stored; the log of this process alone has
-    /// nothing that other members could inherit.
-    private mutating func leaveLog() {
-        if let ledger, !isLocal {
-            let owned = ledger.specified.filter { $0.value.owner == member }
-            former = (ledger.epoch, reader.position)
-            formerResources = FormerResources(epoch: ledger.epoch, areStreams: owned.mapValues { $0.isOpen != nil })
+    // MARK: - Effects
+
+    private mutating func perform(_ effects: [LedgerEffect], of entry: LogEntry, _ now: Moment) -> [MemberAction] {
+        var changes: [Change] = []
+        var actions: [MemberAction] = []
+        // After a removal, the subscriptions of the removed member are assigned to others.
+        var isTakeover = false
+        for effect in effects {
+            switch effect {
+            case .hub(let change): changes.append(change)
+            case .joined(let joined): actions += memberJoined(joined, now)
+            case .removed(let gone):
+                isTakeover = true
+                actions += memberRemoved(gone, by: entry.frame?.member, now)
+            case .assigned(let id):
+                if isTakeover, ledger?.topics[id]?.owner == member { counters.takeovers += 1 }
+                actions += assigned(id, now)
+            case .adopted(let client): actions += adopted(client, now)
+            case .wanted(let id, let wanter): actions += wanted(id, by: wanter)
+            case .unwanted(let id): noteUnwanted(id, now)
+            case .retired(let id, _):
+                carried.wantedOrOver(id)
+                if carried.remove(id) { actions.append(.drop(id)) }
+            case .inherited(let id): actions += inherited(id)
+            case .refused(let id, let other): if other == member { actions.append(.surrender(id)) }
+            case .ticketMoved(let key, let loser): if loser == member { actions.append(.closeTicketStream(key)) }
+            case .ticketsOrphaned(let gone): actions.append(.closeTickets(of: gone))
+            case .streamLost(let id, let loser): if loser == member { actions.append(.surrenderStream(id)) }
+            case .credited(let upstream, let credits, let owner):
+                if owner == member { actions.append(.credit(upstream: upstream, credits)) }
+            case .creditsSought(let upstream, let claim):
+                if ledger?.awaits(member, for: claim, of: upstream) == true {
+                    actions.append(.yieldCredits(upstream: upstream, claim: claim))
+                }
+            case .decided(let subject, let writer, let outcome):
+                if writer == member { actions.append(.report(subject, outcome)) }
+            }
         }
-        ledger = nil
-        replay = nil
+        counters.frameEvents.record(Double(changes.count))
+        return [.apply(changes, at: entry.position)] + actions
     }
 
-    /// Stops being a member. The member joins again under another number.
-    ///
-    /// - Parameter isLogRead: Whether the log was read up to the end of the membership. The frame in flight is void then.
-    mutating func resetMembership(isLogRead: Bool = true) -> [MemberAction] {
-        member = randomNumber()
-        counter = 0
-        isMember = false
-        inFlight = nil
-        control = []
-        carried = []
-        unwantedSince = [:]
-        retiring = []
-        removing = []
-        for id in holds.keys { holds[id]?.stage = .unknown }
-        return [.closeOutbox(uncertain: isLogRead ? 0 : recordsTaken), .dropAll]
+    // MARK: - Writing
+
+    /// The next frame to append; nil if nothing waits, or if the previous frame was not read from the log yet.
+    package mutating func nextFrame(from outbox: inout Outbox, at now: Moment) -> [UInt8]? {
+        guard isFollowing, writer.isIdle, let ledger else { return nil }
+        writer.control += readers.declareNew()
+        if hasSuspects { removeSilent(at: now) }
+        if outbox.hasOverflowed, isMember {
+            // Dropped records cannot be recovered one by one: the member leaves and joins again.
+            writer.control = [.remove(member)]
+            removing.insert(member)
+        }
+        guard let records = writer.takeRecords(isMember, from: &outbox) else { return nil }
+        let frame = ClusterFrame(
+            format: writtenFormat(at: now),
+            member: member,
+            epoch: ledger.epoch,
+            previous: reader.position,
+            digest: ledger.digest.value,
+            counter: 0,
+            payload: records
+        )
+        counters.framesAppended += 1
+        return writer.append(frame, at: now)
+    }
+
+    /// The newest format that all members read, and the processes that are about to join.
+    private func writtenFormat(at now: Moment) -> UInt8 {
+        let members = ledger?.formats?.common(with: formats) ?? formats
+        return heardFormats.areMixed
+            ? heardFormats.common(with: members, since: now - timings.suspect).newest : members.newest
     }
 }

@@ -79,6 +79,8 @@ package struct ClusterLedger: Sendable, Equatable {
     var earlierEpochs: [UInt64] = []
     /// The position of the last frame that was applied.
     package internal(set) var position: UInt64
+    /// The formats that all members read; nil: there are no members, or no such formats.
+    package internal(set) var formats: Formats?
     /// The digest of the frames of the epoch up to this position.
     package internal(set) var digest = LogDigest()
     package internal(set) var members: [UInt64: Member] = [:]
@@ -110,16 +112,6 @@ package struct ClusterLedger: Sendable, Equatable {
         self.earlierEpochs = earlierEpochs
     }
 
-    /// The formats that all members read; nil: there are no members, or no such formats.
-    package var formats: Formats? {
-        guard var common = members.first?.value.info.formats else { return nil }
-        for member in members.values {
-            guard let shared = common.common(with: member.info.formats) else { return nil }
-            common = shared
-        }
-        return common
-    }
-
     /// The result of applying a frame.
     package enum Verdict: Sendable, Equatable {
         /// It was applied, with these effects in order.
@@ -141,83 +133,6 @@ package struct ClusterLedger: Sendable, Equatable {
 
     /// The number of earlier epochs, and of removed members, that are kept.
     static let remembered = 64
-
-    /// Applies the frame at the position that follows the last one.
-    package mutating func apply(_ stored: StoredFrame) -> Verdict {
-        position = stored.position
-        let sum = stored.sum
-        digest.add(sum, at: position)
-        if stored.wrongChecksum(sum) != nil { return .damaged }
-        guard let frame = ClusterFrame(stored.bytes) else { return .stale }
-        if frame.kind == .epoch { return begin(frame, sum) }
-        guard frame.epoch == epoch else {
-            // A writer that has applied positions after the beginning of this epoch, but writes under another epoch,
-            // has read another log: this one was restored from an older copy while this member was disconnected.
-            let isLate = earlierEpochs.contains(frame.epoch) || frame.previous < epochPosition
-            return isLate ? .stale : .lost
-        }
-        guard frame.previous < position else { return .lost }
-        if let formats, !formats.contains(frame.format) { return .unreadable }
-        if members[frame.member] == nil, !join(frame) { return .stale }
-        guard let member = members[frame.member] else { return .stale }
-        if frame.counter <= member.counter { return .again }
-        guard frame.counter == member.counter + 1 else { return .lost }
-        members[frame.member]?.counter = frame.counter
-        return .taken(applyRecords(frame))
-    }
-
-    private mutating func begin(_ frame: ClusterFrame, _ sum: UInt64) -> Verdict {
-        if frame.epoch == epoch || earlierEpochs.contains(frame.epoch) { return .again }
-        guard frame.previous >= epochPosition else { return .stale }
-        let earlier = (earlierEpochs + [epoch]).suffix(Self.remembered)
-        self = ClusterLedger(beginning: frame, at: position, earlierEpochs: Array(earlier))
-        digest.add(sum, at: position)
-        return .epochStarted
-    }
-
-    /// The empty ledger after the frame that begins an epoch.
-    init(beginning frame: ClusterFrame, at position: UInt64, earlierEpochs: [UInt64] = []) {
-        self.init(
-            epoch: frame.epoch,
-            position: position,
-            groups: (try? Wire<Int>.groups.value(frame.payload)) ?? 1,
-            earlierEpochs: earlierEpochs
-        )
-    }
-
-    /// Adds an unknown writer whose frame starts with `join`, and that shares a format with all members.
-    private mutating func join(_ frame: ClusterFrame) -> Bool {
-        var reader = ByteReader(frame.payload)
-        guard frame.counter == 1, !removed.contains(frame.member), let body = try? reader.blob(),
-            case .join(let info) = try? ClusterRecord.read(body, layout: { _ in nil }),
-            info.formats.contains(frame.format), members.isEmpty || formats?.common(with: info.formats) != nil
-        else { return false }
-        members[frame.member] = Member(info: info, joinedAt: position, counter: 0)
-        return true
-    }
-
-    private mutating func applyRecords(_ frame: ClusterFrame) -> [LedgerEffect] {
-        var effects: [LedgerEffect] = []
-        var reader = ByteReader(frame.payload)
-        // Every member skips a record that it cannot parse; its length precedes it.
-        while reader.remaining > 0, members[frame.member] != nil, let body = try? reader.blob() {
-            applyRecord(body, by: frame.member, &effects)
-        }
-        return effects
-    }
-
-    private mutating func applyRecord(_ body: ArraySlice<UInt8>, by member: UInt64, _ effects: inout [LedgerEffect]) {
-        guard let record = try? read(body) else { return }
-        guard case .part(let bytes, let isLast) = record else { return apply(record, by: member, &effects) }
-        members[member]?.partial += bytes
-        guard isLast, let whole = members[member]?.partial else { return }
-        members[member]?.partial = []
-        if let record = try? read(whole[...]) { apply(record, by: member, &effects) }
-    }
-
-    private func read(_ body: ArraySlice<UInt8>) throws(CodingError) -> ClusterRecord {
-        try ClusterRecord.read(body) { [subscriptions] in subscriptions[$0]?.layout }
-    }
 }
 
 /// An effect of a frame beyond the change of the ledger.

@@ -25,10 +25,7 @@ package struct Heartbeat: Sendable, Equatable {
 extension Heartbeat {
     /// The bytes that are sent.
     package var bytes: [UInt8] {
-        var writer = ByteWriter()
-        writer.byte(Self.format)
-        Wire<Heartbeat>.heartbeat.write(&writer, self)
-        return writer.bytes
+        [Self.format] + Wire<Heartbeat>.heartbeat.bytes(self)
     }
 
     /// Parses a heartbeat; nil for other bytes.
@@ -58,6 +55,14 @@ extension Wire<Heartbeat> {
             Field(\.rates, .list(.rate)),
         ]
     )
+}
+
+extension Wire<Moment> {
+    fileprivate static let moment = Wire<UInt64>.fixed64.map { (moment: Moment) in
+        UInt64(bitPattern: moment.nanoseconds)
+    } from: {
+        Moment(nanoseconds: Int64(bitPattern: $0))
+    }
 }
 
 /// The times of the members' last heartbeats, and whether this member receives its own heartbeats back.
@@ -126,6 +131,11 @@ package struct HeartbeatMonitor: Sendable {
         }
     }
 
+    /// Whether the last heartbeat of a member is not late.
+    func hears(_ member: UInt64, at now: Moment) -> Bool {
+        heard[member].map { now - $0 < timings.heartbeat * 2 } ?? false
+    }
+
     /// Whether a recent heartbeat of another process was received.
     func hearsOthers(at now: Moment) -> Bool { heard.values.contains { now - $0 < timings.suspect } }
 
@@ -177,44 +187,4 @@ package struct ClusterTimings: Sendable, Equatable {
 
     /// The defaults.
     package init() {}
-}
-
-/// The formats of the other processes, from their heartbeats.
-struct HeardFormats: Sendable {
-    private struct Process {
-        let formats: Formats
-        let isMember: Bool
-        let heardAt: Moment
-    }
-
-    private var processes: [UInt64: Process] = [:]
-
-    /// Adds the heartbeat of another process; reports new formats of which this member shares none.
-    mutating func heard(_ heartbeat: Heartbeat, by own: Formats, at now: Moment) -> [MemberAction] {
-        let former = processes[heartbeat.process]?.formats
-        processes[heartbeat.process] = Process(
-            formats: heartbeat.formats,
-            isMember: heartbeat.member != 0,
-            heardAt: now
-        )
-        guard former != heartbeat.formats, own.common(with: heartbeat.formats) == nil else { return [] }
-        return [.reportOtherFormats(heartbeat.formats)]
-    }
-
-    /// The formats of a member that shares none with some formats, and was heard since a time; nil: there is none.
-    func refusal(of own: Formats, since time: Moment) -> Formats? {
-        processes.values.first { $0.isMember && $0.heardAt >= time && own.common(with: $0.formats) == nil }?.formats
-    }
-
-    /// The formats out of a range that all processes heard since a time read as well. A process that reads none of the
-    /// range cannot join and is left out.
-    func common(with formats: Formats, since time: Moment) -> Formats {
-        processes.values.reduce(formats) { common, process in
-            guard process.heardAt >= time else { return common }
-            return common.common(with: process.formats) ?? common
-        }
-    }
-
-    /// Drops the processes that were not heard since a time.
-    mutating func forget(before time: Moment) { processes = processes.filter { $0.value.heardAt >= time } }
 }

@@ -200,7 +200,7 @@ package struct QuotaDemand: Sendable, Equatable {
     package init(_ unit: QuotaUnit, size: Int = 0, limits: QuotaLimits) {
         self.unit = unit
         // The sum of many sizes must not overflow.
-        self.size = min(max(size, 0), ByteWriter.maxSize)
+        self.size = min(max(size, 0), Wire<Int>.maxSize)
         self.limits = limits
     }
 }

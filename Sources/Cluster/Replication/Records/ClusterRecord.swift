@@ -116,63 +116,6 @@ package enum ClusterRecord: Sendable, Equatable {
     case part(ArraySlice<UInt8>, isLast: Bool)
 }
 
-extension ClusterRecord {
-    /// The record without its length.
-    var body: [UInt8] { Wire<ClusterRecord>.record.bytes(self) }
-
-    /// The record as it stands in a frame: its length, then its bytes.
-    package var encoded: [UInt8] { Self.framed(body) }
-
-    /// The length of a record's bytes, then the bytes.
-    static func framed(_ body: [UInt8]) -> [UInt8] { Wire<[UInt8]>.blob.bytes(body) }
-
-    /// Reads a record. An unknown kind is malformed: every member skips records that it cannot read.
-    static func read(
-        _ body: ArraySlice<UInt8>,
-        layout: @escaping (String) -> SubscriptionLayout?
-    ) throws(CodingError) -> ClusterRecord {
-        try Wire<ClusterRecord>.record.value(ByteReader(body, layouts: layout))
-    }
-}
-
-extension Wire<ClusterRecord> {
-    // 9 was the first use of a ticket, without its stream.
-    fileprivate static let record = Wire(cases: [
-        Case(12, .varint, .varint, .change, make: { .numberedChange($2, tenure: $0, number: $1) }) {
-            if case .numberedChange(let change, let tenure, let number) = $0 { (tenure, number, change) } else { nil }
-        },
-        Case(6, .varint, .change, make: { .change($1, tenure: $0) }) {
-            if case .change(let change, let tenure) = $0 { (tenure, change) } else { nil }
-        },
-        Case(1, .member, make: { .join($0) }) { if case .join(let info) = $0 { info } else { nil } },
-        Case(2, .fixed64, make: { .remove($0) }) { if case .remove(let member) = $0 { member } else { nil } },
-        Case(3, .string, .topic, make: { .want(id: $0, $1) }) {
-            if case .want(let id, let key) = $0 { (id, key) } else { nil }
-        },
-        Case(4, .string, make: { .unwant(id: $0) }) { if case .unwant(let id) = $0 { id } else { nil } },
-        Case(5, .string, .varint, make: { .retire(id: $0, tenure: $1) }) {
-            if case .retire(let id, let tenure) = $0 { (id, tenure) } else { nil }
-        },
-        Case(8, .string, .specification, make: { .specify(id: $0, $1) }) {
-            if case .specify(let id, let specification) = $0 { (id, specification) } else { nil }
-        },
-        Case(17, .ticketRecord, make: { .ticket($0) }) { if case .ticket(let record) = $0 { record } else { nil } },
-        Case(10, .stream, make: { .stream($0) }) { if case .stream(let record) = $0 { record } else { nil } },
-        Case(11, .request, make: { .request($0) }) { if case .request(let record) = $0 { record } else { nil } },
-        Case(13, .string, .optional(.session), make: { .session(client: $0, $1) }) {
-            if case .session(let client, let session) = $0 { (client, session) } else { nil }
-        },
-        Case(14, .string, .varint, .varint, make: { .upstreamNumber(id: $0, tenure: $1, number: $2) }) {
-            if case .upstreamNumber(let id, let tenure, let number) = $0 { (id, tenure, number) } else { nil }
-        },
-        Case(15, .quota, make: { .quota($0) }) { if case .quota(let record) = $0 { record } else { nil } },
-        Case(16, .credit, make: { .credit($0) }) { if case .credit(let record) = $0 { record } else { nil } },
-        Case(7, .bool, .slice, make: { .part($1, isLast: $0) }) {
-            if case .part(let bytes, let isLast) = $0 { (isLast, bytes) } else { nil }
-        },
-    ])
-}
-
 extension Wire<MemberInfo> {
     static let member = Wire(
         MemberInfo(name: "", version: "", upstreams: []),
@@ -202,4 +145,32 @@ extension Wire<ResourceSpecification> {
 
 extension Wire<SharedTopicKey> {
     static let topic = Wire(SharedTopicKey.init, (\.upstream, .string), (\.properties, .properties))
+}
+
+/// The subject of a record whose outcome a request waits for.
+package enum RecordSubject: Sendable, Hashable {
+    /// The use of a ticket.
+    case ticket(RecordKey)
+    /// The opening of a prepared stream.
+    case stream(String)
+    /// A request with an `Idempotency-Key`.
+    case request(RecordKey)
+    /// The claim of units of quotas, by its number.
+    case quota(UInt64)
+    /// The claim of credits of an upstream, by its number.
+    case credits(UInt64)
+}
+
+/// The decision of the log, which is the same on every member.
+package enum RecordOutcome: Sendable, Equatable {
+    /// The request may be performed.
+    case accepted
+    /// Another request was first.
+    case refused
+    /// There is nothing that the request could be about.
+    case unknown
+    /// A member is performing the request.
+    case pending
+    /// A member has performed the request, with this response.
+    case answered([UInt8])
 }

@@ -1,4 +1,5 @@
 internal import Changes
+internal import Primitives
 package import SessionCore
 
 /// The state with which a joining member continues at a position: the ledger, and the values of all subscriptions.
@@ -65,6 +66,14 @@ extension Wire<EarlierState> {
     )
 }
 
+extension Wire<Duration> {
+    fileprivate static let duration = Wire<UInt64>.varint.map { (duration: Duration) in
+        UInt64(clamping: duration.clampedNanoseconds)
+    } from: {
+        .nanoseconds(Int64(clamping: $0))
+    }
+}
+
 /// A shared subscription in a snapshot, whose properties are those of its subscription.
 private struct TopicState: Sendable {
     let upstream: String
@@ -120,7 +129,10 @@ extension Wire<ClusterLedger> {
             Field(\.digest.value, .fixed64),
             Field(\.earlierEpochs, .list(.fixed64)),
             Field(\.removed, .list(.fixed64)),
-            Field(\.members, .dictionary(.fixed64, .ledgerMember)),
+            Field(\.members, .dictionary(.fixed64, .ledgerMember)) { ledger, members in
+                ledger.members = members
+                ledger.noteFormats()
+            },
             Field(\.clients, .dictionary(.string, .clientEntry)),
             Field(\.sessions, .dictionary(.string, .session)),
             Field(\.subscriptions, .dictionary(.string, .subscriptionEntry)),

@@ -1,12 +1,13 @@
 internal import Primitives
+internal import SessionCore
 
 /// The bytes of one type of values: the description from which both writing and reading follow.
 struct Wire<Value>: Sendable {
-    let write: @Sendable (inout ByteWriter, Value) -> Void
+    let write: @Sendable (inout [UInt8], Value) -> Void
     let read: @Sendable (inout ByteReader) throws(CodingError) -> Value
 
     init(
-        _ write: @escaping @Sendable (inout ByteWriter, Value) -> Void,
+        _ write: @escaping @Sendable (inout [UInt8], Value) -> Void,
         _ read: @escaping @Sendable (inout ByteReader) throws(CodingError) -> Value
     ) {
         self.write = write
@@ -18,8 +19,8 @@ struct Wire<Value>: Sendable {
         _ make: @escaping @Sendable (repeat each Field) throws(CodingError) -> Value,
         _ fields: repeat (@Sendable (Value) -> each Field, Wire<each Field>)
     ) {
-        self.init { writer, value in
-            repeat (each fields).1.write(&writer, (each fields).0(value))
+        self.init { bytes, value in
+            repeat (each fields).1.write(&bytes, (each fields).0(value))
         } _: { reader throws(CodingError) in
             try make(repeat try (each fields).1.read(&reader))
         }
@@ -27,8 +28,8 @@ struct Wire<Value>: Sendable {
 
     /// A record of these fields, in their order. Reading begins with `blank` and sets each field.
     init(_ blank: Value, _ fields: [Field]) where Value: Sendable {
-        self.init { writer, value in
-            for field in fields { field.write(&writer, value) }
+        self.init { bytes, value in
+            for field in fields { field.write(&bytes, value) }
         } _: { reader throws(CodingError) in
             var value = blank
             for field in fields { try field.read(&reader, &value) }
@@ -38,7 +39,7 @@ struct Wire<Value>: Sendable {
 
     /// A field of a record.
     struct Field: Sendable {
-        let write: @Sendable (inout ByteWriter, Value) -> Void
+        let write: @Sendable (inout [UInt8], Value) -> Void
         let read: @Sendable (inout ByteReader, inout Value) throws(CodingError) -> Void
 
         init<Part>(_ path: any WritableKeyPath<Value, Part> & Sendable, _ wire: Wire<Part>) {
@@ -61,8 +62,8 @@ struct Wire<Value>: Sendable {
             precondition($0[Int($1.tag)] == nil, "two cases have the tag \($1.tag)")
             $0[Int($1.tag)] = $1
         }
-        self.init { writer, value in
-            let isWritten = cases.contains { $0.write(&writer, value) }
+        self.init { bytes, value in
+            let isWritten = cases.contains { $0.write(&bytes, value) }
             precondition(isWritten, "a value of \(Value.self) has no case")
         } _: { reader throws(CodingError) in
             let tag = Int(try reader.byte())
@@ -75,7 +76,7 @@ struct Wire<Value>: Sendable {
     struct Case: Sendable {
         let tag: UInt8
         /// Writes nothing, and returns false, for a value of another case.
-        let write: @Sendable (inout ByteWriter, Value) -> Bool
+        let write: @Sendable (inout [UInt8], Value) -> Bool
         let read: @Sendable (inout ByteReader) throws(CodingError) -> Value
 
         /// A case with a payload, which `payload` returns for its values and nil for those of other cases.
@@ -86,10 +87,10 @@ struct Wire<Value>: Sendable {
             payload: @escaping @Sendable (Value) -> (repeat each Field)?
         ) {
             self.tag = tag
-            write = { writer, value in
+            write = { bytes, value in
                 guard let payload = payload(value) else { return false }
-                writer.byte(tag)
-                repeat (each fields).write(&writer, each payload)
+                bytes.append(tag)
+                repeat (each fields).write(&bytes, each payload)
                 return true
             }
             read = { reader throws(CodingError) in try make(repeat try (each fields).read(&reader)) }
@@ -102,14 +103,13 @@ struct Wire<Value>: Sendable {
     }
 }
 
-// MARK: - Messages
-
 extension Wire {
     /// The bytes of a value.
     func bytes(_ value: Value) -> [UInt8] {
-        var writer = ByteWriter(reserving: 256)
-        write(&writer, value)
-        return writer.bytes
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256)
+        write(&bytes, value)
+        return bytes
     }
 
     /// The value of which these are all bytes.
@@ -120,72 +120,80 @@ extension Wire {
     /// The value that a reader has to the end of its bytes.
     func value(_ reader: consuming ByteReader) throws(CodingError) -> Value {
         let value = try read(&reader)
-        try reader.finish()
+        guard reader.remaining == 0 else { throw .malformed }
         return value
-    }
-
-    /// A message that states its format, such as a call or a ticket: the format, then the value. A message with a layout of
-    /// its own in a newer format is written in the format that the members write. Reading throws for a format that is not
-    /// among some.
-    func stating(_ format: UInt8 = Formats.supported.newest, among formats: Formats = .supported) -> Wire {
-        Wire { writer, value in
-            writer.byte(format)
-            write(&writer, value)
-        } _: { reader throws(CodingError) in
-            guard formats.contains(try reader.byte()) else { throw .malformed }
-            return try read(&reader)
-        }
     }
 }
 
 // MARK: - Values
 
-extension Wire<UInt8> { static let byte = Wire({ $0.byte($1) }, { reader throws(CodingError) in try reader.byte() }) }
+extension Wire<UInt8> {
+    static let byte = Wire({ $0.append($1) }, { reader throws(CodingError) in try reader.byte() })
+}
 
-extension Wire<Bool> { static let bool = Wire({ $0.bool($1) }, { reader throws(CodingError) in try reader.bool() }) }
+extension Wire<Bool> {
+    static let bool = Wire { bytes, value in
+        bytes.append(value ? 1 : 0)
+    } _: { reader throws(CodingError) in
+        let byte = try reader.byte()
+        guard byte < 2 else { throw .malformed }
+        return byte == 1
+    }
+}
 
 extension Wire<UInt64> {
-    static let fixed64 = Wire({ $0.fixed64($1) }, { reader throws(CodingError) in try reader.fixed64() })
-    static let varint = Wire({ $0.varint($1) }, { reader throws(CodingError) in try reader.varint() })
+    /// Eight bytes, the lowest one first.
+    static let fixed64 = Wire { bytes, value in
+        for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
+    } _: { reader throws(CodingError) in
+        try reader.raw(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    static let varint = Wire({ Varint.append($1, to: &$0) }, { reader throws(CodingError) in try reader.varint() })
 }
 
 extension Wire<Int> {
-    static let signed = Wire({ $0.signed($1) }, { reader throws(CodingError) in try reader.signed() })
-    static let size = Wire({ $0.size($1) }, { reader throws(CodingError) in try reader.size() })
+    /// A signed number, zigzag coded: small absolute values take few bytes.
+    static let signed = Wire { bytes, value in
+        Varint.append(UInt64(bitPattern: Int64(value << 1) ^ Int64(value >> (Int.bitWidth - 1))), to: &bytes)
+    } _: { reader throws(CodingError) in
+        let value = try reader.varint()
+        return Int(Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1))
+    }
+
+    /// A number from 0 on; greater ones than `maxSize` are read as that.
+    static let size = Wire { bytes, value in
+        Varint.append(UInt64(clamping: value), to: &bytes)
+    } _: { reader throws(CodingError) in
+        Int(min(try reader.varint(), UInt64(maxSize)))
+    }
+
+    /// The greatest `size` that is read: many of them can be added.
+    static let maxSize = Int(UInt32.max)
 }
 
-extension Wire<Double> {
-    static let double = Wire({ $0.double($1) }, { reader throws(CodingError) in try reader.double() })
-}
+extension Wire<Double> { static let double = Wire<UInt64>.fixed64.map(\.bitPattern) { Double(bitPattern: $0) } }
 
 extension Wire<String> {
-    static let string = Wire({ $0.string($1) }, { reader throws(CodingError) in try reader.string() })
+    static let string = Wire { bytes, value in
+        Varint.append(UInt64(value.utf8.count), to: &bytes)
+        bytes += value.utf8
+    } _: { reader throws(CodingError) in
+        String(decoding: try reader.blob(), as: UTF8.self)
+    }
 }
 
-extension Wire<[UInt8]> {
-    static let blob = Wire({ $0.blob($1) }, { reader throws(CodingError) in Array(try reader.blob()) })
-}
+extension Wire<[UInt8]> { static let blob = Wire<ArraySlice<UInt8>>.slice.map({ $0[...] }, from: { Array($0) }) }
 
 extension Wire<ArraySlice<UInt8>> {
-    static let slice = Wire({ $0.blob($1) }, { reader throws(CodingError) in try reader.blob() })
+    /// The number of bytes, then the bytes.
+    static let slice = Wire { bytes, value in
+        Varint.append(UInt64(value.count), to: &bytes)
+        bytes += value
+    } _: { reader throws(CodingError) in
+        try reader.blob()
+    }
     /// All bytes up to the end.
-    static let rest = Wire({ $0.raw($1) }, { reader throws(CodingError) in try reader.raw(UInt64(reader.remaining)) })
-}
-
-extension Wire<Duration> {
-    static let duration = Wire<UInt64>.varint.map { (duration: Duration) in
-        UInt64(clamping: duration.clampedNanoseconds)
-    } from: {
-        .nanoseconds(Int64(clamping: $0))
-    }
-}
-
-extension Wire<Moment> {
-    static let moment = Wire<UInt64>.fixed64.map { (moment: Moment) in
-        UInt64(bitPattern: moment.nanoseconds)
-    } from: {
-        Moment(nanoseconds: Int64(bitPattern: $0))
-    }
+    static let rest = Wire({ $0 += $1 }, { reader throws(CodingError) in try reader.raw(UInt64(reader.remaining)) })
 }
 
 extension Wire {
@@ -207,27 +215,24 @@ extension Wire {
 
     /// Whether there is a value, and the value.
     static func optional<Wrapped>(_ wrapped: Wire<Wrapped>) -> Wire where Value == Wrapped? {
-        Wire { writer, value in
-            writer.bool(value != nil)
-            if let value { wrapped.write(&writer, value) }
+        Wire { bytes, value in
+            bytes.append(value == nil ? 0 : 1)
+            if let value { wrapped.write(&bytes, value) }
         } _: { reader throws(CodingError) in
-            try reader.bool() ? try wrapped.read(&reader) : nil
+            try Wire<Bool>.bool.read(&reader) ? try wrapped.read(&reader) : nil
         }
     }
 
     /// The number of values, then the values.
     static func list<Element>(_ element: Wire<Element>) -> Wire where Value == [Element] {
-        Wire { writer, values in
-            writer.varint(UInt64(values.count))
-            for value in values { element.write(&writer, value) }
+        Wire { bytes, values in
+            Varint.append(UInt64(values.count), to: &bytes)
+            for value in values { element.write(&bytes, value) }
         } _: { reader throws(CodingError) in
             let count = try reader.varint()
             // Each value has at least one byte, so memory is reserved for no more values than bytes.
             guard count <= UInt64(reader.remaining) else { throw .truncated }
-            var values: [Element] = []
-            values.reserveCapacity(Int(count))
-            for _ in 0..<count { values.append(try element.read(&reader)) }
-            return values
+            return try (0..<count).map { _ throws(CodingError) in try element.read(&reader) }
         }
     }
 
@@ -236,17 +241,58 @@ extension Wire {
         _ key: Wire<Key>,
         _ element: Wire<Element>
     ) -> Wire where Value == [Key: Element] {
-        Wire { writer, values in
-            writer.varint(UInt64(values.count))
-            guard !values.isEmpty else { return }
+        Wire { bytes, values in
+            Varint.append(UInt64(values.count), to: &bytes)
             for (name, value) in values.sorted(by: { $0.key < $1.key }) {
-                key.write(&writer, name)
-                element.write(&writer, value)
+                key.write(&bytes, name)
+                element.write(&bytes, value)
             }
         } _: { reader throws(CodingError) in
             var values: [Key: Element] = [:]
             for _ in 0..<(try reader.varint()) { values[try key.read(&reader)] = try element.read(&reader) }
             return values
         }
+    }
+}
+
+/// Reads the bytes that `Wire` writes. Does not trap for any bytes.
+struct ByteReader {
+    private let bytes: ArraySlice<UInt8>
+    private var index: Int
+    /// Returns the layout of the updates of a subscription, by its id; nil while it is not subscribed.
+    var layouts: (String) -> SubscriptionLayout?
+    /// The layout of the subscription that was read last.
+    var layout: SubscriptionLayout?
+
+    init(_ bytes: ArraySlice<UInt8>, layouts: @escaping (String) -> SubscriptionLayout? = { _ in nil }) {
+        self.bytes = bytes
+        index = bytes.startIndex
+        self.layouts = layouts
+    }
+
+    /// The number of bytes not yet read.
+    var remaining: Int { bytes.endIndex - index }
+
+    mutating func byte() throws(CodingError) -> UInt8 {
+        guard index < bytes.endIndex else { throw .truncated }
+        defer { index += 1 }
+        return bytes[index]
+    }
+
+    mutating func varint() throws(CodingError) -> UInt64 {
+        do throws(Varint.Failure) {
+            return try Varint.read(bytes, at: &index)
+        } catch {
+            throw error == .truncated ? .truncated : .malformed
+        }
+    }
+
+    mutating func blob() throws(CodingError) -> ArraySlice<UInt8> { try raw(try varint()) }
+
+    /// This number of bytes.
+    mutating func raw(_ count: UInt64) throws(CodingError) -> ArraySlice<UInt8> {
+        guard count <= UInt64(remaining) else { throw .truncated }
+        defer { index += Int(count) }
+        return bytes[index..<index + Int(count)]
     }
 }

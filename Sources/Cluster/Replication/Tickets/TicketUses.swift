@@ -171,3 +171,19 @@ struct TicketUses: Sendable, Equatable {
         uses.append(use)
     }
 }
+
+extension ClusterLedger {
+    mutating func apply(_ record: TicketRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
+        switch record {
+        case .open(let opening):
+            var (mayOpen, former): (Bool, UInt64?) = (false, nil)
+            if opening.use.epoch == epoch { (mayOpen, former) = ticketUses.open(opening, by: member, at: position) }
+            let key = opening.use.key
+            if let former, former != member { effects.append(.ticketMoved(key, from: former)) }
+            effects.append(.decided(.ticket(key), by: member, mayOpen ? .accepted : .refused))
+        case .closed(let key, let time): ticketUses.close(key, by: member, at: time)
+        case .closedAll(let gone, let time):
+            if members[gone] == nil { ticketUses.closeAll(of: gone, at: time) }
+        }
+    }
+}

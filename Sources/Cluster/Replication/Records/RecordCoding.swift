@@ -1,22 +1,72 @@
 internal import Changes
+internal import Primitives
 internal import SessionCore
 
-/// The numbers that stand for limits without a number.
-private enum LimitCode {
-    static let unlimited = -1
-    static let unfiltered = -2
-    static let noSnapshot = -1
-    static let wholeSnapshot = 0
+extension ClusterRecord {
+    /// The record without its length.
+    var body: [UInt8] { Wire<ClusterRecord>.record.bytes(self) }
+
+    /// The record as it stands in a frame: its length, then its bytes.
+    package var encoded: [UInt8] { Self.framed(body) }
+
+    /// The length of a record's bytes, then the bytes.
+    static func framed(_ body: [UInt8]) -> [UInt8] { Wire<[UInt8]>.blob.bytes(body) }
+
+    /// Reads a record. An unknown kind is malformed: every member skips records that it cannot read.
+    static func read(
+        _ body: ArraySlice<UInt8>,
+        layout: @escaping (String) -> SubscriptionLayout?
+    ) throws(CodingError) -> ClusterRecord {
+        try Wire<ClusterRecord>.record.value(ByteReader(body, layouts: layout))
+    }
+}
+
+extension Wire<ClusterRecord> {
+    // 9 was the first use of a ticket, without its stream.
+    fileprivate static let record = Wire(cases: [
+        Case(12, .varint, .varint, .change, make: { .numberedChange($2, tenure: $0, number: $1) }) {
+            if case .numberedChange(let change, let tenure, let number) = $0 { (tenure, number, change) } else { nil }
+        },
+        Case(6, .varint, .change, make: { .change($1, tenure: $0) }) {
+            if case .change(let change, let tenure) = $0 { (tenure, change) } else { nil }
+        },
+        Case(1, .member, make: { .join($0) }) { if case .join(let info) = $0 { info } else { nil } },
+        Case(2, .fixed64, make: { .remove($0) }) { if case .remove(let member) = $0 { member } else { nil } },
+        Case(3, .string, .topic, make: { .want(id: $0, $1) }) {
+            if case .want(let id, let key) = $0 { (id, key) } else { nil }
+        },
+        Case(4, .string, make: { .unwant(id: $0) }) { if case .unwant(let id) = $0 { id } else { nil } },
+        Case(5, .string, .varint, make: { .retire(id: $0, tenure: $1) }) {
+            if case .retire(let id, let tenure) = $0 { (id, tenure) } else { nil }
+        },
+        Case(8, .string, .specification, make: { .specify(id: $0, $1) }) {
+            if case .specify(let id, let specification) = $0 { (id, specification) } else { nil }
+        },
+        Case(17, .ticketRecord, make: { .ticket($0) }) { if case .ticket(let record) = $0 { record } else { nil } },
+        Case(10, .stream, make: { .stream($0) }) { if case .stream(let record) = $0 { record } else { nil } },
+        Case(11, .request, make: { .request($0) }) { if case .request(let record) = $0 { record } else { nil } },
+        Case(13, .string, .optional(.session), make: { .session(client: $0, $1) }) {
+            if case .session(let client, let session) = $0 { (client, session) } else { nil }
+        },
+        Case(14, .string, .varint, .varint, make: { .upstreamNumber(id: $0, tenure: $1, number: $2) }) {
+            if case .upstreamNumber(let id, let tenure, let number) = $0 { (id, tenure, number) } else { nil }
+        },
+        Case(15, .quota, make: { .quota($0) }) { if case .quota(let record) = $0 { record } else { nil } },
+        Case(16, .credit, make: { .credit($0) }) { if case .credit(let record) = $0 { record } else { nil } },
+        Case(7, .bool, .slice, make: { .part($1, isLast: $0) }) {
+            if case .part(let bytes, let isLast) = $0 { (isLast, bytes) } else { nil }
+        },
+    ])
 }
 
 extension Wire<ClientID> { static let client = Wire<String>.string.map(\.rawValue) { ClientID($0) } }
 
 extension Wire<SubscriptionID> {
     /// The id of a subscription, whose updates have its layout from then on.
-    static let subscription = Wire { writer, id in
-        writer.string(id.rawValue)
+    static let subscription = Wire { bytes, id in
+        Wire<String>.string.write(&bytes, id.rawValue)
     } _: { reader throws(CodingError) in
-        let id = try reader.string()
+        let id = try Wire<String>.string.read(&reader)
         reader.layout = reader.layouts(id)
         return SubscriptionID(id)
     }
@@ -52,74 +102,6 @@ extension Wire<Change> {
             if case .subscription(let id, .propertiesChanged(let properties)) = $0 { (id, properties) } else { nil }
         },
     ])
-}
-
-extension Wire<SubscriptionProperties> {
-    static let properties = Wire(
-        SubscriptionProperties(mode: .merge, items: .list([]), fields: .list([])),
-        [
-            Field(\.mode, .raw(.string)),
-            Field(\.items, .names),
-            Field(\.fields, .names),
-            Field(\.dataAdapter, .optional(.string)),
-            Field(\.selector, .optional(.string)),
-            Field(\.requestedSnapshot, .optional(.snapshot)),
-            Field(\.requestedMaxFrequency, .optional(.frequency)),
-            Field(\.requestedBufferSize, .optional(.bufferSize)),
-            Field(\.secondLevelFields, .optional(.names)),
-            Field(\.secondLevelDataAdapter, .optional(.string)),
-        ]
-    )
-}
-
-extension Wire<NameSource> {
-    static let names = Wire(cases: [
-        Case(0, .list(.string), make: { .list($0) }) { if case .list(let names) = $0 { names } else { nil } },
-        Case(1, .string, make: { .group($0) }) { if case .group(let name) = $0 { name } else { nil } },
-    ])
-}
-
-extension Wire<RequestedSnapshot> {
-    fileprivate static let snapshot = Wire<Int>.signed.map { (snapshot: RequestedSnapshot) in
-        switch snapshot {
-        case .no: LimitCode.noSnapshot
-        case .yes: LimitCode.wholeSnapshot
-        case .length(let length): length
-        }
-    } from: {
-        switch $0 {
-        case LimitCode.noSnapshot: .no
-        case LimitCode.wholeSnapshot: .yes
-        default: .length($0)
-        }
-    }
-}
-
-extension Wire<RequestedMaxFrequency> {
-    fileprivate static let frequency = Wire<Double>.double.map { (frequency: RequestedMaxFrequency) in
-        switch frequency {
-        case .unfiltered: Double(LimitCode.unfiltered)
-        case .unlimited: Double(LimitCode.unlimited)
-        case .limited(let value): value
-        }
-    } from: {
-        switch $0 {
-        case Double(LimitCode.unfiltered): .unfiltered
-        case Double(LimitCode.unlimited): .unlimited
-        default: .limited($0)
-        }
-    }
-}
-
-extension Wire<RequestedBufferSize> {
-    fileprivate static let bufferSize = Wire<Int>.signed.map { (size: RequestedBufferSize) in
-        switch size {
-        case .unlimited: LimitCode.unlimited
-        case .limited(let value): value
-        }
-    } from: {
-        $0 == LimitCode.unlimited ? .unlimited : .limited($0)
-    }
 }
 
 extension Wire<SubscriptionEvent> {
@@ -228,12 +210,88 @@ extension Wire<SubscriptionLayout?> {
 
 extension Wire<String?> {
     /// A value is preceded by its length plus one; null is 0.
-    fileprivate static let cell = Wire { writer, value in
-        guard let value else { return writer.varint(0) }
-        writer.varint(UInt64(value.utf8.count) + 1)
-        writer.raw(value.utf8)
+    fileprivate static let cell = Wire { bytes, value in
+        guard let value else { return bytes.append(0) }
+        Varint.append(UInt64(value.utf8.count) + 1, to: &bytes)
+        bytes += value.utf8
     } _: { reader throws(CodingError) in
         let length = try reader.varint()
         return length == 0 ? nil : String(decoding: try reader.raw(length - 1), as: UTF8.self)
+    }
+}
+
+/// The numbers that stand for limits without a number.
+private enum LimitCode {
+    static let unlimited = -1
+    static let unfiltered = -2
+    static let noSnapshot = -1
+    static let wholeSnapshot = 0
+}
+
+extension Wire<SubscriptionProperties> {
+    static let properties = Wire(
+        SubscriptionProperties(mode: .merge, items: .list([]), fields: .list([])),
+        [
+            Field(\.mode, .raw(.string)),
+            Field(\.items, .names),
+            Field(\.fields, .names),
+            Field(\.dataAdapter, .optional(.string)),
+            Field(\.selector, .optional(.string)),
+            Field(\.requestedSnapshot, .optional(.snapshot)),
+            Field(\.requestedMaxFrequency, .optional(.frequency)),
+            Field(\.requestedBufferSize, .optional(.bufferSize)),
+            Field(\.secondLevelFields, .optional(.names)),
+            Field(\.secondLevelDataAdapter, .optional(.string)),
+        ]
+    )
+}
+
+extension Wire<NameSource> {
+    static let names = Wire(cases: [
+        Case(0, .list(.string), make: { .list($0) }) { if case .list(let names) = $0 { names } else { nil } },
+        Case(1, .string, make: { .group($0) }) { if case .group(let name) = $0 { name } else { nil } },
+    ])
+}
+
+extension Wire<RequestedSnapshot> {
+    fileprivate static let snapshot = Wire<Int>.signed.map { (snapshot: RequestedSnapshot) in
+        switch snapshot {
+        case .no: LimitCode.noSnapshot
+        case .yes: LimitCode.wholeSnapshot
+        case .length(let length): length
+        }
+    } from: {
+        switch $0 {
+        case LimitCode.noSnapshot: .no
+        case LimitCode.wholeSnapshot: .yes
+        default: .length($0)
+        }
+    }
+}
+
+extension Wire<RequestedMaxFrequency> {
+    fileprivate static let frequency = Wire<Double>.double.map { (frequency: RequestedMaxFrequency) in
+        switch frequency {
+        case .unfiltered: Double(LimitCode.unfiltered)
+        case .unlimited: Double(LimitCode.unlimited)
+        case .limited(let value): value
+        }
+    } from: {
+        switch $0 {
+        case Double(LimitCode.unfiltered): .unfiltered
+        case Double(LimitCode.unlimited): .unlimited
+        default: .limited($0)
+        }
+    }
+}
+
+extension Wire<RequestedBufferSize> {
+    fileprivate static let bufferSize = Wire<Int>.signed.map { (size: RequestedBufferSize) in
+        switch size {
+        case .unlimited: LimitCode.unlimited
+        case .limited(let value): value
+        }
+    } from: {
+        $0 == LimitCode.unlimited ? .unlimited : .limited($0)
     }
 }

@@ -1,8 +1,96 @@
 internal import Changes
-internal import Primitives
 internal import SessionCore
 
+/// The frames that count, and the effects of their records on the ledger.
 extension ClusterLedger {
+    /// Applies the frame at the position that follows the last one.
+    package mutating func apply(_ stored: StoredFrame) -> Verdict { apply(LogEntry(stored)) }
+
+    /// Applies the message at the position that follows the last one.
+    mutating func apply(_ entry: LogEntry) -> Verdict {
+        position = entry.position
+        digest.add(entry.sum, at: position)
+        if entry.wrongSum != nil { return .damaged }
+        guard let frame = entry.frame else { return .stale }
+        if frame.kind == .epoch { return begin(frame, entry) }
+        guard frame.epoch == epoch else {
+            // A writer that has applied positions after the beginning of this epoch, but writes under another epoch,
+            // has read another log: this one was restored from an older copy while this member was disconnected.
+            let isLate = earlierEpochs.contains(frame.epoch) || frame.previous < epochPosition
+            return isLate ? .stale : .lost
+        }
+        guard frame.previous < position else { return .lost }
+        if let formats, !formats.contains(frame.format) { return .unreadable }
+        if members[frame.member] == nil, !join(frame) { return .stale }
+        guard let member = members[frame.member] else { return .stale }
+        if frame.counter <= member.counter { return .again }
+        guard frame.counter == member.counter + 1 else { return .lost }
+        members[frame.member]?.counter = frame.counter
+        return .taken(applyRecords(frame))
+    }
+
+    private mutating func begin(_ frame: ClusterFrame, _ entry: LogEntry) -> Verdict {
+        if frame.epoch == epoch || earlierEpochs.contains(frame.epoch) { return .again }
+        guard frame.previous >= epochPosition else { return .stale }
+        let earlier = (earlierEpochs + [epoch]).suffix(Self.remembered)
+        self = ClusterLedger(beginning: frame, entry, earlierEpochs: Array(earlier))
+        return .epochStarted
+    }
+
+    /// The empty ledger after the frame that begins an epoch.
+    init(beginning frame: ClusterFrame, _ entry: LogEntry, earlierEpochs: [UInt64] = []) {
+        self.init(
+            epoch: frame.epoch,
+            position: entry.position,
+            groups: (try? Wire<Int>.groups.value(frame.payload)) ?? 1,
+            earlierEpochs: earlierEpochs
+        )
+        digest.add(entry.sum, at: entry.position)
+    }
+
+    /// Adds an unknown writer whose frame starts with `join`, and that shares a format with all members.
+    private mutating func join(_ frame: ClusterFrame) -> Bool {
+        var reader = ByteReader(frame.payload)
+        guard frame.counter == 1, !removed.contains(frame.member), let body = try? reader.blob(),
+            case .join(let info) = try? ClusterRecord.read(body, layout: { _ in nil }),
+            info.formats.contains(frame.format), members.isEmpty || formats?.common(with: info.formats) != nil
+        else { return false }
+        members[frame.member] = Member(info: info, joinedAt: position, counter: 0)
+        noteFormats()
+        return true
+    }
+
+    /// The members have changed.
+    mutating func noteFormats() {
+        formats = members.first?.value.info.formats
+        for member in members.values { formats = formats?.common(with: member.info.formats) }
+    }
+
+    // MARK: - Records
+
+    private mutating func applyRecords(_ frame: ClusterFrame) -> [LedgerEffect] {
+        var effects: [LedgerEffect] = []
+        var reader = ByteReader(frame.payload)
+        // Every member skips a record that it cannot parse; its length precedes it.
+        while reader.remaining > 0, members[frame.member] != nil, let body = try? reader.blob() {
+            applyRecord(body, by: frame.member, &effects)
+        }
+        return effects
+    }
+
+    private mutating func applyRecord(_ body: ArraySlice<UInt8>, by member: UInt64, _ effects: inout [LedgerEffect]) {
+        guard let record = try? read(body) else { return }
+        guard case .part(let bytes, let isLast) = record else { return apply(record, by: member, &effects) }
+        members[member]?.partial += bytes
+        guard isLast, let whole = members[member]?.partial else { return }
+        members[member]?.partial = []
+        if let record = try? read(whole[...]) { apply(record, by: member, &effects) }
+    }
+
+    private func read(_ body: ArraySlice<UInt8>) throws(CodingError) -> ClusterRecord {
+        try ClusterRecord.read(body) { [subscriptions] in subscriptions[$0]?.layout }
+    }
+
     mutating func apply(_ record: ClusterRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
         switch record {
         case .join:
@@ -38,152 +126,6 @@ extension ClusterLedger {
         case .part:
             break
         }
-    }
-
-    /// A member has joined. `apply(_:)` has added it when it found `join` at the start of the frame.
-    private mutating func joined(_ member: UInt64, _ effects: inout [LedgerEffect]) {
-        effects.append(.joined(member))
-        for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id, &effects) }
-        assignResources(specified.filter { $0.value.owner == nil }.map(\.key), &effects)
-    }
-
-    private mutating func apply(_ record: TicketRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
-        switch record {
-        case .open(let opening):
-            var (mayOpen, former): (Bool, UInt64?) = (false, nil)
-            if opening.use.epoch == epoch { (mayOpen, former) = ticketUses.open(opening, by: member, at: position) }
-            let key = opening.use.key
-            if let former, former != member { effects.append(.ticketMoved(key, from: former)) }
-            effects.append(.decided(.ticket(key), by: member, mayOpen ? .accepted : .refused))
-        case .closed(let key, let time): ticketUses.close(key, by: member, at: time)
-        case .closedAll(let gone, let time):
-            if members[gone] == nil { ticketUses.closeAll(of: gone, at: time) }
-        }
-    }
-
-    // MARK: - Specified resources
-
-    private mutating func specify(
-        _ id: String,
-        _ specification: ResourceSpecification,
-        by member: UInt64,
-        _ effects: inout [LedgerEffect]
-    ) {
-        let owner = specified[id]?.owner ?? clients[id]?.owner ?? subscriptions[id]?.owner
-        guard owner == member, topics[id] == nil, specified[id]?.isOpen == nil else {
-            effects.append(.refused(id, by: member))
-            return
-        }
-        specified[id] = SpecifiedResource(specification: specification, owner: member)
-    }
-
-    /// Assigns specified resources without an owner, in the order of their creation, to the members that rank first.
-    mutating func assignResources(_ ids: [String], _ effects: inout [LedgerEffect]) {
-        for id in ids.sorted(by: { (madeAt($0), $0) < (madeAt($1), $1) }) {
-            guard let specification = specified[id]?.specification else { continue }
-            let entry = subscriptions[id].flatMap { specification.isPooled(id) && $0.isActive ? $0 : nil }
-            var able = specification.upstream.map(able) ?? Array(members.keys)
-            if entry != nil, let upstream = specification.upstream {
-                able = credits.carriers(of: upstream, among: able)
-            }
-            let hash = FNV1a(of: specification.group).value
-            guard let owner = Rendezvous.ranking(of: able, for: hash).first else { continue }
-            specified[id]?.owner = owner
-            clients[id]?.owner = owner
-            subscriptions[id]?.owner = owner
-            if let entry, let upstream = specification.upstream {
-                let needsSession = !credits[upstream].hasSession(owner)
-                assignCredits(for: entry.properties, of: upstream, withSession: needsSession, to: owner, &effects)
-            }
-            effects.append(.inherited(id))
-        }
-    }
-
-    /// The position at which a client or subscription was added.
-    private func madeAt(_ id: String) -> UInt64 { clients[id]?.madeAt ?? subscriptions[id]?.madeAt ?? 0 }
-
-    // MARK: - Shared subscriptions
-
-    private mutating func want(
-        _ id: String,
-        _ key: SharedTopicKey,
-        by member: UInt64,
-        _ effects: inout [LedgerEffect]
-    ) {
-        if topics[id] == nil {
-            guard subscriptions[id] == nil else { return }
-            topics[id] = SharedTopic(key: key, owner: nil, tenure: position)
-            var view = SubscriptionEntry(properties: key.properties, owner: nil, madeAt: position)
-            view.isActive = true
-            subscriptions[id] = view
-            effects += [
-                .hub(.subscription(SubscriptionID(id), .added(key.properties))),
-                .hub(.subscription(SubscriptionID(id), .activity(isActive: true))),
-            ]
-            assign(id, &effects)
-        }
-        topics[id]?.wantedBy.insert(member)
-        effects.append(.wanted(id, by: member))
-    }
-
-    /// Assigns a shared subscription, with its credits, to the owner of its group. If the group has none, the owner is the
-    /// member that ranks first among those that have the upstream, or that have a session while no further one is free.
-    mutating func assign(_ id: String, _ effects: inout [LedgerEffect]) {
-        guard let topic = topics[id] else { return }
-        let upstream = topic.key.upstream
-        let group = group(of: id, topic.key)
-        let present = ownedGroups[group]?.owner
-        let carriers = credits.carriers(of: upstream, among: able(upstream))
-        guard let owner = present ?? Rendezvous.ranking(of: carriers, for: group).first else { return }
-        ownedGroups[group, default: OwnedGroup(owner: owner, count: 0)].count += 1
-        topics[id]?.owner = owner
-        topics[id]?.tenure = position
-        let properties = topic.key.properties
-        assignCredits(for: properties, of: upstream, withSession: present == nil, to: owner, &effects)
-        effects.append(.assigned(id))
-    }
-
-    /// Takes a shared subscription from its owner.
-    mutating func unassign(_ id: String) {
-        guard let topic = topics[id], topic.owner != nil else { return }
-        topics[id]?.owner = nil
-        leaveGroup(topic, id)
-    }
-
-    /// Adds a topic from a snapshot of another member.
-    mutating func restore(_ topic: SharedTopic, _ id: String) {
-        topics[id] = topic
-        guard let owner = topic.owner else { return }
-        ownedGroups[group(of: id, topic.key), default: OwnedGroup(owner: owner, count: 0)].count += 1
-    }
-
-    private mutating func retire(
-        _ id: String,
-        _ tenure: UInt64,
-        by member: UInt64,
-        _ effects: inout [LedgerEffect]
-    ) {
-        guard let topic = topics[id], topic.owner == member, topic.tenure == tenure, topic.wantedBy.isEmpty
-        else { return }
-        forget(topic, id)
-        effects += [.hub(.subscription(SubscriptionID(id), .removed)), .retired(id, owner: member)]
-    }
-
-    private mutating func forget(_ topic: SharedTopic, _ id: String) {
-        topics[id] = nil
-        subscriptions[id] = nil
-        leaveGroup(topic, id)
-    }
-
-    private mutating func leaveGroup(_ topic: SharedTopic, _ id: String) {
-        let group = group(of: id, topic.key)
-        ownedGroups[group]?.count -= 1
-        if ownedGroups[group]?.count == 0 { ownedGroups[group] = nil }
-    }
-
-    /// The group that a shared subscription belongs to.
-    package func group(of id: String, _ key: SharedTopicKey) -> UInt64 {
-        FNV1a(of: key.upstream).value &+ FNV1a(of: id).value % UInt64(groups)
     }
 
     // MARK: - Changes of the hubs

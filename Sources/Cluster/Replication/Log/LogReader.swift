@@ -1,0 +1,148 @@
+internal import Primitives
+
+/// A frame with its position in the log.
+package struct StoredFrame: Sendable, Equatable {
+    /// The position; the first one is 1.
+    package let position: UInt64
+    /// The message.
+    package let bytes: [UInt8]
+
+    /// A frame at a position.
+    package init(position: UInt64, bytes: [UInt8]) {
+        self.position = position
+        self.bytes = bytes
+    }
+}
+
+/// Orders the frames of the log, which may arrive late, twice, or not at all, and decides which missing frames are fetched.
+struct LogReader: Sendable {
+    /// The maximum number of frames that are kept after a gap; frames beyond it are fetched again.
+    private static let bufferLimit = 4096
+    /// The maximum number of frames that one request fetches.
+    private static let fetchLimit: UInt64 = 512
+
+    /// The position of the last frame that was returned.
+    private(set) var position: UInt64 = 0
+    /// The highest position that is known to be in the log.
+    private(set) var known: UInt64 = 0
+    private var early: [UInt64: [UInt8]] = [:]
+    /// Whether frames are being fetched.
+    var isFetching = false
+    /// The time since which frames are missing; nil: none is.
+    var behindSince: Moment?
+    /// The time since which the engine has replied to all requests that it does not have the next frame; nil: it has.
+    var missingSince: Moment?
+
+    /// Continues after a position.
+    ///
+    /// - Parameter known: The highest position that is known to be in the log; nil: `position`.
+    mutating func restart(after position: UInt64, known: UInt64? = nil) {
+        self.position = position
+        self.known = max(position, known ?? position)
+        early = [:]
+    }
+
+    /// Adds a frame. It, and the later ones that waited for it, are returned by `next`. False: it was there already, or
+    /// there is no place for it.
+    @discardableResult
+    mutating func arrived(_ frame: StoredFrame) -> Bool {
+        known = max(known, frame.position)
+        guard frame.position > position, early.count < Self.bufferLimit || frame.position == position + 1
+        else { return false }
+        return early.updateValue(frame.bytes, forKey: frame.position) == nil
+    }
+
+    /// Records that the log reaches this position.
+    mutating func reaches(_ position: UInt64) { known = max(known, position) }
+
+    /// The next frame in order; nil while it is missing.
+    mutating func next() -> StoredFrame? {
+        guard let bytes = early.removeValue(forKey: position + 1) else { return nil }
+        position += 1
+        return StoredFrame(position: position, bytes: bytes)
+    }
+
+    /// The missing positions of the log, up to the first frame that was received.
+    var gap: ClosedRange<UInt64>? {
+        guard position < known, early[position + 1] == nil else { return nil }
+        let last = early.keys.min().map { $0 - 1 } ?? known
+        return position + 1...last
+    }
+
+    /// The positions to fetch now: of frames that have been missing for some time, or whose successors have arrived.
+    mutating func gapToFetch(after delay: Duration, always: Bool, at now: Moment) -> ClosedRange<UInt64>? {
+        guard !isFetching, let gap else { return nil }
+        let since = behindSince ?? now
+        behindSince = since
+        // Later frames show that the missing ones are not just late, unless the engine has replied that it has none of them.
+        let isCertain = gap.upperBound < known && missingSince == nil
+        guard always || isCertain || now - since >= delay else { return nil }
+        isFetching = true
+        return gap.lowerBound...min(gap.upperBound, gap.lowerBound + Self.fetchLimit - 1)
+    }
+}
+
+/// A running digest of the log: equal for two members only if they have read equal bytes at equal positions, in the same
+/// order, since the beginning of the epoch.
+package struct LogDigest: Sendable, Equatable {
+    /// The present value.
+    package internal(set) var value: UInt64 = 0
+
+    /// A digest of no frames.
+    init() {}
+
+    /// A digest that continues a value.
+    init(value: UInt64) { self.value = value }
+
+    /// Adds the frame of a position, by the checksum of its bytes.
+    mutating func add(_ sum: UInt64, at position: UInt64) {
+        value = SplitMix64.mixed(value ^ (SplitMix64.mixed(position) &+ sum))
+    }
+}
+
+/// The digests of the log up to each of the last positions that this member has read.
+struct RecentDigests: Sendable {
+    private static let limit: UInt64 = 4096
+
+    /// The digests; that of a position has the index of its remainder by the limit.
+    private var values = [LogDigest](repeating: LogDigest(), count: Int(RecentDigests.limit))
+    private var first: UInt64 = 0
+    private var last: UInt64 = 0
+
+    /// Begins at a position.
+    mutating func restart(with digest: LogDigest, at position: UInt64) {
+        first = position
+        last = position
+        values[Int(position % Self.limit)] = digest
+    }
+
+    /// Adds the digest of the position after the last one.
+    mutating func append(_ digest: LogDigest, at position: UInt64) {
+        last = position
+        if last - first >= Self.limit { first = last - Self.limit + 1 }
+        values[Int(position % Self.limit)] = digest
+    }
+
+    /// The digest up to a position; nil if the position is not among the last ones.
+    subscript(position: UInt64) -> LogDigest? {
+        position >= first && position <= last ? values[Int(position % Self.limit)] : nil
+    }
+
+    /// The proof that the writer of a frame has read another log up to `previous`; nil: it has read the same log.
+    func otherPast(of frame: ClusterFrame) -> LogDivergence? {
+        guard let own = self[frame.previous]?.value, own != frame.digest else { return nil }
+        return LogDivergence(position: frame.previous, own: own, other: frame.digest, member: frame.member)
+    }
+}
+
+/// The proof that two logs exist: members have read different bytes, or in another order, up to the same position.
+package struct LogDivergence: Sendable, Equatable {
+    /// The position up to which the digests differ.
+    package let position: UInt64
+    /// The digest that follows from the frames that this member has read.
+    package let own: UInt64
+    /// The digest of the other log.
+    package let other: UInt64
+    /// The member that has read the other log; nil if the engine has delivered both to this member.
+    package let member: UInt64?
+}

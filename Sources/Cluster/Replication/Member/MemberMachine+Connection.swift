@@ -1,0 +1,191 @@
+package import Primitives
+
+/// The connection to the engine, and the questions that follow from the state of the member.
+extension MemberMachine {
+    /// The position up to which the log is applied.
+    package var position: UInt64 { reader.position }
+
+    /// Whether streams may be opened on this member, and requests answered from its ledger: not before it has read what
+    /// the log had when its connection was opened.
+    package func isServing(at now: Moment) -> Bool {
+        isFollowing && position >= endAtConnection && monitor.isReachable(at: now)
+    }
+
+    /// Whether no other member can have adopted the sessions of this one: it is not leaving, has not been missing frames
+    /// for `fetchDelay`, and its last heartbeat is too recent for others to suspect it.
+    package func ownsSessions(at now: Moment) -> Bool {
+        let isBehind = reader.behindSince.map { now - $0 >= timings.fetchDelay } ?? false
+        return isServing(at: now) && isMember && !removing.contains(member) && !isBehind
+    }
+
+    /// The owner of a client or subscription, according to the log as far as this member has applied it.
+    package func holder(of id: String) -> ResourceHolder {
+        guard let ledger, let owner = ledger.owner(of: id) else { return .unknown }
+        guard let owner else { return .none }
+        if owner == member { return .own }
+        return ledger.members[owner].map { .process($0.info.process) } ?? .none
+    }
+
+    /// Whether an epoch is an earlier one of this member: its state is newer than all events of that epoch.
+    package func isPast(_ epoch: UInt64) -> Bool {
+        guard let ledger else { return false }
+        if ledger.earlierEpochs.contains(epoch) { return true }
+        guard let place = pastEpochs.firstIndex(of: epoch) else { return false }
+        return place < pastEpochs.firstIndex(of: ledger.epoch) ?? 0
+    }
+
+    /// The state of a ticket. A ticket of an epoch that this member has not read yet counts as unused: the log decides about its use.
+    package func state(of ticket: TicketUse) -> TicketState {
+        if let ledger, ledger.epoch == ticket.epoch { return ledger.ticketUses.state(of: ticket) }
+        return isPast(ticket.epoch) ? .void : .unused
+    }
+
+    /// The position of the record with which a request began if its key has expired, else 0.
+    package func expiredPosition(of key: RecordKey) -> UInt64 {
+        guard let position = ledger?.requests.position(of: key), position <= ages.expired else { return 0 }
+        return position
+    }
+
+    /// Stores the epoch that the member enters.
+    mutating func noteEpoch(_ epoch: UInt64) {
+        if !pastEpochs.contains(epoch) { pastEpochs = (pastEpochs + [epoch]).suffix(ClusterLedger.remembered) }
+    }
+
+    // MARK: - Connection
+
+    /// Whether there is no contact to the log.
+    package var isDetached: Bool { phase == .offline || phase == .inspecting }
+
+    /// A connection to the engine is open; frames are received from now on.
+    ///
+    /// - Parameter isLocal: Whether it is the log of this process alone, which replaces that of an engine that is away.
+    package mutating func connected(isLocal: Bool = false, at now: Moment) -> [MemberAction] {
+        if isLocal != self.isLocal { leaveLog() }
+        self.isLocal = isLocal
+        phase = .inspecting
+        monitor.connected(at: now)
+        nextHeartbeat = now
+        reader.isFetching = false
+        inspections = 0
+        return [inspectLog()]
+    }
+
+    /// Orders to inspect the log. Only the result of the last order is used.
+    mutating func inspectLog() -> MemberAction {
+        inspections += 1
+        inspectedFrom = reader.position
+        return .inspectLog
+    }
+
+    /// The connection is closed.
+    package mutating func disconnected() {
+        phase = .offline
+        replay = nil
+        monitor.disconnected()
+        reader.isFetching = false
+        reader.behindSince = nil
+    }
+
+    /// The generation and extent of the log were read.
+    package mutating func logInspected(_ generation: LogGeneration, at now: Moment) -> [MemberAction] {
+        inspections = max(0, inspections - 1)
+        guard phase != .offline, inspections == 0 else { return [] }
+        firstKept = generation.first
+        endAtConnection = generation.last
+        reader.isFetching = false
+        let known = ledger?.epochPosition ?? replay?.snapshot.ledger.epochPosition
+        if hasDiverged, let known, created == generation.created {
+            return enter(from: generation.last, knowingFrom: known, beginning: true, at: now)
+        }
+        guard ledger != nil, created == generation.created else {
+            created = generation.created
+            return enter(from: generation.last, beginning: isLocal, at: now)
+        }
+        // Frames may have arrived since the order.
+        if generation.last < inspectedFrom {
+            // Readers may have events that the log has lost, so no stream can be resumed, here or on other members.
+            return enter(from: generation.last, beginning: true, at: now)
+        }
+        // The state of a member that has applied a lost frame replaces it.
+        let isLost = reader.missingSince.map { now - $0 >= timings.lost && generation.last > reader.position } ?? false
+        if isLost || generation.first > reader.position + 1 { return enter(from: generation.last, at: now) }
+        phase = .following
+        reader.reaches(generation.last)
+        var actions = drain(at: now)
+        if phase == .following { actions += resend(at: now) }
+        return actions + fetchIfBehind(at: now, always: reader.missingSince == nil)
+    }
+
+    /// Starts without state: requests the state of the members, or begins an epoch at once.
+    ///
+    /// - Parameter base: The position from which all beginnings of epochs are known; nil: from `position`.
+    mutating func enter(
+        from position: UInt64,
+        knowingFrom base: UInt64? = nil,
+        beginning: Bool = false,
+        at now: Moment
+    ) -> [MemberAction] {
+        leaveLog()
+        hasDiverged = false
+        otherEpochSince = nil
+        reader.missingSince = nil
+        reader.restart(after: position)
+        // This member may have been removed meanwhile.
+        let actions = resetMembership(isLogRead: false) + [.forfeitCredits]
+        phase = .loading(Loading(since: now, nextRequest: now, base: min(base ?? position, position)))
+        return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
+    }
+
+    /// Whether a state is older than that of this member was: a reply to an earlier request, for instance.
+    func isOutdated(_ ledger: ClusterLedger) -> Bool {
+        guard let former else { return false }
+        return ledger.epoch == former.epoch && ledger.position < former.position
+    }
+
+    /// Drops the state of the cluster. What this member owned in the cluster is stored; the log of this process alone has
+    /// nothing that other members could inherit.
+    private mutating func leaveLog() {
+        if let ledger, !isLocal {
+            let owned = ledger.specified.filter { $0.value.owner == member }
+            former = (ledger.epoch, reader.position)
+            formerResources = FormerResources(epoch: ledger.epoch, areStreams: owned.mapValues { $0.isOpen != nil })
+        }
+        ledger = nil
+        replay = nil
+    }
+
+    /// Stops being a member. The member joins again under another number.
+    ///
+    /// - Parameter isLogRead: Whether the log was read up to the end of the membership. The frame in flight is void then.
+    mutating func resetMembership(isLogRead: Bool = true) -> [MemberAction] {
+        member = randomNumber()
+        isMember = false
+        writer.restart()
+        readers.reset()
+        carried = CarriedTopics()
+        removing = []
+        return [.closeOutbox(uncertain: isLogRead ? 0 : writer.recordsTaken), .dropAll]
+    }
+}
+
+/// The owner of a client or subscription, as this process sees it.
+package enum ResourceHolder: Sendable, Equatable {
+    /// This member.
+    case own
+    /// The member in this process.
+    case process(UInt64)
+    /// No member at the moment: its owner was removed, and another one will be assigned.
+    case none
+    /// There is no such client or subscription.
+    case unknown
+}
+
+extension ClusterLedger {
+    /// The owner of a client or subscription. Outer nil: it does not exist; inner nil: it has no owner at the moment.
+    func owner(of id: String) -> UInt64?? {
+        if let topic = topics[id] { return .some(topic.owner) }
+        if let resource = specified[id] { return .some(resource.owner) }
+        if let client = clients[id] { return .some(client.owner) }
+        return subscriptions[id].map(\.owner)
+    }
+}

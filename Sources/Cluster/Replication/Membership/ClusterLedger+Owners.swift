@@ -1,0 +1,218 @@
+internal import Changes
+internal import Primitives
+internal import SessionCore
+
+/// Members, specified resources, and shared subscriptions with their owners.
+extension ClusterLedger {
+    /// A member has joined. `apply(_:)` has added it when it found `join` at the start of the frame.
+    mutating func joined(_ member: UInt64, _ effects: inout [LedgerEffect]) {
+        effects.append(.joined(member))
+        for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id, &effects) }
+        assignResources(specified.filter { $0.value.owner == nil }.map(\.key), &effects)
+    }
+
+    // MARK: - Specified resources
+
+    mutating func specify(
+        _ id: String,
+        _ specification: ResourceSpecification,
+        by member: UInt64,
+        _ effects: inout [LedgerEffect]
+    ) {
+        let owner = specified[id]?.owner ?? clients[id]?.owner ?? subscriptions[id]?.owner
+        guard owner == member, topics[id] == nil, specified[id]?.isOpen == nil else {
+            effects.append(.refused(id, by: member))
+            return
+        }
+        specified[id] = SpecifiedResource(specification: specification, owner: member)
+    }
+
+    /// Assigns specified resources without an owner, in the order of their creation, to the members that rank first.
+    mutating func assignResources(_ ids: [String], _ effects: inout [LedgerEffect]) {
+        for id in ids.sorted(by: { (madeAt($0), $0) < (madeAt($1), $1) }) {
+            guard let specification = specified[id]?.specification else { continue }
+            let entry = subscriptions[id].flatMap { specification.isPooled(id) && $0.isActive ? $0 : nil }
+            var able = specification.upstream.map(able) ?? Array(members.keys)
+            if entry != nil, let upstream = specification.upstream {
+                able = credits.carriers(of: upstream, among: able)
+            }
+            let hash = FNV1a(of: specification.group).value
+            guard let owner = Rendezvous.ranking(of: able, for: hash).first else { continue }
+            specified[id]?.owner = owner
+            clients[id]?.owner = owner
+            subscriptions[id]?.owner = owner
+            if let entry, let upstream = specification.upstream {
+                let needsSession = !credits[upstream].hasSession(owner)
+                assignCredits(for: entry.properties, of: upstream, withSession: needsSession, to: owner, &effects)
+            }
+            effects.append(.inherited(id))
+        }
+    }
+
+    /// The position at which a client or subscription was added.
+    private func madeAt(_ id: String) -> UInt64 { clients[id]?.madeAt ?? subscriptions[id]?.madeAt ?? 0 }
+
+    // MARK: - Shared subscriptions
+
+    mutating func want(
+        _ id: String,
+        _ key: SharedTopicKey,
+        by member: UInt64,
+        _ effects: inout [LedgerEffect]
+    ) {
+        if topics[id] == nil {
+            guard subscriptions[id] == nil else { return }
+            topics[id] = SharedTopic(key: key, owner: nil, tenure: position)
+            var view = SubscriptionEntry(properties: key.properties, owner: nil, madeAt: position)
+            view.isActive = true
+            subscriptions[id] = view
+            effects += [
+                .hub(.subscription(SubscriptionID(id), .added(key.properties))),
+                .hub(.subscription(SubscriptionID(id), .activity(isActive: true))),
+            ]
+            assign(id, &effects)
+        }
+        topics[id]?.wantedBy.insert(member)
+        effects.append(.wanted(id, by: member))
+    }
+
+    /// Assigns a shared subscription, with its credits, to the owner of its group. If the group has none, the owner is the
+    /// member that ranks first among those that have the upstream, or that have a session while no further one is free.
+    mutating func assign(_ id: String, _ effects: inout [LedgerEffect]) {
+        guard let topic = topics[id] else { return }
+        let upstream = topic.key.upstream
+        let group = group(of: id, topic.key)
+        let present = ownedGroups[group]?.owner
+        let carriers = credits.carriers(of: upstream, among: able(upstream))
+        guard let owner = present ?? Rendezvous.ranking(of: carriers, for: group).first else { return }
+        ownedGroups[group, default: OwnedGroup(owner: owner, count: 0)].count += 1
+        topics[id]?.owner = owner
+        topics[id]?.tenure = position
+        let properties = topic.key.properties
+        assignCredits(for: properties, of: upstream, withSession: present == nil, to: owner, &effects)
+        effects.append(.assigned(id))
+    }
+
+    /// Takes a shared subscription from its owner.
+    mutating func unassign(_ id: String) {
+        guard let topic = topics[id], topic.owner != nil else { return }
+        topics[id]?.owner = nil
+        leaveGroup(topic, id)
+    }
+
+    /// Adds a topic from a snapshot of another member.
+    mutating func restore(_ topic: SharedTopic, _ id: String) {
+        topics[id] = topic
+        guard let owner = topic.owner else { return }
+        ownedGroups[group(of: id, topic.key), default: OwnedGroup(owner: owner, count: 0)].count += 1
+    }
+
+    mutating func retire(
+        _ id: String,
+        _ tenure: UInt64,
+        by member: UInt64,
+        _ effects: inout [LedgerEffect]
+    ) {
+        guard let topic = topics[id], topic.owner == member, topic.tenure == tenure, topic.wantedBy.isEmpty
+        else { return }
+        forget(topic, id)
+        effects += [.hub(.subscription(SubscriptionID(id), .removed)), .retired(id, owner: member)]
+    }
+
+    private mutating func forget(_ topic: SharedTopic, _ id: String) {
+        topics[id] = nil
+        subscriptions[id] = nil
+        leaveGroup(topic, id)
+    }
+
+    private mutating func leaveGroup(_ topic: SharedTopic, _ id: String) {
+        let group = group(of: id, topic.key)
+        ownedGroups[group]?.count -= 1
+        if ownedGroups[group]?.count == 0 { ownedGroups[group] = nil }
+    }
+
+    /// The group that a shared subscription belongs to.
+    package func group(of id: String, _ key: SharedTopicKey) -> UInt64 {
+        FNV1a(of: key.upstream).value &+ FNV1a(of: id).value % UInt64(groups)
+    }
+}
+
+/// The removal of a member: its shared subscriptions, sessions and resources get other owners.
+extension ClusterLedger {
+    mutating func remove(_ gone: UInt64, _ effects: inout [LedgerEffect]) {
+        guard members.removeValue(forKey: gone) != nil else { return }
+        noteFormats()
+        removed = (removed + [gone]).suffix(Self.remembered)
+        requests.abandonAll(by: gone)
+        // Its credits are free for the members that inherit from it, before claims that wait get them.
+        credits.release(all: gone)
+        let orphans = topics.keys.filter { topics[$0]?.owner == gone }.sorted()
+        let inheritance = specified.filter { $0.value.owner == gone }.map(\.key)
+        for id in topics.keys { topics[id]?.wantedBy.remove(gone) }
+        for id in orphans { topics[id]?.owner = nil }
+        ownedGroups = ownedGroups.filter { $0.value.owner != gone }
+        var assignments: [LedgerEffect] = []
+        for id in orphans { assign(id, &assignments) }
+        let adopted = adoptSessions(of: gone, carrying: orphans)
+        for change in changes(byRemovalOf: gone, orphans: orphans, adopted: adopted) {
+            note(change, by: gone)
+            effects.append(.hub(change))
+        }
+        effects.append(.removed(gone))
+        if ticketUses.hasOpen(of: gone) { effects.append(.ticketsOrphaned(of: gone)) }
+        effects += adopted.keys.sorted().map { .adopted(client: $0) }
+        let kept = Set(adopted.values.joined())
+        effects += assignments.filter { effect in
+            if case .assigned(let id) = effect { !kept.contains(id) } else { true }
+        }
+        for id in inheritance {
+            specified[id]?.owner = nil
+            if specified[id]?.isOpen != nil { specified[id]?.isOpen = false }
+        }
+        assignResources(inheritance, &effects)
+        for id in inheritance {
+            if let heir = specified[id]?.owner { moveQuotas(of: id, from: gone, to: heir) }
+        }
+        quotas.releaseAll(of: gone)
+        for upstream in credits.upstreams.keys.sorted() { settleCredits(of: upstream, &effects) }
+    }
+
+    /// Assigns each session of a removed member to the new owner of its subscriptions; returns these by client. A
+    /// subscription whose new owner is another member is opened again.
+    private mutating func adoptSessions(of gone: UInt64, carrying orphans: [String]) -> [String: [String]] {
+        var adopted: [String: [String]] = [:]
+        for id in orphans {
+            guard let entry = subscriptions[id], entry.isSubscribed, entry.number != nil, let client = entry.carrier,
+                sessions[client] != nil, let owner = topics[id]?.owner
+            else { continue }
+            if clients[client]?.owner == gone { clients[client]?.owner = owner }
+            if clients[client]?.owner == owner { adopted[client, default: []].append(id) }
+        }
+        return adopted
+    }
+
+    /// The changes of the hubs by the removal of a member, whose clients in `adopted` stay with these subscriptions.
+    private func changes(
+        byRemovalOf gone: UInt64,
+        orphans: [String],
+        adopted: [String: [String]]
+    ) -> [Change] {
+        var changes: [Change] = []
+        let lost = clients.filter { $0.value.owner == gone }.sorted { $0.key < $1.key }
+        for (id, client) in lost where client.status.isConnected {
+            changes.append(.client(ClientID(id), .event(.status(.disconnectedWillRetry))))
+        }
+        let released = Set(orphans).subtracting(adopted.values.joined())
+        for (id, view) in subscriptions.sorted(by: { $0.key < $1.key })
+        where view.owner == gone || released.contains(id) {
+            let isOver = view.owner != nil && specified[id] == nil
+            var own: [SubscriptionChange] = []
+            if view.isSubscribed { own.append(.event(.unsubscribed(isFinal: isOver))) }
+            if view.carrier != nil { own.append(.carried(by: nil)) }
+            if isOver { own.append(.removed) }
+            changes += own.map { .subscription(SubscriptionID(id), $0) }
+        }
+        for (id, _) in lost where specified[id] == nil { changes.append(.client(ClientID(id), .removed)) }
+        return changes
+    }
+}
