@@ -10,7 +10,8 @@ STREAMS = "Sources/Cluster/Replication/Streams/PreparedStreamRecord.swift"
 REQUESTS = "Sources/Cluster/Replication/Requests/IdempotentRequests.swift"
 GATE = "Sources/Cluster/GatewayCluster/Resources/StreamGate.swift"
 RESOURCES = "Sources/Cluster/GatewayCluster/Resources/ClusterResources.swift"
-CALLS = "Sources/Cluster/GatewayCluster/Node/ClusterNode+Calls.swift"
+CALLS = "Sources/Cluster/GatewayCluster/Requests/MemberCalls.swift"
+REPORTS = "Sources/Cluster/GatewayCluster/Node/MemberReports.swift"
 HUB = "Sources/Gateway/EventHub/State/HubState+Streams.swift"
 
 # Name, the rule that is left out, and its changes: file, text, replacement.
@@ -342,14 +343,14 @@ MUTANTS = [
     (
         "confirmed", "a response waits until the log has the change",
         (
-            CALLS, "let request = ClusterWaiters.Unconfirmed(",
-            'if isMutant("confirmed") { return .written }\n            let request = ClusterWaiters.Unconfirmed(',
+            REPORTS, "let request = MemberReports.Unconfirmed(",
+            'if isMutant("confirmed") { return .written }\n            let request = MemberReports.Unconfirmed(',
         ),
     ),
     (
         "late-decision", "a request is abandoned if its decision comes too late",
         (
-            CALLS, "case (.request(let name), .accepted):",
+            REPORTS, "case (.request(let name), .accepted):",
             'case (.request(let name), .accepted) where !isMutant("late-decision"):',
         ),
     ),

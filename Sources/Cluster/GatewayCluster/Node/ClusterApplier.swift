@@ -6,13 +6,12 @@ internal import Replication
 internal import SessionCore
 internal import SessionPool
 
-/// Applies changes to the hub and the pool of a member. Used only by the task of `ClusterNode`.
+/// Applies changes to the hub and the pool of a member. The task of `ClusterNode` owns it.
 struct ClusterApplier: Sendable {
     /// Lightstreamer's code for an internal error; the message has the reason.
     static let failureCode = 68
 
     private let hub: EventHub
-    var pool: SessionPool?
     private var clients: Set<ClientID> = []
     private var subscriptions: Set<SubscriptionID> = []
     private var carried: [String: Carried] = [:]
@@ -83,13 +82,15 @@ struct ClusterApplier: Sendable {
     /// `stream` event with the outcome `gap`, then the state.
     ///
     /// - Parameters:
+    ///   - kept: The ids of the subscriptions to keep.
+    ///   - loading: The state; nil: the epoch is empty.
     ///   - withWindows: Whether the hub has the rebuilt windows from now on.
     ///   - isDegraded: Whether this member serves its own readers alone.
     mutating func restart(
-        epoch: UInt64,
-        at position: UInt64,
-        keeping kept: Set<String>,
-        loading: ClusterSnapshot?,
+        _ epoch: UInt64,
+        _ position: UInt64,
+        _ kept: Set<String>,
+        _ loading: ClusterSnapshot?,
         withWindows: Bool,
         isDegraded: Bool
     ) {
@@ -149,8 +150,8 @@ struct ClusterApplier: Sendable {
     // MARK: - Pool
 
     /// Opens the upstream subscription of a shared topic. Returns nil, or the reason for a failure.
-    mutating func carry(_ id: String, _ key: SharedTopicKey, group: UInt64) -> PoolError? {
-        drop(id)
+    mutating func carry(_ id: String, _ key: SharedTopicKey, group: UInt64, in pool: SessionPool?) -> PoolError? {
+        drop(id, in: pool)
         carried[id] = Carried(key: key, group: group)
         do throws(PoolError) {
             guard let pool else { throw .unknownUpstream(key.upstream) }
@@ -179,8 +180,13 @@ struct ClusterApplier: Sendable {
     }
 
     /// Continues a session of a removed member, with the values that its subscriptions have in the hub.
-    mutating func adopt(_ inherited: InheritedSession, _ offer: OfferedSession, group: UInt64) throws(PoolError) {
-        for topic in inherited.topics { drop(topic.id) }
+    mutating func adopt(
+        _ inherited: InheritedSession,
+        _ offer: OfferedSession,
+        group: UInt64,
+        in pool: SessionPool?
+    ) throws(PoolError) {
+        for topic in inherited.topics { drop(topic.id, in: pool) }
         guard let pool, let first = inherited.topics.first else { return }
         let session = try Self.session(of: first.key.upstream, group, in: pool)
         let subscriptions = inherited.topics.map { topic in
@@ -204,21 +210,21 @@ struct ClusterApplier: Sendable {
     }
 
     /// Subscribes again after the server has refused or ended the subscription.
-    mutating func reactivate(_ id: String) -> PoolError? {
+    mutating func reactivate(_ id: String, in pool: SessionPool?) -> PoolError? {
         guard let entry = carried[id], entry.resource?.status.isActive != true else { return nil }
-        return carry(id, entry.key, group: entry.group)
+        return carry(id, entry.key, group: entry.group, in: pool)
     }
 
     /// Releases an upstream subscription, which lingers in the pool.
-    mutating func drop(_ id: String) {
+    mutating func drop(_ id: String, in pool: SessionPool?) {
         guard let resource = carried.removeValue(forKey: id)?.resource else { return }
         pool?.discardImplicit(resource)
     }
 
     /// Releases all upstream subscriptions. Another member may have adopted their sessions, so nothing is sent to the
     /// servers.
-    mutating func dropAll() {
+    mutating func dropAll(in pool: SessionPool?) {
         pool?.abandonTransferable()
-        for id in carried.keys.sorted() { drop(id) }
+        for id in carried.keys.sorted() { drop(id, in: pool) }
     }
 }

@@ -41,6 +41,24 @@ extension ClusterNode: Coordination {
         return try ClusterResources(cluster: self, services: services).perform(call, operation, begun)
     }
 
+    /// Whether this member serves its own readers alone, because the engine is away.
+    var isAlone: Bool { state.withLock { $0.machine.isLocal } }
+
+    /// Whether this member serves resources, which belong to the whole cluster.
+    var servesResources: Bool { isServing && !isAlone }
+
+    /// The host of this process; nil after this node has stopped.
+    var host: HTTPHost? { shared.withLock { $0.host } }
+
+    /// The pool of this process.
+    var pool: SessionPool? { shared.withLock { $0.pool } }
+
+    /// The resources of this process that other members may take over.
+    var resources: ClusterResources? { host.map { ClusterResources(cluster: self, services: $0.services) } }
+
+    /// The prepared streams of this member.
+    var streams: ClusterStreams? { host.map { ClusterStreams(cluster: self, services: $0.services) } }
+
     var contact: Contact { isAlone ? .ownStreams : isServing ? .all : .none }
 
     func makeStreamID() -> String {
@@ -134,36 +152,4 @@ extension ClusterNode: Coordination {
     }
 
     func feed(over shard: HubShard) -> any StreamFeed { ClusterFeed(shard: shard, node: self) }
-}
-
-extension ClusterNode: PoolSink {
-    package func take(_ change: Change) { take([change]) }
-
-    package func take(_ changes: [Change]) {
-        countAdoptions(changes)
-        let isFirst = reports.withLock { reports in
-            var isFirst = false
-            for change in changes {
-                // A resource can be read on this member as soon as it is created.
-                if reports.outbox.concernsOwnTopic(change) { hub.take(change) }
-                if reports.outbox.append(change) { isFirst = true }
-            }
-            return isFirst
-        }
-        if isFirst { wake() }
-    }
-
-    func take(_ change: Change, number: UInt64) {
-        if reports.withLock({ $0.outbox.append(change, number: number) }) { wake() }
-    }
-
-    private func countAdoptions(_ changes: [Change]) {
-        for case .client(let id, let change) in changes {
-            switch change {
-            case .removed: shared.withLock { $0.counters.removed(id.rawValue) }
-            case .event(.status(let status, _)): shared.withLock { $0.counters.changed(status, of: id.rawValue) }
-            case .added, .event: break
-            }
-        }
-    }
 }

@@ -62,6 +62,23 @@ extension ClusterNode {
         )
     }
 
+    /// Sets the pool of this process; called once, before `run`.
+    func attach(_ pool: SessionPool) {
+        // The readers of a subscription may be on other members, which are not asked.
+        pool.readers { _ in true }
+        pool.requireCredits()
+        shared.withLock { $0.pool = pool }
+    }
+
+    /// Sets the host of this process; called once, before `run`.
+    func attach(_ host: HTTPHost) {
+        shared.withLock { $0.host = host }
+        host.services.access.owners.usage.observe { [weak self] in
+            self?.made(.subscriptionUsed($0, identity: $1, items: $2))
+        }
+        host.services.access.owners.observeRemovals { [weak self] in self?.made(.resourceRemoved($0)) }
+    }
+
     /// Applies a reloaded configuration.
     func reload(_ configuration: GatewayConfiguration) {
         let digest = configuration.clusterDigest

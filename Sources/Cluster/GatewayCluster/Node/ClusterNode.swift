@@ -25,23 +25,17 @@ final class ClusterNode: Sendable {
         var detachedSince: Moment?
     }
 
-    /// What this member reports to the log, and what waits for that.
-    struct Reports: Sendable {
-        var outbox: Outbox
-        var waiters = ClusterWaiters()
-        /// The units of this member that count against limits on all members together.
-        var claims = QuotaClaims()
-    }
-
     /// What requests, streams and the engine leave for each other. No other lock is taken inside this one.
     struct Shared: Sendable {
+        /// Has the sessions with the upstreams; nil before `run`.
+        var pool: SessionPool?
         /// Handles the requests that other members forward; nil after this node has stopped.
         var host: HTTPHost?
         var inputs: [Input] = []
         /// The conditions of the streams that are not open yet.
         var gates: [String: StreamGate] = [:]
-        /// The calls of other members that are being performed, by their numbers.
-        var served: [UInt64: CallAbandonment] = [:]
+        /// What to do when the client of a request leaves, by the numbers of the calls.
+        var abandonments: [UInt64: [@Sendable () -> Void]] = [:]
         /// What waits for credits of the upstreams.
         var credits = CreditRequests<CreditRequest>()
         /// The outcomes of calls and adoptions.
@@ -59,13 +53,15 @@ final class ClusterNode: Sendable {
         case logInspected(LogGeneration, Int)
         case fetched(Result<[StoredFrame], any Error>, Int)
         case state([UInt8])
+        /// There may be credits for a shared subscription that this member owns in a tenure.
+        case reopen(String, tenure: UInt64, ended: @Sendable () -> Void)
         case left
     }
 
     /// The maximum number of waiting inputs. Frames beyond it are dropped, and fetched later.
     private static let inputLimit = 16_384
-    /// The time between two checks of the deadlines, while this member waits for the engine and while it does not.
-    private static let (tick, idleTick) = (Duration.milliseconds(25), Duration.milliseconds(100))
+    /// The time between two checks of the deadlines, while they may be near and while they are not.
+    private static let (tick, idleTick) = (Duration.milliseconds(25), Duration.milliseconds(250))
 
     let hub: EventHub
     let logger: Logger
@@ -76,9 +72,8 @@ final class ClusterNode: Sendable {
     let clock: @Sendable () -> Moment
     let ids: SharedTopicIDs
     let state: Mutex<State>
-    let applier: Mutex<ClusterApplier>
-    /// Taken inside `state` and `applier`.
-    let reports: Mutex<Reports>
+    /// Taken inside `state`.
+    let reports: Mutex<MemberReports>
     let shared = Mutex(Shared())
     /// The cipher of specifications and of stored responses.
     let cipher: ClusterCipher
@@ -112,35 +107,8 @@ final class ClusterNode: Sendable {
         requestCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "requests")
         sessionCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "sessions")
         state = Mutex(State(machine: machine))
-        reports = Mutex(Reports(outbox: Outbox(limit: configuration.outboxBytes)))
-        applier = Mutex(ClusterApplier(hub: hub))
+        reports = Mutex(MemberReports(limit: configuration.outboxBytes))
     }
-
-    /// Sets the pool of this process; called once, before `run`.
-    func attach(_ pool: SessionPool) {
-        // The readers of a subscription may be on other members, which are not asked.
-        pool.readers { _ in true }
-        pool.requireCredits()
-        applier.withLock { $0.pool = pool }
-    }
-
-    /// Sets the host of this process; called once, before `run`.
-    func attach(_ host: HTTPHost) {
-        shared.withLock { $0.host = host }
-        host.services.access.owners.usage.observe { [weak self] in
-            self?.made(.subscriptionUsed($0, identity: $1, items: $2))
-        }
-        host.services.access.owners.observeRemovals { [weak self] in self?.made(.resourceRemoved($0)) }
-    }
-
-    /// The host of this process; nil after this node has stopped.
-    var host: HTTPHost? { shared.withLock { $0.host } }
-
-    /// The resources of this process that other members may take over.
-    var resources: ClusterResources? { host.map { ClusterResources(cluster: self, services: $0.services) } }
-
-    /// The prepared streams of this member.
-    var streams: ClusterStreams? { host.map { ClusterStreams(cluster: self, services: $0.services) } }
 
     // MARK: - Running
 
@@ -151,13 +119,14 @@ final class ClusterNode: Sendable {
             group.addTask { await self.stayConnected() }
             group.addTask {
                 while !Task.isCancelled {
-                    let isSettled = self.state.withLock { $0.machine.isSettled }
-                    try? await Task.sleep(for: isSettled ? Self.idleTick : Self.tick)
+                    let isQuiet = self.state.withLock { $0.machine.isQuiet(at: self.clock()) }
+                    try? await Task.sleep(for: isQuiet ? Self.idleTick : Self.tick)
                     self.offer(.tick)
                 }
             }
             group.addTask {
-                for await _ in self.wakeUps.stream { self.step() }
+                var applier = ClusterApplier(hub: self.hub)
+                for await _ in self.wakeUps.stream { self.step(&applier) }
                 self.endWaiting()
             }
             group.addTask { for await change in self.changes.stream { change() } }
@@ -179,42 +148,6 @@ final class ClusterNode: Sendable {
         }
     }
 
-    private func stayConnected() async {
-        var number = 0
-        var lastFailure: String?
-        var warnings: [String] = []
-        while !Task.isCancelled {
-            number += 1
-            let (current, isOver) = (number, StopSignal())
-            do {
-                let connection = try await engine.connect { [weak self] input in
-                    if case .closed = input { isOver.set() }
-                    self?.offer(.engine(input, current))
-                }
-                lastFailure = nil
-                try await check(connection)
-                logger.info("connected to the cluster's engine")
-                offer(.connected(connection, current, isOver: isOver))
-                let present = await connection.warnings()
-                for warning in present where !warnings.contains(warning) { logger.warning("\(warning)") }
-                warnings = present
-                await isOver.wait()
-                connection.close()
-                logger.warning("the connection to the cluster's engine is closed")
-            } catch {
-                // Repeated several times a second while the engine is away.
-                let failure = "\(error)"
-                logger.log(
-                    level: failure == lastFailure ? .debug : .warning,
-                    "cannot connect to the cluster's engine",
-                    metadata: ["error": "\(failure)"]
-                )
-                lastFailure = failure
-            }
-            try? await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
-        }
-    }
-
     func wake() { wakeUps.continuation.yield() }
 
     /// Runs a job beside the node's task, until it is done or the node is cancelled.
@@ -231,15 +164,15 @@ final class ClusterNode: Sendable {
         wake()
     }
 
-    private func step() {
+    private func step(_ applier: inout ClusterApplier) {
         let inputs = shared.withLock { shared in
             let taken = shared.inputs
             shared.inputs = []
             return taken
         }
         let now = clock()
-        for input in inputs { perform(handle(input, at: now)) }
-        if !state.withLock({ $0.machine.isSettled }) { perform(timePassed(at: now)) }
+        for input in inputs { perform(handle(input, &applier, at: now), &applier) }
+        if !state.withLock({ $0.machine.isSettled }) { perform(timePassed(at: now), &applier) }
         settleWaiters(at: now)
         let (frame, connection) = state.withLock { state in
             let frame = reports.withLock { state.machine.nextFrame(from: &$0.outbox, at: now) }
@@ -252,7 +185,7 @@ final class ClusterNode: Sendable {
 
     private func timePassed(at now: Moment) -> [MemberAction] { state.withLock { $0.machine.timePassed(at: now) } }
 
-    private func handle(_ input: Input, at now: Moment) -> [MemberAction] {
+    private func handle(_ input: Input, _ applier: inout ClusterApplier, at now: Moment) -> [MemberAction] {
         switch input {
         case .tick:
             serveAloneIfDetached(at: now)
@@ -262,7 +195,7 @@ final class ClusterNode: Sendable {
             return connected(connection, number, isOver, at: now)
         case .engine(let input, let number):
             guard state.withLock({ $0.number == number }) else { return [] }
-            return handle(input, at: now)
+            return handle(input, applier, at: now)
         case .logInspected(let generation, let number):
             return state.withLock { $0.number == number ? $0.machine.logInspected(generation, at: now) : [] }
         case .fetched(let result, let number):
@@ -277,12 +210,16 @@ final class ClusterNode: Sendable {
         case .state(let bytes):
             guard let snapshot = try? ClusterSnapshot(bytes) else { return [] }
             return state.withLock { $0.machine.stateArrived(snapshot, at: now) }
+        case .reopen(let id, let tenure, let ended):
+            open(id, tenure: tenure, &applier) { $0.reactivate(id, in: $1) }
+            ended()
+            return []
         case .left:
             return state.withLock { $0.machine.leave() }
         }
     }
 
-    private func handle(_ input: EngineInput, at now: Moment) -> [MemberAction] {
+    private func handle(_ input: EngineInput, _ applier: ClusterApplier, at now: Moment) -> [MemberAction] {
         switch input {
         case .frame(let frame):
             return state.withLock { $0.machine.arrived(frame, at: now) }
@@ -291,31 +228,55 @@ final class ClusterNode: Sendable {
             count(heartbeat.rates, of: heartbeat.process, at: now)
             return state.withLock { $0.machine.heard(heartbeat, at: now) }
         case .groupRequest(let bytes, let address):
-            guard let formats = Formats(bytes) else { return [] }
-            let (answer, connection) = state.withLock { ($0.machine.state(for: formats, at: now), $0.connection) }
-            guard let answer else { return [] }
-            let tables = applier.withLock { $0.tables(of: answer.ledger) }
-            let snapshot = ClusterSnapshot(
-                created: answer.created,
-                ledger: answer.ledger,
-                tables: tables,
-                earlier: answer.earlier,
-                epochAge: answer.epochAge
-            )
-            connection?.reply(snapshot.bytes(in: answer.format), to: address)
+            sendState(asRequested: bytes, applier, to: address, at: now)
         case .call(let bytes, let address): answer(bytes, replyTo: address)
         case .closed: disconnected()
         }
         return []
     }
 
-    /// Ignores the present connection from now on. `stayConnected` closes it and opens another one.
-    func disconnected() {
-        state.withLock { state in
-            state.isOver?.set()
-            (state.connection, state.number, state.isOver) = (nil, 0, nil)
-            state.machine.disconnected()
+    // MARK: - Actions
+
+    private func perform(_ actions: [MemberAction], _ applier: inout ClusterApplier) {
+        for action in actions {
+            switch action {
+            case .append(let frame): state.withLock { $0.connection }?.append(frame)
+            case .fetch(let range): start { try await $0.fetch(range) }
+            case .reconnect: reconnect()
+            case .inspectLog: inspect()
+            case .broadcast(let heartbeat): state.withLock { $0.connection }?.broadcast(reporting(heartbeat).bytes)
+            case .requestState(let formats): requestState(in: formats)
+            case .apply(let changes, let position): applier.apply(changes, at: position)
+            case .beginWindows(let ledger): applier.beginWindows(from: ledger)
+            case .extendWindows(let changes, let position): applier.extendWindows(changes, at: position, now: clock())
+            case .restart(let epoch, let position, let kept, let snapshot, let withWindows):
+                let first = withWindows ? snapshot?.earlier?.ledger.position : nil
+                report(epochAt: position, windowsAfter: first ?? position)
+                applier.restart(epoch, position, kept, snapshot, withWindows: withWindows, isDegraded: isAlone)
+            case .inherit(let id, let specification): inherit(id, specification)
+            case .surrender(let id): surrender(id)
+            case .openOutbox: reportAll()
+            case .closeOutbox(let uncertain): stopReporting(uncertain: uncertain)
+            case .written(let records): written(records)
+            case .credit(let upstream, let given): credit(upstream, given)
+            case .yieldCredits(let upstream, let claim): yieldCredits(upstream, claim: claim)
+            case .forfeitCredits: forfeitCredits()
+            case .report(let subject, let outcome): decided(subject, outcome)
+            case .inheritStream(let id, let specification): streams?.inherit(id, specification)
+            case .surrenderStream(let id): streams?.surrender(id)
+            case .closeTicketStream(let key): closeTicketStream(key)
+            case .closeTickets(let gone): closeTickets(of: gone)
+            case .carry(let id, let key, let tenure): carry(id, key, tenure: tenure, &applier)
+            case .reactivate(let id): reactivate(id, &applier)
+            case .adopt(let session): adopt(session, &applier)
+            case .drop(let id): drop(id, &applier)
+            case .dropAll: dropAll(&applier)
+            case .reportOtherConfiguration(let info): report(info)
+            case .reportRefusal(let own, let members): report(own, refusedBy: members)
+            case .reportOtherFormats(let formats): report(formats)
+            case .reportDivergence(let divergence): report(divergence)
+            case .left: hasLeft.set()
+            }
         }
-        shared.withLock { $0.rates.disconnected() }
     }
 }

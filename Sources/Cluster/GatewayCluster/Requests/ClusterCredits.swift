@@ -46,7 +46,7 @@ extension ClusterNode {
     }
 
     private func claimCredits(of upstream: String) {
-        let limits = creditPool?.limits(of: upstream) ?? .none
+        let limits = pool?.limits(of: upstream) ?? .none
         guard let claim = shared.withLock({ $0.credits.nextClaim(of: upstream, limits: limits) }) else { return }
         // In a new epoch, the other members declare the credits that they have before new ones are given.
         whenComplete { [self] isComplete in
@@ -64,12 +64,12 @@ extension ClusterNode {
         case .refused:
             let refused = shared.withLock { $0.credits.refused(claim) }
             if claim.isOptional {
-                creditPool?.changeCredits(of: claim.upstream) { credits, _ in
+                pool?.changeCredits(of: claim.upstream) { credits, _ in
                     credits.sessionsRefused(of: claim.upstream)
                 }
             }
             let free = state.withLock { $0.machine.ledger?.freeCredits(of: claim.upstream) } ?? .none
-            let held = creditPool?.credits(of: claim.upstream)
+            let held = pool?.credits(of: claim.upstream)
             for waiting in refused {
                 let shortage = waiting.request.shortage
                 // The pool may have got credits after it has reported the shortage.
@@ -89,25 +89,22 @@ extension ClusterNode {
 
     // MARK: - Credits of this member
 
-    /// The pool whose credits these are.
-    private var creditPool: SessionPool? { applier.withLock { $0.pool } }
-
     /// The credits of this member for each upstream that is configured or still used, ordered by name.
     var heldCredits: [(upstream: String, held: UpstreamCredits)] {
-        guard let creditPool else { return [] }
-        let names = Set(creditPool.upstreams.map(\.name)).union(creditPool.creditedUpstreams)
-        return names.sorted().map { ($0, creditPool.credits(of: $0)) }
+        guard let pool else { return [] }
+        let names = Set(pool.upstreams.map(\.name)).union(pool.creditedUpstreams)
+        return names.sorted().map { ($0, pool.credits(of: $0)) }
     }
 
     /// The log has given this member credits.
     func credit(_ upstream: String, _ given: UpstreamCredits) {
-        creditPool?.changeCredits(of: upstream) { credits, _ in credits.add(given, of: upstream) }
+        pool?.changeCredits(of: upstream) { credits, _ in credits.add(given, of: upstream) }
     }
 
     /// Another member needs credits: releases the unused ones.
     func yieldCredits(_ upstream: String, claim: UInt64) {
         let reserved = shared.withLock { $0.credits.reserved(of: upstream) }
-        let unused = creditPool?.changeCredits(of: upstream) { credits, used in
+        let unused = pool?.changeCredits(of: upstream) { credits, used in
             credits.takeUnused(of: upstream, used: used, reserved: reserved)
         }
         write(.credit(.yield(upstream: upstream, unused ?? .none, claim: claim)))
@@ -115,11 +112,11 @@ extension ClusterNode {
 
     /// Releases credits that have not been used for a while.
     func releaseIdleCredits(at now: Moment) {
-        guard generation != nil, shared.withLock({ $0.credits.endsInterval(Self.idleTime, at: now) }), let creditPool
+        guard generation != nil, shared.withLock({ $0.credits.endsInterval(Self.idleTime, at: now) }), let pool
         else { return }
-        for upstream in creditPool.creditedUpstreams {
+        for upstream in pool.creditedUpstreams {
             let reserved = shared.withLock { $0.credits.reserved(of: upstream) }
-            let idle = creditPool.changeCredits(of: upstream) { credits, used in
+            let idle = pool.changeCredits(of: upstream) { credits, used in
                 credits.takeIdle(of: upstream, used: used, reserved: reserved)
             }
             if let idle, !idle.isNone { write(.credit(.release(upstream: upstream, idle))) }
@@ -128,103 +125,51 @@ extension ClusterNode {
 
     /// Keeps only the credits that are in use, because other members may have the rest.
     func forfeitCredits() {
-        guard let creditPool else { return }
+        guard let pool else { return }
         for (upstream, _) in heldCredits {
-            creditPool.changeCredits(of: upstream) { credits, used in credits.keep(used: used, of: upstream) }
+            pool.changeCredits(of: upstream) { credits, used in credits.keep(used: used, of: upstream) }
         }
     }
 
     /// Declares all credits, after this member has joined under another number or in another epoch.
     func declareCredits() {
-        guard let creditPool else { return }
-        for upstream in creditPool.creditedUpstreams { declare(creditPool.credits(of: upstream), of: upstream) }
+        guard let pool else { return }
+        for upstream in pool.creditedUpstreams { declare(pool.credits(of: upstream), of: upstream) }
     }
 
     /// Declares what is open beyond the credits: a session that this member has adopted.
     func coverUse(of upstream: String) {
-        let missing = creditPool?.changeCredits(of: upstream) { $0.coverUse(of: upstream, used: $1) }
+        let missing = pool?.changeCredits(of: upstream) { $0.coverUse(of: upstream, used: $1) }
         if let missing, !missing.isNone { declare(missing, of: upstream) }
     }
 
     private func declare(_ present: UpstreamCredits, of upstream: String) {
-        let limits = creditPool?.limits(of: upstream) ?? .none
+        let limits = pool?.limits(of: upstream) ?? .none
         write(.credit(.declare(upstream: upstream, present, limits: limits)))
     }
 
     // MARK: - Uses
 
-    /// Performs a request, once there are credits for what it opens. A new subscription for which this member can have no
-    /// session is created by a member that has one.
-    ///
-    /// - Parameter undo: Called before an error is thrown or sent.
-    func perform(
-        _ call: Call,
-        obtainingCredits perform: @escaping @Sendable () throws -> OperationResult,
-        otherwise undo: @escaping @Sendable () -> Void = {}
-    ) throws -> OperationResult {
-        do {
-            return try perform()
-        } catch PoolError.creditsNeeded(let shortage) {
-            obtain(shortage) { [self] decision in
-                // A job of its own, because a handler takes too long for the node's task.
-                addJob { [self] in
-                    call.complete {
-                        switch decision {
-                        case .given(let ended):
-                            defer { ended() }
-                            return try self.perform(call, obtainingCredits: perform, otherwise: undo)
-                        case .refused(let error):
-                            undo()
-                            if shortage.missing.sessions > 0, forwardToCarrier(call, of: shortage.upstream, error) {
-                                return .deferred
-                            }
-                            throw error
-                        case .unknown:
-                            undo()
-                            throw Problem.notInContact
-                        }
-                    }
-                }
-            }
-            return .deferred
-        } catch {
-            undo()
-            throw error
-        }
-    }
-
-    /// Lets a member with a session perform a request for a new subscription; false if there is none.
-    private func forwardToCarrier(_ call: Call, of upstream: String, _ error: PoolError) -> Bool {
-        // A resource that exists stays with its owner.
-        guard call.parameters["id"] == nil, let carrier = carrier(of: upstream, for: call) else { return false }
-        forward(call, to: carrier) { call.respond(ProblemDetails.response(to: call, for: error)) }
-        return true
-    }
-
     /// Opens a shared subscription that this member owns in this tenure, once there are credits for it.
     func open(
         _ id: String,
         tenure: UInt64,
-        _ open: @escaping @Sendable (inout ClusterApplier) -> PoolError?
+        _ applier: inout ClusterApplier,
+        _ open: (inout ClusterApplier, SessionPool?) -> PoolError?
     ) {
-        // Inside the lock of the applier, so that the subscription is dropped afterwards if it gets another owner.
-        let error = applier.withLock { applier in
-            reports.withLock { $0.outbox.tenure(of: id) } == tenure ? open(&applier) : nil
-        }
-        guard let error else { return }
+        guard owns(id, tenure), let error = open(&applier, pool) else { return }
         guard case .creditsNeeded(let shortage) = error else { return failed(id, error) }
         obtain(shortage) { [self] decision in
             switch decision {
-            case .given(let ended):
-                // It may have been opened meanwhile.
-                self.open(id, tenure: tenure) { $0.reactivate(id) }
-                ended()
-            case .refused(let error):
-                if reports.withLock({ $0.outbox.tenure(of: id) }) == tenure { failed(id, error) }
-            case .unknown:
-                retry { self.open(id, tenure: tenure) { $0.reactivate(id) } }
+            case .given(let ended): offer(.reopen(id, tenure: tenure, ended: ended))
+            case .refused(let error): if owns(id, tenure) { failed(id, error) }
+            case .unknown: retry { self.offer(.reopen(id, tenure: tenure, ended: {})) }
             }
         }
+    }
+
+    private func owns(_ id: String, _ tenure: UInt64) -> Bool {
+        reports.withLock { $0.outbox.tenure(of: id) } == tenure
     }
 
     /// Activates a subscription that this member has inherited, once there are credits for it. Without credits it remains

@@ -16,8 +16,6 @@ struct ClusterIdempotency: Sendable {
     /// Performs a request that the log has let begin.
     typealias Handler = @Sendable (Call, BegunRequest) throws -> OperationResult
 
-    private static let retryInterval = Duration.milliseconds(25)
-
     let cluster: ClusterNode
     /// Whether the handler's successful responses are sent, with their records, once they are in the log.
     let isConfirmed: Bool
@@ -50,12 +48,9 @@ struct ClusterIdempotency: Sendable {
             case .unknown, nil:
                 return call.complete { throw Problem.notInContact }
             case .pending:
-                // When the member stops, its tasks cannot sleep any more.
-                while cluster.isPending(name), cluster.clock() < deadline,
-                    (try? await Task.sleep(for: Self.retryInterval)) != nil
-                {}
                 // The deadline also applies if other members perform the request again and again and fail.
-                guard cluster.clock() < deadline, !Task.isCancelled else {
+                guard await cluster.holds(until: deadline, { member, _ in member.ledger?.isPending(name) != true })
+                else {
                     return call.complete { throw IdempotencyStore.inProgress }
                 }
             }
@@ -98,7 +93,4 @@ extension ClusterNode {
     func expiredPosition(of name: RecordKey) -> UInt64 {
         state.withLock { $0.machine.expiredPosition(of: name) }
     }
-
-    /// Whether a member is performing the request of this name.
-    func isPending(_ name: RecordKey) -> Bool { state.withLock { $0.machine.ledger?.isPending(name) ?? false } }
 }

@@ -88,6 +88,54 @@ extension ClusterNode {
         }
     }
 
+    /// Performs a request, once there are credits for what it opens. A new subscription for which this member can have no
+    /// session is created by a member that has one.
+    ///
+    /// - Parameter undo: Called before an error is thrown or sent.
+    func perform(
+        _ call: Call,
+        obtainingCredits perform: @escaping @Sendable () throws -> OperationResult,
+        otherwise undo: @escaping @Sendable () -> Void = {}
+    ) throws -> OperationResult {
+        do {
+            return try perform()
+        } catch PoolError.creditsNeeded(let shortage) {
+            obtain(shortage) { [self] decision in
+                // A job of its own, because a handler takes too long for the node's task.
+                addJob { [self] in
+                    call.complete {
+                        switch decision {
+                        case .given(let ended):
+                            defer { ended() }
+                            return try self.perform(call, obtainingCredits: perform, otherwise: undo)
+                        case .refused(let error):
+                            undo()
+                            if shortage.missing.sessions > 0, forwardToCarrier(call, of: shortage.upstream, error) {
+                                return .deferred
+                            }
+                            throw error
+                        case .unknown:
+                            undo()
+                            throw Problem.notInContact
+                        }
+                    }
+                }
+            }
+            return .deferred
+        } catch {
+            undo()
+            throw error
+        }
+    }
+
+    /// Lets a member with a session perform a request for a new subscription; false if there is none.
+    private func forwardToCarrier(_ call: Call, of upstream: String, _ error: PoolError) -> Bool {
+        // A resource that exists stays with its owner.
+        guard call.parameters["id"] == nil, let carrier = carrier(of: upstream, for: call) else { return false }
+        forward(call, to: carrier) { call.respond(ProblemDetails.response(to: call, for: error)) }
+        return true
+    }
+
     /// This member is about to create a resource that it has inherited, which counts until `resourceRemoved`.
     func resourceInherited(_ unit: QuotaUnit) { changeClaims { $0.use(unit) } }
 

@@ -50,7 +50,7 @@ struct ClusterRouting: Sendable {
     private func perform(_ call: Call, _ operation: Operation, onOwnerOf id: String) throws -> OperationResult {
         try checkServing()
         if services.has(id), !cluster.isPrepared(id) { return try handle(call, operation) }
-        let abandonment = CallAbandonment()
+        let abandonment = CallAbandonment(in: cluster)
         call.onAbandonment { abandonment.abandon() }
         cluster.addJob { await self.route(id, call, operation, abandonment) }
         return .deferred
@@ -206,9 +206,7 @@ struct ClusterRouting: Sendable {
     /// The responses of this member to requests for a list.
     private func performHere(_ requests: [ForwardedRequest]) async -> [ForwardedResponse] {
         guard let host = cluster.host else { return [] }
-        return await withCheckedContinuation { continuation in
-            host.serve(requests, CallAbandonment(), for: cluster) { continuation.resume(returning: $0) }
-        }
+        return await host.serve(requests, CallAbandonment(in: cluster), for: cluster).all()
     }
 
     /// Reads the JSON forms of resources from the members that have them; nil for those that the caller does not see.
@@ -243,30 +241,27 @@ struct ClusterRouting: Sendable {
     }
 }
 
-extension Response {
-    /// The response of another member.
-    init(_ response: ForwardedResponse) {
-        self.init(status: response.status)
-        headers = HTTPFields(response.headers.map { HTTPField($0.name, $0.value) })
-        if !response.body.isEmpty { body = .bytes(response.body) }
-        problem = response.problem.flatMap(ProblemCode.init(rawValue:))
+/// The places of resources.
+extension ClusterNode {
+    /// The member that has a client, subscription or stream.
+    func holder(of id: String) -> ResourceHolder {
+        let holder = state.withLock { $0.machine.holder(of: id) }
+        guard holder == .unknown, let process = opener(ofStream: id), process != self.process else { return holder }
+        return .process(process)
     }
 
-    /// The response for another member.
-    var forwarded: ForwardedResponse {
-        let bytes: [UInt8] =
-            switch body {
-            case .empty: []
-            case .bytes(let bytes): bytes
-            case .shared(let bytes): Array(bytes.bytes)
-            // The other member uses only the number of these bytes.
-            case .omitted(let count): Array(repeating: 0, count: count)
-            }
-        return ForwardedResponse(
-            status: status,
-            problem: problem?.rawValue,
-            headers: headers.lines.map { ($0.name, $0.value) },
-            body: bytes
-        )
+    /// Whether the log has a client, subscription or prepared stream.
+    func isInLog(_ id: String) -> Bool { state.withLock { $0.machine.holder(of: id) } != .unknown }
+
+    /// The process of a member that can carry a subscription of an upstream for a request, if this member cannot because
+    /// other members have all sessions; else nil.
+    func carrier(of upstream: String, for call: Call) -> UInt64? {
+        guard !call.isForwarded else { return nil }
+        let hash = FNV1a(of: call.requestID).value
+        return state.withLock { state in
+            guard state.machine.isMember, let ledger = state.machine.ledger else { return nil }
+            let carriers = ledger.carriers(of: upstream, insteadOf: state.machine.member, for: hash)
+            return carriers.first.flatMap { ledger.members[$0]?.info.process }
+        }
     }
 }

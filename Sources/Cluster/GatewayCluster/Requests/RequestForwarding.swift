@@ -1,6 +1,5 @@
 internal import Gateway
 internal import MicroHTTPD
-internal import Primitives
 internal import Replication
 
 /// Requests that another member performs.
@@ -39,7 +38,7 @@ extension ClusterNode {
     ///
     /// - Parameter otherwise: Called if the member cannot perform it.
     func forward(_ call: Call, to process: UInt64, otherwise: @escaping @Sendable () -> Void) {
-        let abandonment = CallAbandonment()
+        let abandonment = CallAbandonment(in: self)
         call.onAbandonment { abandonment.abandon() }
         addJob { [self] in
             let response = await response(of: process, to: call, abandonment)
@@ -48,17 +47,6 @@ extension ClusterNode {
         }
     }
 
-    /// The process of a member that can carry a subscription of an upstream for a request, if this member cannot because
-    /// other members have all sessions; else nil.
-    func carrier(of upstream: String, for call: Call) -> UInt64? {
-        guard !call.isForwarded else { return nil }
-        let hash = FNV1a(of: call.requestID).value
-        return state.withLock { state in
-            guard state.machine.isMember, let ledger = state.machine.ledger else { return nil }
-            let carriers = ledger.carriers(of: upstream, insteadOf: state.machine.member, for: hash)
-            return carriers.first.flatMap { ledger.members[$0]?.info.process }
-        }
-    }
 }
 
 extension Call {
@@ -83,6 +71,34 @@ extension Call {
             peer: request.peer.host,
             caller: ForwardedRequest.Caller(caller),
             isListing: path != nil
+        )
+    }
+}
+
+extension Response {
+    /// The response of another member.
+    init(_ response: ForwardedResponse) {
+        self.init(status: response.status)
+        headers = HTTPFields(response.headers.map { HTTPField($0.name, $0.value) })
+        if !response.body.isEmpty { body = .bytes(response.body) }
+        problem = response.problem.flatMap(ProblemCode.init(rawValue:))
+    }
+
+    /// The response for another member.
+    var forwarded: ForwardedResponse {
+        let bytes: [UInt8] =
+            switch body {
+            case .empty: []
+            case .bytes(let bytes): bytes
+            case .shared(let bytes): Array(bytes.bytes)
+            // The other member uses only the number of these bytes.
+            case .omitted(let count): Array(repeating: 0, count: count)
+            }
+        return ForwardedResponse(
+            status: status,
+            problem: problem?.rawValue,
+            headers: headers.lines.map { ($0.name, $0.value) },
+            body: bytes
         )
     }
 }

@@ -61,13 +61,6 @@ extension ClusterNode {
     /// Whether there is a prepared stream of this id.
     func isPrepared(_ id: String) -> Bool { state.withLock { $0.machine.ledger?.specified[id]?.isOpen != nil } }
 
-    /// Writes a record, unless this member does not belong to the cluster at the moment.
-    ///
-    /// - Parameter answer: A record that goes into the same frame.
-    func write(_ record: ClusterRecord, with answer: ClusterRecord? = nil) {
-        if reports.withLock({ $0.outbox.append(request: record, with: answer) }) { wake() }
-    }
-
     /// The process that opened the stream of this id directly.
     func opener(ofStream id: String) -> UInt64? {
         processes.first { id.hasPrefix(ClusterStreamID.prefix(of: $0)) }

@@ -74,7 +74,7 @@ final class SimulatedGateway: @unchecked Sendable {
         }
         parts.streams.scheduler.endAll(.daemonClosed)
         // Node and pool refer to each other for as long as a process runs.
-        node.applier.withLock { $0.pool = nil }
+        node.shared.withLock { $0.pool = nil }
         self.parts = nil
     }
 

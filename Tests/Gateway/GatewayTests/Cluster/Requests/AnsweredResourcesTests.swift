@@ -62,7 +62,7 @@ import Testing
             while true {
                 let frames = fixture.engine.figures.frames
                 await other.catchUp()
-                if other.node.isPending(Self.name) == false { break }
+                if other.node.state.withLock({ $0.machine.ledger?.isPending(Self.name) == false }) { break }
                 await fixture.engine.wait { $0.frames > frames }
             }
             guard case .answered? = await other.node.decision(on: .request(Self.name), by: Self.begin) else {

@@ -6,9 +6,10 @@ internal import Replication
 internal import SessionCore
 internal import SessionPool
 
-/// Upstream sessions that pass from one member to another: see the decision record *AdoptedSessions*.
+/// Upstream sessions, which pass from one member to another (see the decision record *AdoptedSessions*), and the upstream
+/// subscriptions that this member owns.
 extension ClusterNode {
-    // MARK: - Reports of the pool
+    // MARK: - Sessions
 
     /// Takes a change of the sessions that other members can continue.
     func take(_ change: SessionChange) {
@@ -38,7 +39,7 @@ extension ClusterNode {
     // MARK: - Adoption
 
     /// Continues a session of a removed member. Where that is impossible, its subscriptions are opened again.
-    func adopt(_ inherited: InheritedSession) {
+    func adopt(_ inherited: InheritedSession, _ applier: inout ClusterApplier) {
         shared.withLock { $0.counters.adopting(inherited.client) }
         reports.withLock { reports in
             for topic in inherited.topics { reports.outbox.begin(topic.id, tenure: topic.tenure) }
@@ -47,7 +48,7 @@ extension ClusterNode {
         do {
             guard let offer = opened(inherited.session) else { throw PoolError.lifecycle(rule: ClusterCipher.mismatch) }
             let group = inherited.topics.first.map { self.group(of: $0.id, $0.key) } ?? 0
-            try applier.withLock { applier throws(PoolError) in try applier.adopt(inherited, offer, group: group) }
+            try applier.adopt(inherited, offer, group: group, in: pool)
             if let upstream = inherited.topics.first?.key.upstream { coverUse(of: upstream) }
         } catch {
             shared.withLock { $0.counters.adoptionFailed(inherited.client) }
@@ -58,7 +59,7 @@ extension ClusterNode {
                 take(.subscription(SubscriptionID(topic.id), .carried(by: nil)))
             }
             take(.client(ClientID(inherited.client), .removed))
-            for topic in inherited.topics { carry(topic.id, topic.key, tenure: topic.tenure) }
+            for topic in inherited.topics { carry(topic.id, topic.key, tenure: topic.tenure, &applier) }
         }
     }
 
@@ -74,15 +75,61 @@ extension ClusterNode {
     }
 
     /// Releases all upstream subscriptions. The sessions that other members can continue are left to them.
-    func dropAll() {
-        for client in applier.withLock({ $0.pool })?.transferableClients ?? [] {
+    func dropAll(_ applier: inout ClusterApplier) {
+        for client in pool?.transferableClients ?? [] {
             reports.withLock { $0.outbox.surrender(client.rawValue) }
         }
-        applier.withLock { $0.dropAll() }
+        applier.dropAll(in: pool)
     }
 
     /// The group of a shared subscription, whose sessions pass to one member.
     func group(of id: String, _ key: SharedTopicKey) -> UInt64 {
         state.withLock { $0.machine.ledger?.group(of: id, key) } ?? 0
+    }
+
+    // MARK: - Upstream subscriptions
+
+    func reactivate(_ id: String, _ applier: inout ClusterApplier) {
+        guard let tenure = reports.withLock({ $0.outbox.tenure(of: id) }) else { return }
+        open(id, tenure: tenure, &applier) { $0.reactivate(id, in: $1) }
+    }
+
+    func drop(_ id: String, _ applier: inout ClusterApplier) {
+        reports.withLock { $0.outbox.end(id) }
+        applier.drop(id, in: pool)
+    }
+
+    func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64, _ applier: inout ClusterApplier) {
+        reports.withLock { $0.outbox.begin(id, tenure: tenure) }
+        let group = self.group(of: id, key)
+        open(id, tenure: tenure, &applier) { $0.carry(id, key, group: group, in: $1) }
+    }
+
+    /// The upstream subscription cannot be opened: streams receive the event of a refused subscription.
+    func failed(_ id: String, _ error: PoolError) {
+        logger.warning("cannot open a shared subscription", metadata: ["error": "\(error)"])
+        let failure = SubscriptionEvent.failed(code: ClusterApplier.failureCode, message: "\(error)")
+        take(.subscription(SubscriptionID(id), .event(failure)))
+    }
+
+    // MARK: - Reports
+
+    /// This member has joined: it reports all that it has.
+    func reportAll() {
+        reports.withLock { $0.outbox.open() }
+        pool?.reportAgain()
+        reports.withLock { $0.outbox.specifyAgain() }
+        streams?.declareAgain()
+        declareClaims()
+        declareCredits()
+    }
+
+    func stopReporting(uncertain: UInt64) {
+        let due = reports.withLock { reports in
+            reports.outbox.close()
+            let records = reports.outbox.recordsAppended
+            return reports.discarded(records, uncertain: uncertain) + reports.removeUndecided()
+        }
+        for action in due { action() }
     }
 }

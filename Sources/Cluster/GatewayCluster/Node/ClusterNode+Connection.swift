@@ -1,0 +1,215 @@
+internal import Gateway
+internal import Logging
+internal import Primitives
+internal import Replication
+
+/// The connections of a member: to the engine, and, while that is away, to a log of its own. See the decision record
+/// *ServingAlone*.
+extension ClusterNode {
+    /// How long a joining member waits for the state: until shortly before its next request.
+    private static let stateTimeout = Duration.milliseconds(450)
+    /// The number of connections to `localEngine`.
+    private static let localNumber = -1
+
+    /// A member that serves its readers alone continues to do so until the log of the engine can be read.
+    func check(_ connection: any EngineConnection) async throws {
+        guard isAlone else { return }
+        do {
+            _ = try await connection.inspectLog()
+        } catch {
+            connection.close()
+            throw error
+        }
+    }
+
+    /// Uses a connection from now on.
+    func connected(
+        _ connection: any EngineConnection,
+        _ number: Int,
+        _ isOver: StopSignal,
+        at now: Moment
+    ) -> [MemberAction] {
+        let isLocal = number == Self.localNumber
+        let actions: [MemberAction]? = state.withLock { state in
+            guard !isLocal || state.machine.isDetached else { return nil }
+            state.isOver?.set()
+            state.machine.disconnected()
+            (state.connection, state.number, state.isOver) = (connection, number, isOver)
+            return state.machine.connected(isLocal: isLocal, at: now)
+        }
+        if isLocal, actions != nil { streams?.closeStreamsOfResources() }
+        return actions ?? []
+    }
+
+    /// Connects to the log of this process alone once there was no contact to a log for `patience`.
+    func serveAloneIfDetached(at now: Moment) {
+        guard configuration.onEngineLoss == .local else { return }
+        let isDue = state.withLock { state in
+            let isConnecting = state.machine.isLocal && state.connection != nil
+            guard state.machine.isDetached, !isConnecting else {
+                state.detachedSince = nil
+                return false
+            }
+            guard let since = state.detachedSince else {
+                state.detachedSince = now
+                return false
+            }
+            guard now - since >= configuration.patience else { return false }
+            state.detachedSince = now
+            return true
+        }
+        guard isDue else { return }
+        logger.warning("the cluster's engine is away: this member serves its own readers alone")
+        addJob { [localEngine] in
+            let connection = try? await localEngine.connect { [weak self] input in
+                self?.offer(.engine(input, Self.localNumber))
+            }
+            if let connection { self.offer(.connected(connection, Self.localNumber, isOver: StopSignal())) }
+        }
+    }
+
+    /// Keeps a connection to the engine until cancelled.
+    func stayConnected() async {
+        var number = 0
+        var lastFailure: String?
+        var warnings: [String] = []
+        while !Task.isCancelled {
+            number += 1
+            let (current, isOver) = (number, StopSignal())
+            do {
+                let connection = try await engine.connect { [weak self] input in
+                    if case .closed = input { isOver.set() }
+                    self?.offer(.engine(input, current))
+                }
+                lastFailure = nil
+                try await check(connection)
+                logger.info("connected to the cluster's engine")
+                offer(.connected(connection, current, isOver: isOver))
+                let present = await connection.warnings()
+                for warning in present where !warnings.contains(warning) { logger.warning("\(warning)") }
+                warnings = present
+                await isOver.wait()
+                connection.close()
+                logger.warning("the connection to the cluster's engine is closed")
+            } catch {
+                // Repeated several times a second while the engine is away.
+                let failure = "\(error)"
+                logger.log(
+                    level: failure == lastFailure ? .debug : .warning,
+                    "cannot connect to the cluster's engine",
+                    metadata: ["error": "\(failure)"]
+                )
+                lastFailure = failure
+            }
+            try? await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
+        }
+    }
+
+    /// Ignores the present connection from now on. `stayConnected` closes it and opens another one.
+    func disconnected() {
+        state.withLock { state in
+            state.isOver?.set()
+            (state.connection, state.number, state.isOver) = (nil, 0, nil)
+            state.machine.disconnected()
+        }
+        shared.withLock { $0.rates.disconnected() }
+    }
+
+    func start(_ fetch: @escaping @Sendable (any EngineConnection) async throws -> [StoredFrame]) {
+        guard let (connection, number) = current else { return }
+        addJob { [weak self] in
+            let result: Result<[StoredFrame], any Error>
+            do { result = .success(try await fetch(connection)) } catch { result = .failure(error) }
+            self?.offer(.fetched(result, number))
+        }
+    }
+
+    func inspect() {
+        guard let (connection, number) = current else { return }
+        addJob { [weak self] in
+            if let generation = try? await connection.inspectLog() {
+                self?.offer(.logInspected(generation, number))
+            } else {
+                // Without a result the state of the log is unknown: a new connection reads it again.
+                connection.close()
+            }
+        }
+    }
+
+    func requestState(in formats: Formats) {
+        guard let (connection, _) = current else { return }
+        addJob { [weak self] in
+            guard let bytes = try? await connection.requestFromGroup(formats.bytes, within: Self.stateTimeout) else {
+                return
+            }
+            self?.offer(.state(bytes))
+        }
+    }
+
+    private var current: (any EngineConnection, Int)? {
+        state.withLock { state in state.connection.map { ($0, state.number) } }
+    }
+
+    /// Sends the state to a joining member, in a format that both read.
+    func sendState(asRequested bytes: [UInt8], _ applier: ClusterApplier, to address: String, at now: Moment) {
+        guard let formats = Formats(bytes) else { return }
+        let (answer, connection) = state.withLock { ($0.machine.state(for: formats, at: now), $0.connection) }
+        guard let answer else { return }
+        let snapshot = ClusterSnapshot(
+            created: answer.created,
+            ledger: answer.ledger,
+            tables: applier.tables(of: answer.ledger),
+            earlier: answer.earlier,
+            epochAge: answer.epochAge
+        )
+        connection?.reply(snapshot.bytes(in: answer.format), to: address)
+    }
+
+    func reconnect() {
+        logger.warning("the cluster's engine does not respond")
+        disconnected()
+    }
+}
+
+/// What a member reports to operators.
+extension ClusterNode {
+    func report(epochAt position: UInt64, windowsAfter first: UInt64) {
+        logger.notice(
+            "entered an epoch of the cluster",
+            metadata: ["position": "\(position)", "windowsAfter": "\(first)"]
+        )
+    }
+
+    func report(_ divergence: LogDivergence) {
+        logger.error(
+            "the engine has shown different logs: all streams begin again",
+            metadata: [
+                "position": "\(divergence.position)",
+                "digest": "\(String(divergence.own, radix: 16))",
+                "other-digest": "\(String(divergence.other, radix: 16))",
+                "other-member": "\(divergence.member.map { String($0, radix: 16) } ?? "-")",
+            ]
+        )
+    }
+
+    func report(_ own: Formats, refusedBy members: Formats) {
+        logger.error(
+            "this process cannot join the cluster: its members use other formats between them. Upgrade them through a version that has formats in common with both",
+            metadata: ["formats": "\(own)", "members-formats": "\(members)"]
+        )
+    }
+
+    func report(_ formats: Formats) {
+        logger.warning(
+            "a process cannot join the cluster: it uses other formats between members",
+            metadata: ["formats": "\(formats)"]
+        )
+    }
+
+    func report(_ info: MemberInfo) {
+        logger.warning(
+            "a member of the cluster has other upstreams or access rules",
+            metadata: ["member": "\(info.name)", "version": "\(info.version)"]
+        )
+    }
+}

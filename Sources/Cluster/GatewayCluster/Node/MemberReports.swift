@@ -1,0 +1,293 @@
+internal import Changes
+internal import Gateway
+internal import Primitives
+internal import Replication
+internal import SessionPool
+
+/// What a member reports to the log, and the requests of this member that wait for the log, as callbacks: see the decision
+/// record *WaitingByCallbacks*.
+struct MemberReports: Sendable {
+    /// What became of the records of a request.
+    enum Confirmation: Sendable {
+        /// The log has them.
+        case written
+        /// They have no effect, because this member was removed.
+        case void
+        /// The log may have them: this member has lost contact to it.
+        case uncertain
+    }
+
+    /// A request whose records were not read back from the log yet.
+    struct Unconfirmed: Sendable {
+        /// The number of its last record.
+        let records: UInt64
+        let done: @Sendable (Confirmation) -> Void
+    }
+
+    /// A fact that follows from the log up to a position.
+    typealias Condition = @Sendable (_ machine: borrowing MemberMachine, _ now: Moment) -> Bool
+
+    /// A request that waits until a condition holds.
+    struct Conditional: Sendable {
+        let condition: Condition
+        let deadline: Moment
+        /// Called with whether the condition holds.
+        let done: @Sendable (Bool) -> Void
+    }
+
+    /// A request that waits for a decision of the log.
+    struct Undecided: Sendable {
+        let deadline: Moment
+        /// Called with the decision; nil if it is not known in time.
+        let done: @Sendable (RecordOutcome?) -> Void
+    }
+
+    var outbox: Outbox
+    /// The units of this member that count against limits on all members together.
+    var claims = QuotaClaims()
+    private var undecided: [RecordSubject: [Undecided]] = [:]
+    private var unconfirmed: [Unconfirmed] = []
+    /// No request waits for the records up to this number: they were read back or discarded.
+    private var written: UInt64 = 0
+    private var conditional: [Conditional] = []
+    /// Whether the member has stopped: no request waits any more.
+    private var hasEnded = false
+
+    /// No reports.
+    ///
+    /// - Parameter limit: The greatest number of bytes that wait for the log.
+    init(limit: Int) { outbox = Outbox(limit: limit) }
+
+    /// Whether requests with a deadline wait: for a condition, or for a decision.
+    var haveDeadlines: Bool { !conditional.isEmpty || !undecided.isEmpty }
+
+    /// Adds a request that waits for its records. Returns the confirmation of the records if it is known already.
+    mutating func add(_ request: Unconfirmed) -> Confirmation? {
+        if hasEnded { return .uncertain }
+        if request.records <= written { return .written }
+        unconfirmed.append(request)
+        return nil
+    }
+
+    /// Adds a request that waits for a condition; false if the member has stopped.
+    mutating func add(_ request: Conditional) -> Bool {
+        if !hasEnded { conditional.append(request) }
+        return !hasEnded
+    }
+
+    /// Adds a request that waits for a decision; false if the member has stopped.
+    mutating func add(_ request: Undecided, on subject: RecordSubject) -> Bool {
+        if !hasEnded { undecided[subject, default: []].append(request) }
+        return !hasEnded
+    }
+
+    /// Removes and returns the oldest request that waits for a decision on a subject.
+    mutating func removeFirst(on subject: RecordSubject) -> Undecided? {
+        guard var requests = undecided.removeValue(forKey: subject) else { return nil }
+        let first = requests.removeFirst()
+        if !requests.isEmpty { undecided[subject] = requests }
+        return first
+    }
+
+    /// Removes and returns the callbacks of all requests that wait for a decision.
+    mutating func removeUndecided() -> [@Sendable () -> Void] {
+        defer { undecided = [:] }
+        return undecided.values.joined().map { request in { request.done(nil) } }
+    }
+
+    /// The member has stopped: removes and returns all callbacks.
+    mutating func end() -> [@Sendable () -> Void] {
+        hasEnded = true
+        defer { (unconfirmed, conditional) = ([], []) }
+        return unconfirmed.map { entry in { entry.done(.uncertain) } }
+            + conditional.map { entry in { entry.done(false) } }
+            + removeUndecided()
+    }
+
+    /// The records up to a number were read back: removes and returns the callbacks of their requests.
+    mutating func written(_ records: UInt64) -> [@Sendable () -> Void] {
+        written = max(written, records)
+        let due = unconfirmed.filter { $0.records <= records }
+        unconfirmed.removeAll { $0.records <= records }
+        return due.map { entry in { entry.done(.written) } }
+    }
+
+    /// The records up to a number were discarded, because the member was removed or has lost contact to the log: removes and
+    /// returns the callbacks of their requests.
+    ///
+    /// - Parameter uncertain: The records up to this number may be in the log.
+    mutating func discarded(_ records: UInt64, uncertain: UInt64) -> [@Sendable () -> Void] {
+        defer { (written, unconfirmed) = (max(written, records), []) }
+        return unconfirmed.map { entry in { entry.done(entry.records <= uncertain ? .uncertain : .void) } }
+    }
+
+    /// Removes and returns the callbacks of the requests whose condition holds, or whose deadline has passed.
+    mutating func due(_ machine: borrowing MemberMachine, at now: Moment) -> [@Sendable () -> Void] {
+        var due: [@Sendable () -> Void] = []
+        var rest: [Conditional] = []
+        for request in conditional {
+            let holds = request.condition(machine, now)
+            if holds || request.deadline <= now { due.append { request.done(holds) } } else { rest.append(request) }
+        }
+        conditional = rest
+        let late = undecided.values.joined().filter { $0.deadline <= now }
+        if !late.isEmpty {
+            undecided = undecided.mapValues { $0.filter { $0.deadline > now } }.filter { !$0.value.isEmpty }
+        }
+        return due + late.map { request in { request.done(nil) } }
+    }
+}
+
+extension ClusterNode: PoolSink {
+    package func take(_ change: Change) { take([change]) }
+
+    package func take(_ changes: [Change]) {
+        countAdoptions(changes)
+        let isFirst = reports.withLock { reports in
+            var isFirst = false
+            for change in changes {
+                // A resource can be read on this member as soon as it is created.
+                if reports.outbox.concernsOwnTopic(change) { hub.take(change) }
+                if reports.outbox.append(change) { isFirst = true }
+            }
+            return isFirst
+        }
+        if isFirst { wake() }
+    }
+
+    func take(_ change: Change, number: UInt64) {
+        if reports.withLock({ $0.outbox.append(change, number: number) }) { wake() }
+    }
+
+    /// Writes a record, unless this member does not belong to the cluster at the moment.
+    ///
+    /// - Parameter answer: A record that goes into the same frame.
+    func write(_ record: ClusterRecord, with answer: ClusterRecord? = nil) {
+        if reports.withLock({ $0.outbox.append(request: record, with: answer) }) { wake() }
+    }
+
+    private func countAdoptions(_ changes: [Change]) {
+        for case .client(let id, let change) in changes {
+            switch change {
+            case .removed: shared.withLock { $0.counters.removed(id.rawValue) }
+            case .event(.status(let status, _)): shared.withLock { $0.counters.changed(status, of: id.rawValue) }
+            case .added, .event: break
+            }
+        }
+    }
+}
+
+/// Waiting for the log.
+extension ClusterNode {
+    /// How long a request waits for a new owner of its resource, or for the log.
+    static let logTimeout = Duration.seconds(2)
+
+    /// Counts how many times the reports of this member were discarded; nil while it does not belong to the cluster.
+    var generation: Int? { reports.withLock { $0.outbox.isOpen ? $0.outbox.generation : nil } }
+
+    /// Calls back once it is known what became of all changes reported so far; `void` if reports were discarded since
+    /// `generation`.
+    func confirm(_ generation: Int, _ done: @escaping @Sendable (MemberReports.Confirmation) -> Void) {
+        // Inside the lock, so that the records are neither read back nor discarded before the request waits.
+        let known: MemberReports.Confirmation? = reports.withLock { reports in
+            guard reports.outbox.isOpen, reports.outbox.generation == generation else { return .void }
+            let request = MemberReports.Unconfirmed(records: reports.outbox.recordsAppended, done: done)
+            return reports.add(request)
+        }
+        if let known { done(known) }
+    }
+
+    /// The log has the records of this member up to a number.
+    func written(_ records: UInt64) {
+        for action in reports.withLock({ $0.written(records) }) { action() }
+    }
+
+    /// Waits until the log is applied up to its end at the time of the call, and members have reported their resources
+    /// after the beginning of an epoch; false after `logTimeout`.
+    func caughtUp() async -> Bool { await catchUp(isComplete: true) }
+
+    /// Waits until the log is applied up to its end at the time of the call; false after `logTimeout`.
+    func appliesEnd() async -> Bool { await catchUp(isComplete: false) }
+
+    private func catchUp(isComplete: Bool) async -> Bool {
+        guard let connection = state.withLock({ $0.connection }), let last = try? await connection.inspectLog().last
+        else { return false }
+        return await holds(until: clock() + Self.logTimeout) { machine, now in
+            // A member that loads a state may start behind its present position.
+            guard !isComplete || machine.isComplete(at: now) else { return false }
+            return last == 0 || machine.isServing(at: now) && machine.position >= last
+        }
+    }
+
+    /// Waits until a condition holds; false at the deadline, or when this member stops.
+    func holds(until deadline: Moment, _ condition: @escaping MemberReports.Condition) async -> Bool {
+        await withCheckedContinuation { continuation in
+            when(condition, until: deadline) { continuation.resume(returning: $0) }
+            wake()
+        }
+    }
+
+    private func when(
+        _ condition: @escaping MemberReports.Condition,
+        until deadline: Moment,
+        _ done: @escaping @Sendable (Bool) -> Void
+    ) {
+        let request = MemberReports.Conditional(condition: condition, deadline: deadline, done: done)
+        if !reports.withLock({ $0.add(request) }) { done(false) }
+    }
+
+    /// Calls back with true once members have reported their resources after the beginning of an epoch; with false after
+    /// `logTimeout`.
+    func whenComplete(_ done: @escaping @Sendable (Bool) -> Void) {
+        let now = clock()
+        if state.withLock({ $0.machine.isComplete(at: now) }) { return done(true) }
+        when({ $0.isComplete(at: $1) }, until: now + Self.logTimeout, done)
+    }
+
+    /// Completes the requests whose condition holds. Called by the node's task before it takes a frame from the outbox.
+    func settleWaiters(at now: Moment) {
+        guard reports.withLock({ $0.haveDeadlines }) else { return }
+        let due = state.withLock { state in reports.withLock { $0.due(state.machine, at: now) } }
+        for action in due { action() }
+    }
+
+    // MARK: - Decisions
+
+    /// Writes a record, and calls back with what the log decides about its subject; nil if that is not known in time.
+    func decide(
+        _ subject: RecordSubject,
+        by record: ClusterRecord,
+        _ done: @escaping @Sendable (RecordOutcome?) -> Void
+    ) {
+        let request = MemberReports.Undecided(deadline: clock() + Self.logTimeout, done: done)
+        // Inside the lock, so that the decision does not precede the request.
+        let isWritten = reports.withLock { reports in
+            reports.outbox.append(request: record) && reports.add(request, on: subject)
+        }
+        if isWritten { wake() } else { done(nil) }
+    }
+
+    /// Writes a record, and returns what the log decides about its subject; nil if that is not known in time.
+    func decision(on subject: RecordSubject, by record: ClusterRecord) async -> RecordOutcome? {
+        await withCheckedContinuation { continuation in
+            decide(subject, by: record) { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Calls back the oldest request of this member that waits for a decision about a subject.
+    func decided(_ subject: RecordSubject, _ outcome: RecordOutcome) {
+        if let request = reports.withLock({ $0.removeFirst(on: subject) }) { return request.done(outcome) }
+        // The decision is late.
+        switch (subject, outcome) {
+        case (.stream(let id), .accepted): streams?.opened(id)
+        // Its caller was told that it is not performed, and may repeat it.
+        case (.request(let name), .accepted): write(.request(.abandon(name)))
+        default: break
+        }
+    }
+
+    /// The member has stopped: no request waits any more.
+    func endWaiting() {
+        for action in reports.withLock({ $0.end() }) { action() }
+    }
+}
