@@ -154,13 +154,6 @@ package struct JSONBytes: Sendable {
         string(text)
     }
 
-    /// Writes a key and a whole number.
-    package mutating func member(_ name: StaticString, _ value: Int) {
-        key(name)
-        bytes.append(decimal: value)
-        needsComma = true
-    }
-
     /// Writes a key and a truth value.
     package mutating func member(_ name: StaticString, _ value: Bool) {
         key(name)
@@ -176,7 +169,9 @@ package struct JSONBytes: Sendable {
     /// Writes a key and a whole number, or `null`.
     package mutating func member(_ name: StaticString, _ value: Int?) {
         key(name)
-        if let value { number(value) } else { null() }
+        guard let value else { return null() }
+        bytes.append(decimal: value)
+        needsComma = true
     }
 
     /// Writes a key and a number, or `null`.

@@ -107,6 +107,14 @@ extension String {
     }
 }
 
+extension String? {
+    /// Whether both are nil, or strings with the same UTF-8 bytes.
+    package func hasSameBytes(as other: String?) -> Bool {
+        guard let self, let other else { return self == nil && other == nil }
+        return self.hasSameBytes(as: other)
+    }
+}
+
 extension UnsafeBufferPointer<UInt8> {
     /// Equal bytes, compared word by word.
     fileprivate func hasSameBytes(as other: UnsafeBufferPointer<UInt8>) -> Bool {

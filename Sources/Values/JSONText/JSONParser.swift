@@ -4,11 +4,6 @@ struct JSONParser {
     let maxDepth: Int
     var position = 0
 
-    init(bytes: UnsafeBufferPointer<UInt8>, maxDepth: Int) {
-        self.bytes = bytes
-        self.maxDepth = maxDepth
-    }
-
     func failure(_ reason: JSONParseError.Reason, at offset: Int? = nil) -> JSONParseError {
         JSONParseError(reason, at: offset ?? position, in: bytes)
     }
@@ -134,7 +129,7 @@ extension JSONParser {
             position += 1
             try digits()
         }
-        if current == UInt8(ascii: "e") || current == UInt8(ascii: "E") {
+        if let letter = current, letter | 0x20 == UInt8(ascii: "e") {
             position += 1
             if current == UInt8(ascii: "+") || current == UInt8(ascii: "-") { position += 1 }
             try digits()
@@ -161,7 +156,15 @@ extension JSONParser {
             case UInt8(ascii: "\""):
                 let run = UnsafeBufferPointer(rebasing: bytes[runStart..<position])
                 position += 1
-                return try text(unescaped, last: run, from: start)
+                unescaped?.append(contentsOf: run)
+                let text =
+                    if let unescaped {
+                        String(validating: unescaped, as: UTF8.self)
+                    } else {
+                        String(validating: run, as: UTF8.self)
+                    }
+                guard let text else { throw failure(.invalidUTF8, at: start) }
+                return text
             case UInt8(ascii: "\\"):
                 unescaped = unescaped ?? []
                 unescaped?.append(contentsOf: bytes[runStart..<position])
@@ -173,22 +176,6 @@ extension JSONParser {
                 position += 1
             }
         }
-    }
-
-    private func text(
-        _ unescaped: [UInt8]?,
-        last run: UnsafeBufferPointer<UInt8>,
-        from start: Int
-    ) throws(JSONParseError) -> String {
-        let whole: String?
-        if var unescaped {
-            unescaped.append(contentsOf: run)
-            whole = String(validating: unescaped, as: UTF8.self)
-        } else {
-            whole = String(validating: run, as: UTF8.self)
-        }
-        guard let whole else { throw failure(.invalidUTF8, at: start) }
-        return whole
     }
 
     private mutating func escape(into text: inout [UInt8]?) throws(JSONParseError) {
@@ -259,7 +246,10 @@ struct JSONNames {
 
     /// Adds a name; false if it is a duplicate. `members` are the members before it.
     mutating func insert(_ name: String, among members: [JSONObject.Member]) -> Bool {
-        if members.count < Self.linearSearchLimit { return !members.contains { $0.name.hasSameBytes(as: name) } }
+        if members.count < Self.linearSearchLimit {
+            for member in members where member.name.hasSameBytes(as: name) { return false }
+            return true
+        }
         if hashed.isEmpty { hashed = Set(members.map { Name(text: $0.name) }) }
         return hashed.insert(Name(text: name)).inserted
     }

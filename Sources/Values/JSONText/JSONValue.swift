@@ -155,7 +155,10 @@ package struct JSONObject: Sendable, Hashable, RandomAccessCollection {
     /// The value of the member with a name, the last one if there are several. Setting appends a new name, keeps the
     /// position of an existing one, and with nil removes the member.
     package subscript(name: String) -> JSONValue? {
-        get { position(of: name).map { members[$0].value } }
+        get {
+            guard let position = position(of: name) else { return nil }
+            return members[position].value
+        }
         set {
             switch (position(of: name), newValue) {
             case (let position?, let value?): members[position].value = value
@@ -183,25 +186,14 @@ extension JSONValue {
     ///   - bytes: UTF-8.
     ///   - maxDepth: the deepest nesting of arrays and objects; a plain value has depth 0.
     package init(parsing bytes: some Collection<UInt8>, maxDepth: Int = Self.maxDepth) throws(JSONParseError) {
-        let parsed = bytes.withContiguousStorageIfAvailable { Self.parse($0, maxDepth) }
-        let result = parsed ?? Array(bytes).withUnsafeBufferPointer { Self.parse($0, maxDepth) }
-        self = try result.get()
+        self = try Array(bytes).withUnsafeBufferPointer { bytes throws(JSONParseError) in
+            var parser = JSONParser(bytes: bytes, maxDepth: maxDepth)
+            return try parser.document()
+        }
     }
 
     /// Parses a whole text in the grammar of RFC 8259.
     package init(parsing text: String, maxDepth: Int = Self.maxDepth) throws(JSONParseError) {
         try self.init(parsing: text.utf8, maxDepth: maxDepth)
-    }
-
-    private static func parse(
-        _ bytes: UnsafeBufferPointer<UInt8>,
-        _ maxDepth: Int
-    ) -> Result<JSONValue, JSONParseError> {
-        var parser = JSONParser(bytes: bytes, maxDepth: maxDepth)
-        do throws(JSONParseError) {
-            return .success(try parser.document())
-        } catch {
-            return .failure(error)
-        }
     }
 }

@@ -5,15 +5,11 @@ package struct FNV1a: Sendable {
 
     /// The hash of bytes.
     package init(of bytes: [UInt8]) {
-        for byte in bytes { add(byte) }
+        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
     }
 
     /// The hash of a text.
-    package init(of text: String) {
-        for byte in text.utf8 { add(byte) }
-    }
-
-    private mutating func add(_ byte: UInt8) { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    package init(of text: String) { self.init(of: Array(text.utf8)) }
 }
 
 /// The pseudo-random number generator SplitMix64: equal seeds produce equal numbers. Its numbers are not secrets.
