@@ -139,9 +139,13 @@ extension Subscription {
             state.refusal = nil
             state.token = token
             state.core = core
-            state.table = table ?? ValueTable(properties: properties)
-            if let position = table?.keyPosition { state.keyPosition = position }
-            if let position = table?.commandPosition { state.commandPosition = position }
+            guard let table else {
+                state.table = ValueTable(properties: properties)
+                return properties
+            }
+            state.table = table
+            if let position = table.keyPosition { state.keyPosition = position }
+            if let position = table.commandPosition { state.commandPosition = position }
             return properties
         }
     }

@@ -69,11 +69,11 @@ enum DriverPace {
     /// The number of lines to handle at once: a line with a diff alone, since its work is that of the value it changes.
     static func slice(of lines: ArraySlice<ArraySlice<UInt8>>) -> Int {
         var (count, bytes) = (0, 0)
-        for line in lines {
+        for line in lines.prefix(longestSlice.lines) {
             if hasDiff(line) { return max(1, count) }
             count += 1
             bytes += line.count
-            if count >= longestSlice.lines || bytes >= longestSlice.bytes { break }
+            if bytes >= longestSlice.bytes { break }
         }
         return count
     }
@@ -81,21 +81,13 @@ enum DriverPace {
     /// Whether a line may hold a diff: `^P` or `^T`.
     private static func hasDiff(_ line: ArraySlice<UInt8>) -> Bool {
         line.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while let start = rest.firstIndex(ofByte: UInt8(ascii: "^")) {
-                rest = rest[(start + 1)...]
-                if let mark = rest.first, mark == UInt8(ascii: "P") || mark == UInt8(ascii: "T") { return true }
+            guard let start = bytes.baseAddress else { return false }
+            var index = 0
+            while let found = memchr(start + index, Int32(UInt8(ascii: "^")), bytes.count - index) {
+                index = UnsafeRawPointer(found) - start + 1
+                if index < bytes.count, "PT".utf8.contains(bytes[index]) { return true }
             }
             return false
         }
-    }
-}
-
-extension Slice<UnsafeRawBufferPointer> {
-    /// The index of the first of these bytes; nil if there is none.
-    fileprivate func firstIndex(ofByte byte: UInt8) -> Int? {
-        guard !isEmpty, let start = base.baseAddress else { return nil }
-        guard let found = memchr(start + startIndex, Int32(byte), count) else { return nil }
-        return UnsafeRawPointer(found) - start
     }
 }

@@ -256,19 +256,16 @@ enum ControlRoute: Equatable {
 extension SessionState {
     /// Where control and message requests go now.
     var controlRoute: ControlRoute {
-        binding?.controlRoute ?? .closed
-    }
-}
-
-extension SessionBinding {
-    fileprivate var controlRoute: ControlRoute {
-        switch step {
+        guard let binding else { return .closed }
+        switch binding.step {
         case .preflight, .opening, .greeting:
-            .closed
-        case .requested where transport == .webSocketStreaming:
-            .closed
+            return .closed
+        case .requested where binding.transport == .webSocketStreaming:
+            return .closed
         case .requested, .pollingForced, .streaming, .polling, .pausing:
-            transport.usesWebSocket ? connection.map { .socket($0) } ?? .closed : .http
+            guard binding.transport.usesWebSocket else { return .http }
+            guard let connection = binding.connection else { return .closed }
+            return .socket(connection)
         }
     }
 }

@@ -2,7 +2,10 @@ internal import TLCP
 
 /// Control and message requests: on the stream's WebSocket, or one HTTP request at a time beside the stream.
 extension SessionMachine {
-    private var hasPendingControls: Bool { requests.hasPending || subscriptions.hasPendingRequests }
+    private var hasPendingControls: Bool {
+        if requests.hasPending { return true }
+        return subscriptions.hasPendingRequests
+    }
 
     /// Sends pending requests as far as the route allows.
     mutating func sendPendingRequests(at context: EventContext) {
@@ -92,14 +95,16 @@ extension SessionMachine {
     private mutating func takeControls(_ form: RequestBatch.Form, isAlone: Bool = false) -> RequestBatch? {
         var batch: RequestBatch?
         let limit = session?.requestLimit ?? 0
-        guard takeOwn(.beforeSubscriptions, form, limit, isAlone, into: &batch) else { return batch }
+        if requests.hasPending, !takeOwn(.beforeSubscriptions, form, limit, isAlone, into: &batch) { return batch }
         _ = subscriptions.takePendingRequests(
             atMost: isAlone ? 1 : .max,
             acknowledged: form == .http,
             ids: &requestIDs
         ) { request in Self.add(request, form, limit, to: &batch) }
         if isAlone, batch != nil { return batch }
-        if !subscriptions.hasPendingRequests { _ = takeOwn(.afterSubscriptions, form, limit, isAlone, into: &batch) }
+        if requests.hasPending, !subscriptions.hasPendingRequests {
+            _ = takeOwn(.afterSubscriptions, form, limit, isAlone, into: &batch)
+        }
         return batch
     }
 

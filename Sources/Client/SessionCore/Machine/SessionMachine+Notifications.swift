@@ -83,7 +83,8 @@ extension SessionMachine {
         if notification.isDataNotification, !isFresh() { return }
         switch notification {
         case .update, .subOK, .subCmd, .unsub, .eos, .cs, .ov, .conf:
-            subscriptionLine(notification, at: context)
+            subscriptions.received(notification, into: &effects)
+            performEffects(at: context)
         case .msgDone, .msgFail:
             perform(messages.received(notification))
         case .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel:
@@ -111,11 +112,6 @@ extension SessionMachine {
         default: return
         }
         reply(notification, causePrefix: "http", at: context)
-    }
-
-    private mutating func subscriptionLine(_ notification: ServerNotification, at context: EventContext) {
-        subscriptions.received(notification, into: &effects)
-        performEffects(at: context)
     }
 
     private mutating func performEffects(at context: EventContext) {

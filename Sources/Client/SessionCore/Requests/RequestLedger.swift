@@ -147,14 +147,14 @@ struct BandwidthNegotiation {
     }
 }
 
+/// How many removed elements the order of a `DueQueue` may keep beyond the number of present ones.
+private let spareEntries = 64
+
 /// A queue of pending identifiers, returned in ascending order.
 ///
 /// Identifiers are mostly inserted in ascending order, many at a time, and removed in small batches. A heap would not
 /// support removal by identifier, so the order is kept beside a set and rebuilt after an insertion out of order.
 struct DueQueue<ID: Comparable & Hashable & Sendable>: Sendable {
-    /// How many removed elements `order` may keep beyond the number of present ones.
-    private static var spareEntries: Int { 64 }
-
     private var waiting: Set<ID> = []
     /// The elements of `waiting` in order from `head` on, among removed ones; invalid unless `isOrdered`.
     private var order: [ID] = []
@@ -168,7 +168,7 @@ struct DueQueue<ID: Comparable & Hashable & Sendable>: Sendable {
     @discardableResult
     mutating func insert(_ id: ID) -> Bool {
         guard waiting.insert(id).inserted else { return false }
-        if order.count > 2 * waiting.count + Self.spareEntries {
+        if order.count > 2 * waiting.count + spareEntries {
             order.removeAll()
             isOrdered = false
         }

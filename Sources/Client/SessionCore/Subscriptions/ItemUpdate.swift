@@ -122,10 +122,10 @@ public final class SubscriptionLayout: Sendable, Equatable {
     }
 
     private static func index(_ names: [String]?) -> [UpstreamName: Int] {
-        Dictionary(
-            (names ?? []).enumerated().map { (UpstreamName($1), $0 + 1) },
-            uniquingKeysWith: { first, _ in first }
-        )
+        guard let names else { return [:] }
+        var positions: [UpstreamName: Int] = [:]
+        for (index, name) in names.enumerated().reversed() { positions[UpstreamName(name)] = index + 1 }
+        return positions
     }
 
     /// The 1-based position of a field, first level before second; second-level positions follow the first-level ones.

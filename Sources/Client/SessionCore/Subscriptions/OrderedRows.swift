@@ -74,12 +74,6 @@ struct OrderedRows<Row: Sendable>: Sendable {
         slots = rest
     }
 
-    /// Removes all rows.
-    mutating func removeAll() {
-        slots.removeAll()
-        positions = KeyPositions()
-    }
-
     /// Calls the body with each key and its row, in the order in which the keys were added.
     func forEach(_ body: (String, Row) -> Void) {
         for index in slots.indices {

@@ -67,7 +67,7 @@ package struct PresentStateReader: Sendable {
         case .merge:
             return (index > item || place == 0) && table.items[index].row != nil
         case .command:
-            guard let key = update.key, let slot = table.items[index].rowsByKey.slot(of: key) else { return false }
+            guard let key = update.key, let slot = table.items[index].rowsByKey?.slot(of: key) else { return false }
             return index > item || slot >= place
         case .distinct, .raw:
             return false
@@ -88,7 +88,7 @@ package struct PresentStateReader: Sendable {
             place += 1
             return table.items[item].recent[place - 1]
         case .command:
-            guard let (slot, row) = table.items[item].rowsByKey.row(from: place) else { return nil }
+            guard let (slot, row) = table.items[item].rowsByKey?.row(from: place) else { return nil }
             place = slot + 1
             return Self.added(row, layout)
         }
@@ -122,7 +122,7 @@ extension ValueTable {
         case .raw: return 0
         case .merge: return items[index].row == nil ? 0 : 1
         case .distinct: return items[index].recent.count
-        case .command: return items[index].rowsByKey.count
+        case .command: return items[index].keyCount
         }
     }
 }

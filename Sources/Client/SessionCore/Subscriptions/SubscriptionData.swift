@@ -99,14 +99,12 @@ struct SubscriptionData: Sendable {
 
     /// `EOS`.
     mutating func snapshotEnded(item: Int) throws(ProtocolViolation) {
-        try checkSnapshotEvents("EOS")
-        items[try index(of: item, tag: "EOS")].hasSnapshotEnded = true
+        items[try index(of: item, inSnapshotBy: "EOS")].hasSnapshotEnded = true
     }
 
     /// `CS`; returns the second-level subscriptions that are to be removed.
     mutating func snapshotCleared(item: Int) throws(ProtocolViolation) -> [SubscriptionID] {
-        try checkSnapshotEvents("CS")
-        return items[try index(of: item, tag: "CS")].table?.clear() ?? []
+        items[try index(of: item, inSnapshotBy: "CS")].table?.clear() ?? []
     }
 
     /// Throws if the item does not exist; `tag` is that of the line.
@@ -118,15 +116,13 @@ struct SubscriptionData: Sendable {
         ProtocolViolation(reason: "\(tag) for item \(item) of \(itemCount)")
     }
 
-    private func checkSnapshotEvents(_ tag: String) throws(ProtocolViolation) {
+    /// The index of the item of an event that divides snapshots from updates; the state of the item is created at its
+    /// first use. Throws in a mode without such events.
+    private mutating func index(of item: Int, inSnapshotBy tag: String) throws(ProtocolViolation) -> Int {
         switch mode {
         case .distinct, .command: break
         case .merge, .raw: throw ProtocolViolation(reason: "\(tag) for a subscription in \(mode.rawValue) mode")
         }
-    }
-
-    /// The index of an item; its state is created at its first use.
-    private mutating func index(of item: Int, tag: String) throws(ProtocolViolation) -> Int {
         try checkItem(item, tag: tag)
         while items.count < item { items.append(ItemState(mode)) }
         return item - 1
@@ -173,7 +169,7 @@ struct ItemState: Sendable {
         self.init(mode)
         hasSnapshotEnded = item.snapshotEnded
         row = item.row.map { ItemRow(continuing: $0) }
-        item.rowsByKey.forEach { key, row in table?.rows[UpstreamName(key)] = CommandTable.KeyRow(row: row) }
+        item.rowsByKey?.forEach { key, row in table?.rows[UpstreamName(key)] = CommandTable.KeyRow(row: row) }
     }
 }
 

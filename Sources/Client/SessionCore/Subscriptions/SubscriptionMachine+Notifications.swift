@@ -37,7 +37,7 @@ extension SubscriptionMachine {
             stage = .deleting(.due)
             return .mismatched(message: message)
         }
-        try checkPositions(announcement)
+        if let positions = announcement.positions { try check(positions, among: announcement.fieldCount) }
         stage = .subscribed(frequency.differs ? .due : nil)
         data = SubscriptionData(
             properties: properties,
@@ -65,15 +65,13 @@ extension SubscriptionMachine {
         }
     }
 
-    private func checkPositions(_ announcement: Announcement) throws(ProtocolViolation) {
-        guard let positions = announcement.positions else { return }
-        guard positions.key >= 1, positions.key <= announcement.fieldCount,
-            positions.command >= 1, positions.command <= announcement.fieldCount,
+    private func check(_ positions: CommandPositions, among fieldCount: Int) throws(ProtocolViolation) {
+        guard positions.key >= 1, positions.key <= fieldCount, positions.command >= 1, positions.command <= fieldCount,
             positions.key != positions.command
         else {
             throw ProtocolViolation(
                 reason: "Key position \(positions.key) and command position \(positions.command) "
-                    + "among \(announcement.fieldCount) fields"
+                    + "among \(fieldCount) fields"
             )
         }
     }

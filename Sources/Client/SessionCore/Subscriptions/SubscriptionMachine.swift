@@ -118,11 +118,8 @@ struct SubscriptionMachine: Sendable {
 
     /// The request that is due; nil if it is no longer needed.
     func pendingRequest(_ id: RequestID, acknowledged: Bool) -> ControlRequest? {
-        guard stage.request == .due, let operation = pendingOperation(acknowledged: acknowledged) else { return nil }
-        return ControlRequest(requestID: id, operation: operation)
-    }
-
-    private func pendingOperation(acknowledged: Bool) -> ControlOperation? {
+        guard stage.request == .due else { return nil }
+        let operation: ControlOperation
         switch stage {
         case .adding:
             guard let properties else { return nil }
@@ -138,15 +135,16 @@ struct SubscriptionMachine: Sendable {
             request.maxFrequency = frequency.current
             request.bufferSize = properties.effectiveBufferSize
             request.isAcknowledged = acknowledged
-            return .add(request)
+            operation = .add(request)
         case .acknowledged:
             return nil
         case .subscribed:
-            return .reconf(ReconfRequest(subscriptionID: self.id, maxFrequency: frequency.requested))
+            operation = .reconf(ReconfRequest(subscriptionID: self.id, maxFrequency: frequency.requested))
         case .deleting:
             let cause = role == .zombie ? "zombie" : nil
-            return .delete(DeleteRequest(subscriptionID: self.id, isAcknowledged: acknowledged, cause: cause))
+            operation = .delete(DeleteRequest(subscriptionID: self.id, isAcknowledged: acknowledged, cause: cause))
         }
+        return ControlRequest(requestID: id, operation: operation)
     }
 
     /// The request that is due was written under this identifier.

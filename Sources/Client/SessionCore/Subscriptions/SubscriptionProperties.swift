@@ -1,3 +1,4 @@
+internal import JSONText
 public import TLCP
 
 /// The names of the items of a subscription, or of the fields of one of its levels.
@@ -123,12 +124,13 @@ public struct SubscriptionProperties: Sendable, Hashable {
         guard left.mode == right.mode, left.items == right.items, left.fields == right.fields,
             left.requestedSnapshot == right.requestedSnapshot,
             left.requestedMaxFrequency == right.requestedMaxFrequency,
-            left.requestedBufferSize == right.requestedBufferSize, left.secondLevelFields == right.secondLevelFields
+            left.requestedBufferSize == right.requestedBufferSize, left.secondLevelFields == right.secondLevelFields,
+            left.dataAdapter.hasSameBytes(as: right.dataAdapter), left.selector.hasSameBytes(as: right.selector)
         else { return false }
-        return left.otherNames == right.otherNames
+        return left.secondLevelDataAdapter.hasSameBytes(as: right.secondLevelDataAdapter)
     }
 
-    /// Feeds all properties to a hasher.
+    /// Feeds the properties to a hasher by which subscriptions of one adapter usually differ, and the adapter.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(mode)
         hasher.combine(items)
@@ -137,11 +139,8 @@ public struct SubscriptionProperties: Sendable, Hashable {
         hasher.combine(requestedMaxFrequency)
         hasher.combine(requestedBufferSize)
         hasher.combine(secondLevelFields)
-        hasher.combine(otherNames)
-    }
-
-    private var otherNames: [UpstreamName?] {
-        [dataAdapter, selector, secondLevelDataAdapter].map { name in name.map { UpstreamName($0) } }
+        dataAdapter?.hashBytes(into: &hasher)
+        selector?.hashBytes(into: &hasher)
     }
 
     /// The properties that are set but have no effect, by name, with the reason. They are not sent to the server.
@@ -161,7 +160,10 @@ public struct SubscriptionProperties: Sendable, Hashable {
     }
 
     /// Whether items and fields are set, so that the subscription can be activated.
-    package var isComplete: Bool { !items.isUnset && !fields.isUnset }
+    package var isComplete: Bool {
+        if items.isUnset { return false }
+        return !fields.isUnset
+    }
 
     /// The number of items that count against limits: a group counts as one, because the client does not know its size.
     package var countedItems: Int { items.names?.count ?? 1 }

@@ -34,7 +34,10 @@ package struct SubscriptionStore: ~Copyable {
     package init() {}
 
     /// Whether requests are pending for `takePendingRequests`.
-    package var hasPendingRequests: Bool { !due.isEmpty || !dueLater.isEmpty }
+    package var hasPendingRequests: Bool {
+        if !due.isEmpty { return true }
+        return !dueLater.isEmpty
+    }
 
     // MARK: - Commands
 

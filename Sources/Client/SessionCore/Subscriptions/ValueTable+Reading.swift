@@ -43,24 +43,24 @@ extension ValueTable {
 
     /// COMMAND only: the row of a key, including the second-level values received so far; the command is `ADD` or
     /// `UPDATE`. Nil for a key that was never added or is deleted.
-    package func row(item: Int, key: String) -> [String?]? { held(item)?.rowsByKey[key] }
+    package func row(item: Int, key: String) -> [String?]? { held(item)?.rowsByKey?[key] }
 
     /// COMMAND only: the keys of an item, in the order in which they were added.
-    package func keys(item: Int) -> [String] { held(item)?.rowsByKey.keys ?? [] }
+    package func keys(item: Int) -> [String] { held(item)?.rowsByKey?.keys ?? [] }
 
     /// COMMAND only: the number of keys of an item.
     package func keyCount(item: Int) -> Int {
-        items.indices.contains(item &- 1) ? items[item &- 1].rowsByKey.count : 0
+        items.indices.contains(item &- 1) ? items[item &- 1].keyCount : 0
     }
 
     /// COMMAND only: the number of keys of all items.
-    package var keyCount: Int { items.indices.reduce(0) { $0 + items[$1].rowsByKey.count } }
+    package var keyCount: Int { items.indices.reduce(0) { $0 + items[$1].keyCount } }
 
     /// The last value of a field, of any key; second-level positions address the key that was updated last.
     package func value(item: Int, field: Int) -> String? {
         guard let held = held(item), let row = held.row, field >= 1 else { return nil }
         if field <= row.count { return row[field &- 1] }
-        return held.lastKey.flatMap { held.rowsByKey[$0] }.flatMap { $0.count >= field ? $0[field &- 1] : nil }
+        return held.lastKey.flatMap { held.rowsByKey?[$0] }.flatMap { $0.count >= field ? $0[field &- 1] : nil }
     }
 
     /// COMMAND only: the value of a field in the row of a key.
@@ -102,7 +102,7 @@ extension ValueTable {
         return items.indices.compactMap { index in
             let item = items[index]
             guard let row = item.row, properties.mode != .merge, item.recent.isEmpty else { return nil }
-            let values = item.lastKey.map { item.rowsByKey[$0] ?? Self.deleted($0, layout) } ?? row
+            let values = item.lastKey.map { item.rowsByKey?[$0] ?? Self.deleted($0, layout) } ?? row
             return .update(
                 ItemUpdate(
                     layout: layout,

@@ -63,10 +63,10 @@ package struct ValueTable: Sendable {
         case .unsubscribed, .failed:
             clear()
         case .update(let update): apply(update, at: now)
-        case .endOfSnapshot(let itemPos):
-            withItem(itemPos) { $0.snapshotEnded = true }
-        case .clearSnapshot(let itemPos):
-            withItem(itemPos) { $0.clearSnapshot(at: now) }
+        case .endOfSnapshot(let position):
+            if makeItem(at: position) { items[position - 1].snapshotEnded = true }
+        case .clearSnapshot(let position):
+            if makeItem(at: position) { weight += items[position - 1].clearSnapshot(at: now) }
         case .realMaxFrequency(let frequency):
             realMaxFrequency = frequency
         case .lostUpdates, .secondLevelFailed, .secondLevelLostUpdates:
@@ -79,13 +79,13 @@ package struct ValueTable: Sendable {
         let position = update.itemPos
         version += 1
         layout = update.layout
-        if items.count < position { withItem(position) { _ in } }
-        guard position >= 1, position <= items.count else { return }
+        if items.count < position, !makeItem(at: position) { return }
+        guard position >= 1 else { return }
         weight += items[position - 1].apply(update, at: now)
     }
 
     private mutating func clear() {
-        items.removeAll()
+        items = ChunkedArray()
         weight = 0
         isSubscribed = false
         itemCount = nil
@@ -96,15 +96,14 @@ package struct ValueTable: Sendable {
         layout = nil
     }
 
-    private mutating func withItem(_ position: Int, _ body: (inout ValueTableItem) -> Void) {
-        guard position >= 1, position <= SubscriptionLimits.maxItemCount else { return }
+    /// Adds the items up to a position that are missing; false if no subscription has such an item.
+    private mutating func makeItem(at position: Int) -> Bool {
+        guard position >= 1, position <= SubscriptionLimits.maxItemCount else { return false }
         while items.count < position {
             items.append(ValueTableItem(recentLimit: recentLimit))
             weight += ValueTableItem.emptyWeight
         }
-        weight -= items[position - 1].weight
-        body(&items[position - 1])
-        weight += items[position - 1].weight
+        return true
     }
 }
 
@@ -112,8 +111,8 @@ package struct ValueTable: Sendable {
 struct ValueTableItem: Sendable {
     /// The last row, in COMMAND mode as the server sent it, of any key; nil before the first update.
     private(set) var row: [String?]?
-    /// COMMAND only: the rows by key, commands rewritten.
-    private(set) var rowsByKey = OrderedRows<[String?]>()
+    /// The rows by key, commands rewritten; nil before the first key, and in modes other than COMMAND.
+    private(set) var rowsByKey: OrderedRows<[String?]>?
     /// COMMAND only: the key that the last update was about.
     private(set) var lastKey: String?
     /// DISTINCT only: the last rows, oldest first, at most `recentLimit`.
@@ -125,6 +124,9 @@ struct ValueTableItem: Sendable {
     var snapshotEnded = false
     /// When the item changed last; nil before its first update.
     private(set) var changedAt: Moment?
+
+    /// The number of keys.
+    var keyCount: Int { rowsByKey?.count ?? 0 }
 
     /// The approximate size of an item without rows, in bytes.
     static let emptyWeight = 128
@@ -168,17 +170,21 @@ struct ValueTableItem: Sendable {
         guard let key = update.key else { return 0 }
         lastKey = key
         let values = update.command == "DELETE" ? nil : update.values
-        weight += Self.weight(of: values) - Self.weight(of: rowsByKey[key])
-        rowsByKey[key] = values
+        if rowsByKey == nil { rowsByKey = OrderedRows() }
+        weight += Self.weight(of: values) - Self.weight(of: rowsByKey?[key])
+        rowsByKey?[key] = values
         return weight - before
     }
 
-    /// Removes the keys and the list of past rows, but keeps the last row: later updates refer to it.
-    mutating func clearSnapshot(at now: Moment) {
+    /// Removes the keys and the list of past rows, but keeps the last row: later updates refer to it. Returns by how much
+    /// the weight of the item has grown.
+    mutating func clearSnapshot(at now: Moment) -> Int {
+        let before = weight
         changedAt = now
-        weight -= rowsByKey.count > 0 || !recent.isEmpty ? weight : 0
-        rowsByKey.removeAll()
+        weight -= keyCount > 0 || !recent.isEmpty ? weight : 0
+        rowsByKey = nil
         recent.removeAll()
+        return weight - before
     }
 }
 
@@ -206,11 +212,5 @@ struct ChunkedArray<Element: Sendable>: Sendable {
         if count % chunkLength == 0 { chunks.append([]) }
         chunks[chunks.count - 1].append(element)
         count += 1
-    }
-
-    /// Removes all elements.
-    mutating func removeAll() {
-        chunks.removeAll()
-        count = 0
     }
 }

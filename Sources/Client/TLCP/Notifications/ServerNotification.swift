@@ -78,12 +78,9 @@ extension ServerNotification {
             self = .update(update.subscription, item: update.item, fields: update.fields)
             return
         }
-        let name = line.prefix { $0 != UInt8(ascii: ",") }
-        guard let tag = Tag(rawValue: String(decoding: name, as: UTF8.self)) else { return nil }
-        var arguments = ArgumentReader(
-            tag: tag,
-            rest: name.endIndex < line.endIndex ? line[(name.endIndex + 1)...] : nil
-        )
+        let parts = line.split(separator: UInt8(ascii: ","), maxSplits: 1, omittingEmptySubsequences: false)
+        guard let tag = Tag(rawValue: String(decoding: parts[0], as: UTF8.self)) else { return nil }
+        var arguments = ArgumentReader(tag: tag, rest: parts.count > 1 ? parts[1] : nil)
         switch tag.family {
         case .reply: self = try Self.parseReply(tag, &arguments)
         case .session: self = try Self.parseSession(tag, &arguments)

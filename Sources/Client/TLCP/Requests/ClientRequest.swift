@@ -168,7 +168,7 @@ package struct RequestBatch: Sendable, Hashable {
     /// The bytes to send.
     package private(set) var bytes: [UInt8]
     /// The number of requests.
-    package private(set) var count = 0
+    package private(set) var count: Int
     private let limit: Int
 
     /// A batch with one request, even if that exceeds the limit.

@@ -96,14 +96,10 @@ struct ParameterWriter {
         bytes.append(decimal: value)
     }
 
-    /// Writes a Boolean; nil writes nothing.
-    mutating func add(_ name: ParameterName, _ value: Bool?) {
-        add(name, value.map { $0 ? "true" : "false" })
-    }
-
-    /// Writes a Boolean that differs from the default.
-    mutating func add(_ name: ParameterName, _ value: Bool, unless defaultValue: Bool) {
-        if value != defaultValue { add(name, value) }
+    /// Writes a Boolean that differs from the default; nil writes nothing.
+    mutating func add(_ name: ParameterName, _ value: Bool?, unless defaultValue: Bool? = nil) {
+        guard let value, value != defaultValue else { return }
+        add(name, value ? "true" : "false")
     }
 }
 
@@ -129,7 +125,11 @@ package enum PercentCoding {
     /// Appends a parameter value of a request, with all bytes escaped but ASCII letters, digits, `-`, `.`, `_` and `~`.
     package static func encode(parameter text: String, into bytes: inout [UInt8]) {
         for byte in text.utf8 {
-            if isUnreserved(byte) { bytes.append(byte) } else { escape(byte, into: &bytes) }
+            switch byte {
+            case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): bytes.append(byte)
+            case _ where byte.isASCIIAlphanumeric: bytes.append(byte)
+            default: escape(byte, into: &bytes)
+            }
         }
     }
 
@@ -177,23 +177,21 @@ package enum PercentCoding {
         digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10
     }
 
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-        default: byte.isASCIIAlphanumeric
-        }
-    }
 }
 
 extension UInt8 {
     /// Whether this is an ASCII digit.
     var isASCIIDigit: Bool { self &- 0x30 < 10 }
 
-    /// Whether this is an ASCII letter.
-    var isASCIILetter: Bool { (self | 0x20) &- 0x61 < 26 }
-
     /// Whether this is an ASCII letter or digit.
-    var isASCIIAlphanumeric: Bool { isASCIIDigit || isASCIILetter }
+    var isASCIIAlphanumeric: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: false
+        }
+    }
 
     /// The value of a hexadecimal digit of either case; nil for other bytes.
     var hexadecimalValue: UInt8? {

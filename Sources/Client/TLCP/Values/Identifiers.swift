@@ -81,6 +81,8 @@ extension [String] {
 
     /// Whether both lists hold the same names in the same order, compared by bytes.
     package func hasSameNames(as other: [String]) -> Bool {
-        count == other.count && zip(self, other).allSatisfy { $0.hasSameBytes(as: $1) }
+        guard count == other.count else { return false }
+        for (name, otherName) in zip(self, other) where !name.hasSameBytes(as: otherName) { return false }
+        return true
     }
 }

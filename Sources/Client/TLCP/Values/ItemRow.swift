@@ -30,7 +30,7 @@ package struct ItemRow: Sendable, Equatable {
     ///
     /// After an error part of the list may have been applied: the session, and with it the row, must be discarded.
     package mutating func apply(_ list: FieldList) throws(TLCPError) -> RowChange {
-        var change = RowChange()
+        var change = RowChange(changed: FieldSet(), patches: [:])
         let covered = try list.bytes.withUnsafeBufferPointer { bytes throws(TLCPError) -> Int in
             try apply(bytes, &change)
         }
@@ -209,10 +209,4 @@ package struct RowChange: Sendable, Hashable {
     package var changed: FieldSet
     /// The JSON Patch for each field held as a document: as sent by the server, or `[]` for an unchanged field.
     package var patches: [Int: String]
-
-    /// A change.
-    package init(changed: FieldSet = FieldSet(), patches: [Int: String] = [:]) {
-        self.changed = changed
-        self.patches = patches
-    }
 }
