@@ -172,11 +172,6 @@ package enum RandomID {
     /// A fresh id with this first letter.
     package static func make(prefix: Character) -> String {
         var generator = SystemRandomNumberGenerator()
-        return make(prefix: prefix, using: &generator)
-    }
-
-    /// A fresh id from a given source of random numbers.
-    package static func make(prefix: Character, using generator: inout some RandomNumberGenerator) -> String {
         var bytes: [UInt8] = []
         for _ in 0..<16 { bytes.append(character(of: generator.next())) }
         return String(prefix) + String(decoding: bytes, as: UTF8.self)

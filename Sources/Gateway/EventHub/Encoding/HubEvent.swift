@@ -86,8 +86,10 @@ extension HubEvent {
 
     /// The approximate size of an event with this update in bytes.
     static func weight(of update: ItemUpdate) -> Int {
-        update.values.reduce(baseWeight) { $0 &+ valueWeight &+ ($1?.utf8.count ?? 0) }
-            + update.patches.values.reduce(0) { $0 &+ $1.utf8.count }
+        var weight = baseWeight
+        for value in update.values { weight &+= valueWeight &+ (value?.utf8.count ?? 0) }
+        for patch in update.patches.values { weight &+= patch.utf8.count }
+        return weight
     }
 }
 
@@ -105,9 +107,12 @@ final class TopicContext: Sendable {
     let properties: SubscriptionProperties?
     private let itemNames: [String]?
 
+    /// The length that the common members do not exceed, in bytes.
+    private static let usualLength = 64
+
     /// The context of a client's events.
     init(client: ClientID) {
-        var json = JSONBytes()
+        var json = JSONBytes(capacity: Self.usualLength)
         json.member("client", client.rawValue)
         commonMembers = json.bytes
         policy = .keepEverything
@@ -119,7 +124,7 @@ final class TopicContext: Sendable {
 
     /// The context of a subscription's events; `client` is nil while none carries it.
     init(subscription: SubscriptionID, client: ClientID?, properties: SubscriptionProperties) {
-        var json = JSONBytes()
+        var json = JSONBytes(capacity: Self.usualLength)
         json.member("client", client?.rawValue)
         json.member("subscription", subscription.rawValue)
         commonMembers = json.bytes
@@ -158,7 +163,12 @@ enum OverflowPolicy: Sendable, Equatable {
     case keepEverything
 
     /// Whether updates of a row are conflated into one.
-    var conflates: Bool { self == .conflateByItem || self == .conflateByKey }
+    var conflates: Bool {
+        switch self {
+        case .conflateByItem, .conflateByKey: true
+        case .keepNewest, .keepEverything: false
+        }
+    }
 
     /// The policy of a subscription's mode.
     init(_ mode: SubscriptionMode) {
@@ -181,15 +191,17 @@ struct FieldNaming: Sendable {
 
     /// The keys for a subscription.
     init(_ properties: SubscriptionProperties) {
-        var names = properties.fields.names ?? []
-        var isListed = properties.fields.names != nil
-        if let second = properties.secondLevelFields {
-            names += second.names ?? []
-            isListed = isListed && second.names != nil
+        var names: [String] = []
+        var distinct: Set<JSONValue> = []
+        var isListed = true
+        for level in [properties.fields, properties.secondLevelFields] {
+            if case .group = level { isListed = false }
+            guard case .list(let list) = level else { continue }
+            names += list
+            for name in list { distinct.insert(.string(name)) }
         }
-        usesNames = isListed && Set(names.map(JSONValue.string)).count == names.count
+        usesNames = isListed ? distinct.count == names.count : false
         let count = max(names.count, 64)
-        let texts = usesNames ? names : (1...count).map(String.init)
-        keys = JSONKeys(texts)
+        keys = JSONKeys(usesNames ? names : (1...count).map(String.init))
     }
 }

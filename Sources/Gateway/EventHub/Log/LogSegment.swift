@@ -37,7 +37,7 @@ final class LogSegment: @unchecked Sendable {
     /// The variants that the segment holds, with their buffers.
     let held: [(variant: EventVariant, buffer: VariantBuffer)]
 
-    /// An empty segment that holds these variants.
+    /// An empty segment that holds the variants with readers, whose numbers are in the order of `EventVariant.all`.
     init(
         number: Int,
         firstOrdinal: Int,
@@ -45,7 +45,7 @@ final class LogSegment: @unchecked Sendable {
         firstValuesBefore: Int,
         sizeBefore: Int,
         context: TopicContext,
-        variants: [Bool],
+        readers: [Int],
         capacity: Int,
         byteCapacity: Int,
         memory: StreamMemory
@@ -60,9 +60,14 @@ final class LogSegment: @unchecked Sendable {
         self.capacity = capacity
         self.byteCapacity = byteCapacity
         records = .allocate(capacity: capacity)
-        let buffers = variants.map { $0 ? VariantBuffer(byteCapacity: byteCapacity, frameCapacity: capacity) : nil }
-        held = zip(EventVariant.all, buffers).compactMap { variant, buffer in buffer.map { (variant, $0) } }
-        self.buffers = buffers
+        var buffers = [VariantBuffer?](repeating: nil, count: readers.count)
+        var held: [(variant: EventVariant, buffer: VariantBuffer)] = []
+        for (index, count) in readers.enumerated() where count > 0 {
+            let buffer = VariantBuffer(byteCapacity: byteCapacity, frameCapacity: capacity)
+            buffers[index] = buffer
+            held.append((EventVariant.all[index], buffer))
+        }
+        (self.buffers, self.held) = (buffers, held)
         let frames = capacity * MemoryLayout<LogFrame>.stride
         size = capacity * MemoryLayout<LogRecord>.stride + held.count * (byteCapacity + frames)
         memory.addLog(size)

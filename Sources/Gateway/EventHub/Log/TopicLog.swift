@@ -50,7 +50,7 @@ struct TopicLog {
             firstValuesBefore: 0,
             sizeBefore: 0,
             context: context,
-            variants: readers.map { $0 > 0 },
+            readers: readers,
             capacity: Size.firstEvents,
             byteCapacity: Size.firstBytes,
             memory: memory
@@ -172,7 +172,9 @@ struct TopicLog {
 
     /// Whether the next event is kept.
     var keepsEvents: Bool {
-        hasWindow || (forgottenThrough == 0 && tail.endOrdinal < First.events && weight < First.weight)
+        if hasWindow { return true }
+        guard forgottenThrough == 0, tail.endOrdinal < First.events else { return false }
+        return weight < First.weight
     }
 
     /// The event with this sequence is not kept, nor are those before it.
@@ -222,7 +224,7 @@ struct TopicLog {
             firstValuesBefore: firstValues,
             sizeBefore: tail.sizeBefore + tail.size,
             context: context,
-            variants: readers.map { $0 > 0 },
+            readers: readers,
             capacity: capacity,
             byteCapacity: byteCapacity,
             memory: memory

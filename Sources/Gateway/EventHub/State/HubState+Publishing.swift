@@ -50,7 +50,11 @@ extension HubState {
         let wasSubscribed = subscriptions.values[index].table.isSubscribed
         let channel = subscriptions.values[index].apply(event, now: now)
         append(.subscription(event), to: channel, now: now)
-        endStreams(refusedBy: event, of: id, wasSubscribed: wasSubscribed)
+        switch event {
+        case .failed: if !wasSubscribed { endStreams(of: id) }
+        case .unsubscribed(isFinal: true): if subscriptions[id]?.lastError != nil { endStreams(of: id) }
+        default: break
+        }
     }
 
     /// Applies the changes of a position, which has to be after the present one.
@@ -66,15 +70,8 @@ extension HubState {
     /// Ends the streams whose only source, which they have joined, the server has refused or removed, after the last event
     /// about it: `failed`, or the `unsubscribed` that follows it if the subscription was subscribed. Streams of a
     /// subscription that a request has created stay open: another request may activate it again.
-    private mutating func endStreams(refusedBy change: SubscriptionEvent, of id: SubscriptionID, wasSubscribed: Bool) {
-        let isEnd =
-            switch change {
-            case .failed: !wasSubscribed
-            case .unsubscribed(isFinal: true): subscriptions[id]?.lastError != nil
-            default: false
-            }
-        guard isEnd, let readers = subscriptions[id]?.streams else { return }
-        for stream in readers.sorted() {
+    private mutating func endStreams(of id: SubscriptionID) {
+        for stream in subscriptions[id]?.streams.sorted() ?? [] {
             guard let request = streams[stream]?.request, request.sources == [.subscription(id)],
                 request.joined.contains(id)
             else { continue }

@@ -90,21 +90,13 @@ struct HubState: Sendable {
     }
 
     private mutating func makeChannel(_ context: TopicContext, hasWindow: Bool = false) -> Channel {
-        makeChannel(
-            TopicLog(
-                context: context,
-                createdAt: sequence,
-                // A stream may have received events of the same topic from another member.
-                hasWindow: hasWindow || numbering == .given,
-                memory: memory
-            )
-        )
+        // With given numbers a stream may have received events of the same topic from another member.
+        let hasWindow = numbering == .given ? true : hasWindow
+        return makeChannel(TopicLog(context: context, createdAt: sequence, hasWindow: hasWindow, memory: memory))
     }
 
     mutating func makeChannel(_ log: TopicLog) -> Channel {
         channelCount += 1
-        var log = log
-        log.count(in: memory)
         return Channel(id: channelCount, log: log)
     }
 
@@ -118,8 +110,9 @@ struct HubState: Sendable {
             subscription.lastError = nil
             let context = TopicContext(subscription: id, client: client, properties: subscription.properties)
             subscription.channel.log.setContext(context)
-            subscription.start = clients[client].map {
-                SubscriptionStart(sequence: sequence, client: client, status: $0.status)
+            subscription.start = nil
+            if let status = clients[client]?.status {
+                subscription.start = SubscriptionStart(sequence: sequence, client: client, status: status)
             }
         }
         subscriptions[id] = subscription
@@ -144,7 +137,10 @@ struct HubState: Sendable {
     }
 
     func streamsReading(_ subscription: SubscriptionRecord) -> Set<String> {
-        subscription.streams.union(subscription.client.flatMap { clients[$0]?.streams } ?? [])
+        guard let client = subscription.client, let streams = clients[client]?.streams else {
+            return subscription.streams
+        }
+        return subscription.streams.union(streams)
     }
 
     /// Whether a stream carries a subscription.

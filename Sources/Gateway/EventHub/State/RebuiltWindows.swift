@@ -47,7 +47,9 @@ extension HubState {
     /// A channel of this hub with the log of a rebuilt channel: the same one for each call.
     private mutating func take(_ rebuilt: Channel, _ taken: inout [Int: Channel]) -> Channel {
         if let channel = taken[rebuilt.id] { return channel }
-        let channel = makeChannel(rebuilt.log)
+        var log = rebuilt.log
+        log.count(in: memory)
+        let channel = makeChannel(log)
         taken[rebuilt.id] = channel
         return channel
     }
