@@ -14,6 +14,8 @@ package protocol PoolSink: ChangeSink {
     func take(_ change: SessionChange)
     /// Whether the sessions that other processes can continue still belong to this one.
     var ownsSessions: Bool { get }
+    /// Whether a stream carries a subscription. True as well where that is not known.
+    func isRead(subscription id: SubscriptionID) -> Bool
     /// The value of a connection property as REST shows it; nil for a property that is never shown.
     func shownValue(of property: String, on client: PooledClient) -> JSONValue?
     /// Why a client has no connection; nil while it has one, and before its first failure.

@@ -197,11 +197,6 @@ extension SessionPool {
 
 /// The life of subscriptions that requests have created: they end when nothing has used them for some time.
 extension SessionPool {
-    /// Sets how the pool finds out whether a stream carries a subscription; called once, before `run`.
-    package func readers(_ isRead: @escaping @Sendable (SubscriptionID) -> Bool) {
-        settings.withLock { $0.hasReaders = isRead }
-    }
-
     /// A subscription as REST shows it, read at one moment.
     package func description(of resource: SubscriptionResource) -> SubscriptionDescription {
         let present = resource.present
@@ -211,9 +206,11 @@ extension SessionPool {
             client: present.carrier?.client.id
         )
         if resource.isImplicit { return description }
-        let limit = configuration.subscriptionIdle
-        description.lifetime = min(present.ttl ?? limit, limit)
-        if !hasStream(resource) { description.timeLeft = max(.zero, present.expiry(limit) - clock()) }
+        let lifetime = present.lifetime(configuration.subscriptionIdle)
+        description.lifetime = lifetime
+        if !sink.isRead(subscription: resource.id) {
+            description.timeLeft = max(.zero, present.lastUsed + lifetime - clock())
+        }
         return description
     }
 
@@ -238,11 +235,7 @@ extension SessionPool {
 
     /// Whether a stream carries a subscription, or a request waits for it.
     private func isUsed(_ resource: SubscriptionResource) -> Bool {
-        !resource.watchers.isEmpty || hasStream(resource)
-    }
-
-    private func hasStream(_ resource: SubscriptionResource) -> Bool {
-        settings.withLock { $0.hasReaders }(resource.id)
+        !resource.watchers.isEmpty || sink.isRead(subscription: resource.id)
     }
 }
 

@@ -30,8 +30,6 @@ package final class SessionPool: Sendable {
     /// The configuration in force, and what belongs to its upstreams.
     struct Settings {
         var configuration: PoolConfiguration
-        /// Whether a stream carries a subscription.
-        var hasReaders: @Sendable (SubscriptionID) -> Bool = { _ in false }
         /// The values of each upstream; of clients by address under the empty name.
         var values: [String: UpstreamValues] = [:]
         /// The number of clients that were given a thread, for each part of the threads.
@@ -226,7 +224,8 @@ package final class UpstreamValues: Sendable {
     /// budget.
     func add(_ count: Int) -> Bool {
         let total = bytes.wrappingAdd(count, ordering: .relaxed).newValue
-        return count <= 0 || total <= limit
+        if count <= 0 { return true }
+        return total <= most.load(ordering: .relaxed)
     }
 
     /// The event with which a subscription ends whose values exceed the budget.

@@ -321,13 +321,13 @@ internal import Testing
         let read = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
         let waited = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
         let id = read.id
-        pool.readers { $0 == id }
+        sink.read.withLock { $0 = [id] }
         let handle = try #require(waited.watchers.add(present: { waited.status }) { _ in false })
         for _ in 0..<3 { pass(99, in: pool) }
         #expect(pool.resources().count == 2)
         // The response to the request that waits has the time as well.
         #expect(pool.description(of: read).timeLeft == nil && pool.description(of: waited).timeLeft == .seconds(1))
-        pool.readers { _ in false }
+        sink.read.withLock { $0 = [] }
         waited.watchers.cancel(handle)
         for _ in 0..<2 { pass(99, in: pool) }
         #expect(pool.resources().isEmpty)

@@ -64,8 +64,6 @@ extension ClusterNode {
 
     /// Sets the pool of this process; called once, before `run`.
     func attach(_ pool: SessionPool) {
-        // The readers of a subscription may be on other members, which are not asked.
-        pool.readers { _ in true }
         pool.requireCredits()
         shared.withLock { $0.pool = pool }
     }

@@ -85,7 +85,7 @@ final class SingleProcess: Coordination {
 
     var figures: (any CoordinationFigures)? { nil }
 
-    func attach(_ pool: SessionPool) { pool.readers { [hub] in hub.isRead(subscription: $0) } }
+    func attach(_ pool: SessionPool) {}
 
     func attach(_ host: HTTPHost) {}
 

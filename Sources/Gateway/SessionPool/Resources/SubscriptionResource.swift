@@ -33,8 +33,11 @@ package final class SubscriptionResource: Sendable {
         /// The move to another upstream subscription; nil: the resource does not move.
         var move: SubscriptionMove?
 
-        /// The end of the resource's life if it is not used from now on; `limit` is the configured time.
-        func expiry(_ limit: Duration) -> Moment { lastUsed + min(ttl ?? limit, limit) }
+        /// How long the resource is kept unused; `limit` is the configured time.
+        func lifetime(_ limit: Duration) -> Duration {
+            guard let ttl else { return limit }
+            return min(ttl, limit)
+        }
     }
 
     /// The id that REST shows.
@@ -89,7 +92,10 @@ package final class SubscriptionResource: Sendable {
     func touch(at now: Moment) { state.withLock { $0.lastUsed = max($0.lastUsed, now) } }
 
     /// The end of its life if it is not used from now on; `limit` is the configured time.
-    func expiry(_ limit: Duration) -> Moment { present.expiry(limit) }
+    func expiry(_ limit: Duration) -> Moment {
+        let present = present
+        return present.lastUsed + present.lifetime(limit)
+    }
 
     /// All parts of the state, read together.
     var present: State {
@@ -135,7 +141,7 @@ package final class SubscriptionResource: Sendable {
     /// Starts an activation; false if the resource is active already, or deleted.
     func startActivation() -> Bool {
         state.withLock { state in
-            if state.status.isActive || state.isDeleted { return false }
+            guard !state.status.isActive, !state.isDeleted else { return false }
             state.status.isActive = true
             state.status.lastError = nil
             state.status.version &+= 1

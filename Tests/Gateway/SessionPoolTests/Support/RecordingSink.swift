@@ -19,6 +19,8 @@ final class RecordingSink: PoolSink {
     /// Finds a client that was added; nil: the numbers of subscriptions are not recorded.
     let findClient = Mutex<(@Sendable (ClientID) -> PooledClient?)?>(nil)
     private let clients = Mutex<[ClientID: PooledClient]>([:])
+    /// The subscriptions that streams carry.
+    let read = Mutex<Set<SubscriptionID>>([])
 
     /// The present state.
     var present: State { state.withLock { $0 } }
@@ -59,6 +61,7 @@ final class RecordingSink: PoolSink {
     func take(_ change: Change, number: UInt64) {}
     func take(_ change: SessionChange) {}
     var ownsSessions: Bool { true }
+    func isRead(subscription id: SubscriptionID) -> Bool { read.withLock { $0.contains(id) } }
     func shownValue(of property: String, on client: PooledClient) -> JSONValue? { nil }
     func lastFailure(of client: PooledClient) -> LastFailure? { nil }
 }
