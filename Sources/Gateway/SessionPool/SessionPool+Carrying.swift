@@ -77,22 +77,19 @@ extension SessionPool {
 
     /// The upstream subscription of a key, with the caller as one more user of it. Needs one call of `open(_:)`.
     func acquire(_ key: SharedKey) throws(PoolError) -> Acquired {
-        let acquired = try acquireOpen(key)
-        if let client = acquired.newClient { start(client) }
-        return acquired
-    }
-
-    /// If a quota is used up by subscriptions that linger, they are closed first.
-    private func acquireOpen(_ key: SharedKey) throws(PoolError) -> Acquired {
+        let acquired: Acquired
         do throws(PoolError) {
-            return try state.withLock { state throws(PoolError) in try open(key, in: &state) }
+            acquired = try state.withLock { state throws(PoolError) in try open(key, in: &state) }
         } catch {
             guard case .overQuota = error else { throw error }
+            // If subscriptions that linger use up the quota, they are closed first.
             let lingering = state.withLock { $0.machine.makeRoom(for: key) }
             if lingering.isEmpty { throw error }
             for id in lingering { closeShared(id) }
+            acquired = try state.withLock { state throws(PoolError) in try open(key, in: &state) }
         }
-        return try state.withLock { state throws(PoolError) in try open(key, in: &state) }
+        if let client = acquired.newClient { start(client) }
+        return acquired
     }
 
     /// Connects the client and sends the subscription that were created. If the client may not connect, it is removed

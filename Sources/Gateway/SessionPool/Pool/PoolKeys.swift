@@ -36,13 +36,14 @@ package struct SessionKey: Hashable, Sendable {
 
     /// Equal bytes: the server keeps canonically equivalent users apart.
     package static func == (left: SessionKey, right: SessionKey) -> Bool {
-        left.group == right.group && left.hasSameAccount(as: right)
+        guard left.group == right.group else { return false }
+        return left.hasSameAccount(as: right)
     }
 
     /// Whether the upstream and the credentials are the same.
     func hasSameAccount(as other: SessionKey) -> Bool {
-        guard upstream.hasSameBytes(as: other.upstream), Self.isSame(user, other.user) else { return false }
-        return Self.isSame(password, other.password)
+        guard upstream.hasSameBytes(as: other.upstream), user.hasSameBytes(as: other.user) else { return false }
+        return password.hasSameBytes(as: other.password)
     }
 
     /// Feeds the bytes to a hasher.
@@ -51,14 +52,6 @@ package struct SessionKey: Hashable, Sendable {
         user?.hashBytes(into: &hasher)
         password?.hashBytes(into: &hasher)
         hasher.combine(group)
-    }
-
-    private static func isSame(_ left: String?, _ right: String?) -> Bool {
-        switch (left, right) {
-        case (let left?, let right?): left.hasSameBytes(as: right)
-        case (nil, nil): true
-        case (_?, nil), (nil, _?): false
-        }
     }
 }
 

@@ -92,7 +92,7 @@ package struct PoolMachine: ~Copyable {
         var actions: [PoolAction] = []
         let client: ClientID
         let present = try sessionWithRoom(key.session)
-        try checkCredits(key, needsSession: present == nil)
+        if credits != nil { try checkCredits(key, needsSession: present == nil) }
         if let open = present {
             client = open
         } else {
@@ -224,8 +224,11 @@ package struct PoolMachine: ~Copyable {
     /// Time has passed: closes what has lingered long enough, subscriptions before the sessions that carried them.
     package mutating func timePassed(at now: Moment) -> [PoolAction] {
         var actions: [PoolAction] = []
-        let expired = shared.filter { $0.value.closesAt.map { $0 <= now } ?? false }
-        for id in expired.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+        var expired: [SharedID] = []
+        for (id, entry) in shared {
+            if let closesAt = entry.closesAt, closesAt <= now { expired.append(id) }
+        }
+        for id in expired.sorted(by: { $0.rawValue < $1.rawValue }) {
             actions.append(.closeShared(id))
             sharedEnded(id, at: now)
         }
@@ -257,20 +260,26 @@ package struct PoolMachine: ~Copyable {
 
     private func sessionWithRoom(_ key: SessionKey) throws(PoolError) -> ClientID? {
         guard let limit = limits[key.upstream] else { throw .unknownUpstream(key.upstream) }
-        if let open = firstSession(below: limit, where: { $0 == key }) { return open }
+        if let open = firstSession(of: key, below: limit) { return open }
         let isFull = figures(of: key.upstream).sessions >= limit.maxSessions
         guard isFull || credits?.sharesSessions(of: key.upstream) ?? false else { return nil }
         // Without a session of its own, the group shares one with another group.
-        if let open = firstSession(below: limit, where: { $0.hasSameAccount(as: key) }) { return open }
+        if let open = firstSession(of: key, ofAnyGroup: true, below: limit) { return open }
         guard isFull else { return nil }
         throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions))
     }
 
-    private func firstSession(below limit: PoolLimits, where fits: (SessionKey) -> Bool) -> ClientID? {
-        sessionOrder.first { client in
-            guard let session = sessions[client] else { return false }
-            return fits(session.key) && session.shared < limit.maxSubscriptionsPerSession
+    /// The first session below its limit of a key, or of any group of the same account.
+    private func firstSession(
+        of key: SessionKey,
+        ofAnyGroup: Bool = false,
+        below limit: PoolLimits
+    ) -> ClientID? {
+        for client in sessionOrder {
+            guard let session = sessions[client], session.shared < limit.maxSubscriptionsPerSession else { continue }
+            if ofAnyGroup ? session.key.hasSameAccount(as: key) : session.key == key { return client }
         }
+        return nil
     }
 
     /// Throws `creditsNeeded` if credits are missing for a subscription of this key, and the other errors of `acquired`.
@@ -281,7 +290,6 @@ package struct PoolMachine: ~Copyable {
     }
 
     private func checkCredits(_ key: SharedKey, needsSession: Bool) throws(PoolError) {
-        if credits == nil { return }
         var needed = key.properties.credits
         needed.sessions = needsSession ? 1 : 0
         try checkCredits(needed, of: key.session)
@@ -293,7 +301,7 @@ package struct PoolMachine: ~Copyable {
         let held = credits.held(of: upstream)
         let missing = figures(of: upstream).used + needed - held
         guard !missing.isNone else { return }
-        let shared = firstSession(below: limit) { $0.hasSameAccount(as: session) }
+        let shared = firstSession(of: session, ofAnyGroup: true, below: limit)
         throw .creditsNeeded(
             CreditShortage(
                 upstream: upstream,

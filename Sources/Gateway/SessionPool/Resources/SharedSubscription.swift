@@ -112,10 +112,10 @@ final class SharedSubscription: Sendable {
     var resources: [SubscriptionResource] { state.withLock { $0.resources } }
 
     /// The present values; empty while the subscription is not subscribed upstream.
-    var table: ValueTable { subscription.valueTable ?? empty }
-
-    /// A table without values.
-    var empty: ValueTable { ValueTable(properties: properties) }
+    var table: ValueTable {
+        guard let table = subscription.valueTable else { return ValueTable(properties: properties) }
+        return table
+    }
 
     func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource, notification: UInt64) {
         resource.apply(event)
@@ -135,31 +135,22 @@ final class SharedSubscription: Sendable {
 
     /// The changes of a resource that joins: the client carries it, then the present values.
     private func joining(_ resource: SubscriptionResource, _ table: ValueTable) -> [Change] {
-        let values = table.eventsFromStart.map { SubscriptionChange.event($0) }
-        return ([.carried(by: client.id)] + values).map { .subscription(resource.id, $0) }
+        var changes = [Change.subscription(resource.id, .carried(by: client.id))]
+        for event in table.eventsFromStart { changes.append(.subscription(resource.id, .event(event))) }
+        return changes
     }
 
     static func leaving(_ resource: SubscriptionResource) -> [Change] {
         [.subscription(resource.id, .carried(by: nil)), .subscription(resource.id, .activity(isActive: false))]
     }
 
-    /// Reports what another process needs to continue the subscription. Called before its `subscribed`.
+    /// Reports what another process needs to continue the subscription of a transferable client. Called before its
+    /// `subscribed`.
     private func offer(to resource: SubscriptionResource) {
-        guard client.isTransferable else { return }
         if properties.secondLevelFields == nil, let number = subscription.number {
             sink.take(.numbered(resource.id, UInt64(clamping: number)))
         } else {
             client.withdrawOffer()
-        }
-    }
-}
-
-extension SubscriptionEvent {
-    /// Whether the subscription is no longer active after the event.
-    fileprivate var isEnd: Bool {
-        switch self {
-        case .failed, .unsubscribed(isFinal: true): true
-        default: false
         }
     }
 }
@@ -244,17 +235,22 @@ extension SharedSubscription: SubscriptionObserver {
             state -> ([SubscriptionResource], [SubscriptionResource], Bool) in
             if state.hasEnded { return ([], [], false) }
             var arrivals: [SubscriptionResource] = []
+            var isOver = false
             for event in events {
+                switch event {
+                case .failed, .unsubscribed(isFinal: true): isOver = true
+                default: break
+                }
                 for index in state.arriving.indices where state.arriving[index].take(event, table) {
                     arrivals.append(state.arriving[index].resource)
                 }
                 for resource in state.resources {
-                    if case .subscribed = event { offer(to: resource) }
+                    if client.isTransferable, case .subscribed = event { offer(to: resource) }
                     pass(event, to: resource, notification: notification)
                 }
             }
             let affected = state.resources
-            guard events.contains(where: \.isEnd) else { return (affected, arrivals, false) }
+            guard isOver else { return (affected, arrivals, false) }
             state.hasEnded = true
             arrivals = state.arriving.map(\.resource)
             state.arriving = []
