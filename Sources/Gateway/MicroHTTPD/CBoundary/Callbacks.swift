@@ -40,7 +40,8 @@ func unescapeCallback(
     connection: OpaquePointer?,
     text: UnsafeMutablePointer<CChar>?
 ) -> Int {
-    text.map { strlen($0) } ?? 0
+    guard let text else { return 0 }
+    return strlen(text)
 }
 
 /// Called for each header line while `HeaderCollection.collect` asks for them; the context points to the collection on

@@ -110,7 +110,8 @@ extension UnsafeRawBufferPointer {
 
     /// Whether `RequestHead` and the library both read this as the same number.
     fileprivate var isContentLength: Bool {
-        (1...RequestHead.mostLengthDigits).contains(count) && ByteSet.digit.contains(self)
+        guard (1...RequestHead.mostLengthDigits).contains(count) else { return false }
+        return ByteSet.digit.contains(self)
     }
 }
 

@@ -97,7 +97,7 @@ final class LoopDriver {
             if waitTime != 0, !loop.mailbox.beginWait(feedIsDue: isFeedDue) { waitTime = 0 }
             poller.wait(milliseconds: waitTime)
             let hasMessages = loop.mailbox.endWait()
-            loop.turn.hold {
+            loop.turn.state.withLock { _ in
                 pass(hasMessages: hasMessages)
                 waitTime = timeToWait()
             }
@@ -201,7 +201,7 @@ final class LoopDriver {
     private func runServers() {
         for server in servers {
             let isDue = dueServers.contains(server.token)
-            if !isDue, !server.mustRun(at: scheduler.now) { continue }
+            if !isDue, server.timeout(at: scheduler.now) != 0 { continue }
             server.run(at: scheduler.now, isDue: isDue)
         }
         dueServers.removeAll(keepingCapacity: true)

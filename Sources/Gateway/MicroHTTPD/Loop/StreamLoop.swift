@@ -53,16 +53,12 @@ package final class StreamLoop: Sendable {
 /// writes to sockets take, which do not block.
 final class LoopTurn: Sendable {
     /// `@unchecked`: used by the thread that has the turn.
-    private struct State: @unchecked Sendable {
-        var scheduler: StreamScheduler?
+    struct State: @unchecked Sendable {
+        fileprivate var scheduler: StreamScheduler?
     }
 
-    private let state = RankedMutex(State(), rank: .loopTurn)
-
-    /// Performs a pass of the loop.
-    func hold(_ pass: () -> Void) {
-        state.withLock { _ in pass() }
-    }
+    /// Locked by a pass of the loop, and by a thread that writes directly.
+    let state = RankedMutex(State(), rank: .loopTurn)
 
     /// Sets the streams to which publishing threads may write from now on; nil: none.
     func offer(_ scheduler: StreamScheduler?) {

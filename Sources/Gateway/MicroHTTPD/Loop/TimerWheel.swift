@@ -73,7 +73,7 @@ struct TimerWheel: ~Copyable {
         var distance: UInt64 = 1
         while distance <= Self.size {
             let place = Int((present &+ distance) % Self.size)
-            if place % 64 == 0 && occupied[place / 64] == 0 {
+            if place % 64 == 0, occupied[place / 64] == 0 {
                 distance += 64
             } else if heads[place] != Self.none {
                 return Moment(nanoseconds: Int64(clamping: (present &+ distance) &* granularity))

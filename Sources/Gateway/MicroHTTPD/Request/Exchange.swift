@@ -74,12 +74,6 @@ final class Exchange {
         (reservedBytes, discarded) = (0, 0)
         (isResponding, wantsOnlyHead, isLastOnConnection, isOldVersion) = (false, false, false, false)
     }
-
-    /// Resumes the suspended connection. The caller must not touch the connection or its
-    /// descriptor afterwards.
-    func resume() {
-        server.resume(connection)
-    }
 }
 
 /// The exchanges of all servers of a loop. Confined to the loop's thread.
@@ -142,7 +136,7 @@ final class Exchanges {
         guard let exchange = take(token - Self.firstToken) else { return }
         exchange.phase = .over
         exchange.responder?.abandon()
-        exchange.resume()
+        exchange.server.resume(exchange)
     }
 
     /// A request has ended.

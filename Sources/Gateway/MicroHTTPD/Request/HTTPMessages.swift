@@ -182,7 +182,9 @@ package struct HTTPFields: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// The values of all lines of that name, in order, joined by commas; nil if there is none.
     package func joined(_ name: String) -> String? {
         var joined: String?
-        for line in lines where line.isNamed(name) { joined = joined.map { "\($0), \(line.value)" } ?? line.value }
+        for line in lines where line.isNamed(name) {
+            if let first = joined { joined = "\(first), \(line.value)" } else { joined = line.value }
+        }
         return joined
     }
 

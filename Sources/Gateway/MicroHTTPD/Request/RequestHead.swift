@@ -51,7 +51,8 @@ struct RequestHead {
 
         body = try Self.body(framing, version)
         (rawPath, rawQuery) = (path, query)
-        isLastOnConnection = body == .chunked || headers.hasBareLineFeed
+        isLastOnConnection = headers.hasBareLineFeed
+        if body == .chunked { isLastOnConnection = true }
         self.method = method
         self.version = version
         self.headers = headers.fields

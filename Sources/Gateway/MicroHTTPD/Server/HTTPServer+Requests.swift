@@ -58,11 +58,13 @@ extension HTTPServer {
         }
         exchange.head = head
         if head.body == .chunked { chunksBegan(exchange) }
-        let isReserved = exchange.record.place.isReserved
-        exchange.isLastOnConnection = isReserved || head.isLastOnConnection
+        exchange.isLastOnConnection = head.isLastOnConnection
         exchange.phase = .body
-        if isReserved, !driver.handler.isOperational(request(of: exchange, head)) {
-            return refuse(exchange, .connectionLimitReached)
+        if exchange.record.place.isReserved {
+            exchange.isLastOnConnection = true
+            guard driver.handler.isOperational(request(of: exchange, head)) else {
+                return refuse(exchange, .connectionLimitReached)
+            }
         }
         switch head.body {
         case .none, .length(0): return .YES
@@ -151,7 +153,7 @@ extension HTTPServer {
             exchange.phase = .waiting
             exchange.responder = responder
             driver.exchanges.wait(for: exchange)
-            suspend(exchange.connection)
+            MHD_suspend_connection(exchange.connection)
             responder.expectAnswer()
             return .YES
         case .stream(let head, let stream):
@@ -183,8 +185,8 @@ extension HTTPServer {
         }
         responseBegan(exchange)
         driver.requestTimes.responseBegan(exchange.record, size: size)
-        let isLast = driver.isWindingDown || exchange.isLastOnConnection
-        guard let made = response.makeLibraryResponse(closing: isLast) else { return .NO }
+        if driver.isWindingDown { exchange.isLastOnConnection = true }
+        guard let made = response.makeLibraryResponse(closing: exchange.isLastOnConnection) else { return .NO }
         defer { MHD_destroy_response(made) }
         return queue(made, status: response.sendableStatus, exchange)
     }
@@ -211,12 +213,12 @@ extension HTTPServer {
         switch answer {
         case .response(let response):
             exchange.phase = .answering(response)
-            exchange.resume()
+            resume(exchange)
         case .stream(let head, let stream):
             if exchange.wantsOnlyHead {
                 stream.onEnd(.neverOpened)
                 exchange.phase = .answeringHead(head)
-                exchange.resume()
+                resume(exchange)
             } else {
                 begin(stream, head, on: exchange)
             }
@@ -229,7 +231,7 @@ extension HTTPServer {
             stream.onEnd(.neverOpened)
             return queueHead(head, for: exchange)
         }
-        suspend(exchange.connection)
+        MHD_suspend_connection(exchange.connection)
         begin(stream, head, on: exchange)
         return .YES
     }
@@ -289,6 +291,6 @@ extension HTTPServer {
     /// Has the library close the suspended connection of a stream, or free what is left of it.
     private func release(_ exchange: Exchange) {
         exchange.phase = .over
-        exchange.resume()
+        resume(exchange)
     }
 }

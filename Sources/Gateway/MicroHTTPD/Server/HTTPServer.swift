@@ -77,7 +77,8 @@ final class HTTPServer {
     /// - Parameter isDue: Whether the descriptor is readable.
     func run(at now: Moment, isDue: Bool) {
         guard let daemon else { return }
-        let retry = !isDue && !hasWork && mayRetry ? Moment.monotonic() : nil
+        var retry: Moment?
+        if !isDue, !hasWork, mayRetry { retry = Moment.monotonic() }
         for _ in 0..<64 {
             hasWork = false
             MHD_run(daemon)
@@ -89,10 +90,7 @@ final class HTTPServer {
         }
     }
 
-    /// Whether `run` is due although the descriptor is not readable.
-    func mustRun(at now: Moment) -> Bool { hasWork || timeout(at: now) == 0 }
-
-    /// Milliseconds until `run` is due; nil if it is not.
+    /// Milliseconds until `run` is due although the descriptor is not readable; nil if it is not.
     ///
     /// Runs that version 0.9.75 of the library asks for without end have a pace; see `mayRetry`.
     func timeout(at now: Moment) -> UInt64? {
@@ -100,20 +98,16 @@ final class HTTPServer {
         if hasWork { return 0 }
         var milliseconds: UInt64 = 0
         guard MHD_get_timeout(daemon, &milliseconds) == .YES else { return nil }
-        let isTooSoon = milliseconds == 0 && mayRetry && !retries.permits(at: now)
-        return isTooSoon ? RetryPace.milliseconds : milliseconds
+        if milliseconds == 0, mayRetry, !retries.permits(at: now) { return RetryPace.milliseconds }
+        return milliseconds
     }
 
-    /// Suspends the connection; only inside a callback of the library for it.
-    func suspend(_ connection: OpaquePointer) {
-        MHD_suspend_connection(connection)
-    }
-
-    /// Resumes a suspended connection, which continues in the next `run`.
-    func resume(_ connection: OpaquePointer) {
+    /// Resumes the suspended connection of an exchange, which continues in the next `run`. The caller must not touch the
+    /// connection or its descriptor afterwards.
+    func resume(_ exchange: Exchange) {
         hasWork = true
         driver.needsConnections()
-        MHD_resume_connection(connection)
+        MHD_resume_connection(exchange.connection)
     }
 
     /// Passes an accepted socket to the library, which closes it, also if this fails.
@@ -136,7 +130,10 @@ final class HTTPServer {
     /// Whether version 0.9.75 of the library may ask for runs without end in which it does nothing. It does while the
     /// line before a chunk is longer than the memory of its connection, since it neither reads on nor closes the connection,
     /// and while a TLS handshake waits for its client. While it sends a response, it asks for runs that it needs.
-    private var mayRetry: Bool { !chunkedBodies.isEmpty || (handshakes > 0 && responses == 0) }
+    private var mayRetry: Bool {
+        if !chunkedBodies.isEmpty { return true }
+        return handshakes > 0 && responses == 0
+    }
 
     /// Shuts down the connections of which one is the cause of the retries. The library detects that and closes them.
     private func closePaused(at now: Moment) {
