@@ -280,7 +280,7 @@ package struct Caller: Sendable, Equatable {
     /// `key:` and the name of a key, or `jwt:` and the subject of a token; nil without authentication.
     package var identity: String?
     /// The rights of the caller.
-    package var rights = Rights.all
+    package var rights: Rights
     /// The time at which the rights expire, in seconds since 1970; nil: never.
     package var expiry: Double?
     /// The digest of the key that has verified the token of the caller; nil: an API key, or unknown.

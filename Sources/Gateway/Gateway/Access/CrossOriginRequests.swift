@@ -17,7 +17,7 @@ struct RequestForgery: Sendable {
     ///   - opensStream: The request opens a stream. A stream subscribes, so a `GET` of one is checked as a request that
     ///     changes state.
     func check(_ request: HTTPRequest, withCookie: Bool, opensStream: Bool = false) throws(Problem) {
-        let isSafe = !opensStream && Self.safeMethods.contains(request.method)
+        let isSafe = opensStream ? false : Self.safeMethods.contains(request.method)
         if isSafe, !withCookie { return }
         let site = request.headers["Sec-Fetch-Site"]?.lowercased()
         if let origin = request.headers["Origin"] {

@@ -138,21 +138,14 @@ package final class HTTPHost: HTTPHandler {
         call.respond = { [self] in responder.respond(finish($0, record)) }
         call.open = { [self] in responder.stream(finish($0, record), $1) }
         call.onAbandonment = { responder.onAbandonment($0) }
-        guard body.count > Self.largeBody else { return decide(call, operation) }
-        let isAdded = services.background.add { [self, call] in
-            call.complete { try services.coordination.perform(call, operation) }
-        }
-        if isAdded { return .wait }
-        return .respond(
-            rejection(Problem(.gatewayFull, detail: "Too many large requests are being processed."), of: call)
-        )
-    }
-
-    /// From this size on, in bytes, the background queue reads a body, which takes up to 0.25 µs a byte.
-    private static let largeBody = 16 * 1024
-
-    private func decide(_ call: Call, _ operation: Operation) -> HTTPDecision {
         do {
+            if body.count > Self.largeBody {
+                let isAdded = services.background.add { [self, call] in
+                    call.complete { try services.coordination.perform(call, operation) }
+                }
+                if isAdded { return .wait }
+                throw Problem(.gatewayFull, detail: "Too many large requests are being processed.")
+            }
             switch try services.coordination.perform(call, operation) {
             case .response(let response): return .respond(finish(response, call.record))
             case .deferred: return .wait
@@ -162,6 +155,9 @@ package final class HTTPHost: HTTPHandler {
             return .respond(rejection(error, of: call))
         }
     }
+
+    /// From this size on, in bytes, the background queue reads a body, which takes up to 0.25 µs a byte.
+    private static let largeBody = 16 * 1024
 
     private func rejection(_ error: any Error, of call: Call) -> HTTPResponse {
         if let name = (error as? Problem)?.refusedName { refusedNames.log(name, to: logger) }

@@ -165,7 +165,8 @@ enum Decimals {
             else { return nil }
             return Int(text)
         }
-        return value.number?.wholeNumber.flatMap { $0 > 0 && $0 <= Int(bound) ? $0 : nil }
+        guard let count = value.number?.wholeNumber, (1...Int(bound)).contains(count) else { return nil }
+        return count
     }
 
     private static func number(_ value: JSONValue) -> Double? {

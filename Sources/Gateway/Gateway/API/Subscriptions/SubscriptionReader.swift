@@ -36,7 +36,7 @@ struct SubscriptionReader {
         )
         properties.secondLevelFields = second
         apply(to: &properties)
-        checkMode(properties)
+        for conflict in ModeConflict.all(in: properties) { reader.refuse(conflict.property, conflict.rule) }
         return reader.refusals.entries.isEmpty ? properties : nil
     }
 
@@ -70,15 +70,21 @@ struct SubscriptionReader {
             reader.refuse(group, "Either \(list) or \(group) is expected, not both.")
             return nil
         }
-        if reader.has(list) { return reader.strings(list, rule).map { .list($0) } }
-        if reader.has(group) { return reader.name(group).map { .group($0) } }
+        if reader.has(list) {
+            guard let names = reader.strings(list, rule) else { return nil }
+            return .list(names)
+        }
+        if reader.has(group) {
+            guard let name = reader.name(group) else { return nil }
+            return .group(name)
+        }
         if isNeeded { reader.missing(list, "\(list) or \(group) is required.") }
         return nil
     }
 
     private func mode() -> SubscriptionMode? {
         guard let value = reader.object["mode"] else { return .merge }
-        if let mode = value.string.flatMap({ SubscriptionMode(rawValue: $0.uppercased()) }) { return mode }
+        if let word = value.string, let mode = SubscriptionMode(rawValue: word.uppercased()) { return mode }
         let words = SubscriptionMode.allCases.map(\.rawValue).joined(separator: ", ")
         reader.refuse("mode", "One of \(words) is expected.")
         return nil
@@ -93,12 +99,6 @@ struct SubscriptionReader {
             limit = read
         } else {
             reader.refuse(name, Limit.expectation)
-        }
-    }
-
-    private func checkMode(_ properties: SubscriptionProperties) {
-        for conflict in ModeConflict.all(in: properties) {
-            reader.refuse(conflict.property, conflict.rule)
         }
     }
 }

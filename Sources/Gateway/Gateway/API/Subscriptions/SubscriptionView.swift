@@ -40,7 +40,15 @@ struct SubscriptionView {
     private func writeTagged(to json: inout JSONBytes) {
         let status = present.status
         json.beginObject()
-        writeHome(to: &json)
+        json.member("id", resource.id.rawValue)
+        switch resource.home {
+        case .pooled(let key):
+            json.member("upstream", key.upstream)
+            json.member("client", present.client?.rawValue)
+        case .dedicated(let id):
+            json.member("upstream", pool.client(id)?.upstream)
+            json.member("client", id.rawValue)
+        }
         writeProperties(to: &json)
         json.member("shared", resource.isImplicit)
         json.member("active", status.isActive)
@@ -65,18 +73,6 @@ struct SubscriptionView {
         json.member("subscribed", present.status.confirmations)
         json.endObject()
         json.endObject()
-    }
-
-    private func writeHome(to json: inout JSONBytes) {
-        json.member("id", resource.id.rawValue)
-        switch resource.home {
-        case .pooled(let key):
-            json.member("upstream", key.upstream)
-            json.member("client", present.client?.rawValue)
-        case .dedicated(let id):
-            json.member("upstream", pool.client(id)?.upstream)
-            json.member("client", id.rawValue)
-        }
     }
 
     private func writeProperties(to json: inout JSONBytes) {

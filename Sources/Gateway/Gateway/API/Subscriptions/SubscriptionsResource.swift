@@ -23,7 +23,7 @@ struct SubscriptionsResource: Sendable {
             try body.refusals.finish()
             throw Problem(.invalidValue)
         }
-        let isActive = reader.bool("active") ?? true
+        let isActive = reader.bool("active") != false
         let properties = SubscriptionReader(reader).properties(isComplete: isActive)
         let lifetime = SubscriptionReader(reader).lifetime(upTo: services.pool.configuration.subscriptionIdle)
         let carrier = carrier(reader, defaults)
@@ -204,7 +204,9 @@ struct SubscriptionsResource: Sendable {
             reader.refuse("client", "Either upstream or client is expected, not both.")
             return nil
         case (false, true): return reader.name("client").map { .client($0) }
-        case (_, false): return SourceReader.upstream(reader, defaults).map { .upstream($0) }
+        case (_, false):
+            guard let name = SourceReader.upstream(reader, defaults) else { return nil }
+            return .upstream(name)
         }
     }
 

@@ -114,12 +114,13 @@ package final class CallRecord: Sendable {
     /// Further headers of the response.
     let headers: [HTTPField]
 
-    private init(
+    /// A request, by default without further data.
+    package init(
         _ request: HTTPRequest,
-        _ requestID: String,
-        _ since: Moment,
-        _ operation: String?,
-        _ headers: [HTTPField]
+        requestID: String,
+        since: Moment,
+        operation: String? = nil,
+        headers: [HTTPField] = []
     ) {
         self.request = request
         self.requestID = requestID
@@ -128,17 +129,20 @@ package final class CallRecord: Sendable {
         self.headers = headers
     }
 
-    /// A request without further data.
-    package convenience init(_ request: HTTPRequest, requestID: String, since: Moment) {
-        self.init(request, requestID, since, nil, [])
-    }
-
     /// The same request, for an operation.
-    func with(operation: String) -> CallRecord { CallRecord(request, requestID, since, operation, headers) }
+    func with(operation: String) -> CallRecord {
+        CallRecord(request, requestID: requestID, since: since, operation: operation, headers: headers)
+    }
 
     /// The same request, with further headers of the response.
     func with(_ headers: [HTTPField]) -> CallRecord {
-        CallRecord(request, requestID, since, operation, self.headers + headers)
+        CallRecord(
+            request,
+            requestID: requestID,
+            since: since,
+            operation: operation,
+            headers: self.headers + headers
+        )
     }
 }
 
@@ -257,8 +261,8 @@ extension Substring {
     /// The text without blanks and tabs around it.
     var trimmed: Substring {
         var bytes = utf8
-        while let first = bytes.first, first == 0x20 || first == 0x09 { bytes.removeFirst() }
-        while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
+        while let first = bytes.first, [0x20, 0x09].contains(first) { bytes.removeFirst() }
+        while let last = bytes.last, [0x20, 0x09].contains(last) { bytes.removeLast() }
         return Substring(bytes)
     }
 }
@@ -275,7 +279,7 @@ package struct PreferHeader: Sendable, Equatable {
     package init(_ header: String?) {
         var wait: Int?
         for part in (header ?? "").split(separator: ",") {
-            let piece = part.prefix { $0 != ";" }
+            let piece = part.split(separator: ";", maxSplits: 1, omittingEmptySubsequences: false)[0]
             let pair = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard pair.count == 2, pair[0].trimmed.lowercased() == "wait", wait == nil else { continue }
             var text = pair[1].trimmed

@@ -40,7 +40,8 @@ enum RequestBody {
     }
 
     private static func check(_ request: HTTPRequest, _ types: [String]) throws(Problem) {
-        guard let header = request.headers["Content-Type"] else { return }
+        // Most headers are the media type alone.
+        guard let header = request.headers["Content-Type"], !types.contains(header) else { return }
         let pieces = header.split(separator: ";").map { $0.trimmed.lowercased() }
         let charset = pieces.dropFirst().first { $0.hasPrefix("charset=") }?.dropFirst(8)
         let isUTF8 = charset.map { ["utf-8", "\"utf-8\"", "utf8", "us-ascii"].contains($0) } ?? true
@@ -187,7 +188,7 @@ struct ObjectReader {
             refuse(name, "A list of strings is expected.")
             return nil
         }
-        if elements.isEmpty || elements.count > Self.mostNames {
+        guard (1...Self.mostNames).contains(elements.count) else {
             refuse(name, "A list of 1 to \(Self.mostNames) names is expected.")
             return nil
         }
@@ -200,7 +201,7 @@ struct ObjectReader {
             }
             names.append(text)
         }
-        return names.count == elements.count && !names.isEmpty ? names : nil
+        return names.count == elements.count ? names : nil
     }
 
     /// An object.

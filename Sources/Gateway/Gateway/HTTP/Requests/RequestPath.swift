@@ -11,25 +11,21 @@ package struct RequestPath: Sendable, Equatable {
             throw Problem(.malformed, detail: "The path does not begin with a slash.")
         }
         var raw = raw
-        let segments = raw.withUTF8 { $0.count == 1 ? [] : Self.segments(of: $0.dropFirst()) }
+        let segments: [String]? = raw.withUTF8 { bytes in
+            if bytes.count == 1 { return [] }
+            var segments: [String] = []
+            segments.reserveCapacity(8)
+            for part in bytes.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+                let text = UnsafeBufferPointer(rebasing: part)
+                guard let segment = PercentDecoding.decode(text, plusIsSpace: false) else { return nil }
+                segments.append(segment)
+            }
+            return segments
+        }
         guard let segments else {
             throw Problem(.malformed, detail: "The path has a bad escape, or bytes that are not UTF-8.")
         }
         self.segments = segments
-    }
-
-    private static func segments(of bytes: Slice<UnsafeBufferPointer<UInt8>>) -> [String]? {
-        var segments: [String] = []
-        segments.reserveCapacity(8)
-        var rest = bytes
-        while true {
-            let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-            let text = UnsafeBufferPointer(rebasing: rest[..<end])
-            guard let segment = PercentDecoding.decode(text, plusIsSpace: false) else { return nil }
-            segments.append(segment)
-            if end == rest.endIndex { return segments }
-            rest = rest[(end + 1)...]
-        }
     }
 }
 

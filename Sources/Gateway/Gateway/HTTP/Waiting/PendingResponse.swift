@@ -123,9 +123,10 @@ extension Services {
     /// - Throws: A 429 problem if too many requests of the caller wait.
     func pendingResponse(_ call: Call) throws(Problem) -> PendingResponse {
         let pending = PendingResponse(call.respond)
+        var counted = call.caller.identity
         let host = call.request.peer.host
-        let network = ListeningAddress.isLoopback(host) ? nil : IPNetwork.subscriber(of: host)
-        let number = waiting.add(of: call.caller, counted: call.caller.identity ?? network) { [weak pending] in
+        if counted == nil, !ListeningAddress.isLoopback(host) { counted = IPNetwork.subscriber(of: host) }
+        let number = waiting.add(of: call.caller, counted: counted) { [weak pending] in
             pending?.complete { ProblemDetails.response(to: call, for: Challenge.changed()) }
         }
         guard let number else {

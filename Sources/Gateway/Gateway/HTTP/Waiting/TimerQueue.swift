@@ -108,6 +108,9 @@ struct TimerID: Sendable, Hashable, Comparable {
     }
 }
 
+/// The number of removed actions up to which a `TimerTable` keeps their ids in any case.
+private let leastRemoved = 64
+
 /// Actions ordered by the moment they are due. Adding and removing one costs O(log n), also among tens of thousands of
 /// long polls, most of which are removed long before they are due.
 struct TimerTable<Action>: ~Copyable {
@@ -115,9 +118,6 @@ struct TimerTable<Action>: ~Copyable {
     private var order = Heap<TimerID>()
     private(set) var actions: [TimerID: Action] = [:]
     private var nextNumber: UInt64 = 1
-
-    /// The number of removed actions up to which their ids are kept in any case.
-    private static var leastRemoved: Int { 64 }
 
     /// An empty table.
     init() {}
@@ -137,7 +137,7 @@ struct TimerTable<Action>: ~Copyable {
     /// Removes an action, unless it was taken.
     mutating func remove(_ id: TimerID) {
         guard actions.removeValue(forKey: id) != nil else { return }
-        if order.count > actions.count * 2 + Self.leastRemoved {
+        if order.count > actions.count * 2 + leastRemoved {
             order = Heap(actions.keys)
         } else {
             dropRemoved()
