@@ -217,10 +217,9 @@ extension SessionPool {
     /// Ends the subscriptions that were not used for their time.
     func endIdleSubscriptions(at now: Moment) {
         let limit = configuration.subscriptionIdle
-        let due = state.withLock { state in
-            state.resources.values.filter { !$0.isImplicit && $0.expiry(limit) <= now }
-        }
-        for resource in due {
+        let resources = state.withLock { Array($0.resources.values) }
+        for resource in resources where !resource.isImplicit {
+            if resource.expiry(limit) > now { continue }
             if isUsed(resource) {
                 resource.touch(at: now)
             } else {

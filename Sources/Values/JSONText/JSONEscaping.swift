@@ -110,8 +110,11 @@ extension String {
 extension String? {
     /// Whether both are nil, or strings with the same UTF-8 bytes.
     package func hasSameBytes(as other: String?) -> Bool {
-        guard let self, let other else { return self == nil && other == nil }
-        return self.hasSameBytes(as: other)
+        switch (self, other) {
+        case (let left?, let right?): left.hasSameBytes(as: right)
+        case (nil, nil): true
+        case (_?, nil), (nil, _?): false
+        }
     }
 }
 

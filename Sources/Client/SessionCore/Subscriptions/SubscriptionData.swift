@@ -6,8 +6,8 @@ struct SubscriptionData: Sendable {
     let layout: SubscriptionLayout
     /// The number of items announced by the server.
     let itemCount: Int
-    /// The frequency limits in force on both levels.
-    var frequencies = FrequencyAggregate()
+    /// The frequency limits in force on both levels; nil with one level.
+    var frequencies: FrequencyAggregate?
     private let mode: SubscriptionMode
     private let wantsSnapshot: Bool
     private var items: [ItemState] = []
@@ -18,6 +18,7 @@ struct SubscriptionData: Sendable {
         self.itemCount = itemCount
         mode = properties.mode
         wantsSnapshot = properties.wantsSnapshot
+        if properties.secondLevelFields != nil { frequencies = FrequencyAggregate() }
     }
 
     /// Data that correspond to the present values of a subscription with one level.

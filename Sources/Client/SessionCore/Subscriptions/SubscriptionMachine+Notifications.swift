@@ -182,13 +182,13 @@ extension SubscriptionMachine {
     mutating func realFrequencyReceived(_ frequency: RealMaxFrequency) -> SubscriptionEvent? {
         guard case .subscribed = stage else { return nil }
         guard isTwoLevel else { return .realMaxFrequency(frequency) }
-        data?.frequencies.firstLevelReceived(frequency)
+        data?.frequencies?.firstLevelReceived(frequency)
         return changedFrequency()
     }
 
     /// The aggregate frequency of both levels, if it changed since the last event.
     mutating func changedFrequency() -> SubscriptionEvent? {
-        guard let news = data?.frequencies.news() else { return nil }
+        guard let news = data?.frequencies?.news() else { return nil }
         return .realMaxFrequency(news)
     }
 }

@@ -66,7 +66,7 @@ extension SubscriptionStore {
             return
         }
         let earlier = machines[id]?.notifiedFrequency
-        machines[first]?.data?.frequencies.secondLevelReceived(frequency, insteadOf: earlier)
+        machines[first]?.data?.frequencies?.secondLevelReceived(frequency, insteadOf: earlier)
         machines[id]?.notifiedFrequency = frequency
         notifyFrequency(of: first, into: &effects)
     }
@@ -81,7 +81,7 @@ extension SubscriptionStore {
 
     private mutating func forgetFrequency(of id: SubscriptionID, in first: SubscriptionID) {
         guard let notified = machines[id]?.notifiedFrequency else { return }
-        machines[first]?.data?.frequencies.secondLevelReceived(nil, insteadOf: notified)
+        machines[first]?.data?.frequencies?.secondLevelReceived(nil, insteadOf: notified)
         machines[id]?.notifiedFrequency = nil
     }
 }

@@ -31,7 +31,7 @@ final class LogSegment: @unchecked Sendable {
 
     private let memory: StreamMemory
     /// The approximate size in bytes.
-    private(set) var size = 0
+    private(set) var size: Int
     private let records: UnsafeMutablePointer<LogRecord>
     private let buffers: [VariantBuffer?]
     /// The variants that the segment holds, with their buffers.

@@ -25,9 +25,9 @@ struct RequestForgery: Sendable {
         } else {
             switch site {
             case "same-origin", "none": return
-            case nil:
-                // A client that is not a browser sends neither header.
-                if isSafe || !withCookie { return }
+            // A client that is not a browser sends neither header.
+            case nil where isSafe, nil where !withCookie: return
+            case nil: break
             default:
                 // A navigation reads, and its result is not visible to the page with the link.
                 if isSafe, request.headers["Sec-Fetch-Mode"]?.lowercased() == "navigate" { return }

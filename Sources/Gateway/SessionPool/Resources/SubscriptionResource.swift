@@ -232,9 +232,6 @@ package struct SubscriptionStatus: Sendable, Equatable {
     /// How often the server has confirmed the subscription since then.
     package var confirmations: UInt64 = 0
 
-    /// A subscription that was never active.
-    package init() {}
-
     /// The resource joins an upstream subscription with these values. Without a confirmation, counts and positions stay
     /// as they are.
     mutating func joined(_ table: ValueTable) {

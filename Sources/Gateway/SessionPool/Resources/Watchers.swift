@@ -15,9 +15,6 @@ package final class Watchers<State: Sendable>: Sendable {
     /// The number of watchers, written under the lock.
     let count = Atomic(0)
 
-    /// No watchers.
-    package init() {}
-
     /// Registers a watcher, unless the present state already satisfies it. Give the handle to `cancel` to end early.
     ///
     /// The present state is read after registration, so a change between both is not missed; the watcher may be called

@@ -1,6 +1,7 @@
-internal import SessionPool
 internal import Synchronization
 internal import Testing
+
+@testable internal import SessionPool
 
 @Suite struct WatchersTests {
     private final class Seen: Sendable {

@@ -1,10 +1,10 @@
 import Dispatch
 import MicroHTTPD
-import SessionPool
 import Synchronization
 import Testing
 
 @testable import Gateway
+@testable import SessionPool
 
 @Suite struct BackgroundWaitTests {
     private let fixture = Fixture()
