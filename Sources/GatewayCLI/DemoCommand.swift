@@ -22,9 +22,10 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let demoConfiguration = demo.configuration()
-        var configuration = try options.configuration(defaults: Self.defaults(port: demoConfiguration.port))
+        let defaults = Self.defaults(port: demoConfiguration.port)
+        var configuration = try options.configuration(defaults: defaults)
         let logger = LogOptions.start(configuration.log)
-        for warning in options.warnings(about: configuration) { logger.warning("\(warning)") }
+        for warning in options.warnings(about: configuration, defaults: defaults) { logger.warning("\(warning)") }
         let server = DemoServer(demoConfiguration, logger: Logger(label: "demo-server"))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await demoConfiguration.listening { try await server.run() } }

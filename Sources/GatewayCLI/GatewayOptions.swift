@@ -83,8 +83,12 @@ struct GatewayOptions: ParsableArguments {
     }
 
     /// Warnings about settings that have no effect, and about a missing upstream.
-    func warnings(about configuration: GatewayConfiguration) -> [String] {
-        let variables = (try? reader([], ProcessInfo.processInfo.environment))?.unknownVariables ?? []
+    func warnings(
+        about configuration: GatewayConfiguration,
+        defaults: [(key: String, value: String)] = [],
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> [String] {
+        let variables = (try? reader(defaults, environment))?.unknownVariables ?? []
         var warnings = variables.map { variable in
             "the environment variable \(variable.name) is not a setting"
                 + (variable.suggestion.map { "; did you mean \($0)?" } ?? "")

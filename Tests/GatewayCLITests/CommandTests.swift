@@ -18,6 +18,17 @@ import Testing
         #expect(GatewayCommand.unknownCommand(in: []) == nil)
     }
 
+    @Test func variablesOfTheDemosOwnNamesAreSettings() throws {
+        let options = try GatewayOptions.parse([])
+        let defaults = DemoCommand.defaults(port: 1)
+        let environment = [
+            "GATEWAY_FEEDS_QUOTES_TITLE": "t", "GATEWAY_UPSTREAMS_DEMO_USER": "u", "GATEWAY_COLOUR": "red",
+        ]
+        let configuration = try options.read(defaults: defaults, environment: environment)
+        let warnings = options.warnings(about: configuration, defaults: defaults, environment: environment)
+        #expect(warnings == ["the environment variable GATEWAY_COLOUR is not a setting"])
+    }
+
     @Test func everyCommandDescribesItself() {
         for command in GatewayCommand.configuration.subcommands {
             #expect(!command.configuration.abstract.isEmpty)
