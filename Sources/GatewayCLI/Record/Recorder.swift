@@ -76,12 +76,11 @@ final class Recorder: WatchDisplay {
         return "recorded: \(updates) updates, \(bytes) bytes\(each)"
     }
 
+    /// Writes what has arrived. One call at a time: `run` has ended before `finish`.
     private func write() throws {
-        try file.withLock { file in
-            let (block, isOverrun) = state.withLock { ($0.encoder.takeBlock(), $0.isOverrun) }
-            if let block { try file.append(block) }
-            if isOverrun { throw WatchFailure("The recording ended: updates arrive faster than they can be written.") }
-        }
+        let (block, isOverrun) = state.withLock { ($0.encoder.takeBlock(), $0.isOverrun) }
+        if let block { try file.withLock { try $0.append(block) } }
+        if isOverrun { throw WatchFailure("The recording ended: updates arrive faster than they can be written.") }
     }
 }
 
