@@ -9,7 +9,9 @@ package struct FNV1a: Sendable {
     }
 
     /// The hash of a text.
-    package init(of text: String) { self.init(of: Array(text.utf8)) }
+    package init(of text: String) {
+        for byte in text.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    }
 }
 
 /// The pseudo-random number generator SplitMix64: equal seeds produce equal numbers. Its numbers are not secrets.
