@@ -31,6 +31,18 @@ struct DivergenceTests {
         for node in cluster.alive { #expect(node.machine.ledger?.epoch != epoch, "seed \(seed)") }
     }
 
+    /// Several members notice that the log has lost its newest frames, one after the other: one epoch begins.
+    @Test(arguments: [16, 19, 21] as [UInt64])
+    func membersThatNoticeAnotherLogBeginOneEpoch(seed: UInt64) {
+        let cluster = cluster(seed: seed)
+        let epochs = cluster.epochs
+        cluster.rollBack(by: 20)
+        cluster.run(.seconds(15))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty, "seed \(seed)")
+        #expect(cluster.epochs.count == epochs.count + 1, "seed \(seed)")
+    }
+
     @Test(arguments: EngineLie.allCases, 0..<6 as Range<UInt64>)
     func everyLieOfTheEngineToOneMemberBeginsAnEpoch(lie: EngineLie, seed: UInt64) {
         let cluster = cluster(seed: seed)

@@ -49,6 +49,8 @@ final class SimulatedCluster {
     private var stale: (nodes: Set<Int>, count: Int)?
     /// The proofs of two logs that nodes have reported.
     private(set) var divergences: [LogDivergence] = []
+    /// The epochs that nodes have entered.
+    private(set) var epochs: Set<UInt64> = []
     /// The nodes that have reported that they cannot join.
     private(set) var refused: [Int] = []
     private var scheduled: [Scheduled] = []
@@ -315,6 +317,7 @@ final class SimulatedCluster {
             case .beginWindows(let ledger): node.hub.windows = ModelHub.Windows(base: ledger.position)
             case .extendWindows(let changes, let position): node.hub.windows?.apply(changes, at: position)
             case .restart(let epoch, let position, _, let snapshot, let withWindows):
+                epochs.insert(epoch)
                 node.hub.restart(epoch: epoch, at: position, loading: snapshot, withWindows: withWindows)
             case .inherit(let id, let specification): node.inherit(id, specification)
             case .surrender(let id): node.surrender(id)

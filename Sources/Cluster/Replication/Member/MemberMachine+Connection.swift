@@ -95,7 +95,8 @@ extension MemberMachine {
         reader.isFetching = false
         let known = ledger?.epochPosition ?? replay?.snapshot.ledger.epochPosition
         if hasDiverged, let known, created == generation.created {
-            return enter(from: generation.last, knowingFrom: known, beginning: true, at: now)
+            let epoch = ledger?.epoch ?? replay?.snapshot.ledger.epoch
+            return enter(from: generation.last, knowingFrom: known, ending: epoch, at: now)
         }
         guard ledger != nil, created == generation.created else {
             created = generation.created
@@ -104,7 +105,7 @@ extension MemberMachine {
         // Frames may have arrived since the order.
         if generation.last < inspectedFrom {
             // Readers may have events that the log has lost, so no stream can be resumed, here or on other members.
-            return enter(from: generation.last, beginning: true, at: now)
+            return enter(from: generation.last, ending: ledger?.epoch, at: now)
         }
         // The state of a member that has applied a lost frame replaces it.
         let isLost = reader.missingSince.map { now - $0 >= timings.lost && generation.last > reader.position } ?? false
@@ -118,10 +119,14 @@ extension MemberMachine {
 
     /// Starts without state: requests the state of the members, or begins an epoch at once.
     ///
-    /// - Parameter base: The position from which all beginnings of epochs are known; nil: from `position`.
+    /// - Parameters:
+    ///   - base: The position from which all beginnings of epochs are known; nil: from `position`.
+    ///   - epoch: An epoch that ends. Another member may have begun the next one already, so that this member begins one only
+    ///     if none sends its state.
     mutating func enter(
         from position: UInt64,
         knowingFrom base: UInt64? = nil,
+        ending epoch: UInt64? = nil,
         beginning: Bool = false,
         at now: Moment
     ) -> [MemberAction] {
@@ -132,7 +137,7 @@ extension MemberMachine {
         reader.restart(after: position)
         // This member may have been removed meanwhile.
         let actions = resetMembership(isLogRead: false) + [.forfeitCredits]
-        phase = .loading(Loading(since: now, nextRequest: now, base: min(base ?? position, position)))
+        phase = .loading(Loading(since: now, nextRequest: now, base: min(base ?? position, position), ending: epoch))
         return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
     }
 

@@ -27,6 +27,8 @@ extension MemberMachine {
         var nextRequest: Moment
         /// Epochs that began before this position are unknown.
         let base: UInt64
+        /// The epoch that ends because the engine has shown two logs; nil: this member enters the present one.
+        var ending: UInt64?
         /// The frame that begins an epoch, if this member appended one.
         var beginning: [UInt8]?
         /// Whether members share no format with this one.
@@ -86,7 +88,7 @@ extension MemberMachine {
             phase = .loading(Loading(since: now, nextRequest: now, base: loading.base))
             return requestState(at: now)
         }
-        if loading.beginning != nil { return beginEpoch(at: now) }
+        if loading.beginning != nil || loading.ending != nil { return beginEpoch(at: now) }
         let waits = monitor.hearsOthers(at: now) && now - loading.since < timings.loading
         return loading.requests < timings.requestCount || waits ? requestState(at: now) : beginEpoch(at: now)
     }
@@ -127,8 +129,8 @@ extension MemberMachine {
 
     /// A member sent its state. It is used if it belongs to this log and the log still has the frames after it.
     package mutating func stateArrived(_ snapshot: ClusterSnapshot, at now: Moment) -> [MemberAction] {
-        guard case .loading = phase, snapshot.created == created, snapshot.ledger.position + 1 >= firstKept,
-            snapshot.ledger.position <= reader.known, !isOutdated(snapshot.ledger)
+        guard case .loading(let loading) = phase, snapshot.ledger.epoch != loading.ending, snapshot.created == created,
+            snapshot.ledger.position + 1 >= firstKept, snapshot.ledger.position <= reader.known, !isOutdated(snapshot.ledger)
         else { return [] }
         guard let earlier = snapshot.earlier?.ledger, earlier.epoch == snapshot.ledger.epoch,
             earlier.position + 1 >= firstKept, earlier.position < snapshot.ledger.position
