@@ -138,7 +138,7 @@ let gateway: [Target] = [
 
 let cluster: [Target] = [
     module("Replication", in: "Cluster", ["Changes", "SessionCore", "Primitives", "JSONText"]),
-    module("EngineNATS", in: "Cluster", ["CNATS", "Replication", "JSONText"]),
+    module("EngineNATS", in: "Cluster", ["CNATS", "Replication", "JSONText", "Primitives"]),
     module(
         "GatewayCluster",
         in: "Cluster",

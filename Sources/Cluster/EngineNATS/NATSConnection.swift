@@ -1,7 +1,7 @@
 internal import CNATS
 internal import Dispatch
+internal import Primitives
 internal import Replication
-internal import Synchronization
 
 /// One connection to a NATS server. The library does not reconnect: a new connection inspects the log before it
 /// receives messages.
@@ -19,7 +19,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     private let receive: @Sendable (EngineInput) -> Void
     private let appends: String
     let inbox = "_INBOX.\(String(UInt64.random(in: .min ... .max), radix: 36))"
-    let state = Mutex(State())
+    let state = RankedMutex(State())
     private var handle: OpaquePointer?
     private var subscriptions: [OpaquePointer] = []
 

@@ -1,5 +1,4 @@
 package import Replication
-internal import Synchronization
 
 /// A reply to a request.
 struct NATSReply: Sendable {

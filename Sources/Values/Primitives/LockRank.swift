@@ -21,8 +21,6 @@ package enum LockRank: UInt, Sendable, CaseIterable {
     case clusterState
     /// The records of a member that wait for the log, and the requests that wait for them.
     case clusterReports
-    /// The inputs of the task of a member; streams, calls, credits and rates that requests and the task share.
-    case clusterShared
     /// The topics and streams of the hub.
     case hub
     /// The configuration of the pool.
@@ -31,8 +29,11 @@ package enum LockRank: UInt, Sendable, CaseIterable {
     case clientCore
     /// The properties and values of a subscription of the library.
     case subscription
-    /// A lock under which no other lock is taken, except that of a mailbox.
+    /// A lock under which only locks of the following ranks are taken.
     case leaf
+    /// The inputs of the task of a member; streams, calls, credits and rates that requests and the task share. The end of a
+    /// call may use them under any lock.
+    case clusterShared
     /// The inputs of a task or of a loop, and the answer to a request: the end of an object may use them under any lock.
     case mailbox
 }

@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Foundation
 internal import Logging
+internal import Primitives
 internal import Replication
 internal import Synchronization
 
@@ -136,7 +137,7 @@ final class EngineSeals: Sendable {
     /// The process whose messages these are.
     let process: UInt64
     private let cipher: ClusterCipher
-    private let calls = Mutex(Calls())
+    private let calls = RankedMutex(Calls())
     private let clock: @Sendable () -> Double
 
     /// The seals of a process.

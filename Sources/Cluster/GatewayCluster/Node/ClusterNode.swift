@@ -6,7 +6,6 @@ internal import Primitives
 internal import Replication
 internal import SessionCore
 internal import SessionPool
-internal import Synchronization
 
 /// This process as a member of a cluster: performs what `MemberMachine` decides.
 ///
@@ -71,10 +70,10 @@ final class ClusterNode: Sendable {
     let localEngine: any ClusterEngine
     let clock: @Sendable () -> Moment
     let ids: SharedTopicIDs
-    let state: Mutex<State>
+    let state: RankedMutex<State>
     /// Taken inside `state`.
-    let reports: Mutex<MemberReports>
-    let shared = Mutex(Shared())
+    let reports: RankedMutex<MemberReports>
+    let shared = RankedMutex(Shared(), rank: .clusterShared)
     /// The cipher of specifications and of stored responses.
     let cipher: ClusterCipher
     /// The cipher that makes the digests of idempotency keys and of bodies.
@@ -106,8 +105,8 @@ final class ClusterNode: Sendable {
         cipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "calls")
         requestCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "requests")
         sessionCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "sessions")
-        state = Mutex(State(machine: machine))
-        reports = Mutex(MemberReports(limit: configuration.outboxBytes))
+        state = RankedMutex(State(machine: machine), rank: .clusterState)
+        reports = RankedMutex(MemberReports(limit: configuration.outboxBytes), rank: .clusterReports)
     }
 
     // MARK: - Running

@@ -2,7 +2,6 @@ internal import Changes
 internal import Gateway
 internal import Replication
 internal import SessionPool
-internal import Synchronization
 
 /// A prepared stream as the log describes it.
 struct PreparedStream: Sendable {

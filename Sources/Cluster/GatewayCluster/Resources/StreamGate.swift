@@ -5,7 +5,6 @@ internal import Primitives
 internal import Replication
 internal import SessionCore
 internal import StreamIO
-internal import Synchronization
 
 /// The conditions for the opening of a stream of a cluster.
 struct StreamGate: Sendable {

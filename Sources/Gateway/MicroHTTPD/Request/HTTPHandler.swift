@@ -158,10 +158,11 @@ package final class HTTPResponder: Sendable {
     }
 
     private func use() -> Bool {
-        state.withLock { state in
+        // The action is released outside the lock: the end of what it refers to may take other locks.
+        let (isFirst, _) = state.withLock { state in
             defer { state.use = .used }
-            state.onAbandonment = nil
-            return state.use != .used
+            return (state.use != .used, state.onAbandonment.take())
         }
+        return isFirst
     }
 }

@@ -33,11 +33,12 @@ package final class PendingResponse: Sendable {
 
     /// Ends without a response; then runs the cleanups.
     func cancel() {
-        let cleanups = state.withLock { state in
+        // All closures are released outside the lock: the end of what they refer to may take other locks.
+        let taken = state.withLock { state in
             defer { state = State() }
-            return state.cleanups
+            return state
         }
-        for cleanup in cleanups { cleanup() }
+        for cleanup in taken.cleanups { cleanup() }
     }
 
     /// Sends a response after a delay, unless one is sent earlier.
