@@ -130,7 +130,8 @@ extension MemberMachine {
     /// A member sent its state. It is used if it belongs to this log and the log still has the frames after it.
     package mutating func stateArrived(_ snapshot: ClusterSnapshot, at now: Moment) -> [MemberAction] {
         guard case .loading(let loading) = phase, snapshot.ledger.epoch != loading.ending, snapshot.created == created,
-            snapshot.ledger.position + 1 >= firstKept, snapshot.ledger.position <= reader.known, !isOutdated(snapshot.ledger)
+            snapshot.ledger.position + 1 >= firstKept, snapshot.ledger.position <= reader.known,
+            !isOutdated(snapshot.ledger)
         else { return [] }
         guard let earlier = snapshot.earlier?.ledger, earlier.epoch == snapshot.ledger.epoch,
             earlier.position + 1 >= firstKept, earlier.position < snapshot.ledger.position
