@@ -178,8 +178,8 @@ MUTANTS = [
             'phase == .offline || inspections > 0 && !isMutant("inspections") ? []',
         ),
         (
-            MEMBER + "+Loading.swift", ", !isOutdated(snapshot.ledger)\n",
-            ', !isOutdated(snapshot.ledger) || isMutant("inspections")\n',
+            MEMBER + "+Loading.swift", "!isOutdated(snapshot.ledger)\n",
+            '!isOutdated(snapshot.ledger) || isMutant("inspections")\n',
         ),
     ),
     (
