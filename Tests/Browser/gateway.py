@@ -2,6 +2,9 @@
 
 import contextlib
 import json
+import os
+import pathlib
+import shutil
 import subprocess
 import sys
 import urllib.error
@@ -23,6 +26,16 @@ def demo(binary, *arguments, port="0"):
     finally:
         process.terminate()
         process.wait()
+
+
+def server(name):
+    """A program of another project, installed or unpacked by `.ci/setup tests`; None if it does not run here."""
+    unpacked = pathlib.Path(__file__).resolve().parents[2] / ".tools/usr"
+    places = [os.environ["PATH"], "/usr/sbin", *(str(unpacked / folder) for folder in ("bin", "sbin"))]
+    program = shutil.which(name, path=os.pathsep.join(places))
+    option = "version" if name == "caddy" else "--version" if name == "promtool" else "-v"
+    runs = program and subprocess.run([program, option], capture_output=True, timeout=60).returncode == 0
+    return program if runs else None
 
 
 def get(address, key=None):

@@ -73,7 +73,8 @@ internal import Testing
             "PythonClient/model_context.py",
             "Browser/docs.py",
             "Browser/dashboard_recovery.py", "Browser/dashboard_views.py", "Browser/dashboard_layout.py",
-            "Browser/accessibility.py", "Examples/check.py", "Terminal/watch.py", "Browser/dashboard_access.py",
+            "Browser/accessibility.py", "Examples/check.py", "Examples/compressed.py", "Terminal/watch.py",
+            "Browser/dashboard_access.py",
         ]
         let binary = try GatewayProcess.binary("lightstreamer-gateway").path
         try await Self.expectSuccess(of: scripts.map { [$0, binary] }, width: 3)

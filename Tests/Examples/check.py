@@ -25,6 +25,7 @@ sys.path.insert(0, str(TESTS / "Browser"))
 import cached
 import gateway
 from browser import opened
+from gateway import server
 from pages import other_origin
 
 
@@ -37,15 +38,6 @@ def run(*command, status=0, **options):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, **options)
     expect(done.returncode == status, f"{command[0]} ended with {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout
-
-
-def server(name):
-    """A program of another project, installed or unpacked by `.ci/setup tests`; None if it does not run here."""
-    places = [os.environ["PATH"], "/usr/sbin", *(str(TESTS.parent / ".tools/usr" / folder) for folder in ("bin", "sbin"))]
-    program = shutil.which(name, path=os.pathsep.join(places))
-    option = "version" if name == "caddy" else "--version" if name == "promtool" else "-v"
-    runs = program and subprocess.run([program, option], capture_output=True, timeout=60).returncode == 0
-    return program if runs else None
 
 
 def python_follows(address, binary):
