@@ -52,7 +52,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
-        .package(url: "https://github.com/vapor/jwt-kit.git", from: "5.7.1"),
         .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
     ],
@@ -103,7 +102,7 @@ let package = Package(
                 "GatewayStreaming", "Replication",
                 "EngineNATS", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", logging, crypto,
                 .product(name: "Configuration", package: "swift-configuration"),
-                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Yams", package: "Yams"),
             ],
             exclude: ["Resources"]

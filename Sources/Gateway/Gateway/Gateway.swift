@@ -107,7 +107,7 @@ package final class Gateway: Sendable {
     ///   in a key for the verification of tokens.
     package func run(listening: @escaping @Sendable (UInt16) async -> Void = { _ in }) async throws {
         let (streams, configuration, coordination) = (streams, configuration, coordination)
-        _ = try await access.load(configuration.access)
+        _ = try access.load(configuration.access)
         configuration.pool.sessionLimit.apply()
         let daemon = Daemon(configuration: configuration.daemon, handler: host) { loop -> any StreamFeed in
             coordination.feed(over: streams.makeFeed(for: loop))
@@ -157,7 +157,7 @@ package final class Gateway: Sendable {
         if let certificate = newer.http.certificate, older.http.certificate != nil {
             try await daemon.replaceCertificate(certificate)
         }
-        let revocation = try await access.load(newer.access)
+        let revocation = try access.load(newer.access)
         pool.reload(newer.poolConfiguration())
         coordination.reload(newer)
         newer.pool.sessionLimit.apply()

@@ -59,9 +59,9 @@ package final class AccessControl: Sendable {
     ///
     /// - Returns: What callers have lost, for `Services.end`.
     /// - Throws: The mistake in a key for tokens; nothing has changed then.
-    func load(_ configuration: AccessConfiguration) async throws -> Revocation {
+    func load(_ configuration: AccessConfiguration) throws -> Revocation {
         let takesTokens = configuration.modes.contains(.jwt)
-        let verifier = takesTokens ? try await verifier(configuration.webTokens) : nil
+        let verifier = takesTokens ? try verifier(configuration.webTokens) : nil
         let newer = AccessPolicy(configuration, verifier: verifier)
         let older = state.withLock { state in
             defer { state.policy = newer }
@@ -76,7 +76,7 @@ package final class AccessControl: Sendable {
     /// if the URL is no longer configured.
     ///
     /// - Returns: What callers have lost, for `Services.end`; nil: the policy has not changed.
-    func use(keySet text: String, from url: String) async throws -> Revocation? {
+    func use(keySet text: String, from url: String) throws -> Revocation? {
         let configuration = configuration
         guard configuration.webTokens.keySetURL == url else { return nil }
         var tokens = configuration.webTokens
@@ -88,7 +88,7 @@ package final class AccessControl: Sendable {
         }
         let now = clock()
         state.withLock { $0.keySet = (url, text, now) }
-        let verifier = try await verifier(configuration.webTokens)
+        let verifier = try verifier(configuration.webTokens)
         let revocation = state.withLock { state -> Revocation? in
             let older = state.policy
             guard older.configuration == configuration, older.verifier != nil else { return nil }
@@ -106,13 +106,13 @@ package final class AccessControl: Sendable {
     }
 
     /// A verifier with the configured keys and the JWK set that was loaded last.
-    private func verifier(_ tokens: WebTokenConfiguration) async throws -> TokenVerifier {
+    private func verifier(_ tokens: WebTokenConfiguration) throws -> TokenVerifier {
         var loaded: WebTokenConfiguration?
         if let set = keySet, set.url == tokens.keySetURL {
             loaded = WebTokenConfiguration()
             loaded?.keySet = set.text
         }
-        return try await TokenVerifier(tokens, more: loaded)
+        return try TokenVerifier(tokens, more: loaded)
     }
 
     /// The policy in force.

@@ -62,7 +62,7 @@ final class SimulatedGateway: @unchecked Sendable {
         _ engine: SimulatedEngine,
         _ server: SimulatedServer
     ) async {
-        guard let parts = try? await makeParts(seed, configuration, engine, server) else {
+        guard let parts = try? makeParts(seed, configuration, engine, server) else {
             preconditionFailure("a gateway cannot be made")
         }
         self.parts = parts
@@ -83,7 +83,7 @@ final class SimulatedGateway: @unchecked Sendable {
         _ configuration: GatewayConfiguration,
         _ engine: SimulatedEngine,
         _ server: SimulatedServer
-    ) async throws -> Parts {
+    ) throws -> Parts {
         let logger = Logger(label: "simulation") { _ in SwiftLogNoOpLogHandler() }
         let clock: @Sendable () -> Moment = { [simulator] in simulator.now }
         let hub = EventHub(configuration: configuration.hubConfiguration(), epoch: "e", numbering: .given, clock: clock)
@@ -94,7 +94,7 @@ final class SimulatedGateway: @unchecked Sendable {
             clock: clock,
             wallTime: { [simulator] in 1_700_000_000 + Double(simulator.nanoseconds) / 1e9 }
         )
-        _ = try await access.load(configuration.access)
+        _ = try access.load(configuration.access)
         var client = ClientConfiguration()
         client.eventLoops = EventLoops(SimulatedLoop(simulator, of: number))
         client.clock = SimulatedClock(simulator: simulator)

@@ -25,7 +25,7 @@ private final class Loading: Sendable {
         var configuration = WebTokenConfiguration()
         configuration.secret = secret
         configuration.audience = "gateway"
-        let loaded = try? await TokenVerifier(configuration)
+        let loaded = try? TokenVerifier(configuration)
         verifier.withLock { $0 = loaded }
     }
 }

@@ -162,7 +162,7 @@ import Testing
         let fixture = try await AccessFixture()
         var access = AccessFixture.keys()
         access.keys.removeAll { $0.name == "bob" }
-        let revocation = try await fixture.services.access.load(access)
+        let revocation = try fixture.services.access.load(access)
         #expect(revocation.ends(Caller(identity: "key:bob")))
         #expect(!revocation.ends(Caller(identity: "key:alice")))
         #expect(revocation.ends(Caller()))
@@ -174,7 +174,7 @@ import Testing
         let fixture = try await AccessFixture()
         var access = AccessConfiguration()
         access.webTokens.publicKey = "broken"
-        await #expect(throws: KeyMaterial.Mistake.self) { _ = try await fixture.services.access.load(access) }
+        #expect(throws: KeyMaterial.Mistake.self) { _ = try fixture.services.access.load(access) }
         #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.alice).status == 200)
     }
 

@@ -149,7 +149,7 @@ import Testing
         #expect(fixture.services.access.policy.recognises(caller))
         var access = AccessFixture.keys()
         access.keys[1].rights.items = [WildcardPattern("item2")]
-        _ = try await fixture.services.access.load(access)
+        _ = try fixture.services.access.load(access)
         #expect(!fixture.services.access.policy.recognises(caller))
     }
 }

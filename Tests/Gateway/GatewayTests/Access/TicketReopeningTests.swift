@@ -95,7 +95,7 @@ import Testing
         #expect(fixture.perform("GET", target(ticket, id)).isStream)
         var access = AccessFixture.keys()
         access.keys.removeAll { $0.name == "alice" }
-        _ = try await fixture.services.access.load(access)
+        _ = try fixture.services.access.load(access)
         #expect(fixture.perform("GET", target(ticket, id), "", [Self.last]).status == 401)
     }
 }

@@ -71,7 +71,7 @@ import Testing
         let unchanged = fixture.makeTicket(as: AccessFixture.admin)
         var access = AccessFixture.keys()
         access.keys[1].hash = KeyHash(of: "lsg_new")
-        _ = try await fixture.services.access.load(access)
+        _ = try fixture.services.access.load(access)
         #expect(fixture.perform("GET", target(ticket, id)).status == 401)
         #expect(fixture.perform("GET", target(unchanged, id)).isStream)
     }
@@ -82,11 +82,11 @@ import Testing
         let ticket = fixture.makeTicket(as: AccessFixture.alice)
         var access = AccessFixture.keys()
         access.keys[1].rights.items = []
-        _ = try await fixture.services.access.load(access)
+        _ = try fixture.services.access.load(access)
         #expect(fixture.perform("GET", target(ticket, id)).status == 401)
         let other = fixture.makeTicket(as: AccessFixture.alice)
         access.keys.remove(at: 1)
-        _ = try await fixture.services.access.load(access)
+        _ = try fixture.services.access.load(access)
         #expect(fixture.perform("GET", target(other, id)).status == 401)
     }
 

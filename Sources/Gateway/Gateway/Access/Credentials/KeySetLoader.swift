@@ -33,7 +33,7 @@ struct KeySetLoader: Sendable {
             var wait = tokens.keySetRefresh
             if let url = tokens.keySetURL {
                 do {
-                    let revocation = try await access.use(keySet: try await load(url), from: url)
+                    let revocation = try access.use(keySet: try await load(url), from: url)
                     if let revocation { revoke(revocation) }
                 } catch {
                     wait = min(wait, Self.retryDelay)

@@ -7,12 +7,12 @@ package struct TokenVerifier: Sendable {
     private let digests: Set<[UInt8]>
 
     /// A verifier with the keys of a configuration, and those of another one; throws the mistake in a key.
-    init(_ configuration: WebTokenConfiguration, more: WebTokenConfiguration? = nil) async throws {
+    init(_ configuration: WebTokenConfiguration, more: WebTokenConfiguration? = nil) throws {
         self.configuration = configuration
         var keys: [VerificationKey] = []
         let further = try more.map { try KeyMaterial.read($0) } ?? []
         for material in try KeyMaterial.read(configuration) + further {
-            keys.append(try await VerificationKey(material))
+            keys.append(VerificationKey(material))
         }
         self.keys = keys
         digests = Set(keys.map(\.digest))

@@ -1,5 +1,6 @@
+internal import Crypto
+internal import CryptoExtras
 internal import JSONText
-internal import JWTKit
 
 /// A key that verifies signatures. The algorithm belongs to the key and is never taken from the token.
 struct VerificationKey: Sendable {
@@ -19,30 +20,37 @@ struct VerificationKey: Sendable {
     let identifier: String?
     /// The digest of the key with its identifier, by which callers remember the key.
     let digest: [UInt8]
-    private let signer: any JWTAlgorithm
+    private let value: KeyMaterial.Value
 
     /// A key made of key material.
-    init(_ material: KeyMaterial) async throws {
-        let collection = JWTKeyCollection()
-        switch material.value {
-        case .secret(let bytes):
-            algorithm = .hs256
-            await collection.add(hmac: HMACKey(from: bytes), digestAlgorithm: .sha256)
-        case .rsa(let key):
-            algorithm = .rs256
-            await collection.add(rsa: key, digestAlgorithm: .sha256)
-        case .ecdsa(let key):
-            algorithm = .es256
-            await collection.add(ecdsa: key)
-        }
+    init(_ material: KeyMaterial) {
+        value = material.value
+        algorithm =
+            switch material.value {
+            case .secret: .hs256
+            case .rsa: .rs256
+            case .ecdsa: .es256
+            }
         identifier = material.identifier
         digest = material.digest
-        signer = try await collection.getKey()
     }
 
     /// Whether a signature over some bytes was made with this key.
     func verifies(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
-        (try? signer.verify(signature, signs: bytes)) ?? false
+        switch value {
+        case .secret(let secret):
+            return HMAC<SHA256>.isValidAuthenticationCode(
+                signature,
+                authenticating: bytes,
+                using: SymmetricKey(data: secret)
+            )
+        case .rsa(let key):
+            let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
+            return key.isValidSignature(signature, for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5)
+        case .ecdsa(let key):
+            guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
+            return key.isValidSignature(signature, for: SHA256.hash(data: bytes))
+        }
     }
 }
 
@@ -53,9 +61,9 @@ struct KeyMaterial: Sendable {
         /// A secret shared by issuer and gateway.
         case secret([UInt8])
         /// The public key of RSA.
-        case rsa(Insecure.RSA.PublicKey)
+        case rsa(_RSA.Signing.PublicKey)
         /// The public key on the curve P-256.
-        case ecdsa(ES256PublicKey)
+        case ecdsa(P256.Signing.PublicKey)
     }
 
     /// A mistake in a key.
@@ -105,8 +113,10 @@ struct KeyMaterial: Sendable {
     }
 
     private static func publicKey(_ text: String) throws(Mistake) -> KeyMaterial {
-        if let key = try? ES256PublicKey(pem: text) { return KeyMaterial(value: .ecdsa(key)) }
-        if let key = try? Insecure.RSA.PublicKey(pem: text), isLongEnough(key) { return KeyMaterial(value: .rsa(key)) }
+        if let key = try? P256.Signing.PublicKey(pemRepresentation: text) { return KeyMaterial(value: .ecdsa(key)) }
+        if let key = try? _RSA.Signing.PublicKey(pemRepresentation: text), isLongEnough(key) {
+            return KeyMaterial(value: .rsa(key))
+        }
         throw Mistake(member: "publicKey", rule: "must be a PEM public key: RSA of 2048 bits or more, or EC P-256")
     }
 
@@ -142,23 +152,31 @@ struct KeyMaterial: Sendable {
 
     private static func value(of key: JSONValue) -> Value? {
         if key["kty"]?.string == "RSA" {
-            guard let modulus = key["n"]?.string, let exponent = key["e"]?.string,
-                let key = try? Insecure.RSA.PublicKey(modulus: modulus, exponent: exponent), isLongEnough(key)
+            guard let modulus = number(key["n"]), let exponent = number(key["e"]),
+                let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent), isLongEnough(key)
             else { return nil }
             return .rsa(key)
         }
         guard let x = coordinate(key["x"]), let y = coordinate(key["y"]),
-            let key = try? ES256PublicKey(parameters: (x, y))
+            let key = try? P256.Signing.PublicKey(x963Representation: [uncompressedPoint] + x + y)
         else { return nil }
         return .ecdsa(key)
     }
 
-    private static func coordinate(_ value: JSONValue?) -> String? {
-        guard let text = value?.string, Base64URL.decode(text.utf8)?.count == 32 else { return nil }
-        return text
+    /// The first byte of a point with both coordinates (SEC 1, section 2.3.3).
+    private static let uncompressedPoint: UInt8 = 4
+
+    private static func coordinate(_ value: JSONValue?) -> [UInt8]? {
+        guard let bytes = number(value), bytes.count == 32 else { return nil }
+        return bytes
     }
 
-    private static func isLongEnough(_ key: Insecure.RSA.PublicKey) -> Bool {
+    private static func number(_ value: JSONValue?) -> [UInt8]? {
+        guard let text = value?.string else { return nil }
+        return Base64URL.decode(text.utf8)
+    }
+
+    private static func isLongEnough(_ key: _RSA.Signing.PublicKey) -> Bool {
         guard let modulus = try? key.getKeyPrimitives().modulus else { return false }
         return modulus.drop { $0 == 0 }.count >= shortestModulus
     }

@@ -163,10 +163,10 @@ import Testing
         var access = Self.access()
         access.webTokens.audience = nil
         access.limits.rate = 7
-        _ = try await fixture.services.access.load(access)
+        _ = try fixture.services.access.load(access)
         #expect(try status(fixture, key) == 200)
         access.webTokens.keySetURL = "https://other.example/jwks"
-        _ = try await fixture.services.access.load(access)
+        _ = try fixture.services.access.load(access)
         #expect(try status(fixture, key) == 401)
     }
 

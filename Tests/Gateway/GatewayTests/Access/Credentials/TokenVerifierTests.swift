@@ -17,7 +17,7 @@ import Testing
         var configuration = TokenForge.configuration().webTokens
         configuration.leeway = .zero
         change(&configuration)
-        let verifier = try await TokenVerifier(configuration)
+        let verifier = try TokenVerifier(configuration)
         do {
             _ = try verifier.caller(of: token, now: now)
             return nil
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func validTokenYieldsIdentityAndRights() async throws {
-        let verifier = try await TokenVerifier(TokenForge.configuration().webTokens)
+        let verifier = try TokenVerifier(TokenForge.configuration().webTokens)
         let token = try forge(
             #"{"sub":"carol x","exp":1700000100,"operations":"openid read send","upstreams":["demo"],"items":"item* own"#
                 + #"","streams":3,"rate":1.5}"#
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func aTokenWithoutClaimsOfRightsAllowsNothing() async throws {
-        let verifier = try await TokenVerifier(TokenForge.configuration().webTokens)
+        let verifier = try TokenVerifier(TokenForge.configuration().webTokens)
         let caller = try verifier.caller(of: try forge(#"{"sub":"carol","exp":1700000100}"#), now: Self.now)
         #expect(caller.rights.operations.isEmpty && caller.rights.upstreams.isEmpty && caller.rights.items.isEmpty)
     }
@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test func everyChangedByteIsRefused() async throws {
-        let verifier = try await TokenVerifier(TokenForge.configuration().webTokens)
+        let verifier = try TokenVerifier(TokenForge.configuration().webTokens)
         let bytes = Array(try forge().utf8)
         for index in bytes.indices {
             var changed = bytes
@@ -236,7 +236,7 @@ import Testing
         let fixture = try await AccessFixture(TokenForge.configuration())
         let claims = #""operations":"read","upstreams":"*","rate":\#(rate)"#
         let token = try TokenForge.token(claims, expiry: fixture.time.wall + 100)
-        let verifier = try await TokenVerifier(TokenForge.configuration().webTokens)
+        let verifier = try TokenVerifier(TokenForge.configuration().webTokens)
         let number = try #require(try verifier.caller(of: token, now: fixture.time.wall).rights.rate)
         #expect(RateConfiguration.range.contains(number))
         #expect(fixture.perform("GET", "/v1/clients", as: token).status == 200)

@@ -125,7 +125,7 @@ import Testing
         #expect(fixture.perform("POST", "/v1/subscriptions", as: Self.key, body).status == 201)
         var access = fixture.services.access.policy.configuration
         access.keys[access.keys.count - 1].rights.feeds = [WildcardPattern("other")]
-        fixture.services.end(try await fixture.services.access.load(access))
+        fixture.services.end(try fixture.services.access.load(access))
         #expect(fixture.services.pool.resources().isEmpty)
     }
 }

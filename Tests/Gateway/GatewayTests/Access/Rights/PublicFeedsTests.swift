@@ -65,7 +65,7 @@ extension AccessFixture {
         var configuration = services.configuration
         change(&configuration)
         configuration.access.publicFeeds = configuration.feeds.filter(\.isPublic)
-        let revocation = try await services.access.load(configuration.access)
+        let revocation = try services.access.load(configuration.access)
         services.current.replace(by: configuration)
         services.end(revocation)
     }

@@ -169,7 +169,7 @@ import Testing
         #expect(fixture.perform("GET", "/v1/subscriptions/\(id)/events", as: Self.bob, "", last).status == 404)
         var access = AccessFixture.keys()
         access.keys[1].rights.items = [WildcardPattern("other")]
-        _ = try await fixture.services.access.load(access)
+        _ = try fixture.services.access.load(access)
         #expect(fixture.perform("GET", "/v1/subscriptions/\(id)/events", as: Self.alice, "", last).status == 404)
         #expect(fixture.perform("GET", "/v1/subscriptions/\(id)/values", as: Self.alice).status == 404)
         let again = fixture.perform("GET", "/v1/streams/\(prepared)/events?lastEventId=e-1", as: Self.alice)
@@ -275,7 +275,7 @@ import Testing
             #expect(fixture.perform("GET", target, as: Self.alice, "", resumption).isStream, "\(target)")
         }
         access.keys[1].rights.items = [WildcardPattern("own")]
-        _ = try await fixture.services.access.load(access)
+        _ = try fixture.services.access.load(access)
         for target in targets {
             let outcome = fixture.perform("GET", target, as: Self.alice, "", resumption)
             #expect([403, 404].contains(outcome.status), "\(target): \(outcome.status)")

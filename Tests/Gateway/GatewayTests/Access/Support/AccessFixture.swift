@@ -38,7 +38,7 @@ struct AccessFixture {
         configure(&configuration)
         let time = time
         let control = AccessControl(access, tickets: tickets, clock: { time.moment }, wallTime: { time.wall })
-        _ = try await control.load(access)
+        _ = try control.load(access)
         let hub = EventHub(epoch: "e", clock: { time.moment })
         self.hub = hub
         services = Services(

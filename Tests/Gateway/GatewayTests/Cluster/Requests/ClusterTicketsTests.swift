@@ -81,12 +81,12 @@ import Testing
         let (first, second) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
         let fixture = try await AccessFixture(KeySetLoaderTests.access(), tickets: Self.tickets())
         let (access, url) = (fixture.services.access, KeySetLoaderTests.url)
-        _ = try await access.use(keySet: KeySetLoaderTests.keySet(first, second), from: url)
+        _ = try access.use(keySet: KeySetLoaderTests.keySet(first, second), from: url)
         let claims = #"{"sub":"carol","exp":\#(fixture.time.wall + 100)}"#
         let tickets = try [first, second].map { key in
             fixture.makeTicket(as: try TokenForge.token(header: #"{"alg":"ES256"}"#, claims: claims, .es256(key)))
         }
-        _ = try await access.use(keySet: KeySetLoaderTests.keySet(second), from: url)
+        _ = try access.use(keySet: KeySetLoaderTests.keySet(second), from: url)
         let target = "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=f&ticket="
         #expect(tickets.map { fixture.perform("HEAD", target + $0).status } == [401, 200])
     }

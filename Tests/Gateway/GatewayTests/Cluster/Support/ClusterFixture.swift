@@ -160,7 +160,7 @@ struct ClusterMember {
             clock: clock,
             wallTime: { time.wall }
         )
-        _ = try await control.load(configuration.access)
+        _ = try control.load(configuration.access)
         let pool = SessionPool(
             configuration: configuration.pool,
             sink: node,
