@@ -1,4 +1,4 @@
-"""a stream that joins a table of 20,000 rows: CPU of the server until the last row, beside a response with as many bytes; time, and memory of joined streams"""
+"""a stream that joins a table of 20,000 rows, alone and beside others: CPU of the server until the last row, beside a response with as many bytes; time, and memory of joined streams"""
 
 import socket
 import time
@@ -31,13 +31,16 @@ def memory(pid):
         return int(file.read().split()[1]) * 4096
 
 
-def measure(running, path, is_complete):
-    """The figures of a join, the mean of several at a time."""
+def measure(running, path, is_complete, stays=True):
+    """The figures of a join, the mean of several: streams that stay, or of which each leaves before the next one joins."""
     connections, count = [], 0
     before, memory_before, start = cpu(running.pid), memory(running.pid), time.monotonic()
     for _ in range(JOINS):
         connection, count = read(running, path, is_complete)
-        connections.append(connection)
+        if stays:
+            connections.append(connection)
+        else:
+            connection.close()
     seconds = (time.monotonic() - start) / JOINS
     cost = (cpu(running.pid) - before) / JOINS
     held = (memory(running.pid) - memory_before) / JOINS
@@ -49,14 +52,16 @@ def measure(running, path, is_complete):
 def run(options):
     """Measures both on one server."""
     build("HubServer")
-    with server("HubServer", rate=0, items=ROWS, filled=1) as running:
+    with server("HubServer", rate=0, items=ROWS, topics=2, filled=1) as running:
+        # The first topic has a reader all the time.
         connection, size = read(running, "/stream/0", lambda count, last: LAST in last)
-        connection.close()
         contenders = {
             "response": lambda: measure(running, f"/bytes/{size}", lambda count, last: count >= size),
             "stream": lambda: measure(running, "/stream/0", lambda count, last: LAST in last),
+            "only stream": lambda: measure(running, "/stream/1", lambda count, last: LAST in last, stays=False),
         }
         results = interleaved(options.runs, contenders)
+        connection.close()
     rows = []
     for name, runs in results.items():
         cells = [f"{median(runs, 'cost') * 1e3:.1f}", f"{ratio(runs, results['response'], 'cost'):.2f}"]
