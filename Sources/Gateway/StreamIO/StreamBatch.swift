@@ -106,6 +106,13 @@ package enum ChunkFraming {
         }
     }
 
+    /// The payload of a chunk.
+    package static func payload(of chunk: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        // Its length is the first line, and a line end follows the payload.
+        let start = (chunk.firstIndex(of: 0x0A) ?? -1) + 1
+        return UnsafeRawBufferPointer(rebasing: chunk[start..<max(start, chunk.count - 2)])
+    }
+
     /// Writes a chunk around a payload, which must not be empty: an empty chunk would end the body.
     ///
     /// - Parameters:

@@ -91,6 +91,11 @@ struct TopicLog {
         }
     }
 
+    /// The number of events after a sequence; nil if not all of them are kept.
+    func count(after sequence: UInt64) -> Int? {
+        position(after: sequence).map { tail.endOrdinal - $0.segment.firstOrdinal - $0.index }
+    }
+
     /// The sequence of the last event that was published before a time, or the one at which the log begins; nil if
     /// later events than that are not kept.
     func sequence(before time: Moment) -> UInt64? {

@@ -48,6 +48,7 @@ extension HubState {
             return append(.subscription(event), to: subscriptions.values[index].channel, now: now)
         }
         let wasSubscribed = subscriptions.values[index].table.isSubscribed
+        subscriptions.values[index].channel.snapshot = nil
         let channel = subscriptions.values[index].apply(event, now: now)
         append(.subscription(event), to: channel, now: now)
         switch event {
@@ -91,6 +92,9 @@ extension HubState {
             channel.log.pass(through: sequence)
         }
         if memory.isExceeded { shrinkWindows() }
+        if let snapshot = channel.snapshot, snapshot.sequences.last < channel.log.forgottenThrough {
+            channel.snapshot = nil
+        }
         markDirty(channel)
     }
 

@@ -3,6 +3,34 @@ internal import SessionCore
 
 /// The channels that a stream reads, and the present state with which it begins.
 extension HubState {
+    /// Makes a new stream read channels, after the present state of their subscriptions, or after one that another stream
+    /// has received before the last few events.
+    mutating func joinFirst(_ wanted: [WantedChannel], in id: String) -> [StreamChange] {
+        let tables = wanted.filter { $0.subscription != nil }
+        guard tables.count == 1, let channel = tables.first?.channel else { return join(wanted, in: id) }
+        if let snapshot = channel.snapshot, isRecent(snapshot, of: channel, wanted) {
+            snapshot.share()
+            let last = snapshot.sequences.last
+            return wanted.compactMap { read($0.channel, in: id, after: $0.channel === channel ? last : nil) }
+                + [.snapshot(snapshot)]
+        }
+        let changes = join(wanted, in: id)
+        if case .snapshot(let snapshot)? = changes.last, snapshot.content.count >= Snapshot.leastKept {
+            channel.snapshot = snapshot
+        }
+        return changes
+    }
+
+    /// Whether a stream can start with a snapshot of an earlier one: the later events of the subscription are few compared
+    /// with the snapshot and in the log, and the other channels, whose state the `stream` event has, have none.
+    private func isRecent(_ snapshot: Snapshot, of channel: Channel, _ wanted: [WantedChannel]) -> Bool {
+        guard snapshot.context === channel.log.context else { return false }
+        return wanted.allSatisfy { wanted in
+            guard let count = wanted.channel.log.count(after: snapshot.sequences.last) else { return false }
+            return count <= (wanted.channel === channel ? snapshot.content.count / 8 : 0)
+        }
+    }
+
     /// Makes a stream read channels from now on, after the present state of their subscriptions.
     mutating func join(_ wanted: [WantedChannel], in id: String) -> [StreamChange] {
         var changes: [StreamChange] = []
@@ -43,7 +71,8 @@ extension HubState {
                 channel: state.channel.id,
                 context: state.channel.log.context,
                 content: state.content,
-                sequences: sequences
+                sequences: sequences,
+                memory: memory
             )
             changes.append(.snapshot(snapshot))
         }

@@ -40,7 +40,10 @@ extension HubState {
             default: apply(change, now: now)
             }
         }
-        for channel in channels(of: topic) { channel.log.forget(through: sequence, createdAt: 0) }
+        for channel in channels(of: topic) {
+            channel.log.forget(through: sequence, createdAt: 0)
+            channel.snapshot = nil
+        }
         guard case .subscription(let id) = topic else { return }
         // Its first events happened in another hub.
         subscriptions[id]?.start = nil
@@ -88,7 +91,10 @@ extension HubState {
         for client in clients.values {
             for channel in client.channels + client.departed { channel.log.forget(through: sequence, createdAt: 0) }
         }
-        for subscription in subscriptions.values { subscription.channel.log.forget(through: sequence, createdAt: 0) }
+        for subscription in subscriptions.values {
+            subscription.channel.log.forget(through: sequence, createdAt: 0)
+            subscription.channel.snapshot = nil
+        }
     }
 
     private mutating func restart(stream id: String) {

@@ -81,7 +81,7 @@ extension HubState {
                 }
             }
         } else {
-            changes += join(wanted, in: id)
+            changes += joinFirst(wanted, in: id)
         }
         if let reason = stream.closeReason { changes.append(.close(reason: reason, after: sequence)) }
         streams[id]?.changes = []

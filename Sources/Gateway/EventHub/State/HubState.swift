@@ -80,6 +80,7 @@ struct HubState: Sendable {
     }
 
     mutating func setProperties(_ properties: SubscriptionProperties, of id: SubscriptionID) {
+        subscriptions[id]?.channel.snapshot = nil
         guard let client = subscriptions[id]?.client, let channel = subscriptions[id]?.channel else {
             subscriptions[id]?.properties = properties
             subscriptions[id]?.table = ValueTable(properties: properties, recentRows: configuration.recentRows)
@@ -105,6 +106,7 @@ struct HubState: Sendable {
         var affected = streamsReading(subscription)
         if let former = subscription.client { clients[former]?.remove(id, subscription.channel) }
         subscription.client = client
+        subscription.channel.snapshot = nil
         if let client {
             subscription.isActive = true
             subscription.lastError = nil

@@ -94,6 +94,9 @@ final class Channel: @unchecked Sendable {
     let id: Int
     /// The events.
     var log: TopicLog
+    /// A snapshot that a stream has received, for those that join later, while the log has all events after it: since then
+    /// there were updates only, and the channel always had a reader.
+    var snapshot: Snapshot?
     /// The shards' sides of the channel, by the shard's index; nil for shards without readers.
     var interests: [Interest?] = []
 
@@ -129,5 +132,6 @@ final class Channel: @unchecked Sendable {
         guard interests.indices.contains(shard), var interest = interests[shard] else { return }
         interest.readers -= 1
         interests[shard] = interest.readers > 0 || interest.isDirty ? interest : nil
+        if snapshot != nil, interests.allSatisfy({ ($0?.readers ?? 0) == 0 }) { snapshot = nil }
     }
 }

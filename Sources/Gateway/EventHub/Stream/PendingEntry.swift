@@ -13,6 +13,8 @@ struct PendingEntry {
         case lost(item: Int, count: Int, TopicContext)
         /// The events of a snapshot that are still to be read.
         case snapshot(SnapshotPlace)
+        /// Events of a snapshot that are encoded for all its readers.
+        case block(SnapshotBlock)
         /// An event of the gateway itself.
         case control(ControlEvent)
         /// None: its event was conflated, dropped or sent.

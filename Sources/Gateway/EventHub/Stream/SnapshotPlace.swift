@@ -1,3 +1,4 @@
+internal import Changes
 internal import SessionCore
 
 /// The place of one stream in a snapshot. Its events are made when the stream can be written; until then the place
@@ -8,18 +9,21 @@ internal import SessionCore
 ///
 /// Used by the thread that uses the shard of the stream.
 final class SnapshotPlace {
-    /// The channel of the subscription.
-    let channel: Int
-    private let context: TopicContext
+    private let snapshot: Snapshot
     private let conflates: Bool
-    private let sequences: SnapshotSequences
+    /// The form in which the stream receives the events.
+    private let form: SnapshotForm
     private var content: SnapshotContent
     /// The next event; nil at the end.
     private var upcoming: PendingEntry.Content?
-    /// The number of events that were returned.
-    private var returned = 0
+    /// The index of the next event among those of the snapshot.
+    private var index = -1
+    /// Whether the next event is the one of the snapshot, without a later update.
+    private var isUnchanged = true
     /// The updates of rows that are still to be read.
     private var changes: [PendingRow: Change] = [:]
+    /// The number of deletions among them.
+    private var deletions = 0
     /// The items of which later updates cannot be conflated with the snapshot.
     private var endedItems: Set<Int> = []
     private var isEnded = false
@@ -38,32 +42,65 @@ final class SnapshotPlace {
     private static let deletionWeight = 128
 
     /// The place before the first event of a snapshot, which has to have one.
-    init(_ snapshot: Snapshot, conflates: Bool) {
-        channel = snapshot.channel
-        context = snapshot.context
+    init(_ snapshot: Snapshot, conflates: Bool, form: SnapshotForm) {
+        self.snapshot = snapshot
+        self.form = form
         // The window for live updates does not limit the past rows of a snapshot.
         self.conflates = conflates && snapshot.context.policy != .keepNewest
-        sequences = snapshot.sequences
         content = snapshot.content
         remaining = snapshot.content.count
         advance()
     }
 
+    /// The channel of the subscription.
+    var channel: Int { snapshot.channel }
     /// The sequence of the first event.
-    var firstSequence: UInt64 { sequences.first }
+    var firstSequence: UInt64 { snapshot.sequences.first }
     /// The sequence of the last event.
-    var lastSequence: UInt64 { sequences.last }
+    var lastSequence: UInt64 { snapshot.sequences.last }
     /// Whether all events were read.
     var isAtEnd: Bool { upcoming == nil }
 
-    /// Returns the next event with its sequence; nil at the end.
+    /// Returns the next event with its sequence, or a block of events with that of its first one; nil at the end.
     func next() -> (content: PendingEntry.Content, sequence: UInt64)? {
         guard let next = upcoming else { return nil }
+        let sequence = snapshot.sequences.sequence(at: index)
+        if let block = nextBlock(from: next) { return (.block(block), sequence) }
         advance()
-        let sequence = upcoming == nil ? sequences.last : sequences.sequence(at: returned)
-        returned += 1
         remaining = upcoming == nil ? 0 : max(1, remaining - 1)
-        return (next, sequence)
+        return (next, upcoming == nil ? snapshot.sequences.last : sequence)
+    }
+
+    /// Returns the events of the block that begins here; nil if none begins here, if the snapshot is for this stream alone,
+    /// and if one of its rows was changed. A deletion could make any event the last one, which has another sequence.
+    private func nextBlock(from first: PendingEntry.Content) -> SnapshotBlock? {
+        guard index % SnapshotBlock.length == 0, isUnchanged, deletions == 0, snapshot.isShared else { return nil }
+        let number = index / SnapshotBlock.length
+        let known = snapshot.block(number, as: form.variant, form.types)
+        if known == nil || !changes.isEmpty {
+            var rest = content
+            var events = [first.event].compactMap(\.self)
+            while events.count < SnapshotBlock.length, let event = rest.next() { events.append(event) }
+            guard changes.isEmpty || !events.contains(where: isChanged) else { return nil }
+            if known == nil {
+                let block = form.encode(events, from: index, of: snapshot, rest: rest)
+                snapshot.keep(block, number, as: form.variant)
+                return skip(block)
+            }
+        }
+        return known.map(skip)
+    }
+
+    private func isChanged(_ event: SubscriptionEvent) -> Bool {
+        if case .update(let update) = event { changes[row(of: update)] != nil } else { false }
+    }
+
+    private func skip(_ block: SnapshotBlock) -> SnapshotBlock {
+        content = block.rest
+        index += block.count - 1
+        advance()
+        remaining = upcoming == nil ? 0 : max(1, remaining - block.count)
+        return block
     }
 
     /// Conflates an update with the row that it refers to; nil if that row was read, or is not in the snapshot.
@@ -96,6 +133,7 @@ final class SnapshotPlace {
     /// The reader has not received the row: neither the row nor its deletion is sent.
     private func delete(_ row: PendingRow) -> PendingEvents.Losses {
         weight += Self.deletionWeight
+        deletions += 1
         changes[row] = .deleted
         return PendingEvents.Losses(conflated: 2)
     }
@@ -107,12 +145,15 @@ final class SnapshotPlace {
     func endStretch(item: Int) { endedItems.insert(item) }
 
     private func row(of update: ItemUpdate) -> PendingRow {
-        let key = context.policy == .conflateByKey ? update.key : nil
+        let key = snapshot.context.policy == .conflateByKey ? update.key : nil
         return PendingRow(channel: channel, item: update.itemPos, key: key, stretch: 0)
     }
 
     private func advance() {
+        let context = snapshot.context
+        isUnchanged = true
         while let event = content.next() {
+            index += 1
             guard conflates, case .update(let update) = event else {
                 upcoming = .event(.subscription(event), context)
                 return
@@ -127,12 +168,54 @@ final class SnapshotPlace {
                 weight -= size
                 conflated.add(later)
                 upcoming = .conflated(conflated, context)
+                isUnchanged = false
                 return
             case .deleted:
                 weight -= Self.deletionWeight
+                deletions -= 1
             }
         }
         upcoming = nil
+    }
+}
+
+extension PendingEntry.Content {
+    /// The event of a subscription that it consists of.
+    fileprivate var event: SubscriptionEvent? {
+        switch self {
+        case .event(.subscription(let event), _): event
+        case .conflated(let update, _): .update(update.newest)
+        default: nil
+        }
+    }
+}
+
+/// The form in which a stream receives the events of a snapshot.
+struct SnapshotForm {
+    /// The variant of the events.
+    let variant: EventVariant
+    /// The types of the fields; nil: they are not known.
+    let types: [FieldType]?
+    /// The state of the shard of the stream, whose encoder has the epoch of the stream.
+    let context: ShardContext
+
+    /// The block of events, of which the first one has this index.
+    fileprivate func encode(
+        _ events: [SubscriptionEvent],
+        from index: Int,
+        of snapshot: Snapshot,
+        rest: SnapshotContent
+    ) -> SnapshotBlock {
+        var bytes: [UInt8] = []
+        var behind = rest
+        let last = behind.next() == nil ? events.count - 1 : events.count
+        for (offset, event) in events.enumerated() {
+            let sequences = snapshot.sequences
+            let sequence = offset == last ? sequences.last : sequences.sequence(at: index + offset)
+            context.encoder.encode(.subscription(event), sequence: sequence, of: snapshot.context, as: variant, types)
+            bytes += context.encoder.json.bytes
+        }
+        return SnapshotBlock(bytes, count: events.count, rest: rest, types: types)
     }
 }
 

@@ -75,6 +75,12 @@ extension Subscriber {
         var hasUpdates = false
         context.encoder.epoch = epoch
         while !batch.isFull, let (content, id) = pending.popFirst() {
+            if case .block(let block) = content {
+                block.append(to: &batch, chunked: framesContent)
+                hasUpdates = true
+                delivered(block.count)
+                continue
+            }
             encode(content, id)
             writer.write(context.encoder.json.bytes, to: &batch)
             if case .control = content { continue }
@@ -97,7 +103,7 @@ extension Subscriber {
             context.encoder.encodeLoss(of: count, item: item, sequence: id, of: topic, as: variant(of: topic))
         case .control(let event):
             context.encoder.encode(event, as: request.format)
-        case .snapshot, .void:
+        case .snapshot, .block, .void:
             preconditionFailure("popFirst returns events")
         }
     }
@@ -111,6 +117,12 @@ extension Subscriber {
     private func types(of topic: TopicContext) -> [FieldType]? { topic.subscription.flatMap { types[$0] } }
 
     private func variant(of topic: TopicContext) -> EventVariant { EventVariant(of: topic, in: request, types) }
+
+    /// The form in which the stream receives a snapshot.
+    func form(of snapshot: Snapshot) -> SnapshotForm {
+        let topic = snapshot.context
+        return SnapshotForm(variant: variant(of: topic), types: types(of: topic), context: context)
+    }
 
     private func delivered(_ count: Int) {
         let invalid = context.encoder.invalidCount

@@ -149,7 +149,7 @@ final class Subscriber: StreamContent {
             cursors.filter { $0.channel === channel }.forEach(detach)
         case .snapshot(let snapshot):
             fold(through: snapshot.sequences.first - 1)
-            pending.append(SnapshotPlace(snapshot, conflates: conflates))
+            pending.append(SnapshotPlace(snapshot, conflates: conflates, form: form(of: snapshot)))
         case .announce(let event, let sequence):
             fold(through: sequence)
             pending.append(event, after: sequence)

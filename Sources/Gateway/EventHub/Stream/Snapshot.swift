@@ -1,0 +1,137 @@
+internal import Changes
+internal import Primitives
+internal import SessionCore
+internal import StreamIO
+internal import Synchronization
+
+/// The present state of a subscription at one place in the order of events, for streams that join.
+///
+/// Streams that join shortly after each other receive the same snapshot, followed by the events that the log has after it.
+/// Its events are then encoded once, in blocks, for all of them:
+///
+///     snapshot   │ block 0   │ block 1   │ … │   sequences 1001 … 41000
+///     log                                        41001   41002   41003
+///                                                                ▲ a stream that joins now
+final class Snapshot: Sendable {
+    /// The number of events above which a snapshot is kept for streams that join later.
+    static let leastKept = 256
+
+    /// The channel of the subscription.
+    let channel: Int
+    /// The common parts of its events.
+    let context: TopicContext
+    /// Its events: updates and ends of snapshots, preceded by `subscribed` if the stream has not received it.
+    let content: SnapshotContent
+    /// The sequences of its events.
+    let sequences: SnapshotSequences
+
+    private let memory: StreamMemory
+    private let sharing = Atomic<Bool>(false)
+    private let blocks = RankedMutex<[BlockKey: SnapshotBlock]>([:], rank: .leaf)
+
+    private struct BlockKey: Hashable {
+        let number: Int
+        let variant: Int
+    }
+
+    /// A snapshot for one stream.
+    init(
+        channel: Int,
+        context: TopicContext,
+        content: SnapshotContent,
+        sequences: SnapshotSequences,
+        memory: StreamMemory
+    ) {
+        self.channel = channel
+        self.context = context
+        self.content = content
+        self.sequences = sequences
+        self.memory = memory
+    }
+
+    deinit {
+        memory.addLog(-blocks.withLock { $0.values.reduce(0) { $0 + $1.size } })
+    }
+
+    /// Whether more than one stream has received it.
+    var isShared: Bool { sharing.load(ordering: .relaxed) }
+
+    /// A further stream receives it: its blocks are kept from now on.
+    func share() { sharing.store(true, ordering: .relaxed) }
+
+    /// A block that is kept in a variant; nil if there is none with these types of fields.
+    func block(_ number: Int, as variant: EventVariant, _ types: [FieldType]?) -> SnapshotBlock? {
+        let found = blocks.withLock { $0[BlockKey(number: number, variant: variant.index)] }
+        return found?.types == types ? found : nil
+    }
+
+    /// Keeps a block, as long as the budget has room for it.
+    func keep(_ block: SnapshotBlock, _ number: Int, as variant: EventVariant) {
+        guard memory.used < memory.goal - block.size else { return }
+        blocks.withLock { blocks in
+            let former = blocks.updateValue(block, forKey: BlockKey(number: number, variant: variant.index))
+            memory.addLog(block.size - (former?.size ?? 0))
+        }
+    }
+}
+
+/// Consecutive events of a snapshot, encoded for all its readers.
+final class SnapshotBlock: Sendable {
+    /// The number of events of a block, except the last one.
+    static let length = 64
+
+    /// The number of its events.
+    let count: Int
+    /// The events of the snapshot after the block.
+    let rest: SnapshotContent
+    /// The types of fields with which its events are encoded.
+    let types: [FieldType]?
+    private let bytes: SharedBytes
+
+    /// A block with the encoded events in an HTTP chunk, which it has as a whole.
+    init(_ events: [UInt8], count: Int, rest: SnapshotContent, types: [FieldType]?) {
+        self.count = count
+        self.rest = rest
+        self.types = types
+        bytes = SharedBytes(ChunkFraming.chunk(of: events))
+    }
+
+    /// The approximate size in bytes.
+    var size: Int { bytes.count + MemoryLayout<SnapshotContent>.size }
+
+    /// Appends the events to the bytes of a stream.
+    func append(to batch: inout StreamBatch, chunked: Bool) {
+        batch.append(chunked ? bytes.bytes : ChunkFraming.payload(of: bytes.bytes), owner: bytes)
+    }
+}
+
+/// The sequences of a snapshot's events.
+enum SnapshotSequences: Sendable {
+    /// The numbers rise one by one. A stream that does not receive an event does not receive its number either, except that
+    /// its last event has the last number.
+    case rising(from: UInt64, to: UInt64)
+    /// All but the last event have the first one.
+    case marked(first: UInt64, last: UInt64)
+
+    /// The sequence of the first event.
+    var first: UInt64 {
+        switch self {
+        case .rising(let first, _), .marked(let first, _): first
+        }
+    }
+
+    /// The sequence of the last event.
+    var last: UInt64 {
+        switch self {
+        case .rising(_, let last), .marked(_, let last): last
+        }
+    }
+
+    /// The sequence of an event, which is not the last one, by its index.
+    func sequence(at index: Int) -> UInt64 {
+        switch self {
+        case .rising(let first, _): first + UInt64(index)
+        case .marked(let first, _): first
+        }
+    }
+}
