@@ -87,6 +87,9 @@ public struct ClientConfiguration: Sendable {
     package var protocolVersion: ProtocolVersion?
     /// The addresses that `serverAddress` and control links may name; nil: any.
     package var allowedAddresses: AddressAllowList?
+    /// Whether a single request that exceeds the request limit of the server is refused; otherwise it is sent, as by the
+    /// official clients.
+    package var refusesOversizedRequests = false
     /// Whether, and how long, sessions can be handed over to other clients; nil: never.
     package var handover: SessionHandover?
     /// Where the client's task runs; nil: on the threads of the runtime. Observers may not block it.

@@ -89,6 +89,16 @@ package struct UpstreamRefusal: Sendable, Equatable {
     /// Whether it stands for a removal by the server, which has no code of its own.
     package var isRemoval: Bool { code == Self.removalCode && message == Self.removalMessage }
 
+    /// The code of a request that exceeds the request limit of the server and was therefore not sent: that of malformed
+    /// requests, with which a server ends the session instead of refusing a subscription or message.
+    package static let oversizedCode = 67
+
+    /// The refusal of a request that exceeds the request limit of the server; both in bytes.
+    static func oversized(_ size: Int, limit: Int) -> UpstreamRefusal {
+        let message = "The request of \(size) bytes exceeds the server's limit of \(limit) bytes and was not sent"
+        return UpstreamRefusal(code: oversizedCode, message: message)
+    }
+
     /// The code, as the class reference lists them.
     package let code: Int
     /// The server's message.

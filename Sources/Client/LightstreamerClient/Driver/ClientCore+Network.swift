@@ -11,6 +11,7 @@ extension ClientCore {
         if let identifier = configuration.clientIdentifier { session.clientIdentifier = identifier }
         session.allowedAddresses = configuration.allowedAddresses
         session.numbersNotifications = configuration.handover != nil
+        session.refusesOversizedRequests = configuration.refusesOversizedRequests
         session.protocolVersion =
             configuration.protocolVersion ?? address.flatMap { VersionMemory.shared.version(for: $0) } ?? .current
         return session

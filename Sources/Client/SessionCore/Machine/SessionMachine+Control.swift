@@ -21,11 +21,7 @@ extension SessionMachine {
         let isAlone = batchedSocket == socket
         batchedSocket = socket
         var hasSent = false
-        while hasPendingControls, let batch = takeControls(.webSocket, isAlone: isAlone) {
-            emit(.send(socket, batch.bytes))
-            hasSent = true
-        }
-        while messages.hasPendingRequests, let batch = takeMessages(.webSocket, isAlone: isAlone) {
+        while let batch = takeBatch(.webSocket, isAlone: isAlone) {
             emit(.send(socket, batch.bytes))
             hasSent = true
         }
@@ -35,10 +31,8 @@ extension SessionMachine {
     private mutating func sendOverHTTP(at context: EventContext) {
         guard control.isIdle, let session else { return }
         let first = requestIDs.following
-        if hasPendingControls, let batch = takeControls(.http) {
-            post(batch.bytes, .control, from: first, session, at: context)
-        } else if messages.hasPendingRequests, let batch = takeMessages(.http) {
-            post(batch.bytes, .msg, from: first, session, at: context)
+        if let batch = takeBatch(.http) {
+            post(batch.bytes, batch.name, from: first, session, at: context)
         } else if control.isHeartbeatDue {
             post(ClientRequest.heartbeat(HeartbeatRequest()).httpBody, .heartbeat, from: first, session, at: context)
         } else {
@@ -91,62 +85,77 @@ extension SessionMachine {
 
     // MARK: - Batches
 
-    /// As many control requests as fit one batch, in their order; `isAlone`: the first of them.
-    private mutating func takeControls(_ form: RequestBatch.Form, isAlone: Bool = false) -> RequestBatch? {
-        var batch: RequestBatch?
+    /// The next batch, control requests before messages; `isAlone`: one request. A request that exceeds the limit by itself
+    /// is refused if the configuration says so.
+    private mutating func takeBatch(_ form: RequestBatch.Form, isAlone: Bool = false) -> RequestBatch? {
         let limit = session?.requestLimit ?? 0
-        if requests.hasPending, !takeOwn(.beforeSubscriptions, form, limit, isAlone, into: &batch) { return batch }
-        _ = subscriptions.takePendingRequests(
-            atMost: isAlone ? 1 : .max,
-            acknowledged: form == .http,
-            ids: &requestIDs
-        ) { request in Self.add(request, form, limit, to: &batch) }
-        if isAlone, batch != nil { return batch }
-        if requests.hasPending, !subscriptions.hasPendingRequests {
-            _ = takeOwn(.afterSubscriptions, form, limit, isAlone, into: &batch)
+        while hasPendingControls || messages.hasPendingRequests {
+            var builder = BatchBuilder(form, limit: limit, refusesOversized: configuration.refusesOversizedRequests)
+            if hasPendingControls { takeControls(into: &builder, isAlone: isAlone) }
+            if builder.isEmpty, messages.hasPendingRequests { takeMessages(into: &builder, isAlone: isAlone) }
+            guard let size = builder.oversize else { return builder.batch }
+            refuseNext(.oversized(size, limit: limit))
         }
-        return batch
+        return nil
     }
 
-    private mutating func takeMessages(_ form: RequestBatch.Form, isAlone: Bool = false) -> RequestBatch? {
-        var batch: RequestBatch?
-        let limit = session?.requestLimit ?? 0
+    /// As many control requests as fit the batch, in their order; `isAlone`: the first of them.
+    private mutating func takeControls(into builder: inout BatchBuilder, isAlone: Bool) {
+        if requests.hasPending, !takeOwn(.beforeSubscriptions, isAlone: isAlone, into: &builder) { return }
+        _ = subscriptions.takePendingRequests(
+            atMost: isAlone ? 1 : .max,
+            acknowledged: builder.form == .http,
+            ids: &requestIDs
+        ) { builder.add($0) }
+        if isAlone, builder.batch != nil { return }
+        if requests.hasPending, !subscriptions.hasPendingRequests {
+            _ = takeOwn(.afterSubscriptions, isAlone: isAlone, into: &builder)
+        }
+    }
+
+    private mutating func takeMessages(into builder: inout BatchBuilder, isAlone: Bool) {
         _ = messages.takePendingRequests(
             atMost: isAlone ? 1 : .max,
-            acknowledged: form == .http,
+            acknowledged: builder.form == .http,
             ids: &requestIDs
-        ) { request in Self.add(request, form, limit, to: &batch) }
-        return batch
+        ) { builder.add($0) }
     }
 
     /// Adds requests of the session itself. Returns false if the batch is complete.
     private mutating func takeOwn(
         _ position: RequestLedger.Position,
-        _ form: RequestBatch.Form,
-        _ limit: Int,
-        _ isAlone: Bool,
-        into batch: inout RequestBatch?
+        isAlone: Bool,
+        into builder: inout BatchBuilder
     ) -> Bool {
         while let purpose = requests.nextPending(position) {
-            let (id, request) = request(for: purpose, onSocket: form == .webSocket)
-            guard Self.add(request, form, limit, to: &batch) else { return false }
+            let (id, request) = request(for: purpose, onSocket: builder.form == .webSocket)
+            guard builder.add(request) else { return false }
             requests.sent(purpose, as: id)
             if isAlone { return false }
         }
         return true
     }
 
-    private static func add(
-        _ request: ClientRequest,
-        _ form: RequestBatch.Form,
-        _ limit: Int,
-        to batch: inout RequestBatch?
-    ) -> Bool {
-        if batch == nil {
-            batch = RequestBatch(request, form: form, limit: limit)
-            return true
+    /// Refuses the request that would be sent next. A server may close the connection instead of replying, and gets the
+    /// request again with each further connection.
+    private mutating func refuseNext(_ refusal: UpstreamRefusal) {
+        let (code, message) = (refusal.code, refusal.message)
+        if let purpose = requests.nextPending(.beforeSubscriptions) {
+            refuse(purpose, refusal)
+        } else if subscriptions.hasPendingRequests {
+            for case .notify(let token, let event) in subscriptions.refuseNext(code: code, message: message) {
+                emit(.notify(.subscription(token, event)))
+            }
+        } else if let purpose = requests.nextPending(.afterSubscriptions) {
+            refuse(purpose, refusal)
+        } else {
+            perform(messages.refuseNext(code: code, message: message))
         }
-        return batch?.append(request) ?? false
+    }
+
+    private mutating func refuse(_ purpose: RequestLedger.Purpose, _ refusal: UpstreamRefusal) {
+        requests.remove(purpose)
+        answered(purpose, .refused(code: refusal.code, message: refusal.message))
     }
 
     // MARK: - Replies

@@ -227,6 +227,9 @@ package struct SessionConfiguration: Sendable, Equatable {
     package var allowedAddresses: AddressAllowList?
     /// Whether the events of data notifications are preceded by `SessionAction.numbered`.
     package var numbersNotifications = false
+    /// Whether a single request that exceeds the request limit of the server is refused; otherwise it is sent, as by the
+    /// official clients.
+    package var refusesOversizedRequests = false
 
     /// The defaults.
     package init() {}

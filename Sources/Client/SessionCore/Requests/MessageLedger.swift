@@ -89,6 +89,27 @@ package struct MessageLedger: ~Copyable {
         }
     }
 
+    /// The message that would be written next cannot be sent: it is refused. A number that the server does not know goes to
+    /// the next message of the sequence, for which the server would wait otherwise.
+    package mutating func refuseNext(code: Int, message text: String) -> [MessageEffect] {
+        guard let call = due.first(), let message = messages[call] else { return [] }
+        let effects = finish(call, .denied(code: code, message: text))
+        if let number = message.number, !message.wasWritten { giveBack(number) }
+        return effects
+    }
+
+    /// Moves the later messages of a sequence, none of which was written, up by one number.
+    private mutating func giveBack(_ number: MessageNumber) {
+        guard let last = lastNumbers[number.sequence] else { return }
+        for progressive in number.progressive..<max(last, number.progressive) {
+            let later = MessageNumber(sequence: number.sequence, progressive: progressive + 1)
+            guard let call = numbered.removeValue(forKey: later) else { continue }
+            messages[call]?.progressive = progressive
+            numbered[MessageNumber(sequence: number.sequence, progressive: progressive)] = call
+        }
+        lastNumbers[number.sequence] = last - 1
+    }
+
     /// `MSGDONE` or `MSGFAIL`; any other notification, and an unknown number, is ignored.
     package mutating func received(_ notification: ServerNotification) -> [MessageEffect] {
         switch notification {

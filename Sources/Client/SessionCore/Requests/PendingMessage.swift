@@ -25,7 +25,7 @@ struct PendingMessage: Sendable {
     private(set) var text: String
     let sequence: String?
     /// The number within the sequence; nil for a message without sequence and delegate.
-    let progressive: Int?
+    var progressive: Int?
     /// In seconds; nil or negative: the server's default.
     let delayTimeout: Double?
     let hasDelegate: Bool

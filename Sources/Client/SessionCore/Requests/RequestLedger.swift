@@ -71,6 +71,9 @@ struct RequestLedger {
         return entries.remove(at: index).purpose
     }
 
+    /// A request is not needed any more, or cannot be sent.
+    mutating func remove(_ purpose: Purpose) { entries.removeAll { $0.purpose == purpose } }
+
     /// The connection that carried the requests is gone: unanswered requests are to be sent again.
     mutating func channelLost() {
         for index in entries.indices { entries[index].sentAs = nil }

@@ -153,6 +153,12 @@ struct SubscriptionMachine: Sendable {
         stage = stage.with(.sent(request))
     }
 
+    /// The request that is due cannot be sent: it counts as refused.
+    mutating func requestDropped(code: Int, message: String) -> SubscriptionReply {
+        if case .subscribed = stage { frequency.reconfWritten() }
+        return refused(code: code, message: message)
+    }
+
     // MARK: - Answers
 
     /// `REQOK` to the request under way.

@@ -143,11 +143,21 @@ package struct SubscriptionStore: ~Copyable {
     package mutating func requestAnswered(_ request: RequestID, _ answer: RequestAnswer) -> [SubscriptionEffect]? {
         guard let id = inFlight.removeValue(forKey: request) else { return nil }
         guard machines[id]?.stage.request == .sent(request) else { return [] }
-        let reply =
-            switch answer {
-            case .accepted: machines[id]?.accepted()
-            case .refused(let code, let message): machines[id]?.refused(code: code, message: message)
-            }
+        switch answer {
+        case .accepted: return take(machines[id]?.accepted(), of: id)
+        case .refused(let code, let message): return take(machines[id]?.refused(code: code, message: message), of: id)
+        }
+    }
+
+    /// The request that would be written next cannot be sent: it counts as refused.
+    package mutating func refuseNext(code: Int, message: String) -> [SubscriptionEffect] {
+        guard let id = nextDue() else { return [] }
+        requestSettled(id)
+        return take(machines[id]?.requestDropped(code: code, message: message), of: id)
+    }
+
+    /// The consequences of a reply.
+    private mutating func take(_ reply: SubscriptionReply?, of id: SubscriptionID) -> [SubscriptionEffect] {
         var effects: [SubscriptionEffect] = []
         switch reply {
         case .nothing, nil:

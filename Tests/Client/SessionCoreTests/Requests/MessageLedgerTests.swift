@@ -6,6 +6,40 @@ internal import Testing
 struct MessageLedgerTests {
     // MARK: - Requests
 
+    @Test func numberOfAMessageThatCannotBeSentGoesToTheNextOne() throws {
+        var fixture = MessageFixture()
+        fixture.message("large", "s")
+        fixture.message("other", "t")
+        fixture.message("b", "s")
+        fixture.message("c", "s")
+        #expect(fixture.ledger.refuseNext(code: 67, message: "large").map(\.brief) == ["1 denied 67 large"])
+        fixture.message("d", "s")
+        #expect(
+            fixture.send().map { $0.drop { $0 != "&" } } == [
+                "&LS_message=other&LS_sequence=t&LS_msg_prog=1", "&LS_message=b&LS_sequence=s&LS_msg_prog=1",
+                "&LS_message=c&LS_sequence=s&LS_msg_prog=2", "&LS_message=d&LS_sequence=s&LS_msg_prog=3",
+            ]
+        )
+        #expect(try fixture.receive("MSGDONE,s,2,") == ["4 processed ''"])
+    }
+
+    @Test func numberThatTheServerMayKnowIsNotUsedAgain() {
+        var fixture = MessageFixture()
+        fixture.message("a", "s")
+        fixture.message("b", "s")
+        _ = fixture.send()
+        fixture.ledger.channelLost()
+        #expect(fixture.ledger.refuseNext(code: 67, message: "no").map(\.brief) == ["1 denied 67 no"])
+        #expect(fixture.send() == ["LS_reqId=3&LS_message=b&LS_sequence=s&LS_msg_prog=2"])
+    }
+
+    @Test func messageWithoutAnOutcomeThatCannotBeSentIsReleased() {
+        var fixture = MessageFixture()
+        fixture.message("a", hasDelegate: false)
+        #expect(fixture.ledger.refuseNext(code: 67, message: "no").isEmpty)
+        #expect(fixture.released() == [1] && fixture.unfinished() == 0)
+    }
+
     @Test func theFourKindsAreWrittenForAWebSocket() {
         var fixture = MessageFixture()
         fixture.message("a b", "seq", timeout: 2)

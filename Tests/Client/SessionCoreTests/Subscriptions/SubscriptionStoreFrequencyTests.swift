@@ -13,6 +13,15 @@ struct SubscriptionStoreFrequencyTests {
         #expect(fixture.send() == [])
     }
 
+    @Test func reconfThatCannotBeSentIsDroppedUntilTheNextChange() throws {
+        var fixture = try StoreFixture.subscribed()
+        _ = fixture.store.changeMaxFrequency(token, .limited(2.5))
+        #expect(fixture.store.refuseNext(code: 67, message: "") == [])
+        #expect(fixture.send() == [])
+        #expect(fixture.store.changeMaxFrequency(token, .limited(3)) == [.requestsWaiting])
+        #expect(fixture.send() == ["LS_reqId=2&LS_subId=1&LS_op=reconf&LS_requested_max_frequency=3.0"])
+    }
+
     @Test func equalValueSendsNothing() throws {
         var fixture = try StoreFixture.subscribed(.merge().with { $0.requestedMaxFrequency = .limited(2) })
         #expect(fixture.store.changeMaxFrequency(token, .limited(2)) == [])

@@ -36,6 +36,9 @@ package enum ProblemDetails {
         let known = kinds.first { UpstreamCodes.meaning(of: refusal.code, kind: $0) != nil }
         let meaning = known.flatMap { UpstreamCodes.meaning(of: refusal.code, kind: $0) }
         let cure = known.flatMap { UpstreamCodes.cure(of: refusal.code, kind: $0) }
+        if kind == .subscription, refusal.code == UpstreamRefusal.oversizedCode {
+            return (["\(refusal.message)."] + [cure].compactMap(\.self)).joined(separator: " ")
+        }
         return
             (["The server responded with \(refusal.code): \(refusal.message)."] + [meaning, cure].compactMap(\.self))
             .joined(separator: " ")
