@@ -62,6 +62,18 @@ internal import Testing
         }
     }
 
+    @Test func sessionWithLostNotificationsIsReplacedAndTheCauseReported() async throws {
+        try await DemoFixture.run { demo in
+            var stream = try await EventStream(demo.url + Self.quotes)
+            _ = try await stream.first("update")
+            await demo.server.install([Fault(.progress(3)), Fault(.drop)])
+            let lost = try await stream.first("status") { $0["status"] == "DISCONNECTED:WILL-RETRY" }
+            #expect(lost["lastFailure", "reason"] == "progress-mismatch")
+            let update = try await stream.first("update") { $0["snapshot"] == .bool(true) }
+            #expect(update["fields", "last_price"] != nil)
+        }
+    }
+
     @Test func sessionThatTheServerEndsIsReplaced() async throws {
         try await DemoFixture.run { demo in
             var stream = try await EventStream(demo.url + Self.quotes)

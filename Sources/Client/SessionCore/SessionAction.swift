@@ -34,6 +34,8 @@ package enum SessionLogEvent: Sendable, Equatable {
     case controlLinkRefused(String)
     /// Every transport that `forcedTransport` admits was found not to work; all are tried again.
     case noTransportAdmitted
+    /// `PROG` differs from the client's count of notifications: the session is replaced.
+    case progressMismatch(received: Int, expected: Int)
     /// A line could not be understood.
     case badLine(reason: String)
 }

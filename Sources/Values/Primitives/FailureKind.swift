@@ -36,6 +36,8 @@ package enum FailureKind: String, Sendable, CaseIterable {
     case notLightstreamer = "not-lightstreamer"
     /// The peer closed the connection.
     case closed
+    /// The number of notifications that the server has sent in the session (`PROG`) differs from the client's count.
+    case progressMismatch = "progress-mismatch"
     /// The server refused or closed the session with a code of its own.
     case serverError = "server-error"
     /// Any other failure.

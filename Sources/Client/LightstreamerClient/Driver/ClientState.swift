@@ -57,6 +57,9 @@ struct ClientState {
     /// The server refused or closed the session, and another attempt follows.
     mutating func noteRefusal(_ refusal: UpstreamRefusal) { noteFailure(.serverError, refusal: refusal) }
 
+    /// The session is replaced because of a wrong count of notifications.
+    mutating func noteProgressMismatch() { noteFailure(.progressMismatch) }
+
     /// A connection has ended.
     mutating func noteEnd(_ end: TransportEnd) {
         switch end {

@@ -281,6 +281,7 @@ final class SessionDriver {
     }
 
     private func log(_ note: SessionLogEvent) {
+        if case .progressMismatch = note { core.state.withLock { $0.noteProgressMismatch() } }
         switch note {
         case .controlLinkRefused(let address):
             logger.warning(

@@ -184,6 +184,7 @@ extension SessionMachine {
         let isRecovering = state.recovery != nil
         guard let resumption = session?.cursor.resumed(from: progressive, inRecovery: isRecovering) else { return }
         if case .mismatch(let received, let expected) = resumption {
+            emit(.log(.progressMismatch(received: received, expected: expected)))
             notifyLegacy(.connectionFailed(reason: "the flow of data has a gap"))
             loseSession(cause: "prog.mismatch.\(received).\(expected)", wait: .firstRetry, at: context)
         }

@@ -33,6 +33,20 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    @Test func wrongCountOfNotificationsIsAFailureOfItsOwn() async throws {
+        let fixture = try ClientFixture()
+        let link = try await fixture.connected()
+        link.end(.failed(reason: "reset", kind: .closed))
+        _ = await fixture.words(until: "status DISCONNECTED:TRYING-RECOVERY")
+        #expect(fixture.client.lastFailure == .closed)
+        await fixture.clock.fireNext()
+        let recovery = try #require(await fixture.connector.next())
+        recovery.say("CONOK,S1,50000,5000,*", "PROG,3")
+        _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
+        #expect(fixture.client.lastFailure == .progressMismatch)
+        await fixture.client.shutdown()
+    }
+
     @Test func silentStreamIsATimeoutAfterTheEndOfAControlRequest() async throws {
         let fixture = try ClientFixture()
         try fixture.client.connectionOptions.setForcedTransport(.httpStreaming)

@@ -71,7 +71,8 @@ internal import Testing
         harness.receive("CONOK,sid,70000,0,*", "PROG,5")
         #expect(
             harness.takeTrace() == [
-                "close", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)", "sub1 unsubscribed", "T: retry 4000",
+                "note progressMismatch(received: 5, expected: 4)", "close", "S: DISCONNECTED:WILL-RETRY",
+                "P: sessionId(nil)", "sub1 unsubscribed", "T: retry 4000",
             ]
         )
         harness.advance(4000)

@@ -85,6 +85,10 @@ package enum TroubleText {
         case .notLightstreamer:
             return "The response of \(address) is not that of a Lightstreamer server. Correct \(server)."
         case .closed: return "\(address) closed the connection. The server's log has the reason.\(hint)"
+        case .progressMismatch:
+            return
+                "\(address) continued the session at another place than it was interrupted, so that a new session is "
+                + "opened. If this is repeated, check that a load balancer sends all requests of a session to one server."
         case .serverError: return "The server at \(address) refused or closed the session."
         case .other: return "The connection to \(address) failed."
         }
