@@ -211,6 +211,21 @@ internal import Testing
             }
         }
     }
+
+    @Test func messageThatWaitsForASessionIsAbortedWithItsClient() async throws {
+        try await DemoFixture.run { demo in
+            var client = try await RestClient(demo)
+            let body = #"{"text":"hello","enqueueWhileDisconnected":true}"#
+            let sent = try await call("POST", client.url + "/messages", json: body)
+            #expect(sent.status == 202)
+            #expect(try await call("DELETE", client.url).status == 204)
+            let event = try await client.stream.first("message-outcome")
+            #expect(event["message"] == sent["id"])
+            #expect(event["outcome"] == "aborted" && event["sentOnNetwork"] == false)
+            let closing = try await client.stream.first("closing")
+            #expect(closing["reason"] == "deleted")
+        }
+    }
 }
 
 /// A dedicated client of the REST interface, with the stream of its own events and those of its subscriptions.

@@ -55,8 +55,8 @@ public final class LightstreamerClient: Sendable {
 
     deinit { core.beginShutdown() }
 
-    /// Disconnects, delivers pending events, closes every connection, and returns when all of that is done. The
-    /// client cannot be used afterwards. Must not be awaited inside a delegate method.
+    /// Disconnects, aborts messages that wait for a session, delivers pending events, closes every connection, and returns
+    /// when all of that is done. The client cannot be used afterwards. Must not be awaited inside a delegate method.
     public func shutdown() async {
         core.beginShutdown()
         await driving.value

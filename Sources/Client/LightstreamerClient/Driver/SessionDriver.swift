@@ -67,7 +67,7 @@ final class SessionDriver {
     }
 
     private func finish() async {
-        perform(machine.disconnectRequested(at: context))
+        perform(machine.shutdownRequested(at: context))
         timers.cancelAll()
         await connector.shutDown()
         delivery.finish()

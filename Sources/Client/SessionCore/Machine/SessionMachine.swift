@@ -90,6 +90,13 @@ package struct SessionMachine: ~Copyable {
         return takeActions()
     }
 
+    /// `shutdown()`: as `disconnect()`; messages that wait for a session are aborted as well.
+    package mutating func shutdownRequested(at context: EventContext) -> [SessionAction] {
+        disconnect(at: context)
+        perform(messages.sessionEnded())
+        return takeActions()
+    }
+
     /// `subscribe(…)`; the caller has checked the properties.
     package mutating func subscribe(
         _ token: SubscriptionToken,

@@ -30,6 +30,15 @@ internal import Testing
         }
     }
 
+    @Test func messageThatWaitsForASessionIsAbortedAtShutdown() async throws {
+        try await MemberFixture.run { fixture in
+            let client = fixture.client
+            try client.sendMessage("hello", delegate: fixture.log, enqueueWhileDisconnected: true)
+            await client.shutdown()
+            await fixture.log.until("aborted hello unsent")
+        }
+    }
+
     @Test func endOfTheSessionAbortsWhatWasSent() async throws {
         try await MemberFixture.run { fixture in
             try await fixture.connect()
