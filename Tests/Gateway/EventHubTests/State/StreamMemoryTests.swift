@@ -109,6 +109,28 @@ internal import Testing
         #expect(streams.allSatisfy { $0.subscriber.charged == 0 })
     }
 
+    @Test func blockedReadersOfMessagesUseTheMemoryOfTheirWindowHoweverManyEventsFollow() throws {
+        let (window, readers) = (100, 10)
+        let harness = harness { $0.windowEvents = window }
+        let chat = SubscriptionProperties.chat
+        harness.addSubscription("s", chat)
+        for _ in 0..<readers { try harness.open(.subscription("s")).isBlocked = true }
+        let message = chat.update([String(repeating: "x", count: 40)])
+        var peaks: [Int] = []
+        for _ in 0..<8 {
+            var peak = 0
+            for _ in 0..<1_000 {
+                harness.publish(message)
+                harness.pass()
+                peak = max(peak, harness.hub.memory.pending)
+            }
+            peaks.append(peak)
+        }
+        // The window and the count of the lost ones, and at most as many emptied entries.
+        let entry = HubEvent.subscription(message).weight + MemoryLayout<PendingEntry>.stride
+        #expect(peaks.allSatisfy { $0 <= readers * (window + 1) * entry }, "\(peaks)")
+    }
+
     @Test func theOldestWindowsAreDroppedFirst() throws {
         let harness = harness(memory: 400_000) { $0.replayBytes = 1 << 30 }
         let names = (0..<4).map { SubscriptionID("s\($0)") }
