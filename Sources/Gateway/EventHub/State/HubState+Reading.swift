@@ -3,8 +3,8 @@ internal import SessionCore
 
 /// The channels that a stream reads, and the present state with which it begins.
 extension HubState {
-    /// Makes a new stream read channels, after the present state of their subscriptions, or after one that another stream
-    /// has received before the last few events.
+    /// Makes a stream that reads nothing yet read channels, after the present state of their subscriptions, or after one that
+    /// another stream has received before the last few events.
     mutating func joinFirst(_ wanted: [WantedChannel], in id: String) -> [StreamChange] {
         let tables = wanted.filter { $0.subscription != nil }
         guard tables.count == 1, let channel = tables.first?.channel else { return join(wanted, in: id) }

@@ -112,6 +112,6 @@ extension HubState {
             retryMilliseconds: nil
         )
         send([.restart(epoch: epoch), .announce(announcement, after: lastEventSequence)], to: id)
-        if stream.closeReason == nil { send(join(channels(of: stream.request), in: id), to: id) }
+        if stream.closeReason == nil { send(joinFirst(channels(of: stream.request), in: id), to: id) }
     }
 }

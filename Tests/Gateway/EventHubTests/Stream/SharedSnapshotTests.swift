@@ -75,6 +75,12 @@ internal import Testing
             return properties.update(["k\(row)", "DELETE", nil], changed: [2, 3])
         }
 
+        /// Begins another epoch at the next position.
+        mutating func restart(epoch: String) {
+            position += 1
+            harness.hub.restart(epoch: epoch, at: position)
+        }
+
         /// A stream of the table.
         func open() throws -> TestStream { try harness.open(.subscription("s")) }
 
@@ -230,6 +236,24 @@ internal import Testing
         feed.publish(event)
         feed.publish(SubscriptionProperties.portfolio.update(["new", "ADD", "1"]))
         #expect(try feed.open().events.compactMap { $0["key"]?.string } == ["new"])
+    }
+
+    @Test func theStreamsOfANewEpochShareASnapshotToo() throws {
+        var feed = Feed(numbering: .given)
+        let streams = try (0..<4).map { _ in try feed.open() }
+        let before = streams.map(\.pieces)
+        let former = feed.kept
+        feed.restart(epoch: "e2")
+        feed.publishUpdates(3)
+        feed.harness.pass()
+        #expect(feed.kept !== former)
+        #expect(feed.kept?.isShared == true)
+        for (stream, pieces) in zip(streams[1...], before[1...]) { #expect(stream.pieces - pieces < 20) }
+        let expected = TableReader(try streams[0].events)
+        for stream in streams {
+            #expect(try TableReader(stream.events).rows == expected.rows)
+            #expect(try stream.events.last?.id?.hasPrefix("e2-") == true)
+        }
     }
 
     @Test func aStreamThatJoinsAfterAChangeOfItsClientReceivesNoEarlierStatus() throws {
