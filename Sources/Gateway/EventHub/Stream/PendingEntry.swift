@@ -14,7 +14,7 @@ struct PendingEntry {
         /// The events of a snapshot that are still to be read.
         case snapshot(SnapshotPlace)
         /// Events of a snapshot that are encoded for all its readers.
-        case block(SnapshotBlock)
+        case blocks([SnapshotBlock])
         /// An event of the gateway itself.
         case control(ControlEvent)
         /// None: its event was conflated, dropped or sent.

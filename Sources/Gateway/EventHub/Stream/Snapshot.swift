@@ -27,7 +27,7 @@ final class Snapshot: Sendable {
 
     private let memory: StreamMemory
     private let sharing = Atomic<Bool>(false)
-    private let blocks = RankedMutex<[BlockKey: SnapshotBlock]>([:], rank: .leaf)
+    private let kept = RankedMutex<[BlockKey: SnapshotBlock]>([:], rank: .leaf)
 
     private struct BlockKey: Hashable {
         let number: Int
@@ -50,7 +50,7 @@ final class Snapshot: Sendable {
     }
 
     deinit {
-        memory.addLog(-blocks.withLock { $0.values.reduce(0) { $0 + $1.size } })
+        memory.addLog(-kept.withLock { $0.values.reduce(0) { $0 + $1.size } })
     }
 
     /// Whether more than one stream has received it.
@@ -59,16 +59,25 @@ final class Snapshot: Sendable {
     /// A further stream receives it: its blocks are kept from now on.
     func share() { sharing.store(true, ordering: .relaxed) }
 
-    /// A block that is kept in a variant; nil if there is none with these types of fields.
-    func block(_ number: Int, as variant: EventVariant, _ types: [FieldType]?) -> SnapshotBlock? {
-        let found = blocks.withLock { $0[BlockKey(number: number, variant: variant.index)] }
-        return found?.types == types ? found : nil
+    /// The blocks from a number on that are kept in a variant with these types of fields: one, if there is one, and more up to
+    /// this number of bytes.
+    func blocks(from number: Int, as variant: EventVariant, _ types: [FieldType]?, upTo bytes: Int) -> [SnapshotBlock] {
+        kept.withLock { blocks in
+            var (found, size): ([SnapshotBlock], Int) = ([], 0)
+            while found.isEmpty || size < bytes,
+                let block = blocks[BlockKey(number: number + found.count, variant: variant.index)], block.types == types
+            {
+                found.append(block)
+                size += block.size
+            }
+            return found
+        }
     }
 
     /// Keeps a block, as long as the budget has room for it.
     func keep(_ block: SnapshotBlock, _ number: Int, as variant: EventVariant) {
         guard memory.used < memory.goal - block.size else { return }
-        blocks.withLock { blocks in
+        kept.withLock { blocks in
             let former = blocks.updateValue(block, forKey: BlockKey(number: number, variant: variant.index))
             memory.addLog(block.size - (former?.size ?? 0))
         }
@@ -79,6 +88,8 @@ final class Snapshot: Sendable {
 final class SnapshotBlock: Sendable {
     /// The number of events of a block, except the last one.
     static let length = 64
+    /// The bytes of consecutive blocks that are written at a time.
+    static let usualBytes = 64 << 10
 
     /// The number of its events.
     let count: Int

@@ -61,46 +61,44 @@ final class SnapshotPlace {
     /// Whether all events were read.
     var isAtEnd: Bool { upcoming == nil }
 
-    /// Returns the next event with its sequence, or a block of events with that of its first one; nil at the end.
+    /// Returns the next event with its sequence, or blocks of events with that of the first one; nil at the end.
     func next() -> (content: PendingEntry.Content, sequence: UInt64)? {
         guard let next = upcoming else { return nil }
         let sequence = snapshot.sequences.sequence(at: index)
-        if let block = nextBlock(from: next) { return (.block(block), sequence) }
+        let blocks = nextBlocks(from: next)
+        if let rest = blocks.last?.rest {
+            content = rest
+            let count = blocks.reduce(0) { $0 + $1.count }
+            index += count - 1
+            advance()
+            remaining = upcoming == nil ? 0 : max(1, remaining - count)
+            return (.blocks(blocks), sequence)
+        }
         advance()
         remaining = upcoming == nil ? 0 : max(1, remaining - 1)
         return (next, upcoming == nil ? snapshot.sequences.last : sequence)
     }
 
-    /// Returns the events of the block that begins here; nil if none begins here, if the snapshot is for this stream alone,
-    /// and if one of its rows was changed. A deletion could make any event the last one, which has another sequence.
-    private func nextBlock(from first: PendingEntry.Content) -> SnapshotBlock? {
-        guard index % SnapshotBlock.length == 0, isUnchanged, deletions == 0, snapshot.isShared else { return nil }
+    /// The blocks that begin here; none if the snapshot is for this stream alone, and if a row of the first block was changed. A
+    /// deletion could make any event the last one, which has another sequence.
+    private func nextBlocks(from first: PendingEntry.Content) -> [SnapshotBlock] {
+        guard index % SnapshotBlock.length == 0, isUnchanged, deletions == 0, snapshot.isShared else { return [] }
         let number = index / SnapshotBlock.length
-        let known = snapshot.block(number, as: form.variant, form.types)
-        if known == nil || !changes.isEmpty {
-            var rest = content
-            var events = [first.event].compactMap(\.self)
-            while events.count < SnapshotBlock.length, let event = rest.next() { events.append(event) }
-            guard changes.isEmpty || !events.contains(where: isChanged) else { return nil }
-            if known == nil {
-                let block = form.encode(events, from: index, of: snapshot, rest: rest)
-                snapshot.keep(block, number, as: form.variant)
-                return skip(block)
-            }
-        }
-        return known.map(skip)
+        let mostBytes = changes.isEmpty ? SnapshotBlock.usualBytes : 0
+        let known = snapshot.blocks(from: number, as: form.variant, form.types, upTo: mostBytes)
+        if !known.isEmpty, changes.isEmpty { return known }
+        var rest = content
+        var events = [first.event].compactMap(\.self)
+        while events.count < SnapshotBlock.length, let event = rest.next() { events.append(event) }
+        if events.contains(where: isChanged) { return [] }
+        if !known.isEmpty { return known }
+        let block = form.encode(events, from: index, of: snapshot, rest: rest)
+        snapshot.keep(block, number, as: form.variant)
+        return [block]
     }
 
     private func isChanged(_ event: SubscriptionEvent) -> Bool {
-        if case .update(let update) = event { changes[row(of: update)] != nil } else { false }
-    }
-
-    private func skip(_ block: SnapshotBlock) -> SnapshotBlock {
-        content = block.rest
-        index += block.count - 1
-        advance()
-        remaining = upcoming == nil ? 0 : max(1, remaining - block.count)
-        return block
+        if !changes.isEmpty, case .update(let update) = event { changes[row(of: update)] != nil } else { false }
     }
 
     /// Conflates an update with the row that it refers to; nil if that row was read, or is not in the snapshot.

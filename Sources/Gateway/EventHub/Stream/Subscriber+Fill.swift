@@ -75,10 +75,10 @@ extension Subscriber {
         var hasUpdates = false
         context.encoder.epoch = epoch
         while !batch.isFull, let (content, id) = pending.popFirst() {
-            if case .block(let block) = content {
-                block.append(to: &batch, chunked: framesContent)
+            if case .blocks(let blocks) = content {
+                for block in blocks { block.append(to: &batch, chunked: framesContent) }
                 hasUpdates = true
-                delivered(block.count)
+                delivered(blocks.reduce(0) { $0 + $1.count })
                 continue
             }
             encode(content, id)
@@ -103,7 +103,7 @@ extension Subscriber {
             context.encoder.encodeLoss(of: count, item: item, sequence: id, of: topic, as: variant(of: topic))
         case .control(let event):
             context.encoder.encode(event, as: request.format)
-        case .snapshot, .block, .void:
+        case .snapshot, .blocks, .void:
             preconditionFailure("popFirst returns events")
         }
     }
