@@ -173,7 +173,14 @@ package enum RandomID {
     package static func make(prefix: Character) -> String {
         var generator = SystemRandomNumberGenerator()
         var bytes: [UInt8] = []
-        for _ in 0..<16 { bytes.append(character(of: generator.next())) }
+        // Two numbers, of which each has the bits of eight characters.
+        for _ in 0..<2 {
+            var bits = generator.next() as UInt64
+            for _ in 0..<8 {
+                bytes.append(alphabet[Int(bits & 31)])
+                bits >>= 5
+            }
+        }
         return String(prefix) + String(decoding: bytes, as: UTF8.self)
     }
 

@@ -197,11 +197,8 @@ package struct JSONBytes: Sendable {
 
 /// The names of members as JSON, with quotation marks and colons, for names that are written often.
 package struct JSONKeys: Sendable {
-    /// The names.
-    fileprivate let texts: [[UInt8]]
-
-    /// The number of names.
-    package var count: Int { texts.count }
+    /// The encoded names.
+    package let texts: [[UInt8]]
 
     /// Encodes names.
     package init(_ names: [String]) {

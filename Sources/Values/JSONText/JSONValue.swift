@@ -140,7 +140,8 @@ package struct JSONObject: Sendable, Hashable, RandomAccessCollection {
         }
     }
 
-    private var members: [Member]
+    /// The members, in order.
+    package private(set) var members: [Member]
 
     /// An object with these members, which are not checked for duplicate names.
     package init(_ members: [Member] = []) { self.members = members }

@@ -69,7 +69,7 @@ struct JSONBytesTests {
             json.null()
         }
         json.endObject()
-        #expect(keys.count == 3)
+        #expect(keys.texts.count == 3)
         #expect(
             String(decoding: json.bytes, as: UTF8.self)
                 == #"{"a":null,"a":null,"\"b\"":null,"\"b\"":null,"":null,"":null}"#

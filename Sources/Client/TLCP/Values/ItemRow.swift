@@ -32,7 +32,24 @@ package struct ItemRow: Sendable, Equatable {
     package mutating func apply(_ list: FieldList) throws(TLCPError) -> RowChange {
         var change = RowChange(changed: FieldSet(), patches: [:])
         let covered = try list.bytes.withUnsafeBufferPointer { bytes throws(TLCPError) -> Int in
-            try apply(bytes, &change)
+            var field = 0
+            var index = 0
+            while true {
+                let start = index
+                var hasEscape = false
+                var seen: UInt8 = 0
+                while index < bytes.count {
+                    let byte = bytes[index]
+                    if byte == UInt8(ascii: "|") { break }
+                    if byte == UInt8(ascii: "%") { hasEscape = true }
+                    seen |= byte
+                    index += 1
+                }
+                let token = TokenBytes(rebasing: bytes[start..<index])
+                field += try apply(token, hasEscape ? .escaped : seen < 0x80 ? .ascii : .unicode, at: field, &change)
+                if index == bytes.count { return field }
+                index += 1
+            }
         }
         guard covered == values.count else { throw .fieldCountMismatch(expected: values.count) }
         if !hasBase {
@@ -40,28 +57,6 @@ package struct ItemRow: Sendable, Equatable {
             hasBase = true
         }
         return change
-    }
-
-    /// Applies the tokens; returns the number of fields that they cover.
-    private mutating func apply(_ bytes: TokenBytes, _ change: inout RowChange) throws(TLCPError) -> Int {
-        var field = 0
-        var index = 0
-        while true {
-            let start = index
-            var hasEscape = false
-            var seen: UInt8 = 0
-            while index < bytes.count {
-                let byte = bytes[index]
-                if byte == UInt8(ascii: "|") { break }
-                if byte == UInt8(ascii: "%") { hasEscape = true }
-                seen |= byte
-                index += 1
-            }
-            let token = TokenBytes(rebasing: bytes[start..<index])
-            field += try apply(token, hasEscape ? .escaped : seen < 0x80 ? .ascii : .unicode, at: field, &change)
-            if index == bytes.count { return field }
-            index += 1
-        }
     }
 
     /// Applies one token, which begins at this field index; returns the number of fields that it covers.

@@ -143,7 +143,7 @@ final class TopicContext: Sendable {
 
     /// Writes the key of the field at a 1-based position.
     func writeKey(ofField position: Int, to json: inout JSONBytes) {
-        if let naming, position >= 1, position <= naming.keys.count {
+        if let naming, position >= 1, position <= naming.keys.texts.count {
             json.key(position - 1, of: naming.keys)
         } else {
             json.key(String(position))
@@ -192,13 +192,14 @@ struct FieldNaming: Sendable {
     /// The keys for a subscription.
     init(_ properties: SubscriptionProperties) {
         var names: [String] = []
-        var distinct: Set<JSONValue> = []
+        // Names are compared by their bytes.
+        var distinct: Set<[UInt8]> = []
         var isListed = true
         for level in [properties.fields, properties.secondLevelFields] {
             if case .group = level { isListed = false }
             guard case .list(let list) = level else { continue }
             names += list
-            for name in list { distinct.insert(.string(name)) }
+            for name in list { distinct.insert(Array(name.utf8)) }
         }
         usesNames = isListed ? distinct.count == names.count : false
         let count = max(names.count, 64)

@@ -214,8 +214,8 @@ private struct RowMembers {
     func writeFields(_ row: [String?]?, to json: inout JSONBytes) -> [Int] {
         var invalid: [Int] = []
         json.beginObject()
-        for index in 0..<max(fieldKeys.count, row?.count ?? 0) {
-            if index < fieldKeys.count { json.key(index, of: fieldKeys) } else { json.key("\(index + 1)") }
+        for index in 0..<max(fieldKeys.texts.count, row?.count ?? 0) {
+            if index < fieldKeys.texts.count { json.key(index, of: fieldKeys) } else { json.key("\(index + 1)") }
             let value = row.flatMap { index < $0.count ? $0[index] : nil }
             if !writeValue(value, at: index, to: &json) { invalid.append(index) }
         }

@@ -226,7 +226,7 @@ private struct ItemMembers {
         json.beginObject()
         let count = row?.count ?? table.properties.fields.names?.count ?? table.fieldCount ?? 0
         for index in 0..<max(count, 0) {
-            if index < fieldKeys.count { json.key(index, of: fieldKeys) } else { json.key("\(index + 1)") }
+            if index < fieldKeys.texts.count { json.key(index, of: fieldKeys) } else { json.key("\(index + 1)") }
             json.string(row?[index])
         }
         json.endObject()

@@ -123,7 +123,7 @@ struct ObjectReader {
     ///   - names: The members that the object may have.
     ///   - readOnly: Members of the resource that a request cannot set.
     func allow(only names: Set<String>, readOnly: Set<String> = []) {
-        for member in object where !names.contains(member.name) {
+        for member in object.members where !names.contains(member.name) {
             if refusals.isFull { return }
             guard !readOnly.contains(member.name) else {
                 refusals.refuse(path + [member.name], as: .unknownMember, "It is read-only.")
