@@ -69,9 +69,11 @@ package final class EventHub: ChangeSink {
     /// Applies changes without releasing the lock in between, so that no stream joins between them.
     package func take(_ changes: [Change]) {
         let now = clock()
-        locked { state in
+        let wakeUps = state.withLock { state in
             for change in changes { state.apply(change, now: now) }
+            return state.takeWakeUps()
         }
+        wakeUps?()
     }
 
     // MARK: - Changes of an ordered log
@@ -108,7 +110,7 @@ package final class EventHub: ChangeSink {
     }
 
     /// Whether a stream carries a subscription: as a source of its own, or with all subscriptions of its client.
-    package func isRead(subscription id: SubscriptionID) -> Bool { locked { $0.isRead(subscription: id) } }
+    package func isRead(subscription id: SubscriptionID) -> Bool { state.withLock { $0.isRead(subscription: id) } }
 
     /// Whether a topic is known.
     package func knows(_ topic: TopicID) -> Bool { locked { $0.knows(topic) } }

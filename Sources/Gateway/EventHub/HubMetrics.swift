@@ -107,9 +107,13 @@ package final class StreamFigures: Sendable {
     /// Events that wait for the reader, as of the last visit of the stream.
     package var lag: Int { unreadCount.load(ordering: .relaxed) }
 
-    func addDelivered(_ count: UInt64) { Self.add(count, to: deliveredCount) }
-    func addConflated(_ count: Int) { Self.add(UInt64(clamping: count), to: conflatedCount) }
-    func addDropped(_ count: Int) { Self.add(UInt64(clamping: count), to: droppedCount) }
+    /// One thread at a time writes, so a load and a store suffice, without a locked instruction for each delivery.
+    func addDelivered(_ count: UInt64) {
+        deliveredCount.store(deliveredCount.load(ordering: .relaxed) &+ count, ordering: .relaxed)
+    }
+
+    func addConflated(_ count: Int) { conflatedCount.wrappingAdd(UInt64(clamping: count), ordering: .relaxed) }
+    func addDropped(_ count: Int) { droppedCount.wrappingAdd(UInt64(clamping: count), ordering: .relaxed) }
     func setLag(_ count: Int) { unreadCount.store(count, ordering: .relaxed) }
 
     /// Adds the broadcasts of a live group to the stream's totals from now on.
@@ -123,11 +127,6 @@ package final class StreamFigures: Sendable {
             for share in shares { addDelivered(share.events) }
             shares.removeAll(keepingCapacity: true)
         }
-    }
-
-    /// One thread at a time writes, so a load and a store suffice, without a locked instruction for each delivery.
-    private static func add(_ count: UInt64, to counter: borrowing Atomic<UInt64>) {
-        counter.store(counter.load(ordering: .relaxed) &+ count, ordering: .relaxed)
     }
 }
 

@@ -18,8 +18,8 @@ final class LogSegment: @unchecked Sendable {
     let firstValuesBefore: Int
     /// The approximate size of the topic's segments before this one, in bytes.
     let sizeBefore: Int
-    /// The common parts of the segment's events.
-    let context: TopicContext
+    /// The common parts of the segment's events. Changed only while there are none and no reader knows the segment.
+    var context: TopicContext
     /// How many events the segment can hold.
     let capacity: Int
     /// How many bytes each buffer can hold.
@@ -171,6 +171,12 @@ final class VariantBuffer: @unchecked Sendable {
 
     /// Where the event at this index lies.
     func frame(at index: Int) -> LogFrame { frames[index] }
+
+    /// The event at this index, without its chunk.
+    func payload(at index: Int) -> UnsafeRawBufferPointer {
+        let frame = frames[index]
+        return UnsafeRawBufferPointer(start: bytes + frame.payloadStart, count: frame.payloadEnd - frame.payloadStart)
+    }
 
     /// A range of the bytes.
     func bytes(from start: Int, to end: Int) -> UnsafeRawBufferPointer {

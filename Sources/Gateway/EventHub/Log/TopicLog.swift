@@ -133,7 +133,12 @@ struct TopicLog {
     /// Changes the context of the next events.
     mutating func setContext(_ context: TopicContext) {
         self.context = context
-        roll(capacity: tail.capacity, byteCapacity: tail.byteCapacity)
+        if !hasWindow, tail.count == 0 {
+            // Without a window there has been no reader: no other thread knows the segment.
+            tail.context = context
+        } else {
+            roll(capacity: tail.capacity, byteCapacity: tail.byteCapacity)
+        }
     }
 
     /// Appends an event, encoded once for each variant that is read.

@@ -232,8 +232,7 @@ extension Subscriber {
     ) -> Int {
         for index in range {
             if index > range.lowerBound, batch.isFull { return index }
-            let frame = buffer.frame(at: index)
-            batch.append(buffer.bytes(from: frame.payloadStart, to: frame.payloadEnd), owner: buffer)
+            batch.append(buffer.payload(at: index), owner: buffer)
         }
         return range.upperBound
     }
