@@ -40,9 +40,10 @@ final class LoopDriver {
     private var isFeedDue = false
     /// Whether collected events may still have to be written.
     private var isCollected = false
-    /// When connections, requests and their servers have to be looked at without an event. Only such a pass and
-    /// `needsConnections` change it: a pass for events of the feed leaves them alone.
-    private var connectionsDue = Moment.zero
+    /// When connections, requests and their servers have to be looked at without an event. Set by such a pass,
+    /// and to zero by a server with work that no event of its descriptor reports: a pass for events of the feed leaves them
+    /// alone.
+    var connectionsDue = Moment.zero
     private var drains: [(until: Moment, completion: @Sendable (Bool) -> Void)] = []
 
     /// A driver that listens; it serves after the call of `run`.
@@ -136,9 +137,6 @@ final class LoopDriver {
         }
         takeOccurrences(now)
     }
-
-    /// A server has work that no event of its descriptor reports.
-    func needsConnections() { connectionsDue = .zero }
 
     /// Frees the resources of a driver that was never run.
     func abandon() {

@@ -29,7 +29,7 @@ struct TimerWheel: ~Copyable {
 
     /// Sets the deadline of an entry.
     mutating func schedule(_ thing: Int, at deadline: Moment) {
-        makeRoom(for: thing)
+        if thing >= deadlines.count { makeRoom(for: thing) }
         let isWaiting = deadlines[thing] != .max
         deadlines[thing] = UInt64(clamping: deadline.nanoseconds)
         let tick = tick(of: deadlines[thing])

@@ -19,7 +19,7 @@ extension HTTPServer {
             return part.isEmpty ? requestArrived(exchange) : bodyArrived(exchange, part)
         case .discarding(let response):
             guard part.isEmpty else { return discard(exchange, part.count) }
-            bodyEnded(exchange)
+            chunksEnded(exchange)
             return queue(response, for: exchange)
         case .answering(let response):
             return queue(response, for: exchange)
@@ -131,7 +131,7 @@ extension HTTPServer {
 
     private func requestArrived(_ exchange: Exchange) -> MHD_Result {
         guard let head = exchange.head else { return .NO }
-        bodyEnded(exchange)
+        if head.body == .chunked { chunksEnded(exchange) }
         driver.requestTimes.requestArrived(exchange.record)
         if exchange.record.place.isReserved { driver.ledger.requestArrived(on: exchange.record.place) }
         driver.figures.requests &+= 1
@@ -183,7 +183,8 @@ extension HTTPServer {
         if size >= LargeResponses.leastSize, !driver.largeResponses.begin(exchange, response.body) {
             return queue(self.response(to: .responseBudgetExceeded), for: exchange)
         }
-        responseBegan(exchange)
+        if !exchange.isResponding { responses += 1 }
+        exchange.isResponding = true
         driver.requestTimes.responseBegan(exchange.record, size: size)
         if driver.isWindingDown { exchange.isLastOnConnection = true }
         guard let made = response.makeLibraryResponse(closing: exchange.isLastOnConnection) else { return .NO }

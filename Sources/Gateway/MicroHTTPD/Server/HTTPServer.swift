@@ -25,7 +25,7 @@ final class HTTPServer {
     /// Encrypted connections that have not sent a request yet.
     private var handshakes = 0
     /// Responses that are being sent, streams excepted.
-    private var responses = 0
+    var responses = 0
     private var retries = RetryPace()
     /// The longest pause within a chunked body while the library retries.
     private static let longestPause = Duration.seconds(1)
@@ -106,7 +106,7 @@ final class HTTPServer {
     /// connection or its descriptor afterwards.
     func resume(_ exchange: Exchange) {
         hasWork = true
-        driver.needsConnections()
+        driver.connectionsDue = .zero
         MHD_resume_connection(exchange.connection)
     }
 
@@ -114,7 +114,7 @@ final class HTTPServer {
     func add(_ socket: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, _ place: ConnectionPlace) {
         added[socket] = place
         hasWork = true
-        driver.needsConnections()
+        driver.connectionsDue = .zero
         let isAdded = MHD_add_connection(daemon, socket, address, length)
         if isAdded == .NO, let place = added.removeValue(forKey: socket) { driver.ledger.release(place) }
     }
@@ -192,26 +192,19 @@ extension HTTPServer {
         handshakes -= 1
     }
 
-    /// A response follows.
-    func responseBegan(_ exchange: Exchange) {
-        guard !exchange.isResponding else { return }
-        exchange.isResponding = true
-        responses += 1
-    }
-
     /// A chunked body follows.
     func chunksBegan(_ exchange: Exchange) {
         chunkedBodies[exchange.id] = exchange
     }
 
-    /// The body of a request was received, or the request has ended.
-    func bodyEnded(_ exchange: Exchange) {
-        if !chunkedBodies.isEmpty { chunkedBodies[exchange.id] = nil }
+    /// A chunked body was received.
+    func chunksEnded(_ exchange: Exchange) {
+        chunkedBodies[exchange.id] = nil
     }
 
     /// A request has ended.
     func completed(_ exchange: Exchange) {
-        bodyEnded(exchange)
+        if !chunkedBodies.isEmpty { chunkedBodies[exchange.id] = nil }
         if exchange.isResponding { responses -= 1 }
         if exchange.reservedBytes > 0 { driver.ledger.releaseBody(exchange.reservedBytes) }
         if exchange.heldResponse != nil { driver.largeResponses.end(exchange) }
