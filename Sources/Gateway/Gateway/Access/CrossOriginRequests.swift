@@ -127,8 +127,8 @@ struct KnownHosts: Middleware {
         throw problem
     }
 
-    /// The host of an authority (RFC 3986 section 3.2), without its port, in lower case. The whole authority if its port is
-    /// not a number: no host has such a name.
+    /// The host of an authority (RFC 3986 section 3.2), without its port, in lower case. The port may be
+    /// empty. The whole authority if its port is not a number: no host has such a name.
     static func name(of authority: String) -> String {
         let authority = authority.lowercased()
         let bytes = authority.utf8
@@ -138,17 +138,15 @@ struct KnownHosts: Middleware {
             guard let bracket = bytes.firstIndex(of: UInt8(ascii: "]")) else { return authority }
             end = bytes.index(after: bracket)
         }
-        if end != bytes.endIndex, !isPort(bytes[end...]) { return authority }
+        if end != bytes.endIndex {
+            guard bytes[end] == UInt8(ascii: ":"), bytes[end...].count <= 6 else { return authority }
+            for byte in bytes[end...].dropFirst() where !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+                return authority
+            }
+        }
         var name = bytes[..<end]
         if !isLiteral, name.last == UInt8(ascii: ".") { name.removeLast() }
         return String(Substring(name))
-    }
-
-    /// Whether the rest of an authority is a colon with a port, which may be empty.
-    private static func isPort(_ rest: Substring.UTF8View) -> Bool {
-        guard rest.first == UInt8(ascii: ":"), rest.count <= 6 else { return false }
-        for byte in rest.dropFirst() where !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { return false }
-        return true
     }
 }
 

@@ -176,7 +176,13 @@ package final class HTTPHost: HTTPHandler {
         var operation: Operation?
         if case .operation(let found, let parameters) = match {
             operation = found
-            call.record = call.record.with(operation: found.name)
+            let record = call.record
+            call.record = CallRecord(
+                record.request,
+                requestID: record.requestID,
+                since: record.since,
+                operation: found.name
+            )
             call.parameters = parameters
             if found.query != nil, call.request.rawQuery != nil { call.query = try Query(raw: call.request.rawQuery) }
         }
@@ -208,7 +214,7 @@ package final class HTTPHost: HTTPHandler {
 /// Headers, metrics and log of every response.
 extension HTTPHost {
     func finish(_ response: consuming Response, _ record: CallRecord) -> HTTPResponse {
-        logUnexpectedError(of: response, record)
+        if response.unexpectedError != nil { logUnexpectedError(of: response, record) }
         decorate(&response.headers, record)
         finished(record, status: response.status, problem: response.problem)
         return response.httpResponse

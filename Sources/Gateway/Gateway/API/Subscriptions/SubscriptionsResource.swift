@@ -25,24 +25,22 @@ struct SubscriptionsResource: Sendable {
         }
         let isActive = reader.bool("active") != false
         let properties = SubscriptionReader(reader).properties(isComplete: isActive)
-        let lifetime = SubscriptionReader(reader).lifetime(upTo: services.pool.configuration.subscriptionIdle)
+        var ttl: Duration?
+        if let lifetime = SubscriptionReader(reader).lifetime(upTo: services.pool.configuration.subscriptionIdle) {
+            ttl = lifetime
+        }
         let carrier = carrier(reader, defaults)
         try reader.refusals.finish()
         guard let properties, let carrier else { throw Problem(.invalidValue) }
         let home = try home(carrier, call)
         try services.permissions(call).check(properties, of: services.pool.upstream(of: home))
         var owned = call
-        owned.caller = owner(of: home, call)
+        if case .dedicated(let client) = home { owned.caller = owner(ofSubscriptionOn: client, call) }
         // The admission is for the subscription with this id.
         let id = SubscriptionID(RandomID.make(prefix: "s"))
         let use = ResourceUse.newSubscription(id, properties)
-        return try services.coordination.admit(use, for: owned) { [owner = owned.caller] _ in
-            let resource = try services.pool.createResource(
-                home: home,
-                properties: properties,
-                as: id,
-                ttl: lifetime ?? nil
-            )
+        return try services.coordination.admit(use, for: owned) { [owner = owned.caller, ttl] _ in
+            let resource = try services.pool.createResource(home: home, properties: properties, as: id, ttl: ttl)
             return try start(resource, of: owner, isActive: isActive, call)
         }
     }
@@ -224,10 +222,9 @@ struct SubscriptionsResource: Sendable {
         }
     }
 
-    /// The owner of a new subscription: that of a subscription on a dedicated client is the owner of the client, who sees
-    /// the events of the subscription among those of the client. The quotas are those of the caller.
-    private func owner(of home: SubscriptionHome, _ call: Call) -> Caller {
-        guard case .dedicated(let client) = home else { return call.caller }
+    /// The owner of a new subscription on a dedicated client: the owner of the client, who sees the events of the
+    /// subscription among those of the client. The quotas are those of the caller.
+    private func owner(ofSubscriptionOn client: ClientID, _ call: Call) -> Caller {
         var owner = services.access.owners.holder(of: client.rawValue)
         if owner.identity == call.caller.identity { return call.caller }
         owner.rights.maxSubscriptions = call.caller.rights.maxSubscriptions

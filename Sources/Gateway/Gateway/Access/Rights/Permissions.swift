@@ -24,32 +24,30 @@ package struct Permissions: Sendable {
     /// The configured feeds.
     let feeds: VisibleFeeds
 
-    private var rights: Rights { caller.rights }
-
     // MARK: - Covering
 
     /// Whether data of a subscription may be used: it is that of a public feed, or the rights cover it.
     ///
     /// - Parameter upstream: The upstream; nil for a server by address, which requires all upstreams.
     func covers(_ properties: SubscriptionProperties, of upstream: String?) -> Bool {
-        if rights.reachesOverAll { return true }
-        guard let upstream else { return rights.coversAllUpstreams && rights.covers(properties) }
+        if caller.rights.reachesOverAll { return true }
+        guard let upstream else { return caller.rights.coversAllUpstreams && caller.rights.covers(properties) }
         if feeds.makePublic(properties, of: upstream) { return true }
-        return rights.covers(upstream: upstream) && rights.covers(properties)
-            && feeds.permit(properties, of: upstream, to: rights)
+        return caller.rights.covers(upstream: upstream) && caller.rights.covers(properties)
+            && feeds.permit(properties, of: upstream, to: caller.rights)
     }
 
     /// The filter for the subscriptions of a client in a stream; nil: all of them are covered.
     var filter: (any SubscriptionFilter)? {
-        rights.coversAllSubscriptions ? nil : CoveredSubscriptions(rights: rights, feeds: feeds)
+        caller.rights.coversAllSubscriptions ? nil : CoveredSubscriptions(rights: caller.rights, feeds: feeds)
     }
 
     // MARK: - Seeing
 
     /// Whether an upstream is visible.
     package func sees(upstream name: String) -> Bool {
-        if rights.reachesOverAll { return true }
-        return rights.covers(upstream: name) && feeds.permit(upstream: name, to: rights)
+        if caller.rights.reachesOverAll { return true }
+        return caller.rights.covers(upstream: name) && feeds.permit(upstream: name, to: caller.rights)
     }
 
     /// Whether a client is visible.
@@ -58,7 +56,7 @@ package struct Permissions: Sendable {
     /// Whether the rights cover what a client connects to. A client by address, or of another adapter set than that of its
     /// upstream, requires all upstreams.
     private func covers(_ client: PooledClient) -> Bool {
-        guard !rights.coversAllUpstreams else { return true }
+        guard !caller.rights.coversAllUpstreams else { return true }
         guard let name = client.upstream, sees(upstream: name) else { return false }
         let adapterSets = [client.core.connectionDetails.adapterSet, pool.upstream(name)?.adapterSet]
         return !client.isDedicated || Set(adapterSets.map { $0.map { Array($0.utf8) } }).count == 1
@@ -66,7 +64,7 @@ package struct Permissions: Sendable {
 
     /// Whether a subscription is visible, with its values and events.
     package func sees(_ resource: SubscriptionResource) -> Bool {
-        if rights.reachesOverAll { return true }
+        if caller.rights.reachesOverAll { return true }
         switch resource.home {
         case .pooled(let session):
             guard covers(resource.properties, of: session.upstream) else { return false }
@@ -78,7 +76,7 @@ package struct Permissions: Sendable {
     }
 
     /// Whether streams of this owner may be visible. `sees(_:joinedAs:)` decides on the sources of each.
-    package func sees(streamOf owner: String?) -> Bool { rights.reachesOverAll || isOwn(owner) }
+    package func sees(streamOf owner: String?) -> Bool { caller.rights.reachesOverAll || isOwn(owner) }
 
     /// Whether a source of a stream is visible, or has ended.
     ///
@@ -95,11 +93,11 @@ package struct Permissions: Sendable {
     // MARK: - Holding
 
     /// Whether the caller may have a dedicated client of its own.
-    func mayHold(_ client: PooledClient) -> Bool { rights.operations.contains(.manage) && covers(client) }
+    func mayHold(_ client: PooledClient) -> Bool { caller.rights.operations.contains(.manage) && covers(client) }
 
     /// Whether the caller may have a subscription of its own.
     func mayHold(_ resource: SubscriptionResource) -> Bool {
-        guard rights.operations.contains(.subscribe) else { return false }
+        guard caller.rights.operations.contains(.subscribe) else { return false }
         switch resource.home {
         case .pooled(let session): return covers(resource.properties, of: session.upstream)
         case .dedicated(let id):
@@ -111,7 +109,7 @@ package struct Permissions: Sendable {
 
     /// Whether the options and the connection of a client may be changed, and the client deleted.
     func controls(_ client: PooledClient) -> Bool {
-        rights.reachesOverAll || (client.isDedicated && isOwn(owners.owner(of: client.id)) && covers(client))
+        caller.rights.reachesOverAll || (client.isDedicated && isOwn(owners.owner(of: client.id)) && covers(client))
     }
 
     /// Refuses an upstream that the rights do not cover, whether it exists or not.
@@ -123,7 +121,7 @@ package struct Permissions: Sendable {
 
     /// Refuses a server address to callers whose rights do not cover all upstreams.
     func checkAddress() throws(Problem) {
-        guard rights.coversAllUpstreams else {
+        guard caller.rights.coversAllUpstreams else {
             throw Challenge.insufficient(nil, "A server address requires credentials that cover all upstreams.")
         }
     }
@@ -134,13 +132,13 @@ package struct Permissions: Sendable {
     func check(_ properties: SubscriptionProperties, of upstream: String?) throws(Problem) {
         guard !covers(properties, of: upstream) else { return }
         let sentence =
-            if rights.covers(properties) {
+            if caller.rights.covers(properties) {
                 "The credentials cover the data of some feeds only, and this is none of it."
-            } else if !rights.coversAdapters(of: properties) {
+            } else if !caller.rights.coversAdapters(of: properties) {
                 "The credentials do not cover this data adapter, or no selector: both require a right to data adapters."
             } else if properties.secondLevelFields != nil {
                 "A second level subscribes to items that the data names, so it requires credentials that cover all items."
-            } else if let item = rights.firstUncovered(in: properties) {
+            } else if let item = caller.rights.firstUncovered(in: properties) {
                 "The credentials do not cover the item \"\(item)\"."
             } else {
                 "The credentials do not cover all of these items."
@@ -176,7 +174,7 @@ package struct Permissions: Sendable {
     /// Refuses a caller without a right.
     func check(_ right: Right) throws(Problem) {
         if caller.isAnonymous { throw Challenge.missing() }
-        guard rights.operations.contains(right) else {
+        guard caller.rights.operations.contains(right) else {
             throw Challenge.insufficient(right, "The credentials do not have the right \(right.rawValue).")
         }
     }

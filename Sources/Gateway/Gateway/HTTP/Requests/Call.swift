@@ -129,11 +129,6 @@ package final class CallRecord: Sendable {
         self.headers = headers
     }
 
-    /// The same request, for an operation.
-    func with(operation: String) -> CallRecord {
-        CallRecord(request, requestID: requestID, since: since, operation: operation, headers: headers)
-    }
-
     /// The same request, with further headers of the response.
     func with(_ headers: [HTTPField]) -> CallRecord {
         CallRecord(

@@ -167,7 +167,6 @@ extension Services {
         let pending = try pendingResponse(call)
         pending.complete(after: .seconds(seconds), by: timers, timedOut)
         let handle = watchers.add(present: present) { state in
-            if pending.isComplete { return true }
             guard let response = decide(state) else { return false }
             pending.complete { response }
             return true
