@@ -110,6 +110,14 @@ public final class LightstreamerClient: Sendable {
     /// if it is active already or lacks items or fields, `shutDown` after `shutdown()`.
     public func subscribe(_ subscription: Subscription) throws(ClientError) { try core.subscribe(subscription) }
 
+    /// Makes a subscription active, with a further receiver of its events, which is held strongly. Throws as `subscribe(_:)`.
+    package func subscribe(
+        _ subscription: Subscription,
+        observer: any SubscriptionObserver
+    ) throws(ClientError) {
+        try core.subscribe(subscription, observer: observer)
+    }
+
     /// Makes a subscription inactive; its values are cleared at once, `subscriptionDidUnsubscribe` follows. Does
     /// nothing for an inactive one. Throws `lifecycle` if it is active on another client.
     public func unsubscribe(_ subscription: Subscription) throws(ClientError) { try core.unsubscribe(subscription) }

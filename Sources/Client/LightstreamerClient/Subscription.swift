@@ -120,11 +120,14 @@ extension Subscription {
     /// Makes the subscription active and returns its properties. Throws `lifecycle` if it is active, or items or fields are
     /// not set.
     ///
-    /// - Parameter table: The values in a session that is adopted; nil: none yet.
+    /// - Parameters:
+    ///   - table: The values in a session that is adopted; nil: none yet.
+    ///   - observer: A further receiver of events, held strongly; nil: none.
     func activate(
         _ token: SubscriptionToken,
         on core: ClientCore,
-        with table: ValueTable? = nil
+        with table: ValueTable? = nil,
+        observer: (any SubscriptionObserver)? = nil
     ) throws(ClientError) -> SubscriptionProperties {
         try state.withLock { state throws(ClientError) in
             if state.isActive { throw ClientError(.lifecycle, rule: "Cannot subscribe to an active Subscription") }
@@ -135,6 +138,7 @@ extension Subscription {
             if properties.fields.isUnset {
                 throw ClientError(.lifecycle, property: "fields", rule: "Specify property 'fields' or 'fieldSchema'")
             }
+            if let observer { state.observers.append(observer) }
             state.isActive = true
             state.refusal = nil
             state.token = token
@@ -205,7 +209,11 @@ extension Subscription {
 
     /// Removes an observer; an unknown one is ignored.
     package func removeObserver(_ observer: any SubscriptionObserver) {
-        state.withLock { state in state.observers.removeAll { $0 === observer } }
+        state.withLock { state in
+            for index in state.observers.indices.reversed() where state.observers[index] === observer {
+                state.observers.remove(at: index)
+            }
+        }
     }
 
     /// The receivers of events if the activity of this token is over and was the last one.

@@ -50,7 +50,6 @@ extension SessionPool {
         let opened = try state.withLock { state throws(PoolError) in try register(adopted, on: client, in: &state) }
         observe(client)
         for entry in opened {
-            _ = entry.resource.startActivation()
             entry.shared.adopt(entry.resource, entry.subscription.table)
             entry.shared.subscription.addObserver(entry.shared)
         }

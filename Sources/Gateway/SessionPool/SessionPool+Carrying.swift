@@ -9,8 +9,7 @@ extension SessionPool {
     ///
     /// The resource is added before a new client connects and before a new subscription is sent to the server, so that
     /// all events of both follow.
-    func carry(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
-        let properties = resource.properties
+    func carry(_ resource: SubscriptionResource, _ properties: SubscriptionProperties) throws(PoolError) -> Bool {
         guard properties.isComplete else {
             let missing = properties.items.isUnset ? "items" : "fields"
             throw .invalidValue(property: missing, rule: "must not be an empty list")
@@ -112,7 +111,7 @@ extension SessionPool {
     /// Finds or creates the upstream subscription of a key. If it cannot be created, nothing has changed.
     private func open(_ key: SharedKey, in state: inout State) throws(PoolError) -> Acquired {
         if state.isStopping { throw .stopping }
-        let fresh = ClientID(RandomID.make(prefix: "c"))
+        let fresh = state.nextClient
         let (id, actions) = try state.machine.acquired(key, freshClient: fresh)
         if let shared = state.shared[id] { return Acquired(shared: shared) }
         do throws(PoolError) {
@@ -131,6 +130,7 @@ extension SessionPool {
         for action in actions {
             switch action {
             case .openClient(let id, let session):
+                state.nextClient = ClientID(RandomID.make(prefix: "c"))
                 let client = try makePooledClient(id, session)
                 state.clients[id] = client
                 state.clientOrder.append(id)
@@ -185,6 +185,7 @@ extension SessionPool {
                 core: core,
                 sink: sink,
                 metrics: upstreamMetrics,
+                values: values(of: upstream.name),
                 clock: clock,
                 refused: { [weak self] client, refusal in self?.sessionRefused(client, refusal) },
                 observeConnection: observeConnection
@@ -206,7 +207,6 @@ extension SessionPool {
             properties: properties,
             sink: sink,
             metrics: upstreamMetrics,
-            values: values(of: client.upstream ?? ""),
             arrived: { [weak self] resources, refusal in
                 for resource in resources { self?.arrived(resource, refusal) }
             },
@@ -215,9 +215,8 @@ extension SessionPool {
     }
 
     private func subscribe(_ shared: SharedSubscription) {
-        shared.subscription.addObserver(shared)
         // A new subscription is inactive and has items and fields, so `subscribe` cannot throw.
-        try? shared.client.core.subscribe(shared.subscription)
+        try? shared.client.core.subscribe(shared.subscription, observer: shared)
     }
 
     /// The server refused or removed the subscription: the next request for it opens a new one.

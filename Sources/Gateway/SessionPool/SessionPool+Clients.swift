@@ -157,6 +157,7 @@ extension SessionPool {
             core: core,
             sink: sink,
             metrics: upstreamMetrics,
+            values: values(of: upstream?.name ?? ""),
             clock: clock,
             observeConnection: observeConnection
         )
@@ -191,7 +192,8 @@ extension SessionPool {
         let isStopping = state.withLock { state in
             state.clients[client.id] = nil
             state.clientOrder.removeAll { $0 == client.id }
-            state.machine.clientRemoved(client.id)
+            // At a stop, nothing is opened any more.
+            if !state.isStopping { state.machine.clientRemoved(client.id) }
             return state.isStopping
         }
         if client.isDedicated {

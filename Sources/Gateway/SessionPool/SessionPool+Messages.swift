@@ -10,11 +10,12 @@ extension SessionPool {
         let end = now + max(time, configuration.sessionLinger)
         let (client, isNew) = try state.withLock { state throws(PoolError) in
             if state.isStopping { throw .stopping }
-            let fresh = ClientID(RandomID.make(prefix: "c"))
+            let fresh = state.nextClient
             let (id, actions) = try state.machine.messenger(session, freshClient: fresh, until: end)
             if let present = state.clients[id] { return (present, false) }
             do throws(PoolError) {
                 guard !actions.isEmpty else { throw .unknownClient(id.rawValue) }
+                state.nextClient = ClientID(RandomID.make(prefix: "c"))
                 let client = try makePooledClient(id, session)
                 state.clients[id] = client
                 state.clientOrder.append(id)

@@ -115,14 +115,14 @@ extension SessionPool {
     }
 
     func makeActive(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
-        guard resource.startActivation() else {
+        let present = resource.present
+        guard !present.status.isActive, !present.isDeleted else {
             throw .lifecycle(rule: "the subscription is already active")
         }
         sink.take(.subscription(resource.id, .activity(isActive: true)))
         do {
-            return try carry(resource)
+            return try carry(resource, present.properties)
         } catch {
-            resource.activationFailed()
             sink.take(.subscription(resource.id, .activity(isActive: false)))
             throw error
         }

@@ -13,6 +13,8 @@ package final class SessionPool: Sendable {
         var machine: PoolMachine
         var clients: [ClientID: PooledClient] = [:]
         var clientOrder: [ClientID] = []
+        /// The id of the next pooled client.
+        var nextClient = ClientID(RandomID.make(prefix: "c"))
         var shared: [SharedID: SharedSubscription] = [:]
         var resources: [SubscriptionID: SubscriptionResource] = [:]
         var nextResource: UInt64 = 1

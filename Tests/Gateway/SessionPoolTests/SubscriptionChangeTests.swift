@@ -1,4 +1,5 @@
 internal import Logging
+internal import Primitives
 internal import SessionCore
 internal import Testing
 
@@ -139,5 +140,21 @@ internal import Testing
             try pool.change(resource, to: other)
         }
         #expect(resource.properties == Self.quote())
+    }
+
+    /// Counts deliveries under the lock of a loop, which no lock of the pool may be held for.
+    private final class Deliveries: Sendable {
+        let count = RankedMutex(0, rank: .loopTurn)
+    }
+
+    @Test func eventsAreDeliveredWithoutALock() throws {
+        let pool = pool()
+        let carrier = try #require(try active(pool, Self.quote()).carrier)
+        let deliveries = Deliveries()
+        sink.delivery.withLock { $0 = { deliveries.count.withLock { $0 += 1 } } }
+        carrier.subscription(carrier.subscription, emitted: .endOfSnapshot(itemPos: 1))
+        carrier.subscription(carrier.subscription, emitted: .unsubscribed(isFinal: true))
+        // The end is a refusal, followed by `unsubscribed`.
+        #expect(deliveries.count.withLock { $0 } == 3)
     }
 }

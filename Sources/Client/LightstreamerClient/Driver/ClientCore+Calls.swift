@@ -102,11 +102,14 @@ extension ClientCore {
 
     // MARK: - Subscriptions
 
-    func subscribe(_ subscription: Subscription) throws(ClientError) {
+    func subscribe(
+        _ subscription: Subscription,
+        observer: (any SubscriptionObserver)? = nil
+    ) throws(ClientError) {
         try state.withLock { state throws(ClientError) in
             if state.isShutDown { throw Self.shutDownError }
             let token = SubscriptionToken(state.makeToken())
-            let properties = try subscription.activate(token, on: self)
+            let properties = try subscription.activate(token, on: self, observer: observer)
             state.subscriptions.append(subscription)
             mailbox.put(.subscribe(subscription, token, properties))
         }

@@ -16,8 +16,8 @@ final class EventDelivery {
     }
     /// The observers that receive the events of subscriptions as well.
     private var subscriptionObservers: [any ClientObserver] = []
-    private var subscriptions: [SubscriptionToken: Subscription] = [:] { didSet { recent = nil } }
-    /// The subscription of the last event, to which the next one usually belongs.
+    private var subscriptions: [SubscriptionToken: Subscription] = [:]
+    /// The subscription of the last event, to which the next one usually belongs; nil once a subscription has ended.
     private var recent: (token: SubscriptionToken, subscription: Subscription)?
     private var messages: [MessageToken: OutgoingMessage] = [:]
     /// The bytes that no event has reported yet.
@@ -70,6 +70,7 @@ final class EventDelivery {
     /// The application has unsubscribed.
     func ended(_ token: SubscriptionToken) {
         guard let subscription = subscriptions.removeValue(forKey: token) else { return }
+        recent = nil
         for observer in subscription.observersIfEnded(token) {
             observer.subscription(subscription, stopped: .unsubscribed)
         }
@@ -139,7 +140,7 @@ final class EventDelivery {
         for (token, subscription) in subscriptions { subscription.abandon(token) }
         stop(.shutDown)
         core.state.withLock { $0.subscriptions = [] }
-        subscriptions = [:]
+        (subscriptions, recent) = ([:], nil)
         observers = []
     }
 
@@ -188,7 +189,7 @@ final class EventDelivery {
         let (hasEnded, ownObservers) = subscription.take(event, of: token, at: now)
         if hasEnded { core.forget(subscription) }
         switch event {
-        case .failed, .unsubscribed(isFinal: true): subscriptions[token] = nil
+        case .failed, .unsubscribed(isFinal: true): (subscriptions[token], recent) = (nil, nil)
         case .update: core.updates.wrappingAdd(1, ordering: .relaxed)
         default: break
         }

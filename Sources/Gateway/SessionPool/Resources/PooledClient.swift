@@ -46,6 +46,8 @@ package final class PooledClient: Sendable {
     let isDelivering = Atomic(false)
 
     let sink: any PoolSink
+    /// The values that the subscriptions of the upstream keep.
+    let values: UpstreamValues
     private let metrics: UpstreamMetrics
     private let clock: @Sendable () -> Moment
     /// Called when the server has refused the session of a pooled client, with an error that another attempt repeats.
@@ -62,6 +64,7 @@ package final class PooledClient: Sendable {
         core: LightstreamerClient,
         sink: any PoolSink,
         metrics: UpstreamMetrics,
+        values: UpstreamValues,
         clock: @escaping @Sendable () -> Moment,
         refused: @escaping @Sendable (PooledClient, UpstreamRefusal) -> Void = { _, _ in },
         observeConnection: ConnectionObserver? = nil
@@ -76,6 +79,7 @@ package final class PooledClient: Sendable {
         self.core = core
         self.sink = sink
         self.metrics = metrics
+        self.values = values
         self.clock = clock
         state = RankedMutex(State(lastUsed: clock()), rank: .pooledClient)
     }

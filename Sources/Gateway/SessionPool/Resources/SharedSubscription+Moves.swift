@@ -33,8 +33,8 @@ extension SharedSubscription {
             guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return }
             state.resources.remove(at: index)
             let wasSubscribed = resource.status.isSubscribed
-            pass(.failed(code: refusal.code, message: refusal.message), to: resource, notification: 0)
-            if wasSubscribed { pass(.unsubscribed(isFinal: true), to: resource, notification: 0) }
+            pass(.failed(code: refusal.code, message: refusal.message), to: resource)
+            if wasSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
             resource.left()
             sink.take(Self.leaving(resource))
         }
@@ -65,9 +65,9 @@ extension SharedSubscription {
                 return begin(resource)
             }
             if former.client !== client { sink.take(.subscription(resource.id, .carried(by: client.id))) }
-            for event in readers.updates(to: table) { pass(event, to: resource, notification: 0) }
+            for event in readers.updates(to: table) { pass(event, to: resource) }
             if table.realMaxFrequency != readers.realMaxFrequency {
-                pass(.realMaxFrequency(table.realMaxFrequency), to: resource, notification: 0)
+                pass(.realMaxFrequency(table.realMaxFrequency), to: resource)
             }
         }
         return true

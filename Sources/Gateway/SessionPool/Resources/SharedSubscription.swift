@@ -25,7 +25,6 @@ final class SharedSubscription: Sendable {
     private let properties: SubscriptionProperties
     let sink: any PoolSink
     private let metrics: UpstreamMetrics
-    private let values: UpstreamValues
     private let ended: @Sendable (SharedSubscription) -> Void
     /// Called with the resources that move to this subscription and whose values have come, and with the refusal of the
     /// subscription; nil: it was not refused.
@@ -39,7 +38,6 @@ final class SharedSubscription: Sendable {
         properties: SubscriptionProperties,
         sink: any PoolSink,
         metrics: UpstreamMetrics,
-        values: UpstreamValues,
         arrived: @escaping @Sendable ([SubscriptionResource], UpstreamRefusal?) -> Void,
         ended: @escaping @Sendable (SharedSubscription) -> Void
     ) {
@@ -49,7 +47,6 @@ final class SharedSubscription: Sendable {
         self.properties = properties
         self.sink = sink
         self.metrics = metrics
-        self.values = values
         self.arrived = arrived
         self.ended = ended
     }
@@ -78,7 +75,7 @@ final class SharedSubscription: Sendable {
         state.withLock { state in
             guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return }
             state.resources.remove(at: index)
-            if resource.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource, notification: 0) }
+            if resource.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
             resource.left()
             sink.take(Self.leaving(resource))
         }
@@ -91,7 +88,7 @@ final class SharedSubscription: Sendable {
     func end() {
         let arriving = state.withLock { state in
             state.hasEnded = true
-            _ = values.add(-state.countedBytes)
+            _ = client.values.add(-state.countedBytes)
             state.countedBytes = 0
             defer { state.arriving = [] }
             return state.arriving
@@ -104,7 +101,7 @@ final class SharedSubscription: Sendable {
     func reportAgain(_ resource: SubscriptionResource) {
         state.withLock { state in
             guard state.resources.contains(where: { $0 === resource }) else { return }
-            sink.take(joining(resource, table))
+            sink.take(joining(resource, subscription.valueTable))
         }
     }
 
@@ -117,26 +114,25 @@ final class SharedSubscription: Sendable {
         return table
     }
 
-    func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource, notification: UInt64) {
+    /// Passes an event that does not come from the server to one resource.
+    func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource) {
         resource.apply(event)
-        if notification > 0 {
-            sink.take(.subscription(resource.id, .event(event)), number: notification)
-        } else {
-            sink.take(.subscription(resource.id, .event(event)))
-        }
+        sink.take(.subscription(resource.id, .event(event)))
     }
 
     /// Gives the present values to a resource that was added, and reports them.
     func begin(_ resource: SubscriptionResource) {
-        let table = table
+        let table = subscription.valueTable
         resource.joined(self, table)
         sink.take(joining(resource, table))
     }
 
-    /// The changes of a resource that joins: the client carries it, then the present values.
-    private func joining(_ resource: SubscriptionResource, _ table: ValueTable) -> [Change] {
+    /// The changes of a resource that joins: the client carries it, then the present values, if there are any.
+    private func joining(_ resource: SubscriptionResource, _ table: ValueTable?) -> [Change] {
         var changes = [Change.subscription(resource.id, .carried(by: client.id))]
-        for event in table.eventsFromStart { changes.append(.subscription(resource.id, .event(event))) }
+        if let table {
+            for event in table.eventsFromStart { changes.append(.subscription(resource.id, .event(event))) }
+        }
         return changes
     }
 
@@ -157,115 +153,89 @@ final class SharedSubscription: Sendable {
 
 extension SharedSubscription: SubscriptionObserver {
     func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent) {
-        if case .update = event {
-            take(event, weight: subscription.valueWeight.load(ordering: .relaxed))
-        } else if case .unsubscribed(isFinal: true) = event, let removal = UpstreamRefusal(event) {
-            take([.failed(code: removal.code, message: removal.message), event])
+        let (arrivals, refusal): ([SubscriptionResource], UpstreamRefusal?)
+        if case .unsubscribed(isFinal: true) = event, let removal = UpstreamRefusal(event) {
+            (arrivals, refusal) = apply([.failed(code: removal.code, message: removal.message), event])
         } else {
-            take(CollectionOfOne(event))
+            (arrivals, refusal) = apply(CollectionOfOne(event))
         }
+        if !arrivals.isEmpty { arrived(arrivals, refusal) }
     }
 
     /// The server has refused the session of a pooled client: the subscription is refused with the same error. Returns the
     /// resources that move to this subscription.
     func refuse(_ refusal: UpstreamRefusal) -> [SubscriptionResource] {
-        apply(CollectionOfOne(.failed(code: refusal.code, message: refusal.message)))
-    }
-
-    /// The result of an update.
-    private enum UpdateOutcome {
-        /// The resources have it. The calls that have it delivered are made without a lock.
-        case passed([SubscriptionResource], [@Sendable () -> Void])
-        /// Resources wait for the values of the subscription.
-        case awaited
-        /// The values exceed the budget of the upstream.
-        case tooLarge
-    }
-
-    /// Passes an update to the resources, after which the values of the subscription have a weight.
-    private func take(_ update: SubscriptionEvent, weight: Int) {
-        let notification = client.isTransferable ? UInt64(clamping: client.core.notificationNumber) : 0
-        let outcome = state.withLock { state -> UpdateOutcome in
-            if state.hasEnded { return .passed([], []) }
-            if weight != state.countedBytes {
-                let difference = weight - state.countedBytes
-                state.countedBytes = weight
-                guard values.add(difference) else { return .tooLarge }
-            }
-            guard state.arriving.isEmpty else { return .awaited }
-            var deliveries: [@Sendable () -> Void] = []
-            for resource in state.resources {
-                // Nearly all events are updates, and take no lock here. The order is that of `Watchers.isEmpty`.
-                resource.updates.wrappingAdd(1, ordering: .sequentiallyConsistent)
-                if resource.isMoving.load(ordering: .relaxed) { resource.applyToMove(update) }
-                if notification > 0 {
-                    sink.take(.subscription(resource.id, .event(update)), number: notification)
-                } else if let delivery = sink.publish(update, of: resource.id) {
-                    deliveries.append(delivery)
-                }
-            }
-            return .passed(state.resources, deliveries)
-        }
-        switch outcome {
-        case .passed(let resources, let deliveries):
-            for delivery in deliveries { delivery() }
-            for resource in resources where resource.watchers.count.load(ordering: .sequentiallyConsistent) > 0 {
-                resource.notifyWatchers()
-            }
-        case .awaited:
-            take(CollectionOfOne(update))
-        case .tooLarge:
-            take(CollectionOfOne(values.refusal()))
-            // Not subscribed any more if it ends at the same time.
-            try? client.core.unsubscribe(subscription)
-        }
-    }
-
-    private func take(_ events: some Collection<SubscriptionEvent>) {
-        let arrivals = apply(events)
-        if !arrivals.isEmpty { arrived(arrivals, events.lazy.compactMap { UpstreamRefusal($0) }.first) }
+        apply(CollectionOfOne(.failed(code: refusal.code, message: refusal.message))).arrivals
     }
 
     /// Passes events to the resources, the last of which may be the end of the subscription. Returns the resources that move
-    /// to this subscription and whose values have come, or all of them at its end.
-    private func apply(_ events: some Collection<SubscriptionEvent>) -> [SubscriptionResource] {
-        let notification = client.isTransferable ? UInt64(clamping: client.core.notificationNumber) : 0
+    /// to this subscription and whose values have come, or all of them at its end, and the refusal that ended it.
+    private func apply(
+        _ events: some Collection<SubscriptionEvent>
+    ) -> (arrivals: [SubscriptionResource], refusal: UpstreamRefusal?) {
         for case .failed(let code, _) in events { metrics.subscriptionError(code, on: client) }
-        let (affected, arrivals, isOver) = state.withLock {
-            state -> ([SubscriptionResource], [SubscriptionResource], Bool) in
-            if state.hasEnded { return ([], [], false) }
-            var arrivals: [SubscriptionResource] = []
-            var isOver = false
+        let number = client.isTransferable ? UInt64(clamping: client.core.notificationNumber) : 0
+        let weight = subscription.valueWeight.load(ordering: .relaxed)
+        var (arrivals, affected): ([SubscriptionResource], [SubscriptionResource]) = ([], [])
+        var deliveries: [@Sendable () -> Void] = []
+        var end: SubscriptionEvent?
+        let isWithinBudget = state.withLock { state in
+            if state.hasEnded { return true }
+            if weight != state.countedBytes {
+                let difference = weight - state.countedBytes
+                state.countedBytes = weight
+                guard client.values.add(difference) else { return false }
+            }
+            affected = state.resources
             for event in events {
                 switch event {
-                case .failed, .unsubscribed(isFinal: true): isOver = true
+                case .failed, .unsubscribed(isFinal: true): end = end ?? event
                 default: break
                 }
                 for index in state.arriving.indices where state.arriving[index].take(event, table) {
                     arrivals.append(state.arriving[index].resource)
                 }
-                for resource in state.resources {
+                for resource in affected {
                     if client.isTransferable, case .subscribed = event { offer(to: resource) }
-                    pass(event, to: resource, notification: notification)
+                    resource.apply(event)
+                    if number > 0 {
+                        sink.take(.subscription(resource.id, .event(event)), number: number)
+                    } else if let delivery = sink.publish(event, of: resource.id) {
+                        deliveries.append(delivery)
+                    }
                 }
             }
-            let affected = state.resources
-            guard isOver else { return (affected, arrivals, false) }
-            state.hasEnded = true
-            arrivals = state.arriving.map(\.resource)
-            state.arriving = []
-            for resource in state.resources {
-                resource.left()
-                sink.take(Self.leaving(resource))
-            }
-            state.resources = []
-            return (affected, arrivals, true)
+            if end != nil { arrivals = endServing(&state) }
+            return true
         }
-        for resource in affected { resource.notifyWatchers() }
-        if isOver {
-            end()
-            ended(self)
+        // Without a lock: the deliveries write to the sockets of readers.
+        for delivery in deliveries { delivery() }
+        // The order is that of `Watchers.isEmpty`: the resource was changed before.
+        for resource in affected where resource.watchers.count.load(ordering: .sequentiallyConsistent) > 0 {
+            resource.watchers.notify(resource.status)
         }
-        return arrivals
+        guard isWithinBudget else { return exceedBudget() }
+        guard let end else { return (arrivals, nil) }
+        self.end()
+        ended(self)
+        return (arrivals, UpstreamRefusal(end))
+    }
+
+    /// The subscription is over: no client carries its resources. Returns the resources that move to this subscription.
+    private func endServing(_ state: inout State) -> [SubscriptionResource] {
+        state.hasEnded = true
+        for resource in state.resources {
+            resource.left()
+            sink.take(Self.leaving(resource))
+        }
+        defer { (state.resources, state.arriving) = ([], []) }
+        return state.arriving.map(\.resource)
+    }
+
+    /// Refuses the subscription, because its values exceed the budget of the upstream.
+    private func exceedBudget() -> (arrivals: [SubscriptionResource], refusal: UpstreamRefusal?) {
+        // Not subscribed any more if it ends at the same time.
+        defer { try? client.core.unsubscribe(subscription) }
+        return apply(CollectionOfOne(client.values.refusal()))
     }
 }

@@ -138,25 +138,23 @@ package final class SubscriptionResource: Sendable {
         }
     }
 
-    /// Starts an activation; false if the resource is active already, or deleted.
-    func startActivation() -> Bool {
-        state.withLock { state in
-            guard !state.status.isActive, !state.isDeleted else { return false }
-            state.status.isActive = true
-            state.status.lastError = nil
-            state.status.version &+= 1
-            return true
-        }
-    }
-
-    func activationFailed() {
-        state.withLock { $0.status.isActive = false }
-    }
-
-    func joined(_ carrier: SharedSubscription, _ table: ValueTable) {
+    /// The resource joins an upstream subscription with these values; nil: none yet. Without a confirmation, counts and
+    /// positions stay as they are.
+    func joined(_ carrier: SharedSubscription, _ table: ValueTable?) {
         state.withLock { state in
             state.carrier = carrier
-            state.status.joined(table)
+            state.status.version &+= 1
+            state.status.isActive = true
+            state.status.lastError = nil
+            state.status.isSubscribed = false
+            state.status.realMaxFrequency = nil
+            guard let table, table.isSubscribed else { return }
+            state.status.isSubscribed = true
+            state.status.realMaxFrequency = table.realMaxFrequency
+            state.status.itemCount = table.itemCount
+            state.status.fieldCount = table.fieldCount
+            state.status.keyPosition = table.keyPosition
+            state.status.commandPosition = table.commandPosition
         }
     }
 
@@ -231,21 +229,6 @@ package struct SubscriptionStatus: Sendable, Equatable {
     package var lostUpdates: UInt64 = 0
     /// How often the server has confirmed the subscription since then.
     package var confirmations: UInt64 = 0
-
-    /// The resource joins an upstream subscription with these values. Without a confirmation, counts and positions stay
-    /// as they are.
-    mutating func joined(_ table: ValueTable) {
-        version &+= 1
-        isActive = true
-        isSubscribed = table.isSubscribed
-        lastError = nil
-        realMaxFrequency = table.realMaxFrequency
-        guard table.isSubscribed else { return }
-        itemCount = table.itemCount
-        fieldCount = table.fieldCount
-        keyPosition = table.keyPosition
-        commandPosition = table.commandPosition
-    }
 
     /// Resets what only a subscribed resource has. Counts and positions stay readable.
     mutating func clearSubscribed() {

@@ -21,6 +21,8 @@ final class RecordingSink: PoolSink {
     private let clients = Mutex<[ClientID: PooledClient]>([:])
     /// The subscriptions that streams carry.
     let read = Mutex<Set<SubscriptionID>>([])
+    /// The call that has each event delivered; nil: none is needed.
+    let delivery = Mutex<(@Sendable () -> Void)?>(nil)
 
     /// The present state.
     var present: State { state.withLock { $0 } }
@@ -32,6 +34,11 @@ final class RecordingSink: PoolSink {
             if let client = findClient.withLock({ $0 })?(id) { clients.withLock { $0[id] = client } }
         }
         for case .subscription(let id, let change) in changes { record(change, of: id) }
+    }
+
+    func publish(_ event: SubscriptionEvent, of id: SubscriptionID) -> (@Sendable () -> Void)? {
+        take(.subscription(id, .event(event)))
+        return delivery.withLock { $0 }
     }
 
     private func record(_ change: SubscriptionChange, of id: SubscriptionID) {
