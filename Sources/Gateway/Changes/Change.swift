@@ -90,12 +90,22 @@ package protocol ChangeSink: Sendable {
     func take(_ change: Change)
     /// Takes changes that belong together: no stream joins between them.
     func take(_ changes: [Change])
+    /// Takes the change that a client carries a subscription from now on, and the present values; nil: there are none. No
+    /// stream joins between them.
+    func carry(_ subscription: SubscriptionID, by client: ClientID, _ values: ValueTable?)
     /// Takes an event of a subscription. Returns a call that has it delivered; nil: it is delivered anyway. The caller
     /// makes the call soon, and without a lock: it may write to the sockets of readers.
     func publish(_ event: SubscriptionEvent, of subscription: SubscriptionID) -> (@Sendable () -> Void)?
 }
 
 extension ChangeSink {
+    /// Takes the present values as the events that lead to them.
+    package func carry(_ subscription: SubscriptionID, by client: ClientID, _ values: ValueTable?) {
+        var changes = [Change.subscription(subscription, .carried(by: client))]
+        for event in values?.eventsFromStart ?? [] { changes.append(.subscription(subscription, .event(event))) }
+        take(changes)
+    }
+
     /// Takes the event as a change.
     package func publish(_ event: SubscriptionEvent, of subscription: SubscriptionID) -> (@Sendable () -> Void)? {
         take(.subscription(subscription, .event(event)))

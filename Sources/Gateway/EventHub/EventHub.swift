@@ -76,6 +76,13 @@ package final class EventHub: ChangeSink {
         wakeUps?()
     }
 
+    /// Applies the beginning of a subscription with a client. The rows of many values are not copied where no stream has
+    /// read the subscription.
+    package func carry(_ id: SubscriptionID, by client: ClientID, _ values: ValueTable?) {
+        let now = clock()
+        locked { $0.carry(id, by: client, values, now: now) }
+    }
+
     // MARK: - Changes of an ordered log
 
     /// Applies all changes of a position without releasing the lock in between. For hubs with given numbers; positions rise from

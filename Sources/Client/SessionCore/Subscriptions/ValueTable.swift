@@ -84,6 +84,15 @@ package struct ValueTable: Sendable {
         weight += items[position - 1].apply(update, at: now)
     }
 
+    /// Takes the values of another table of an equal subscription. The two tables share the memory of the rows that neither
+    /// of them changes.
+    package mutating func takeValues(of other: ValueTable) {
+        version += 1
+        items = other.items
+        layout = other.layout
+        weight = other.weight
+    }
+
     private mutating func clear() {
         items = ChunkedArray()
         weight = 0

@@ -187,6 +187,10 @@ struct TopicLog {
         return weight < First.weight
     }
 
+    /// Whether events of this weight would not be kept: no stream has read the topic, and they are too many for one that is
+    /// about to open.
+    func canSkip(weight: Int) -> Bool { !hasWindow && weight >= First.weight }
+
     /// The event with this sequence is not kept, nor are those before it.
     mutating func pass(through sequence: UInt64) {
         if lastSequence == nil {

@@ -58,6 +58,20 @@ extension HubState {
         }
     }
 
+    /// A client carries a subscription from now on, with these values.
+    mutating func carry(_ id: SubscriptionID, by client: ClientID, _ values: ValueTable?, now: Moment) {
+        apply(.subscription(id, .carried(by: client)), now: now)
+        guard let values, values.isSubscribed, let channel = subscriptions[id]?.channel else { return }
+        guard channel.log.canSkip(weight: values.weight) else {
+            for event in values.eventsFromStart { apply(event, of: id, now: now) }
+            return
+        }
+        for event in values.firstEvents { apply(event, of: id, now: now) }
+        subscriptions[id]?.table.takeValues(of: values)
+        if numbering == .counted { sequence += 1 }
+        channel.log.pass(through: sequence)
+    }
+
     /// Applies the changes of a position, which has to be after the present one.
     mutating func apply(_ changes: some Sequence<NumberedChange>, at position: UInt64, now: Moment) {
         precondition(numbering == .given, "this hub counts its events")

@@ -101,7 +101,7 @@ final class SharedSubscription: Sendable {
     func reportAgain(_ resource: SubscriptionResource) {
         state.withLock { state in
             guard state.resources.contains(where: { $0 === resource }) else { return }
-            sink.take(joining(resource, subscription.valueTable))
+            sink.carry(resource.id, by: client.id, subscription.valueTable)
         }
     }
 
@@ -124,16 +124,7 @@ final class SharedSubscription: Sendable {
     func begin(_ resource: SubscriptionResource) {
         let table = subscription.valueTable
         resource.joined(self, table)
-        sink.take(joining(resource, table))
-    }
-
-    /// The changes of a resource that joins: the client carries it, then the present values, if there are any.
-    private func joining(_ resource: SubscriptionResource, _ table: ValueTable?) -> [Change] {
-        var changes = [Change.subscription(resource.id, .carried(by: client.id))]
-        if let table {
-            for event in table.eventsFromStart { changes.append(.subscription(resource.id, .event(event))) }
-        }
-        return changes
+        sink.carry(resource.id, by: client.id, table)
     }
 
     static func leaving(_ resource: SubscriptionResource) -> [Change] {

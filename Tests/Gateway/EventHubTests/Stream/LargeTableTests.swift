@@ -36,6 +36,42 @@ internal import Testing
         #expect(updates.allSatisfy { $0["conflated"] == nil && $0["snapshot"] == true })
     }
 
+    /// The values of a subscription with rows in another table.
+    private func values(of items: Int, at time: Moment) -> ValueTable {
+        var values = ValueTable(properties: table)
+        values.apply(.subscribed(itemCount: items, fieldCount: 2, keyPosition: nil, commandPosition: nil))
+        for item in 1...items {
+            values.apply(table.update(["0", "text of some length"], item: item, snapshot: true), at: time)
+        }
+        return values
+    }
+
+    @Test func valuesOfASubscriptionThatNoStreamHasReadAreNotPublishedRowByRow() throws {
+        let harness = harness()
+        let before = harness.hub.sequence
+        harness.hub.carry("s", by: "c", values(of: 20_000, at: Moment(nanoseconds: 7)))
+        #expect(harness.hub.sequence - before == 2)
+        #expect(harness.hub.values(of: "s")?.changedAt(item: 20_000) == Moment(nanoseconds: 7))
+        let stream = try harness.open(.subscription("s")) { $0.opened = ["s"] }
+        harness.publish(table.update(["1", "text of some length"], item: 3, changed: [1]))
+        harness.pass()
+        harness.visitAll()
+        let updates = try stream.events.filter { $0.name == "update" }
+        #expect(Set(updates.compactMap { $0["itemPos"]?.number?.text }).count == 20_000)
+        #expect(updates.last { $0["itemPos"]?.number?.text == "3" }?["fields"]?["x"] == "1")
+    }
+
+    @Test func streamThatReadsTheSubscriptionBeforeReceivesItsValues() throws {
+        let harness = harness()
+        let stream = try harness.open(.subscription("s"))
+        harness.hub.carry("s", by: "c", values(of: 2_000, at: .zero))
+        harness.pass()
+        harness.visitAll()
+        let names = try stream.events.map(\.name)
+        #expect(names.count { $0 == "subscribed" } == 1)
+        #expect(names.count { $0 == "update" } == 2_000)
+    }
+
     @Test func aBlockedReaderHoldsTheLogOfABoundedNumberOfEvents() throws {
         let harness = harness()
         let stream = try harness.open(.subscription("s"))
