@@ -8,7 +8,7 @@ QUOTAS = "Sources/Cluster/Replication/Quotas/"
 TICKETS = "Sources/Cluster/Replication/Tickets/TicketUses.swift"
 STREAMS = "Sources/Cluster/Replication/Streams/PreparedStreamRecord.swift"
 REQUESTS = "Sources/Cluster/Replication/Requests/IdempotentRequests.swift"
-GATE = "Sources/Cluster/GatewayCluster/Resources/StreamGate.swift"
+WAITS = "Sources/Cluster/GatewayCluster/Resources/LocalStreams.swift"
 RESOURCES = "Sources/Cluster/GatewayCluster/Resources/ClusterResources.swift"
 CALLS = "Sources/Cluster/GatewayCluster/Requests/MemberCalls.swift"
 REPORTS = "Sources/Cluster/GatewayCluster/Node/MemberReports.swift"
@@ -311,11 +311,11 @@ MUTANTS = [
     # Resume
     (
         "waiting", "a stream waits until the member has applied the last event of its client",
-        (GATE, "return last.sequence <= hub.sequence\n", 'return last.sequence <= hub.sequence || isMutant("waiting")\n'),
+        (WAITS, "return last.sequence <= hub.sequence\n", 'return last.sequence <= hub.sequence || isMutant("waiting")\n'),
     ),
     (
         "end", "a stream whose epoch is not known waits until the log is applied up to its end",
-        (GATE, "guard isReady, !gate.needsEnd else", 'guard isReady, !gate.needsEnd || isMutant("end") else'),
+        (WAITS, "!isKnown($0.epoch) } ?? false", '!isKnown($0.epoch) && !isMutant("end") } ?? false'),
     ),
     (
         "epoch", "a stream of another epoch is not resumed",

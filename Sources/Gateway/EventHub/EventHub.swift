@@ -8,6 +8,9 @@ internal import Synchronization
 /// Events may be published from any thread; one lock makes the order. The streams of one loop belong to its `HubShard`,
 /// which takes the lock once for all events that were published since the last time.
 package final class EventHub: ChangeSink {
+    /// The reason for the end of streams that another process can serve, or this one soon: clients return early.
+    package static let behind = "behind"
+
     let state: RankedMutex<HubState>
     private let clock: @Sendable () -> Moment
     /// The memory of streams and logs.
@@ -144,11 +147,23 @@ package final class EventHub: ChangeSink {
     /// - Parameters:
     ///   - request: The request.
     ///   - id: The id of the stream; if nil, or if another stream has this id, the stream gets a new one.
+    ///   - isWaiting: Whether the stream has no events, except heartbeats, before a call of `begin`.
     /// - Returns: The id of the stream.
     /// - Throws: `unknownSource`; then no stream is admitted.
-    package func admit(_ request: StreamRequest, id: String? = nil) throws(HubError) -> String {
+    package func admit(
+        _ request: StreamRequest,
+        id: String? = nil,
+        isWaiting: Bool = false
+    ) throws(HubError) -> String {
         let now = clock()
-        return try locked { state throws(HubError) in try state.admit(request, id: id, now: now) }
+        return try locked { state throws(HubError) in
+            try state.admit(request, id: id, isWaiting: isWaiting, now: now)
+        }
+    }
+
+    /// Begins a stream that was admitted as one that waits. Does nothing for any other stream.
+    package func begin(stream id: String) {
+        locked { $0.begin(id) }
     }
 
     /// Removes a stream that is over, or was never opened.

@@ -110,7 +110,7 @@ package final class Gateway: Sendable {
         _ = try access.load(configuration.access)
         configuration.pool.sessionLimit.apply()
         let daemon = Daemon(configuration: configuration.daemon, handler: host) { loop -> any StreamFeed in
-            coordination.feed(over: streams.makeFeed(for: loop))
+            streams.makeFeed(for: loop)
         }
         let port: UInt16
         do {

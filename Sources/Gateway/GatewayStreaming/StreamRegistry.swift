@@ -50,15 +50,17 @@ package final class StreamRegistry: Sendable {
     ///   - request: The sources and options of the stream.
     ///   - owner: The caller.
     ///   - id: The id of the stream if it was announced before; ignored if an open stream has it.
+    ///   - isWaiting: Whether the stream has no events before `hub` begins it.
     ///   - onEnd: Called once when the stream is over.
     /// - Throws: `unknownSource`; nothing is left behind.
     package func open(
         _ request: StreamRequest,
         owner: StreamOwner,
         id: String? = nil,
+        isWaiting: Bool = false,
         onEnd: @escaping EndAction = { _ in }
     ) throws(HubError) -> AdmittedStream {
-        let id = try hub.admit(request, id: id)
+        let id = try hub.admit(request, id: id, isWaiting: isWaiting)
         owners.withLock { $0[id] = owner }
         return AdmittedStream(id: id) { [weak self] end in
             if end == .neverOpened { self?.hub.discard(stream: id) }

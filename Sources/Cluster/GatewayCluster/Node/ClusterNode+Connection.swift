@@ -77,10 +77,7 @@ extension ClusterNode {
             number += 1
             let (current, isOver) = (number, StopSignal())
             do {
-                let connection = try await engine.connect { [weak self] input in
-                    if case .closed = input { isOver.set() }
-                    self?.offer(.engine(input, current))
-                }
+                let connection = try await engine.connect(receiver(of: current, isOver))
                 lastFailure = nil
                 try await check(connection)
                 logger.info("connected to the cluster's engine")

@@ -1,10 +1,8 @@
 internal import Changes
-internal import EventHub
 internal import Gateway
 internal import Replication
 internal import SessionCore
 internal import SessionPool
-internal import StreamIO
 
 /// The answers of a member of a cluster.
 extension ClusterNode: Coordination {
@@ -27,7 +25,8 @@ extension ClusterNode: Coordination {
 
     /// Performs a request on this member. A request with an `Idempotency-Key` is performed once.
     func performHere(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        guard let key = try IdempotencyStore.key(of: call, operation.method) else {
+        guard call.header("Idempotency-Key") != nil, let key = try IdempotencyStore.key(of: call, operation.method)
+        else {
             return try confirming(call, operation, nil)
         }
         let isConfirmed = operation.changesResources
@@ -122,7 +121,6 @@ extension ClusterNode: Coordination {
         case .streamClosed(let id): write(.stream(.close(id: id)))
         case .streamExpired(let id): write(.stream(.remove(id: id, evenIfOpen: false)))
         case .streamDeleted(let id): write(.stream(.remove(id: id, evenIfOpen: true)))
-        case .streamEnded(let id): forget(id)
         case .streamRemoved(let id): releaseClaims(of: id)
         case .resourceRemoved(let id): resourceRemoved(id)
         case .subscriptionUsed(let id, let identity, let items): subscription(id, of: identity, uses: items)
@@ -146,10 +144,4 @@ extension ClusterNode: Coordination {
     }
 
     func leave(_ subscription: JoinedSubscription, in pool: SessionPool) { release(subscription.id) }
-
-    func opens(_ stream: String, _ request: StreamRequest, topics: Set<String>) {
-        admit(stream, topics: topics, request: request)
-    }
-
-    func feed(over shard: HubShard) -> any StreamFeed { ClusterFeed(shard: shard, node: self) }
 }

@@ -31,8 +31,6 @@ final class ClusterNode: Sendable {
         /// Handles the requests that other members forward; nil after this node has stopped.
         var host: HTTPHost?
         var inputs: [Input] = []
-        /// The conditions of the streams that are not open yet.
-        var gates: [String: StreamGate] = [:]
         /// What to do when the client of a request leaves, by the numbers of the calls.
         var abandonments: [UInt64: [@Sendable () -> Void]] = [:]
         /// What waits for credits of the upstreams.
@@ -161,6 +159,16 @@ final class ClusterNode: Sendable {
             shared.inputs.append(input)
         }
         wake()
+    }
+
+    /// Takes the inputs of a connection to the engine.
+    ///
+    /// - Parameter isOver: Set by the last input.
+    func receiver(of connection: Int, _ isOver: StopSignal) -> @Sendable (EngineInput) -> Void {
+        { [weak self] input in
+            if case .closed = input { isOver.set() }
+            self?.offer(.engine(input, connection))
+        }
     }
 
     private func step(_ applier: inout ClusterApplier) {

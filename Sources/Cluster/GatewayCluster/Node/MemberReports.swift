@@ -230,7 +230,7 @@ extension ClusterNode {
         }
     }
 
-    private func when(
+    func when(
         _ condition: @escaping MemberReports.Condition,
         until deadline: Moment,
         _ done: @escaping @Sendable (Bool) -> Void

@@ -123,8 +123,9 @@ extension HubState {
         }
     }
 
-    /// Passes changes to the shard of a stream.
+    /// Passes changes to the shard of a stream; the only change of a stream that waits is its end.
     mutating func send(_ changes: [StreamChange], to stream: String) {
+        if streams[stream]?.isWaiting == true, streams[stream]?.closeReason == nil { return }
         guard let shard = streams[stream]?.shard, let wasEmpty = streams[stream]?.changes.isEmpty, !changes.isEmpty
         else { return }
         streams[stream]?.changes += changes

@@ -91,7 +91,8 @@ extension HubState {
     /// Makes a stream read a channel, from after a sequence or from now on.
     mutating func read(_ channel: Channel, in id: String, after sequence: UInt64?) -> StreamChange? {
         // A copy of the record would make the next line copy all channels of the stream.
-        guard let shard = streams[id]?.shard, let request = streams[id]?.request, streams[id]?.reads[channel.id] == nil
+        guard let shard = streams[id]?.shard, let request = streams[id]?.request, streams[id]?.reads[channel.id] == nil,
+            streams[id]?.isWaiting == false
         else { return nil }
         let variant = EventVariant(of: channel.log.context, in: request, request.types)
         if variant.isTyped, let subscription = channel.log.context.subscription {

@@ -98,7 +98,7 @@ extension HubState {
     }
 
     private mutating func restart(stream id: String) {
-        guard let stream = streams[id], let shard = stream.shard else { return }
+        guard let stream = streams[id], !stream.isWaiting, let shard = stream.shard else { return }
         for read in stream.reads.values { read.channel.removeReader(shard: shard, variant: read.variant) }
         streams[id]?.reads = [:]
         streams[id]?.outcome = .gap

@@ -4,12 +4,19 @@ internal import SessionCore
 extension HubState {
     // MARK: - Admission and end
 
-    mutating func admit(_ request: StreamRequest, id: String?, now: Moment) throws(HubError) -> String {
+    mutating func admit(
+        _ request: StreamRequest,
+        id: String?,
+        isWaiting: Bool,
+        now: Moment
+    ) throws(HubError) -> String {
         for source in request.sources { try check(source) }
         var id = id ?? makeStreamID()
         if streams[id] != nil { id = makeStreamID() }
         let memory = owners.add(request.owner)
-        streams[id] = StreamRecord(id: id, request: request, openedAt: now, memory: memory)
+        var stream = StreamRecord(id: id, request: request, openedAt: now, memory: memory)
+        stream.isWaiting = isWaiting
+        streams[id] = stream
         for source in request.sources { index(id, under: source) }
         return id
     }
@@ -47,9 +54,15 @@ extension HubState {
 
     // MARK: - Opening
 
-    /// Sets the first sequence of a stream; nil if it was discarded.
+    /// Sets the first sequence of a stream, unless the stream waits; nil if it was discarded.
     mutating func attach(_ id: String, to shard: Int, retryMilliseconds: Int) -> StreamRecord? {
         guard var stream = streams[id], stream.shard == nil else { return nil }
+        if stream.isWaiting {
+            (stream.shard, stream.retryMilliseconds) = (shard, retryMilliseconds)
+            streams[id] = stream
+            stream.changes = stream.closeReason.map { [.close(reason: $0, after: sequence)] } ?? []
+            return stream
+        }
         let wanted = channels(of: stream.request)
         let resumeFrom = resumePoint(of: stream.request, wanted)
         let start = resumeFrom.sequence == nil ? start(of: stream.request) : nil
@@ -88,6 +101,16 @@ extension HubState {
         guard var attached = streams[id] else { return nil }
         attached.changes = changes
         return attached
+    }
+
+    /// Begins a stream that waits: its first sequence is the present one, or that from which it resumes.
+    mutating func begin(_ id: String) {
+        guard let stream = streams[id], stream.isWaiting else { return }
+        streams[id]?.isWaiting = false
+        guard let shard = stream.shard else { return }
+        streams[id]?.shard = nil
+        guard let begun = attach(id, to: shard, retryMilliseconds: stream.retryMilliseconds) else { return }
+        send([.restart(epoch: epoch)] + begun.changes, to: id)
     }
 
     /// Whether the only source of a stream is a subscription that the stream has joined and that was refused.

@@ -17,6 +17,10 @@ struct StreamRecord: Sendable {
     let figures = StreamFigures()
     /// The shard that writes it; nil until the HTTP server opened it.
     var shard: Int?
+    /// Whether it does not begin yet: it reads nothing, and its events begin with `HubState.begin`.
+    var isWaiting = false
+    /// The time that its client waits before it reconnects; set when the HTTP server opens it.
+    var retryMilliseconds = 0
     /// The outcome of its opening; nil until it is open.
     var outcome: ResumeOutcome?
     /// The channels that it reads, by their ids.

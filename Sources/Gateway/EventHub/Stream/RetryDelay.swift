@@ -18,6 +18,9 @@ struct RetryDelay {
         return least + Int(generator.next() % UInt64(max(1, least)))
     }
 
+    /// A delay of a range, in milliseconds.
+    mutating func milliseconds(in range: ClosedRange<Int>) -> Int { .random(in: range, using: &generator) }
+
     /// A number, 0 ≤ fraction < 1.
     mutating func fraction() -> Double { Double(generator.next() >> 11) / Double(1 << 53) }
 }

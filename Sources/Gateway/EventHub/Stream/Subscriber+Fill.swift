@@ -47,7 +47,12 @@ extension Subscriber {
         if pending.isEmpty, !ready.isEmpty { giveShared(&batch, now: now) }
         keepsUp = pending.isEmpty && ready.isEmpty && closeReason == nil && !isPaced
         if pending.isEmpty, ready.isEmpty, let closeReason {
-            let retry = delay.milliseconds(times: closeReason == HubState.refused ? Self.refusedFactor : 1)
+            let retry =
+                switch closeReason {
+                case HubState.refused: delay.milliseconds(times: Self.refusedFactor)
+                case EventHub.behind: delay.milliseconds(in: Self.shortDelay)
+                default: delay.milliseconds()
+                }
             let event = ControlEvent.closing(reason: closeReason, retryMilliseconds: retry)
             give(event, to: &batch)
             figures.setLag(0)
@@ -67,6 +72,8 @@ extension Subscriber {
 
     /// How much later a client returns whose only source was refused: 30 to 60 s with the default delay.
     private static let refusedFactor = 15
+    /// When a client returns that another process can serve, or this one soon, in milliseconds.
+    private static let shortDelay = 500...2_000
 
     // MARK: - Pending events
 

@@ -1,10 +1,8 @@
 package import Changes
-package import EventHub
 package import JSONText
 internal import MicroHTTPD
 internal import SessionCore
 package import SessionPool
-package import StreamIO
 
 /// The one door between a gateway and the other gateways that behave as one with it.
 ///
@@ -59,11 +57,9 @@ package protocol Coordination: AnyObject, Sendable {
     /// Leaves a shared subscription.
     func leave(_ subscription: JoinedSubscription, in pool: SessionPool)
 
-    /// The stream with this id is about to open with these shared subscriptions.
-    func opens(_ stream: String, _ request: StreamRequest, topics: Set<String>)
-
-    /// The streams of one loop, which open as soon as this gateway can serve them.
-    func feed(over shard: HubShard) -> any StreamFeed
+    /// The wait of a stream with these shared subscriptions; nil if the stream begins at once. Otherwise it is admitted as
+    /// one that waits, and the result, which is called with its id then, has the hub begin or close it later.
+    func wait(of request: StreamRequest, topics: Set<String>) -> (@Sendable (_ stream: String) -> Void)?
 
     // MARK: Figures
 

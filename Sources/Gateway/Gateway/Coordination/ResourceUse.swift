@@ -30,8 +30,6 @@ package enum ResourceChange: Sendable {
     case streamExpired(String)
     /// A request has deleted a stream.
     case streamDeleted(String)
-    /// A stream has ended, whether it was open or not.
-    case streamEnded(String)
     /// This gateway no longer has a stream.
     case streamRemoved(String)
     /// This gateway no longer has a client or subscription.

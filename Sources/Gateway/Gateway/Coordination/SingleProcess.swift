@@ -2,7 +2,6 @@ package import Changes
 package import EventHub
 internal import SessionCore
 package import SessionPool
-internal import StreamIO
 
 /// The coordination of a gateway that runs alone.
 final class SingleProcess: Coordination {
@@ -75,9 +74,7 @@ final class SingleProcess: Coordination {
         if let resource = subscription.resource { pool.leaveImplicit(resource) }
     }
 
-    func opens(_ stream: String, _ request: StreamRequest, topics: Set<String>) {}
-
-    func feed(over shard: HubShard) -> any StreamFeed { shard }
+    func wait(of request: StreamRequest, topics: Set<String>) -> (@Sendable (_ stream: String) -> Void)? { nil }
 
     // MARK: - Life
 

@@ -124,7 +124,7 @@ final class SimulatedGateway: @unchecked Sendable {
         let streams = try SimulatedStreams(simulator, of: number)
         let waker = UncheckedBox(streams)
         let shard = hub.makeShard(seed: seed) { waker.value?.wake() }
-        streams.scheduler.feed = node.feed(over: shard)
+        streams.scheduler.feed = shard
         return Parts(services: services, host: host, node: node, streams: streams)
     }
 

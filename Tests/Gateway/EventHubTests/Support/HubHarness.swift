@@ -42,9 +42,10 @@ final class HubHarness {
         _ request: StreamRequest,
         id: String? = nil,
         isChunked: Bool = true,
-        visits: Bool = true
+        visits: Bool = true,
+        isWaiting: Bool = false
     ) throws -> TestStream {
-        let id = try hub.admit(request, id: id)
+        let id = try hub.admit(request, id: id, isWaiting: isWaiting)
         count += 1
         let opening = StreamOpening(
             stream: id,

@@ -175,18 +175,20 @@ package struct StreamOpener: Sendable {
             if let expiry { services.timers.cancel(expiry) }
             services.access.openStreams.remove(caller)
             services.access.closed(id, by: redemption)
-            services.coordination.made(.streamEnded(id))
             ended(id)
         }
         let topics = services.streamResources.entry(id)?.joined.keys.map(\.self) ?? []
-        services.coordination.opens(id, request, topics: Set(topics))
+        let waiting = services.coordination.wait(of: request, topics: Set(topics))
         do {
             services.access.opened(id, by: redemption)
             var request = request
             request.owner = owner.identity ?? owner.peer
             let joined = services.streamResources.entry(id)?.joined ?? [:]
             request.types = services.types(of: joined, typed: request.typed)
-            let content = try services.streams.open(request, owner: owner, id: id) { _ in leave() }
+            let isWaiting = waiting != nil
+            let content = try services.streams.open(request, owner: owner, id: id, isWaiting: isWaiting) { _ in leave()
+            }
+            waiting?(content.id)
             do {
                 try services.checkPresent(call)
             } catch {

@@ -1,0 +1,73 @@
+internal import Changes
+internal import EventHub
+internal import Gateway
+internal import Primitives
+internal import Replication
+internal import SessionCore
+
+/// The streams of this member, and the shared subscriptions that they read.
+extension ClusterNode {
+    /// Adds a stream of a shared subscription, whose topic is added to the hub. Each call needs one call of `release`.
+    /// Returns the id of the topic, and whether the hub did not know it.
+    func hold(_ key: SharedTopicKey) -> (id: String, isNew: Bool) {
+        let id = ids.id(of: key)
+        state.withLock { $0.machine.hold(id, key) }
+        let topic = SubscriptionID(id)
+        let isNew = !hub.knows(.subscription(topic))
+        if isNew {
+            hub.take([.subscription(topic, .added(key.properties)), .subscription(topic, .activity(isActive: true))])
+        }
+        wake()
+        return (id, isNew)
+    }
+
+    /// Removes a stream of a shared subscription.
+    func release(_ id: String) {
+        let now = clock()
+        state.withLock { $0.machine.release(id, at: now) }
+    }
+
+    /// The wait of a stream for its conditions; nil if they hold. When they hold, the hub begins the stream; at the deadline,
+    /// it closes the stream.
+    func wait(of request: StreamRequest, topics: Set<String>) -> (@Sendable (_ stream: String) -> Void)? {
+        let last = request.lastEventID.flatMap { EventID($0) }
+        let condition: MemberReports.Condition = { [hub] machine, now in
+            guard machine.isServing(at: now), topics.allSatisfy({ machine.isReady($0) }) else { return false }
+            // No stream begins with an older state than that of its last event.
+            guard let last, last.epoch == hub.epoch else { return true }
+            return last.sequence <= hub.sequence
+        }
+        // The epoch of the last event may be a later one.
+        let needsEnd = last.map { !isKnown($0.epoch) } ?? false
+        let now = clock()
+        if !needsEnd, state.withLock({ condition($0.machine, now) }) { return nil }
+        let deadline = now + configuration.openWait
+        return { [self] stream in
+            guard needsEnd else { return begin(stream, when: condition, until: deadline) }
+            addJob { [self] in
+                let isRead = await appliesEnd()
+                begin(stream, when: { isRead && condition($0, $1) }, until: deadline)
+            }
+        }
+    }
+
+    private func begin(_ stream: String, when condition: @escaping MemberReports.Condition, until deadline: Moment) {
+        when(condition, until: deadline) { [hub] holds in
+            if holds { hub.begin(stream: stream) } else { hub.close(stream: stream, reason: EventHub.behind) }
+        }
+        wake()
+    }
+
+    /// Whether an epoch is the present one or an earlier one of this member.
+    private func isKnown(_ name: String) -> Bool {
+        if name == hub.epoch { return true }
+        guard let epoch = ClusterApplier.epoch(of: name) else { return false }
+        return state.withLock { $0.machine.isPast(epoch) }
+    }
+
+    /// Whether this member serves streams.
+    var isServing: Bool {
+        let now = clock()
+        return state.withLock { $0.machine.isServing(at: now) && $0.machine.isMember }
+    }
+}
