@@ -33,10 +33,6 @@ extension LightstreamerClient {
         set { core.isSessionOffered.store(newValue, ordering: .relaxed) }
     }
 
-    /// The number of the data notification that the present event comes from, 0 for the first events of a session. Only
-    /// for observers.
-    package var notificationNumber: Int { core.notificationNumber.load(ordering: .relaxed) }
-
     /// Continues a session that another client has opened, with these inactive subscriptions, their `LS_subId`, and the
     /// values that they have after the processed data notifications. The server repeats all later notifications. If it
     /// refuses, the subscriptions are unsubscribed, and a new session follows. For a client that was never connected.

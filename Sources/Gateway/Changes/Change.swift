@@ -81,6 +81,37 @@ package struct NumberedChange: Sendable, Equatable {
     }
 }
 
+/// Given numbers: a position of an ordered log, and an index among the changes at that position.
+///
+///     63                       16 15          0
+///     │        position          │   index    │
+///
+///     index 0 … 0xFEFF   a change at the position
+///     index 0xFF00       an event inside a snapshot that was taken behind the position
+///     index 0xFFFF       all changes at the position, and the snapshot that was taken behind it
+package enum EventNumber {
+    /// The largest index of a change.
+    package static let lastIndex: UInt16 = 0xFEFF
+    /// The index of the events of a snapshot except its last one. A stream cannot resume from there.
+    package static let insideSnapshot: UInt16 = 0xFF00
+    /// The index that stands for all events at a position.
+    package static let complete: UInt16 = 0xFFFF
+
+    /// The number of an index at a position.
+    package static func number(position: UInt64, index: UInt16) -> UInt64 { position << 16 | UInt64(index) }
+
+    /// The index of a number.
+    package static func index(of number: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: number) }
+
+    /// Another index at the position of a number.
+    package static func number(at number: UInt64, index: UInt16) -> UInt64 { number & ~0xFFFF | UInt64(index) }
+
+    /// Whether the number lies inside a snapshot.
+    package static func isInsideSnapshot(_ number: UInt64) -> Bool {
+        (insideSnapshot..<complete).contains(index(of: number))
+    }
+}
+
 /// Receives the changes of this process's clients and subscriptions: the hub, or the component that orders the
 /// changes of several processes.
 ///

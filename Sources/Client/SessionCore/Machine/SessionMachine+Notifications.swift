@@ -100,7 +100,7 @@ extension SessionMachine {
 
     /// Announces the number of the data notification that the next events come from.
     mutating func numberEvents() {
-        if configuration.numbersNotifications, let session { emit(.numbered(session.cursor.processed)) }
+        if configuration.numbersNotifications, let session { out.append(.numbered(session.cursor.processed)) }
     }
 
     /// A line on the connection of an HTTP control request.

@@ -21,7 +21,7 @@ struct LocalReaders: Sendable {
 
     private var holds: [String: Hold] = [:]
     /// The subscriptions whose `want` is to be appended.
-    private var new: [String] = []
+    private(set) var new: [String] = []
 
     /// The subscriptions.
     var ids: Set<String> { Set(holds.keys) }
@@ -55,7 +55,6 @@ struct LocalReaders: Sendable {
 
     /// The records of new subscriptions, to append now.
     mutating func declareNew() -> [ClusterRecord] {
-        if new.isEmpty { return [] }
         defer { new = [] }
         return new.compactMap { holds[$0]?.stage == .unknown ? declare($0) : nil }
     }

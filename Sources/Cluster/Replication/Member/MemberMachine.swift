@@ -264,7 +264,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The next frame to append; nil if nothing waits, or if the previous frame was not read from the log yet.
     package mutating func nextFrame(from outbox: inout Outbox, at now: Moment) -> [UInt8]? {
         guard isFollowing, writer.isIdle, let ledger else { return nil }
-        writer.control += readers.declareNew()
+        if !readers.new.isEmpty { writer.control += readers.declareNew() }
         if hasSuspects { removeSilent(at: now) }
         if outbox.hasOverflowed, isMember {
             // Dropped records cannot be recovered one by one: the member leaves and joins again.

@@ -195,7 +195,13 @@ extension ClusterLedger {
     private mutating func note(_ change: SubscriptionChange, of id: String, by member: UInt64) {
         switch change {
         case .added(let properties):
-            subscriptions[id] = SubscriptionEntry(properties: properties, owner: member, madeAt: position)
+            subscriptions[id] = SubscriptionEntry(
+                properties: properties,
+                owner: member,
+                madeAt: position,
+                isActive: false,
+                isSubscribed: false
+            )
         case .removed:
             subscriptions[id] = nil
             specified[id] = nil

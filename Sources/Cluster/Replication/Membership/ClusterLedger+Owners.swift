@@ -63,9 +63,13 @@ extension ClusterLedger {
         if topics[id] == nil {
             guard subscriptions[id] == nil else { return }
             topics[id] = SharedTopic(key: key, owner: nil, tenure: position)
-            var view = SubscriptionEntry(properties: key.properties, owner: nil, madeAt: position)
-            view.isActive = true
-            subscriptions[id] = view
+            subscriptions[id] = SubscriptionEntry(
+                properties: key.properties,
+                owner: nil,
+                madeAt: position,
+                isActive: true,
+                isSubscribed: false
+            )
             effects += [
                 .hub(.subscription(SubscriptionID(id), .added(key.properties))),
                 .hub(.subscription(SubscriptionID(id), .activity(isActive: true))),
@@ -214,5 +218,17 @@ extension ClusterLedger {
         }
         for (id, _) in lost where specified[id] == nil { changes.append(.client(ClientID(id), .removed)) }
         return changes
+    }
+}
+
+/// Rendezvous hashing: all members choose the same member for a text without communication, and the choices for
+/// different texts are independent of each other.
+enum Rendezvous {
+    /// Members in the order of their rank for a hash.
+    static func ranking(of members: some Collection<UInt64>, for hash: UInt64) -> [UInt64] {
+        members
+            .map { (rank: SplitMix64.mixed(SplitMix64.mixed(hash) ^ $0), member: $0) }
+            .sorted { ($0.rank, $0.member) > ($1.rank, $1.member) }
+            .map(\.member)
     }
 }

@@ -37,8 +37,8 @@ package struct ClusterLedger: Sendable, Equatable {
         package internal(set) var owner: UInt64?
         /// The position at which it was added.
         package internal(set) var madeAt: UInt64 = 0
-        package var isActive = false
-        package var isSubscribed = false
+        package var isActive: Bool
+        package var isSubscribed: Bool
         package var carrier: String?
         /// The layout of its updates; nil while not subscribed.
         package var layout: SubscriptionLayout?
@@ -169,16 +169,4 @@ package enum LedgerEffect: Sendable, Equatable {
     case creditsSought(upstream: String, claim: UInt64)
     /// The log decided what a request of a member waits for.
     case decided(RecordSubject, by: UInt64, RecordOutcome)
-}
-
-/// Rendezvous hashing: all members choose the same member for a text without communication, and the choices for
-/// different texts are independent of each other.
-enum Rendezvous {
-    /// Members in the order of their rank for a hash.
-    static func ranking(of members: some Collection<UInt64>, for hash: UInt64) -> [UInt64] {
-        members
-            .map { (rank: SplitMix64.mixed(SplitMix64.mixed(hash) ^ $0), member: $0) }
-            .sorted { ($0.rank, $0.member) > ($1.rank, $1.member) }
-            .map(\.member)
-    }
 }

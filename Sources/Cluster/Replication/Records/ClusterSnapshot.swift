@@ -204,7 +204,9 @@ extension Wire<Confirmation> {
 extension Wire<ClusterLedger.SubscriptionEntry> {
     fileprivate static let subscriptionEntry = Wire(
         ClusterLedger.SubscriptionEntry(
-            properties: SubscriptionProperties(mode: .merge, items: .list([]), fields: .list([]))
+            properties: SubscriptionProperties(mode: .merge, items: .list([]), fields: .list([])),
+            isActive: false,
+            isSubscribed: false
         ),
         [
             Field(\.properties, .properties),

@@ -80,6 +80,8 @@ package final class Operation: Sendable {
     let mediaTypes: MediaTypes
     /// The member of a cluster that performs a request.
     package let placement: Placement
+    /// Whether the operation can create, change or remove a client, subscription or stream.
+    package let changesResources: Bool
     /// The handler.
     package let handler: Handler
 
@@ -113,17 +115,14 @@ package final class Operation: Sendable {
         self.query = query
         self.mediaTypes = mediaTypes
         self.placement = placement
+        changesResources =
+            switch placement {
+            case .creator, .carrier: true
+            case .owner: method != .get
+            case .receiver, .opener, .list: false
+            }
         ownStatuses = statuses
         self.handler = handler
-    }
-
-    /// Whether it can create, change or remove a client, subscription or stream.
-    package var changesResources: Bool {
-        switch placement {
-        case .creator, .carrier: true
-        case .owner: method != .get
-        case .receiver, .opener, .list: false
-        }
     }
 
     /// Every status that openapi.yaml documents for the operation.
