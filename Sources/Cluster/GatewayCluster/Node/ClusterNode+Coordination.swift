@@ -118,10 +118,14 @@ extension ClusterNode: Coordination {
 
     func made(_ change: ResourceChange) {
         switch change {
-        case .streamClosed(let id): write(.stream(.close(id: id)))
+        case .streamClosed(let id):
+            write(.stream(.close(id: id)))
+            resourceChanged(id)
         case .streamExpired(let id): write(.stream(.remove(id: id, evenIfOpen: false)))
         case .streamDeleted(let id): write(.stream(.remove(id: id, evenIfOpen: true)))
-        case .streamRemoved(let id): releaseClaims(of: id)
+        case .streamRemoved(let id):
+            releaseClaims(of: id)
+            resourceChanged(id)
         case .resourceRemoved(let id): resourceRemoved(id)
         case .subscriptionUsed(let id, let identity, let items): subscription(id, of: identity, uses: items)
         }

@@ -35,6 +35,8 @@ final class ClusterNode: Sendable {
         var abandonments: [UInt64: [@Sendable () -> Void]] = [:]
         /// What waits for credits of the upstreams.
         var credits = CreditRequests<CreditRequest>()
+        /// The prepared streams that this member is recreating.
+        var recreated: Set<String> = []
         /// The outcomes of calls and adoptions.
         var counters = ClusterCounters()
         /// The rates of requests that are limited on all members together.

@@ -30,7 +30,11 @@ struct MemberReports: Sendable {
     /// A request that waits until a condition holds.
     struct Conditional: Sendable {
         let condition: Condition
+        /// A resource whose change in this process ends the wait as well.
+        let resource: String?
         let deadline: Moment
+        /// Whether the resource has changed.
+        var isChanged = false
         /// Called with whether the condition holds.
         let done: @Sendable (Bool) -> Void
     }
@@ -73,6 +77,13 @@ struct MemberReports: Sendable {
     mutating func add(_ request: Conditional) -> Bool {
         if !hasEnded { conditional.append(request) }
         return !hasEnded
+    }
+
+    /// A resource has changed; false if no request waits for that.
+    mutating func resourceChanged(_ id: String) -> Bool {
+        let places = conditional.indices.filter { conditional[$0].resource == id }
+        for place in places { conditional[place].isChanged = true }
+        return !places.isEmpty
     }
 
     /// Adds a request that waits for a decision; false if the member has stopped.
@@ -126,7 +137,7 @@ struct MemberReports: Sendable {
         var due: [@Sendable () -> Void] = []
         var rest: [Conditional] = []
         for request in conditional {
-            let holds = request.condition(machine, now)
+            let holds = request.isChanged || request.condition(machine, now)
             if holds || request.deadline <= now { due.append { request.done(holds) } } else { rest.append(request) }
         }
         conditional = rest
@@ -205,37 +216,20 @@ extension ClusterNode {
         for action in reports.withLock({ $0.written(records) }) { action() }
     }
 
-    /// Waits until the log is applied up to its end at the time of the call, and members have reported their resources
-    /// after the beginning of an epoch; false after `logTimeout`.
-    func caughtUp() async -> Bool { await catchUp(isComplete: true) }
-
-    /// Waits until the log is applied up to its end at the time of the call; false after `logTimeout`.
-    func appliesEnd() async -> Bool { await catchUp(isComplete: false) }
-
-    private func catchUp(isComplete: Bool) async -> Bool {
-        guard let connection = state.withLock({ $0.connection }), let last = try? await connection.inspectLog().last
-        else { return false }
-        return await holds(until: clock() + Self.logTimeout) { machine, now in
-            // A member that loads a state may start behind its present position.
-            guard !isComplete || machine.isComplete(at: now) else { return false }
-            return last == 0 || machine.isServing(at: now) && machine.position >= last
-        }
-    }
-
-    /// Waits until a condition holds; false at the deadline, or when this member stops.
-    func holds(until deadline: Moment, _ condition: @escaping MemberReports.Condition) async -> Bool {
-        await withCheckedContinuation { continuation in
-            when(condition, until: deadline) { continuation.resume(returning: $0) }
-            wake()
-        }
-    }
-
+    /// Calls back with true once a condition holds, or a resource of this process has changed; with false at the deadline, or
+    /// when this member stops.
     func when(
         _ condition: @escaping MemberReports.Condition,
+        orChangeOf resource: String? = nil,
         until deadline: Moment,
         _ done: @escaping @Sendable (Bool) -> Void
     ) {
-        let request = MemberReports.Conditional(condition: condition, deadline: deadline, done: done)
+        let request = MemberReports.Conditional(
+            condition: condition,
+            resource: resource,
+            deadline: deadline,
+            done: done
+        )
         if !reports.withLock({ $0.add(request) }) { done(false) }
     }
 

@@ -27,8 +27,6 @@ extension ClusterNode {
 
     /// For how long credits are unused before they are released.
     private static let idleTime = Duration.seconds(10)
-    /// The time after which a decision is asked for again that was not received.
-    private static let retryInterval = Duration.milliseconds(100)
 
     // MARK: - Claims
 
@@ -205,10 +203,10 @@ extension ClusterNode {
         logger.warning("cannot activate a subscription of a removed member", metadata: ["error": "\(error)"])
     }
 
+    /// Runs an action once this member can write to the log.
     private func retry(_ action: @escaping @Sendable () -> Void) {
-        addJob {
-            try? await Task.sleep(for: Self.retryInterval)
-            action()
+        addJob { [self] in
+            if await holds(until: .never, { $0.isMember && $0.isComplete(at: $1) }) { action() }
         }
     }
 }

@@ -11,8 +11,6 @@ struct ClusterRouting: Sendable {
 
     /// How long a member may take to list its streams.
     private static let listTime = Duration.seconds(2)
-    /// The time between two searches for the member that has the resource.
-    private static let retryInterval = Duration.milliseconds(50)
 
     let cluster: ClusterNode
     let services: Services
@@ -76,7 +74,7 @@ struct ClusterRouting: Sendable {
         // Another member may have opened the stream just now, and owns it then.
         if cluster.isPrepared(id) { _ = await cluster.appliesEnd() }
         while !isHere(id) {
-            let holder = cluster.holder(of: id)
+            let (place, holder) = (cluster.place(of: id), cluster.holder(of: id))
             var response: Response?
             if case .process(let process) = holder {
                 response = await cluster.response(of: process, to: call, abandonment)
@@ -90,10 +88,12 @@ struct ClusterRouting: Sendable {
                 if let read, read == cluster.epoch { return performHere(call, operation) }
                 let epoch = cluster.epoch
                 read = await cluster.caughtUp() ? epoch : nil
+                if abandonment.isAbandoned { return }
+                if read != nil { continue }
             }
-            if abandonment.isAbandoned { return }
-            // When the member stops, its tasks cannot sleep any more.
-            guard cluster.clock() < deadline, (try? await Task.sleep(for: Self.retryInterval)) != nil else {
+            guard await cluster.changes(of: id, since: place, until: deadline, unless: { isHere(id) }),
+                cluster.clock() < deadline
+            else {
                 let problem = Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.")
                 return call.respond(ProblemDetails.response(to: call, for: problem))
             }
@@ -104,6 +104,7 @@ struct ClusterRouting: Sendable {
     /// Whether this process has a resource, and no other member owns it.
     private func isHere(_ id: String) -> Bool {
         services.has(id) && (!cluster.isPrepared(id) || cluster.holder(of: id) == .own)
+            && !cluster.shared.withLock { $0.recreated.contains(id) }
     }
 
     private func performHere(_ call: Call, _ operation: Operation) {
@@ -150,12 +151,15 @@ struct ClusterRouting: Sendable {
         var views: [String: [UInt8]?] = [:]
         var missing = Array(page.entries)
         while !missing.isEmpty {
+            let places = Dictionary(uniqueKeysWithValues: missing.map { ($0, cluster.place(of: $0)) })
             await read(missing, operation, call, into: &views)
             // Resources without an owner are read once they have one.
             missing.removeAll { views[$0] != nil || (cluster.resourceElsewhere($0) == nil && !cluster.isPrepared($0)) }
-            guard !missing.isEmpty else { break }
-            guard cluster.clock() < deadline else { throw refusal }
-            try await Task.sleep(for: Self.retryInterval)
+            if missing.isEmpty { break }
+            let isChanged = await cluster.holds(until: deadline) { [missing] machine, _ in
+                missing.contains { LogPlace(of: $0, in: machine) != places[$0] }
+            }
+            guard isChanged, cluster.clock() < deadline else { throw refusal }
         }
         // At the beginning of an epoch, resources are missing until the members have reported them.
         guard cluster.epoch == epoch else { throw refusal }

@@ -105,12 +105,30 @@ extension ClusterNode {
         _ reply: @escaping @Sendable ([ForwardedResponse]) -> Void
     ) {
         guard let host else { return }
+        let abandonment = CallAbandonment(of: number, in: self)
+        guard state.withLock({ $0.machine.position }) < position else {
+            return perform(requests, of: member, at: position, on: host, abandonment, reply)
+        }
+        addJob { [self] in
+            // The member that calls has applied more of the log, which may have given this one the resource.
+            _ = await holds(until: clock() + Self.logTimeout) { machine, _ in machine.position >= position }
+            perform(requests, of: member, at: position, on: host, abandonment, reply)
+        }
+    }
+
+    private func perform(
+        _ requests: [ForwardedRequest],
+        of member: UInt64,
+        at position: UInt64,
+        on host: HTTPHost,
+        _ abandonment: CallAbandonment,
+        _ reply: @escaping @Sendable ([ForwardedResponse]) -> Void
+    ) {
         guard servesResources, state.withLock({ $0.machine.ledger?.members[member] != nil }) else {
             // Without the engine, another member may have become the owner in the meantime. The call of a removed
             // member is late: later changes may have been confirmed since.
             return reply(requests.map { _ in ForwardedResponse(status: ForwardedResponse.misdirected) })
         }
-        let abandonment = CallAbandonment(of: number, in: self)
         let isBehind = state.withLock { $0.machine.position } < position
         let responses = host.serve(requests, abandonment, for: self, isBehind: isBehind)
         // The reply without responses ends the call on the other member.
@@ -160,10 +178,19 @@ extension HTTPHost {
             else { throw Problem(.notFound) }
             call.parameters = parameters
             if operation.query != nil { call.query = try Query(raw: request.query) }
-            guard isHere(call, in: cluster, isBehind) else {
-                return respond(Response(status: ForwardedResponse.misdirected))
+            let perform: @Sendable () -> Void = { [self, call] in
+                guard isHere(call, in: cluster, isBehind) else {
+                    return respond(Response(status: ForwardedResponse.misdirected))
+                }
+                call.complete { try cluster.performHere(call, operation) }
             }
-            call.complete { try cluster.performHere(call, operation) }
+            guard let id = parameters["id"], cluster.holder(of: id) == .own, !services.has(id) else { return perform() }
+            // This member is recreating the resource.
+            cluster.addJob { [services] in
+                let (place, deadline) = (cluster.place(of: id), cluster.clock() + ClusterNode.logTimeout)
+                _ = await cluster.changes(of: id, since: place, until: deadline) { services.has(id) }
+                perform()
+            }
         } catch {
             call.respond(ProblemDetails.response(to: call, for: error))
         }

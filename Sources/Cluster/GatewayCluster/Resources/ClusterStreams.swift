@@ -15,6 +15,7 @@ internal import SessionPool
 struct ClusterStreams: Sendable {
     /// How long the owner of an open stream may take to confirm that it is open.
     private static let callTime = Duration.seconds(1)
+    /// The time after which another member is asked again whether a stream is open: nothing announces that it is.
     private static let retryInterval = Duration.milliseconds(50)
 
     let cluster: ClusterNode
@@ -35,15 +36,22 @@ struct ClusterStreams: Sendable {
         let deadline = cluster.clock() + cluster.configuration.replacementTime
         var isCaughtUp = false
         while true {
-            let epoch = cluster.epoch
+            let (place, epoch) = (cluster.place(of: id), cluster.epoch)
+            var awaitsEnd = false
+            var until = deadline
             if let stream = cluster.preparedStream(id), services.permissions(call).sees(streamOf: stream.owner) {
                 if call.isHead { return call.complete { try head(stream, call) } }
                 switch await outcome(of: stream, id) {
                 // The client of the former stream may be reading its last events.
-                case .accepted where isEnding(id): closeUnused(id)
+                case .accepted where isEnding(id):
+                    closeUnused(id)
+                    awaitsEnd = true
                 case .accepted: return call.complete { try start(id, stream, since: epoch, call, handler) }
                 case .refused: return call.complete { .response(try opener.inUse(id, call)) }
-                case .unknown, .pending, .answered, nil: break
+                case .unknown, .pending, .answered, nil:
+                    if stream.isOpen, stream.holder != .own {
+                        until = min(deadline, cluster.clock() + Self.retryInterval)
+                    }
                 }
             } else if isCaughtUp {
                 // The handler reports an unknown stream.
@@ -51,8 +59,12 @@ struct ClusterStreams: Sendable {
             } else {
                 // Another member may have created the stream just now.
                 isCaughtUp = await cluster.caughtUp()
+                if isCaughtUp { continue }
             }
-            guard cluster.clock() < deadline, (try? await Task.sleep(for: Self.retryInterval)) != nil else {
+            let isChanged = await cluster.changes(of: id, since: awaitsEnd ? nil : place, until: until) {
+                awaitsEnd && !isEnding(id)
+            }
+            guard cluster.clock() < deadline, isChanged || !Task.isCancelled else {
                 let detail = "The member of the cluster on which the stream is open does not respond."
                 return call.complete { throw Problem(.unavailable, detail: detail) }
             }
@@ -111,6 +123,7 @@ struct ClusterStreams: Sendable {
         do {
             try add(id, stream.definition, of: stream.owner)
             let result = try handler(call)
+            cluster.resourceChanged(id)
             if case .stream = result {
                 keepIfOwned(id, since: epoch)
             } else {
@@ -193,12 +206,18 @@ struct ClusterStreams: Sendable {
         let epoch = cluster.epoch
         // A job of its own, because the stream may have thousands of sources.
         cluster.addJob {
+            defer {
+                cluster.shared.withLock { _ = $0.recreated.remove(id) }
+                cluster.resourceChanged(id)
+            }
             do {
                 let definition = try StreamDefinition(specification.content)
                 while isEnding(id) {
                     // A member that stops leaves the stream to the others.
-                    guard (try? await Task.sleep(for: Self.retryInterval)) != nil else { return }
+                    let isOver = await cluster.changes(of: id, since: nil, until: .never) { !isEnding(id) }
+                    guard isOver else { return }
                 }
+                cluster.shared.withLock { _ = $0.recreated.insert(id) }
                 try add(id, definition, of: specification.owner)
                 opener.expire(id)
                 keepIfOwned(id, since: epoch)
