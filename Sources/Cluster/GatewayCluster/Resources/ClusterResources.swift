@@ -28,7 +28,7 @@ struct ClusterResources: Sendable {
         noted.respond = { response in confirm(response, call, operation, generation, begun) }
         // The log needs the specification also if the client leaves.
         noted.onAbandonment = { _ in }
-        guard Self.changes[operation.name] != nil else {
+        guard operation.trace == .body else {
             if case .response(let response) = try operation.handler(noted) { noted.respond(response) }
             return .deferred
         }
@@ -84,10 +84,10 @@ struct ClusterResources: Sendable {
     /// Whether the change of a prepared stream took effect: not if another member had opened the stream before.
     private func isEffective(_ call: Call, _ operation: Operation) -> Bool {
         guard let id = call.parameters["id"], cluster.isPrepared(id) else { return true }
-        return switch operation.name {
-        case "deleteStream": false
-        case "patchStream": cluster.holder(of: id) == .own
-        default: true
+        return switch operation.trace {
+        case .noStream: false
+        case .ownedStream: cluster.holder(of: id) == .own
+        case .none, .body: true
         }
     }
 
@@ -161,19 +161,13 @@ struct ClusterResources: Sendable {
             content["changes"] = .object(JSONObject())
             return content
         }
-        guard Self.changes[operation.name] != nil, var content = cluster.content(of: client.id.rawValue),
+        guard operation.trace == .body, var content = cluster.content(of: client.id.rawValue),
             var changes = content["changes"]?.object
         else { return nil }
         changes[operation.name] = .object(Self.merged(changes[operation.name]?.object ?? JSONObject(), body))
         content["changes"] = .object(changes)
         return content
     }
-
-    /// The operations on a client whose bodies are part of its specification, and are applied to a recreated client.
-    private static let changes: [String: @Sendable (Services) -> Operation.Handler] = [
-        "patchClientOptions": { ClientOptionsResource(services: $0).patch },
-        "patchClientDetails": { ClientDetailsResource(services: $0).patch },
-    ]
 
     /// A merge patch with the effect of two consecutive ones. `null` members remain, because they restore defaults.
     private static func merged(_ patch: JSONObject, _ newer: JSONObject) -> JSONObject {
@@ -187,78 +181,6 @@ struct ClusterResources: Sendable {
         }
         return merged
     }
-
-    // MARK: - Recreation
-
-    /// Recreates a resource of a removed member.
-    func inherit(_ resource: InheritedResource) throws {
-        guard let content = try JSONValue(parsing: resource.specification.content).object else {
-            throw Problem(.internal)
-        }
-        var caller = Caller()
-        caller.identity = resource.specification.owner
-        if let create = content["create"]?.object {
-            try makeClient(resource, create, content["changes"]?.object ?? JSONObject(), caller)
-        } else if let view = resource.subscription {
-            let home: SubscriptionHome =
-                if let client = content["client"]?.string {
-                    .dedicated(ClientID(client))
-                } else {
-                    .pooled(try services.sessionKey(upstream: resource.specification.upstream ?? ""))
-                }
-            let id = SubscriptionID(resource.id)
-            let made = try services.pool.createResource(home: home, properties: view.properties, as: id)
-            try services.access.owners.note(made, madeBy: caller)
-            if view.isActive { try cluster.activate(made, in: services.pool) }
-        }
-    }
-
-    private func makeClient(
-        _ resource: InheritedResource,
-        _ create: JSONObject,
-        _ changes: JSONObject,
-        _ caller: Caller
-    ) throws {
-        var create = create
-        create["connect"] = .bool(false)
-        var creation = call(create, of: resource.id, caller)
-        creation.inheritedID = ClientID(resource.id)
-        _ = try ClientsResource(services: services).create(creation)
-        for change in changes {
-            let changing = call(change.value.object ?? JSONObject(), of: resource.id, caller)
-            _ = try Self.changes[change.name]?(services)(changing)
-        }
-        if resource.client?.status != .disconnected { try services.pool.client(ClientID(resource.id))?.connect() }
-    }
-
-    /// A call with the body with which the caller created or changed a client.
-    private func call(_ body: JSONObject, of id: String, _ caller: Caller) -> Call {
-        let request = HTTPRequest(method: "POST", rawPath: "")
-        var call = Call(
-            record: CallRecord(request, requestID: RequestIdentity.make(), since: services.clock()),
-            respond: { _ in }
-        )
-        call.parameters = PathParameters(names: ["id"], values: [id])
-        call.body = Array(JSONValue.object(body).text.utf8)
-        call.caller = caller
-        return call
-    }
-
-    /// Releases a resource that another member owns.
-    func surrender(_ id: String) {
-        try? services.pool.delete(SubscriptionID(id))
-        try? services.pool.deleteClient(ClientID(id))
-        cluster.resourceRemoved(id)
-    }
-}
-
-/// A resource that this member recreates, with its state in the log.
-struct InheritedResource: Sendable {
-    let id: String
-    /// The specification with its content decrypted.
-    let specification: ResourceSpecification
-    let subscription: ClusterLedger.SubscriptionEntry?
-    let client: ClusterLedger.ClientEntry?
 }
 
 extension Services {
@@ -284,41 +206,5 @@ extension ClusterNode {
             let content = cipher.decrypt(encrypted.content)
         else { return nil }
         return (try? JSONValue(parsing: content))?.object
-    }
-
-    /// Recreates a resource of a removed member. A resource that cannot be recreated is reported as removed.
-    func inherit(_ id: String, _ specification: ResourceSpecification) {
-        reports.withLock { $0.outbox.inherit(id, specification) }
-        let (subscription, client) = state.withLock { state in
-            (state.machine.ledger?.subscriptions[id], state.machine.ledger?.clients[id])
-        }
-        do {
-            guard let content = cipher.decrypt(specification.content) else {
-                throw EngineError.refused(ClusterCipher.mismatch)
-            }
-            var opened = specification
-            opened.content = content
-            let resource = InheritedResource(
-                id: id,
-                specification: opened,
-                subscription: subscription,
-                client: client
-            )
-            resourceInherited(subscription == nil ? .dedicatedClient(id) : .createdSubscription(id))
-            try resources?.inherit(resource)
-        } catch {
-            logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(error)"])
-            take(client != nil ? .client(ClientID(id), .removed) : .subscription(SubscriptionID(id), .removed))
-            resourceRemoved(id)
-            let ofOwner = specification.owner.map { QuotaUnit.subscription(id, of: $0) }
-            disown([.createdSubscription(id), .dedicatedClient(id)] + [ofOwner].compactMap(\.self))
-        }
-    }
-
-    /// Releases a resource that another member owns, if this process has it.
-    func surrender(_ id: String) {
-        guard let resources, resources.services.has(id) else { return }
-        reports.withLock { $0.outbox.surrender(id) }
-        resources.surrender(id)
     }
 }

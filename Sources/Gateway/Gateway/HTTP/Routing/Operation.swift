@@ -57,6 +57,18 @@ package final class Operation: Sendable {
         case streams
     }
 
+    /// What the log of a cluster has after a successful request, beside the specification of the resource.
+    package enum Trace: Sendable, Equatable {
+        /// Nothing.
+        case none
+        /// The body, which is applied to the client when another member recreates it.
+        case body
+        /// A prepared stream that this member owns: the request had no effect if another member has opened it before.
+        case ownedStream
+        /// No prepared stream any more: the request had no effect if another member has opened it before.
+        case noStream
+    }
+
     /// Performs the operation. `ProblemDetails` turns errors into responses.
     package typealias Handler = @Sendable (Call) throws -> OperationResult
 
@@ -80,6 +92,8 @@ package final class Operation: Sendable {
     let mediaTypes: MediaTypes
     /// The member of a cluster that performs a request.
     package let placement: Placement
+    /// What the log of a cluster has after a successful request.
+    package let trace: Trace
     /// Whether the operation can create, change or remove a client, subscription or stream.
     package let changesResources: Bool
     /// The handler.
@@ -102,6 +116,7 @@ package final class Operation: Sendable {
         rateLimited: Bool = true,
         operational: Bool = false,
         on placement: Placement = .receiver,
+        leaving trace: Trace = .none,
         _ handler: @escaping Handler
     ) {
         self.method = method
@@ -114,7 +129,7 @@ package final class Operation: Sendable {
         isOperational = operational
         self.query = query
         self.mediaTypes = mediaTypes
-        self.placement = placement
+        (self.placement, self.trace) = (placement, trace)
         changesResources =
             switch placement {
             case .creator, .carrier: true

@@ -112,9 +112,27 @@ enum OperationTable {
         let jar = root + "/cookies"
         return [
             Operation(.get, root + "/options", "getClientOptions", manage, tagged, on: .owner, options.get),
-            Operation(.patch, root + "/options", "patchClientOptions", manage, [200, 404], on: .owner, options.patch),
+            Operation(
+                .patch,
+                root + "/options",
+                "patchClientOptions",
+                manage,
+                [200, 404],
+                on: .owner,
+                leaving: .body,
+                options.patch
+            ),
             Operation(.get, root + "/details", "getClientDetails", manage, tagged, on: .owner, details.get),
-            Operation(.patch, root + "/details", "patchClientDetails", manage, [200, 404], on: .owner, details.patch),
+            Operation(
+                .patch,
+                root + "/details",
+                "patchClientDetails",
+                manage,
+                [200, 404],
+                on: .owner,
+                leaving: .body,
+                details.patch
+            ),
             Operation(.get, jar, "listCookies", manage, [200, 404], query: ["url"], on: .owner, cookies.list),
             Operation(.post, jar, "addCookies", manage, [204, 404], mediaTypes: .fixed, on: .owner, cookies.add),
             Operation(.put, root + "/device", "registerDevice", manage, [202, 404, 409], on: .owner, push.register),
@@ -280,7 +298,16 @@ enum OperationTable {
             Operation(.get, root, "listStreams", read, [200], query: paging, on: .list(.streams), streams.list),
             Operation(.post, root, "createStream", subscribe, [201, 404], on: .creator, streams.create),
             Operation(.get, one, "getStream", read, [200, 304, 404], on: .owner, streams.get),
-            Operation(.patch, one, "patchStream", subscribe, [200, 404], on: .owner, streams.patch),
+            Operation(
+                .patch,
+                one,
+                "patchStream",
+                subscribe,
+                [200, 404],
+                on: .owner,
+                leaving: .ownedStream,
+                streams.patch
+            ),
             Operation(
                 .delete,
                 one,
@@ -289,6 +316,7 @@ enum OperationTable {
                 [204, 404],
                 mediaTypes: .fixed,
                 on: .owner,
+                leaving: .noStream,
                 streams.delete
             ),
             Operation(

@@ -51,6 +51,11 @@ package struct Router: Sendable {
         }
     }
 
+    /// The operation with a name.
+    package func operation(named name: String) -> Operation? {
+        entries.values.joined().flatMap(\.operations).first { $0.name == name }
+    }
+
     /// Finds the operation of a method and path. `HEAD` finds the operation of `GET`.
     package func find(method: String, path: RequestPath) -> Match {
         let count = path.segments.count

@@ -1,0 +1,121 @@
+internal import Changes
+internal import Gateway
+internal import JSONText
+internal import LightstreamerClient
+internal import MicroHTTPD
+internal import Replication
+internal import SessionCore
+internal import SessionPool
+
+/// A resource that this member recreates, with its state in the log.
+struct InheritedResource: Sendable {
+    let id: String
+    /// The specification with its content decrypted.
+    let specification: ResourceSpecification
+    let subscription: ClusterLedger.SubscriptionEntry?
+    let client: ClusterLedger.ClientEntry?
+}
+
+/// The resources of removed members, which this member recreates.
+extension ClusterResources {
+    /// Recreates a resource of a removed member.
+    func inherit(_ resource: InheritedResource) throws {
+        guard let content = try JSONValue(parsing: resource.specification.content).object else {
+            throw Problem(.internal)
+        }
+        var caller = Caller()
+        caller.identity = resource.specification.owner
+        if let create = content["create"]?.object {
+            try makeClient(resource, create, content["changes"]?.object ?? JSONObject(), caller)
+        } else if let view = resource.subscription {
+            let home: SubscriptionHome =
+                if let client = content["client"]?.string {
+                    .dedicated(ClientID(client))
+                } else {
+                    .pooled(try services.sessionKey(upstream: resource.specification.upstream ?? ""))
+                }
+            let id = SubscriptionID(resource.id)
+            let made = try services.pool.createResource(home: home, properties: view.properties, as: id)
+            try services.access.owners.note(made, madeBy: caller)
+            if view.isActive { try cluster.activate(made, in: services.pool) }
+        }
+    }
+
+    private func makeClient(
+        _ resource: InheritedResource,
+        _ create: JSONObject,
+        _ changes: JSONObject,
+        _ caller: Caller
+    ) throws {
+        var create = create
+        create["connect"] = .bool(false)
+        var creation = call(create, of: resource.id, caller)
+        creation.inheritedID = ClientID(resource.id)
+        _ = try ClientsResource(services: services).create(creation)
+        for change in changes {
+            let changing = call(change.value.object ?? JSONObject(), of: resource.id, caller)
+            _ = try cluster.host?.router.operation(named: change.name)?.handler(changing)
+        }
+        if resource.client?.status != .disconnected { try services.pool.client(ClientID(resource.id))?.connect() }
+    }
+
+    /// A call with the body with which the caller created or changed a client.
+    private func call(_ body: JSONObject, of id: String, _ caller: Caller) -> Call {
+        let request = HTTPRequest(method: "POST", rawPath: "")
+        var call = Call(
+            record: CallRecord(request, requestID: RequestIdentity.make(), since: services.clock()),
+            respond: { _ in }
+        )
+        call.parameters = PathParameters(names: ["id"], values: [id])
+        call.body = Array(JSONValue.object(body).text.utf8)
+        call.caller = caller
+        return call
+    }
+
+    /// Releases a resource that another member owns.
+    func surrender(_ id: String) {
+        try? services.pool.delete(SubscriptionID(id))
+        try? services.pool.deleteClient(ClientID(id))
+        cluster.resourceRemoved(id)
+    }
+}
+
+extension ClusterNode {
+    /// Recreates a resource of a removed member. A resource that cannot be recreated is reported as removed.
+    func inherit(_ id: String, _ specification: ResourceSpecification) {
+        reports.withLock { $0.outbox.inherit(id, specification) }
+        let (subscription, client) = state.withLock { state in
+            (state.machine.ledger?.subscriptions[id], state.machine.ledger?.clients[id])
+        }
+        do {
+            guard let content = cipher.decrypt(specification.content) else {
+                throw EngineError.refused(ClusterCipher.mismatch)
+            }
+            var opened = specification
+            opened.content = content
+            let resource = InheritedResource(
+                id: id,
+                specification: opened,
+                subscription: subscription,
+                client: client
+            )
+            resourceInherited(subscription == nil ? .dedicatedClient(id) : .createdSubscription(id))
+            try resources?.inherit(resource)
+            resourceChanged(id)
+        } catch {
+            logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(error)"])
+            take(client != nil ? .client(ClientID(id), .removed) : .subscription(SubscriptionID(id), .removed))
+            resourceRemoved(id)
+            resourceChanged(id)
+            let ofOwner = specification.owner.map { QuotaUnit.subscription(id, of: $0) }
+            disown([.createdSubscription(id), .dedicatedClient(id)] + [ofOwner].compactMap(\.self))
+        }
+    }
+
+    /// Releases a resource that another member owns, if this process has it.
+    func surrender(_ id: String) {
+        guard let resources, resources.services.has(id) else { return }
+        reports.withLock { $0.outbox.surrender(id) }
+        resources.surrender(id)
+    }
+}
