@@ -29,13 +29,13 @@ MUTANTS = [
         ),
         (
             LEDGER + "+Frames.swift", "if let topic = topics[id] { return topic.owner == member",
-            'if isMutant("fence"), let topic = topics[id] { return tenure <= position || topic.owner == member }\n'
+            'if isMutant("fence"), let topic = topics[id] { return term <= position || topic.owner == member }\n'
             "        if let topic = topics[id] { return topic.owner == member",
         ),
     ),
     (
-        "tenure", "records of a former tenure are refused",
-        (LEDGER + "+Frames.swift", "&& topic.tenure == tenure }", '&& (topic.tenure == tenure || isMutant("tenure")) }'),
+        "term", "records of a former term are refused",
+        (LEDGER + "+Frames.swift", "&& topic.term == term }", '&& (topic.term == term || isMutant("term")) }'),
     ),
     (
         "again", "a repeated frame is ignored",
@@ -66,10 +66,10 @@ MUTANTS = [
         ),
     ),
     (
-        "unwanted", "a removed member wants no subscriptions any more",
+        "unwanted", "a removed member has no interest in subscriptions any more",
         (
-            LEDGER + "+Owners.swift", "topics[id]?.wantedBy.remove(gone)",
-            'if !isMutant("unwanted") { topics[id]?.wantedBy.remove(gone) }',
+            LEDGER + "+Owners.swift", "topics[id]?.interested.remove(gone)",
+            'if !isMutant("unwanted") { topics[id]?.interested.remove(gone) }',
         ),
     ),
     (
@@ -249,8 +249,8 @@ MUTANTS = [
     (
         "surrender", "a member that returns gives up the resources that others have inherited",
         (
-            MEMBER + "+Loading.swift", "return [restart] + surrenderFormerResources() +",
-            'return [restart] + (isMutant("surrender") ? [] : surrenderFormerResources()) +',
+            MEMBER + "+Loading.swift", "return [restart] + releaseFormerResources() +",
+            'return [restart] + (isMutant("surrender") ? [] : releaseFormerResources()) +',
         ),
     ),
     (

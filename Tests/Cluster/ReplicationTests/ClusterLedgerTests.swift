@@ -46,10 +46,10 @@ struct ClusterLedgerTests {
     func everyShortLogLeavesOneOwnerOrNone() throws {
         let entries: [[UInt8]] = [
             Self.frame(Self.a, 1, [Self.join("a")]),
-            Self.frame(Self.a, 2, [.want(id: "s1", SimulatedNode.key("s1"))]),
-            Self.frame(Self.b, 1, [Self.join("b"), .want(id: "s1", SimulatedNode.key("s1"))]),
+            Self.frame(Self.a, 2, [.addInterest(id: "s1", SimulatedNode.key("s1"))]),
+            Self.frame(Self.b, 1, [Self.join("b"), .addInterest(id: "s1", SimulatedNode.key("s1"))]),
             Self.frame(Self.b, 2, [.remove(Self.a)]),
-            Self.frame(Self.a, 3, [.unwant(id: "s1"), .retire(id: "s1", tenure: 3)]),
+            Self.frame(Self.a, 3, [.removeInterest(id: "s1"), .retire(id: "s1", term: 3)]),
             Self.beginning(78, previous: 3),
         ]
         let start = try Self.ledger()
@@ -63,7 +63,7 @@ struct ClusterLedgerTests {
                 for topic in next.topics.values {
                     let isOwned = topic.owner.map { next.members[$0] != nil } ?? next.members.isEmpty
                     if !isOwned { Issue.record("a subscription without a living owner") }
-                    if !topic.wantedBy.isSubset(of: next.members.keys) { Issue.record("a wanter that is gone") }
+                    if !topic.interested.isSubset(of: next.members.keys) { Issue.record("a wanter that is gone") }
                 }
                 let snapshot = ClusterSnapshot(created: "g", ledger: next, tables: [:])
                 let copy = try? ClusterSnapshot(snapshot.bytes(in: 2))
@@ -76,9 +76,9 @@ struct ClusterLedgerTests {
     }
 
     @Test
-    func changesAreAppliedInTheOwnersPresentTenureOnly() throws {
+    func changesAreAppliedInTheOwnersPresentTermOnly() throws {
         let cluster = SimulatedCluster(nodes: 2, seed: 5, loss: 0)
-        for node in cluster.nodes { node.machine.hold("a", SimulatedNode.key("a")) }
+        for node in cluster.nodes { node.machine.addReader("a", SimulatedNode.key("a")) }
         cluster.run(.seconds(4))
         let applied = cluster.nodes[0].machine.ledger
         var ledger = try #require(applied)
@@ -87,7 +87,7 @@ struct ClusterLedgerTests {
         let counter = try #require(ledger.members[owner]?.counter)
         let change = Change.subscription("a", .activity(isActive: false))
         let records: [ClusterRecord] = [
-            .change(change, tenure: topic.tenure - 1), .change(change, tenure: topic.tenure),
+            .change(change, term: topic.term - 1), .change(change, term: topic.term),
         ]
         for (offset, record) in records.enumerated() {
             let bytes = Self.frame(
@@ -97,8 +97,8 @@ struct ClusterLedgerTests {
                 epoch: ledger.epoch,
                 previous: ledger.epochPosition
             )
-            let verdict = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: bytes))
-            #expect(verdict == .taken(offset == 0 ? [] : [.hub(change)]))
+            let result = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: bytes))
+            #expect(result == .taken(offset == 0 ? [] : [.hub(change)]))
         }
     }
 
@@ -106,7 +106,7 @@ struct ClusterLedgerTests {
     func framesThatDoNotFollowTheOnesBeforeThemAreNotApplied() throws {
         var ledger = try Self.ledger()
         let (epoch, beginning) = (ledger.epoch, ledger.epochPosition)
-        func apply(_ frame: [UInt8]) -> ClusterLedger.Verdict {
+        func apply(_ frame: [UInt8]) -> ClusterLedger.FrameResult {
             ledger.apply(StoredFrame(position: ledger.position + 1, bytes: frame))
         }
         let first = Self.frame(Self.a, 1, [Self.join("a")], epoch: epoch, previous: beginning)
@@ -128,7 +128,7 @@ struct ClusterLedgerTests {
         let valid = Self.frame(
             Self.a,
             1,
-            [Self.join("a"), .want(id: "s", SimulatedNode.key("s"))],
+            [Self.join("a"), .addInterest(id: "s", SimulatedNode.key("s"))],
             epoch: ledger.epoch
         )
         for _ in 0..<20 {
@@ -163,10 +163,10 @@ struct ClusterLedgerTests {
                 Self.a,
                 2,
                 [
-                    .change(.client("c1", .added(.connecting)), tenure: 0), .specify(id: "c1", specification("c1")),
-                    .change(.subscription("s1", .added(properties)), tenure: 0),
+                    .change(.client("c1", .added(.connecting)), term: 0), .specify(id: "c1", specification("c1")),
+                    .change(.subscription("s1", .added(properties)), term: 0),
                     .specify(id: "s1", specification("c1")),
-                    .change(.subscription("s2", .added(properties)), tenure: 0),
+                    .change(.subscription("s2", .added(properties)), term: 0),
                 ],
                 epoch: epoch
             )
@@ -185,17 +185,17 @@ struct ClusterLedgerTests {
 
     /// A ledger in which the member `a` has the client `c` with the shared subscription `s`, and `b` can take them
     /// over.
-    private static func carrying(_ records: (_ tenure: UInt64) -> [ClusterRecord]) throws -> ClusterLedger {
+    private static func carrying(_ records: (_ term: UInt64) -> [ClusterRecord]) throws -> ClusterLedger {
         var ledger = try Self.ledger()
         let epoch = ledger.epoch
         func apply(_ member: UInt64, _ counter: UInt64, _ records: [ClusterRecord]) {
             let bytes = frame(member, counter, records, epoch: epoch, previous: ledger.epochPosition)
             _ = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: bytes))
         }
-        apply(a, 1, [join("a"), .want(id: "s", SimulatedNode.key("s"))])
+        apply(a, 1, [join("a"), .addInterest(id: "s", SimulatedNode.key("s"))])
         let others = ledger.members.keys.filter { $0 != a }
         apply(a, 2, others.map { .remove($0) })
-        let tenure = try #require(ledger.topics["s"]?.tenure)
+        let term = try #require(ledger.topics["s"]?.term)
         let subscribed = SubscriptionEvent.subscribed(
             itemCount: 1,
             fieldCount: 1,
@@ -206,12 +206,12 @@ struct ClusterLedgerTests {
             a,
             3,
             [
-                .change(.client("c", .added(.connectedWSStreaming)), tenure: 0),
-                .change(.subscription("s", .carried(by: "c")), tenure: tenure),
+                .change(.client("c", .added(.connectedWSStreaming)), term: 0),
+                .change(.subscription("s", .carried(by: "c")), term: term),
                 .session(client: "c", OfferedUpstreamSession(content: [1], processed: 0)),
-                .upstreamNumber(id: "s", tenure: tenure, number: 4),
-                .numberedChange(.subscription("s", .event(subscribed)), tenure: tenure, number: 1),
-            ] + records(tenure)
+                .upstreamNumber(id: "s", term: term, number: 4),
+                .numberedChange(.subscription("s", .event(subscribed)), term: term, number: 1),
+            ] + records(term)
         )
         apply(b, 1, [join("b")])
         return ledger
@@ -226,17 +226,17 @@ struct ClusterLedgerTests {
 
     @Test
     func sessionOfARemovedMemberContinuesWithItsSubscriptions() throws {
-        var ledger = try Self.carrying { tenure in
+        var ledger = try Self.carrying { term in
             let frequency = SubscriptionEvent.realMaxFrequency(.unlimited)
             return [
-                .numberedChange(.subscription("s", .event(frequency)), tenure: tenure, number: 9),
-                // Of an earlier tenure: not in the log, as far as other members are concerned.
-                .numberedChange(.subscription("s", .event(frequency)), tenure: tenure - 1, number: 11),
+                .numberedChange(.subscription("s", .event(frequency)), term: term, number: 9),
+                // Of an earlier term: not in the log, as far as other members are concerned.
+                .numberedChange(.subscription("s", .event(frequency)), term: term - 1, number: 11),
             ]
         }
         #expect(ledger.sessions["c"]?.processed == 9)
         #expect(Self.removal(in: &ledger) == [.removed(Self.a), .adopted(client: "c")])
-        #expect(ledger.topics["s"]?.owner == Self.b && ledger.topics["s"]?.tenure == ledger.position)
+        #expect(ledger.topics["s"]?.owner == Self.b && ledger.topics["s"]?.term == ledger.position)
         #expect(ledger.clients["c"]?.owner == Self.b)
         #expect(ledger.subscriptions["s"]?.isSubscribed == true && ledger.subscriptions["s"]?.carrier == "c")
         let snapshot = ClusterSnapshot(created: "x", ledger: ledger, tables: [:])
@@ -244,12 +244,12 @@ struct ClusterLedgerTests {
     }
 
     @Test(arguments: [
-        [ClusterRecord.session(client: "c", nil)], [.change(.subscription("s", .carried(by: nil)), tenure: 0)],
+        [ClusterRecord.session(client: "c", nil)], [.change(.subscription("s", .carried(by: nil)), term: 0)],
     ])
     func subscriptionThatCannotBeContinuedIsAssignedAnew(records: [ClusterRecord]) throws {
-        var ledger = try Self.carrying { tenure in
+        var ledger = try Self.carrying { term in
             records.map { record in
-                if case .change(let change, _) = record { .change(change, tenure: tenure) } else { record }
+                if case .change(let change, _) = record { .change(change, term: term) } else { record }
             }
         }
         let effects = Self.removal(in: &ledger)
@@ -264,7 +264,7 @@ struct ClusterLedgerTests {
         var ledger = try Self.carrying { _ in [] }
         let before = ledger.sessions
         let records: [ClusterRecord] = [
-            .session(client: "c", nil), .upstreamNumber(id: "s", tenure: ledger.topics["s"]?.tenure ?? 0, number: 5),
+            .session(client: "c", nil), .upstreamNumber(id: "s", term: ledger.topics["s"]?.term ?? 0, number: 5),
         ]
         let bytes = Self.frame(Self.b, 2, records, epoch: ledger.epoch, previous: ledger.epochPosition)
         _ = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: bytes))

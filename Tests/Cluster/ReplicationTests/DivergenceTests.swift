@@ -10,7 +10,7 @@ struct DivergenceTests {
 
     private func cluster(seed: UInt64) -> SimulatedCluster {
         let cluster = SimulatedCluster(nodes: 3, seed: seed, loss: 0)
-        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        for id in topics { for node in cluster.nodes { node.machine.addReader(id, SimulatedNode.key(id)) } }
         cluster.addReaders(4)
         cluster.run(.seconds(6))
         return cluster
@@ -19,7 +19,7 @@ struct DivergenceTests {
     /// Tells a lie while every member writes a frame, and runs on.
     private func lie(_ lie: EngineLie, to nodes: Set<Int>, in cluster: SimulatedCluster) -> UInt64 {
         let position = cluster.lie(lie, to: nodes)
-        for node in cluster.nodes { node.machine.hold("e", SimulatedNode.key("e")) }
+        for node in cluster.nodes { node.machine.addReader("e", SimulatedNode.key("e")) }
         cluster.run(.seconds(25))
         cluster.checkSettled(topics: topics + ["e"])
         return position

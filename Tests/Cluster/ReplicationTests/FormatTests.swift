@@ -12,7 +12,7 @@ struct FormatTests {
     private static let new = Formats(3, 3)
 
     private func hold(_ node: SimulatedNode) {
-        for id in topics { node.machine.hold(id, SimulatedNode.key(id)) }
+        for id in topics { node.machine.addReader(id, SimulatedNode.key(id)) }
     }
 
     private func cluster(_ formats: [Formats], seed: UInt64, loss: Int = 0, readers: Int = 0) -> SimulatedCluster {
@@ -135,7 +135,7 @@ struct FormatTests {
         #expect(ClusterFrame(join)?.format == 3)
         _ = member.arrived(StoredFrame(position: 2, bytes: join), at: start)
         outbox.open()
-        _ = outbox.append(request: .unwant(id: "x"))
+        _ = outbox.append(request: .removeInterest(id: "x"))
         let written = try #require(member.nextFrame(from: &outbox, at: start))
         var info = MemberInfo(name: "b", version: "1", upstreams: [])
         info.formats = Self.old

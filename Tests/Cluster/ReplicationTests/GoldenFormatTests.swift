@@ -45,13 +45,14 @@ struct GoldenFormatTests {
         let demand = QuotaDemand(QuotaUnit(quota: "q", id: "i"), size: 2, limits: QuotaLimits(count: 3, size: nil))
         return [
             ("join", .join(MemberInfo(name: "n", version: "1", upstreams: ["u"]))), ("remove", .remove(5)),
-            ("want", .want(id: "s", topic)), ("unwant", .unwant(id: "s")), ("retire", .retire(id: "s", tenure: 300)),
-            ("added", .change(.subscription("s", .added(properties)), tenure: 0)),
-            ("update", .change(.subscription("s", .event(.update(update))), tenure: 300)),
-            ("status", .change(.client("c", .event(.status(.stalled))), tenure: 0)),
-            ("numbered", .numberedChange(.subscription("s", .event(.endOfSnapshot(itemPos: 2))), tenure: 9, number: 8)),
+            ("want", .addInterest(id: "s", topic)), ("unwant", .removeInterest(id: "s")),
+            ("retire", .retire(id: "s", term: 300)),
+            ("added", .change(.subscription("s", .added(properties)), term: 0)),
+            ("update", .change(.subscription("s", .event(.update(update))), term: 300)),
+            ("status", .change(.client("c", .event(.status(.stalled))), term: 0)),
+            ("numbered", .numberedChange(.subscription("s", .event(.endOfSnapshot(itemPos: 2))), term: 9, number: 8)),
             ("session", .session(client: "c", OfferedUpstreamSession(content: [0, 255], processed: 300))),
-            ("number", .upstreamNumber(id: "s", tenure: 300, number: 7)), ("specify", .specify(id: "s", specification)),
+            ("number", .upstreamNumber(id: "s", term: 300, number: 7)), ("specify", .specify(id: "s", specification)),
             ("ticket", .ticket(.open(TicketOpening(use: use, target: key, isResumed: true)))),
             ("stream", .stream(.prepare(id: "t", specification))),
             ("begin", .request(.begin(key, body: key, expired: 9))), ("answer", .request(.answer(key, [1, 2]))),
@@ -83,7 +84,7 @@ struct GoldenFormatTests {
             previous: 3,
             digest: 4,
             counter: 5,
-            payload: ClusterRecord.unwant(id: "s").encoded[...]
+            payload: ClusterRecord.removeInterest(id: "s").encoded[...]
         )
         #expect(hex(frame.bytes) == GoldenFormat2.frame)
         #expect(ClusterFrame(frame.bytes) == frame)
@@ -107,7 +108,7 @@ struct GoldenFormatTests {
     func snapshotHasTheBytesOfFormat2() throws {
         var ledger = ClusterLedger(epoch: 7, position: 1, groups: 2)
         let records = [
-            Self.records[0].record, .want(id: "s", SharedTopicKey(upstream: "u", properties: Self.properties)),
+            Self.records[0].record, .addInterest(id: "s", SharedTopicKey(upstream: "u", properties: Self.properties)),
         ]
         let frame = ClusterFrame(
             format: 2,

@@ -9,7 +9,7 @@ struct JoiningTests {
     private let topics = ["a", "b"]
 
     private func hold(_ node: SimulatedNode) {
-        for id in topics { node.machine.hold(id, SimulatedNode.key(id)) }
+        for id in topics { node.machine.addReader(id, SimulatedNode.key(id)) }
     }
 
     /// Three members whose log has events of some seconds.

@@ -9,7 +9,7 @@ struct MemberCountersTests {
 
     private func cluster(nodes: Int) -> SimulatedCluster {
         let cluster = SimulatedCluster(nodes: nodes, seed: 31, loss: 0)
-        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        for id in topics { for node in cluster.nodes { node.machine.addReader(id, SimulatedNode.key(id)) } }
         cluster.run(.seconds(4))
         return cluster
     }
@@ -63,7 +63,7 @@ struct MemberCountersTests {
     }
 
     @Test
-    func ignoredFramesAreCountedByTheirVerdicts() throws {
+    func ignoredFramesAreCountedByTheirResults() throws {
         let (cluster, node) = try idleNode()
         let frame = try frame(of: node, cluster)
         _ = node.machine.arrived(frame, at: cluster.now)

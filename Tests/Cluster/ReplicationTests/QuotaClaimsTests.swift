@@ -70,7 +70,7 @@ struct QuotaClaimsTests {
         var claims = QuotaClaims()
         let units = ["t1", "t2"].map { QuotaUnit.stream($0, of: "key:a") }
         #expect(claims.inherit(units[0]) == [])
-        #expect(claims.disown(units) == [.release(units[1])])
+        #expect(claims.releaseInherited(units) == [.release(units[1])])
         #expect(claims.endUse(units[0]) == [.release(units[0])])
     }
 

@@ -8,7 +8,9 @@ struct RandomScheduleTests {
 
     private func want(_ cluster: SimulatedCluster, _ generator: inout SeededGenerator) {
         for id in topics {
-            for node in cluster.alive where generator.happens(700) || node === cluster.alive.first { node.want(id) }
+            for node in cluster.alive where generator.happens(700) || node === cluster.alive.first {
+                node.addInterest(id)
+            }
         }
     }
 
@@ -16,14 +18,16 @@ struct RandomScheduleTests {
     private func change(_ cluster: SimulatedCluster, _ generator: inout SeededGenerator) {
         for id in topics where generator.happens(200) {
             let isOver = generator.happens(500)
-            for node in cluster.alive { if isOver || generator.happens(500) { node.unwant(id) } else { node.want(id) } }
+            for node in cluster.alive {
+                if isOver || generator.happens(500) { node.removeInterest(id) } else { node.addInterest(id) }
+            }
         }
     }
 
     @Test
     func calmClusterHasOneOwnerForEachSubscription() {
         let cluster = SimulatedCluster(nodes: 3, seed: 1, loss: 0)
-        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        for id in topics { for node in cluster.nodes { node.machine.addReader(id, SimulatedNode.key(id)) } }
         cluster.run(.seconds(8))
         cluster.checkSettled(topics: topics)
         #expect(cluster.problems.isEmpty)
@@ -49,7 +53,7 @@ struct RandomScheduleTests {
         for node in cluster.nodes { node.isPaused = false }
         cluster.startEngine()
         if cluster.alive.isEmpty { cluster.start() }
-        for id in topics { cluster.alive[0].want(id) }
+        for id in topics { cluster.alive[0].addInterest(id) }
         cluster.run(.seconds(25))
         cluster.checkSettled(topics: topics)
         return cluster
@@ -96,7 +100,7 @@ struct RandomScheduleTests {
     @Test(arguments: [false, true])
     func sessionOfARemovedOwnerContinues(isPaused: Bool) throws {
         let cluster = SimulatedCluster(nodes: 3, seed: 5, loss: 20)
-        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        for id in topics { for node in cluster.nodes { node.machine.addReader(id, SimulatedNode.key(id)) } }
         cluster.run(.seconds(5))
         let sessions = cluster.upstream.opened
         for _ in 0..<2 {
@@ -241,7 +245,7 @@ struct RandomScheduleTests {
     @Test
     func leavingMemberHandsOverAtOnce() throws {
         let cluster = SimulatedCluster(nodes: 3, seed: 7, loss: 0)
-        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        for id in topics { for node in cluster.nodes { node.machine.addReader(id, SimulatedNode.key(id)) } }
         cluster.run(.seconds(4))
         let owner = try #require(cluster.nodes.first { !$0.carried.isEmpty })
         cluster.perform(owner.machine.leave(), owner)
@@ -256,7 +260,7 @@ struct RandomScheduleTests {
     @Test
     func figuresShowOwnersTakeoversAndOtherConfigurations() throws {
         let cluster = SimulatedCluster(nodes: 3, seed: 11, loss: 0)
-        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        for id in topics { for node in cluster.nodes { node.machine.addReader(id, SimulatedNode.key(id)) } }
         cluster.run(.seconds(4))
         #expect(cluster.differences.isEmpty)
         cluster.nodes[2].machine.configurationChanged(5)
@@ -276,7 +280,7 @@ struct RandomScheduleTests {
     @Test
     func memberWithASilentConnectionOpensAnother() {
         let cluster = SimulatedCluster(nodes: 3, seed: 13, loss: 0)
-        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        for id in topics { for node in cluster.nodes { node.machine.addReader(id, SimulatedNode.key(id)) } }
         cluster.run(.seconds(4))
         let node = cluster.nodes[0]
         let connection = node.connection
@@ -313,7 +317,7 @@ struct RandomScheduleTests {
     @Test(arguments: 0..<20 as Range<UInt64>)
     func memberServesAgainOnceItHasReadWhatItMissed(seed: UInt64) {
         let cluster = SimulatedCluster(nodes: 3, seed: seed, loss: 0)
-        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        for id in topics { for node in cluster.nodes { node.machine.addReader(id, SimulatedNode.key(id)) } }
         cluster.run(.seconds(4))
         let node = cluster.nodes[0]
         for _ in 0..<50 {
@@ -332,7 +336,7 @@ struct RandomScheduleTests {
     @Test(arguments: [1, 3, 6] as [Int])
     func memberThatJoinsWhileTheEngineIsPausedBeginsNoEpoch(seconds: Int) {
         let cluster = SimulatedCluster(nodes: 3, seed: 17, loss: 0)
-        for id in topics { for node in cluster.nodes { node.machine.hold(id, SimulatedNode.key(id)) } }
+        for id in topics { for node in cluster.nodes { node.machine.addReader(id, SimulatedNode.key(id)) } }
         cluster.run(.seconds(4))
         let epoch = cluster.nodes[0].machine.ledger?.epoch
         let node = cluster.start()
@@ -368,12 +372,12 @@ struct RandomScheduleTests {
     @Test
     func subscriptionWithoutReadersEnds() {
         let cluster = SimulatedCluster(nodes: 2, seed: 3, loss: 0)
-        for node in cluster.nodes { node.machine.hold("a", SimulatedNode.key("a")) }
+        for node in cluster.nodes { node.machine.addReader("a", SimulatedNode.key("a")) }
         cluster.run(.seconds(4))
-        for node in cluster.nodes { node.machine.release("a", at: cluster.now) }
+        for node in cluster.nodes { node.machine.removeReader("a", at: cluster.now) }
         cluster.run(.seconds(12))
         #expect(cluster.nodes.allSatisfy { $0.carried.isEmpty && $0.machine.ledger?.topics.isEmpty == true })
-        cluster.nodes[1].machine.hold("a", SimulatedNode.key("a"))
+        cluster.nodes[1].machine.addReader("a", SimulatedNode.key("a"))
         cluster.run(.seconds(2))
         cluster.checkSettled(topics: ["a"])
         #expect(cluster.problems.isEmpty)

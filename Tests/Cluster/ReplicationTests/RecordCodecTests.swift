@@ -73,15 +73,15 @@ struct RecordCodecTests {
 
     @Test(arguments: changes)
     func changeIsReadAsItWasWritten(change: Change) throws {
-        let record = ClusterRecord.change(change, tenure: 300)
+        let record = ClusterRecord.change(change, term: 300)
         let read = try ClusterRecord.read(record.body[...]) { _ in Self.layout }
         #expect(read == record)
     }
 
     @Test(arguments: [
         ClusterRecord.session(client: "c", OfferedUpstreamSession(content: [0, 255], processed: 300)),
-        .session(client: "c", nil), .upstreamNumber(id: "s", tenure: 300, number: 7),
-        .numberedChange(.subscription("s", .event(.endOfSnapshot(itemPos: 2))), tenure: 9, number: 300),
+        .session(client: "c", nil), .upstreamNumber(id: "s", term: 300, number: 7),
+        .numberedChange(.subscription("s", .event(.endOfSnapshot(itemPos: 2))), term: 9, number: 300),
     ])
     func recordOfASessionIsReadAsItWasWritten(record: ClusterRecord) throws {
         let body = record.body
@@ -94,7 +94,7 @@ struct RecordCodecTests {
 
     @Test(arguments: changes)
     func everyShorterRecordIsRejected(change: Change) {
-        let body = ClusterRecord.change(change, tenure: 1).body
+        let body = ClusterRecord.change(change, term: 1).body
         for count in body.indices {
             let read = try? ClusterRecord.read(body[..<count]) { _ in Self.layout }
             #expect(read == nil)

@@ -45,7 +45,7 @@ struct SharedCreditsTests {
     @Test(arguments: [
         claim(credits(1, sessions: 1, items: 300), isOptional: true, number: 300),
         .credit(.release(upstream: "demo", credits(3, items: 700))),
-        .credit(.yield(upstream: "demo", .none, claim: 1_000)),
+        .credit(.answer(upstream: "demo", .none, claim: 1_000)),
         .credit(.declare(upstream: "demo", credits(3), limits: credits(4, sessions: 5, items: 6))),
     ])
     func recordIsReadAsItWasWritten(record: ClusterRecord) throws {
@@ -75,10 +75,10 @@ struct SharedCreditsTests {
         #expect(ledger.awaits(1, for: position, of: "demo") && ledger.awaits(2, for: position, of: "demo"))
         let snapshot = ClusterSnapshot(created: "g", ledger: ledger, tables: [:])
         #expect(try ClusterSnapshot(snapshot.bytes(in: 2)) == snapshot)
-        let first = ClusterRecord.credit(.yield(upstream: "demo", Self.credits(2), claim: position))
+        let first = ClusterRecord.credit(.answer(upstream: "demo", Self.credits(2), claim: position))
         #expect(Self.apply(first, by: 1, &ledger).isEmpty)
         var refused = ledger
-        let none = ClusterRecord.credit(.yield(upstream: "demo", .none, claim: position))
+        let none = ClusterRecord.credit(.answer(upstream: "demo", .none, claim: position))
         #expect(Self.apply(none, by: 2, &refused) == [.decided(.credits(7), by: 3, .refused)])
         #expect(refused.freeCredits(of: "demo").subscriptions == 2)
         // The death of the other member is an answer, too, and frees what it had.
@@ -101,9 +101,9 @@ struct SharedCreditsTests {
         var ledger = Self.ledger()
         func key(_ id: String) -> SharedTopicKey { SimulatedNode.key(id) }
         // Without a claim, it is not known what the members have.
-        #expect(!Self.apply(.want(id: "a", key("a")), by: 1, &ledger).contains { $0.isCredit })
+        #expect(!Self.apply(.addInterest(id: "a", key("a")), by: 1, &ledger).contains { $0.isCredit })
         _ = Self.apply(Self.claim(Self.credits(9, sessions: 1)), by: 3, &ledger)
-        let effects = Self.apply(.want(id: "b", key("b")), by: 2, &ledger)
+        let effects = Self.apply(.addInterest(id: "b", key("b")), by: 2, &ledger)
         let owner = try #require(ledger.topics["b"]?.owner)
         #expect(effects.contains(.credited(upstream: "demo", Self.credits(1, items: 1), to: owner)))
         // All subscriptions are taken: the owner of the next one has to claim them.
@@ -112,12 +112,12 @@ struct SharedCreditsTests {
 
     @Test func anOwnerWithoutASessionLosesItsSubscriptionsToOneThatHasOne() throws {
         var ledger = Self.ledger()
-        _ = Self.apply(.want(id: "a", SimulatedNode.key("a")), by: 1, &ledger)
+        _ = Self.apply(.addInterest(id: "a", SimulatedNode.key("a")), by: 1, &ledger)
         let owner = try #require(ledger.topics["a"]?.owner)
         let other: UInt64 = owner == 1 ? 2 : 1
         _ = Self.apply(Self.claim(Self.credits(1, sessions: 2)), by: other, &ledger)
         _ = Self.apply(Self.claim(Self.credits(1, sessions: 1), number: 5), by: owner, &ledger)
-        let answer = ClusterRecord.credit(.yield(upstream: "demo", .none, claim: ledger.position))
+        let answer = ClusterRecord.credit(.answer(upstream: "demo", .none, claim: ledger.position))
         let effects = Self.apply(answer, by: other, &ledger)
         #expect(effects.contains(.assigned("a")) && effects.last == .decided(.credits(5), by: owner, .refused))
         #expect(ledger.topics["a"]?.owner == other)

@@ -140,7 +140,7 @@ struct SharedQuotasTests {
         let definition = StreamDefinition(request: StreamRequest(sources: [.subscription("s1")]), shared: ["s1": key])
         let stream = ResourceSpecification(group: "t1", upstream: nil, owner: "key:a", content: definition.bytes)
         ledger.apply(.stream(.prepare(id: "t1", stream)), by: 1, &effects)
-        ledger.apply(.change(.subscription("s2", .added(properties)), tenure: 0), by: 1, &effects)
+        ledger.apply(.change(.subscription("s2", .added(properties)), term: 0), by: 1, &effects)
         let posted = ResourceSpecification(group: "s2", upstream: nil, owner: "key:a", content: [])
         ledger.apply(.specify(id: "s2", posted), by: 1, &effects)
         let demands = [Self.demand("s1", 1), Self.demand("s2", 2), Self.demand("s3", 2)]

@@ -17,10 +17,10 @@ struct SharedRatesTests {
     @Test func aMemberAloneHasTheWholeRate() {
         var rates = SharedRates()
         _ = rates.report(members: 1, isReachable: true, at: Self.start)
-        let verdicts = (0..<4).map { _ in rates.take("a", rate: 2, burst: 3, at: Self.start) }
-        #expect(verdicts.map(\.isAdmitted) == [true, true, true, false])
-        #expect(verdicts.map(\.remaining) == [2, 1, 0, 0])
-        #expect(verdicts[3].wait == .seconds(0.5))
+        let decisions = (0..<4).map { _ in rates.take("a", rate: 2, burst: 3, at: Self.start) }
+        #expect(decisions.map(\.isAdmitted) == [true, true, true, false])
+        #expect(decisions.map(\.remaining) == [2, 1, 0, 0])
+        #expect(decisions[3].wait == .seconds(0.5))
         let next = rates.take("a", rate: 2, burst: 3, at: Self.start + .milliseconds(500))
         #expect(next.isAdmitted)
     }
@@ -30,8 +30,8 @@ struct SharedRatesTests {
         _ = rates.report(members: 2, isReachable: true, at: Self.start)
         let use = RateUse(name: "a", rate: 1, burst: 10, admitted: 10, attempts: 10)
         rates.heard([use], from: 7, at: Self.start)
-        let verdict = rates.take("a", rate: 1, burst: 10, at: Self.start)
-        #expect(!verdict.isAdmitted)
+        let decision = rates.take("a", rate: 1, burst: 10, at: Self.start)
+        #expect(!decision.isAdmitted)
         let later = rates.take("a", rate: 1, burst: 10, at: Self.start + .seconds(10))
         #expect(later.isAdmitted)
     }
@@ -53,8 +53,8 @@ struct SharedRatesTests {
     @Test func furtherNamesShareABucketThatIsNotReported() {
         var rates = SharedRates(maxBuckets: 2)
         for name in ["a", "b"] { _ = rates.take(name, rate: 1, burst: 1, at: Self.start) }
-        let verdicts = ["c", "d"].map { rates.take($0, rate: 1, burst: 1, at: Self.start).isAdmitted }
-        #expect(verdicts == [true, false])
+        let decisions = ["c", "d"].map { rates.take($0, rate: 1, burst: 1, at: Self.start).isAdmitted }
+        #expect(decisions == [true, false])
         let names = rates.report(members: 1, isReachable: true, at: Self.start).map(\.name)
         #expect(names.sorted() == ["a", "b"])
         // Full buckets make room, once they are not hot.

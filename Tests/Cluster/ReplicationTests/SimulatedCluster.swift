@@ -320,13 +320,13 @@ final class SimulatedCluster {
                 epochs.insert(epoch)
                 node.hub.restart(epoch: epoch, at: position, loading: snapshot, withWindows: withWindows)
             case .inherit(let id, let specification): node.inherit(id, specification)
-            case .surrender(let id): node.surrender(id)
+            case .releaseResource(let id): node.release(id)
             case .openOutbox: node.open()
             case .closeOutbox: node.outbox.close()
             case .written(let records): node.confirm(records)
-            case .carry(let id, let key, let tenure): node.carry(id, key, tenure: tenure)
+            case .carry(let id, let key, let term): node.carry(id, key, term: term)
             case .adopt(let session): node.adopt(session)
-            case .reactivate, .credit, .yieldCredits, .forfeitCredits, .closeTicketStream, .closeTickets: break
+            case .reactivate, .credit, .releaseUnusedCredits, .keepUsedCredits, .closeTicketStream, .closeTickets: break
             case .reportOtherConfiguration(let info): differences.append("\(node.number): \(info.name)")
             case .reportDivergence(let divergence): divergences.append(divergence)
             case .reportRefusal: refused.append(node.number)
@@ -336,7 +336,7 @@ final class SimulatedCluster {
             case .left: node.hasLeft = true
             case .report(let subject, let outcome): report(subject, outcome, node)
             case .inheritStream(let id, _): node.streams.insert(id)
-            case .surrenderStream(let id):
+            case .releaseStream(let id):
                 node.streams.remove(id)
                 node.openStreams.remove(id)
             }
@@ -461,7 +461,7 @@ final class SimulatedCluster {
         if ledger.members.count != alive.count {
             problems.append("\(ledger.members.count) members of \(alive.count)")
         }
-        for (id, topic) in ledger.topics where !topic.wantedBy.allSatisfy({ ledger.members[$0] != nil }) {
+        for (id, topic) in ledger.topics where !topic.interested.allSatisfy({ ledger.members[$0] != nil }) {
             problems.append("\(id) is wanted by a member that is gone")
         }
         let subscribed = upstream.subscriptions(readBy: alive.map(\.number))

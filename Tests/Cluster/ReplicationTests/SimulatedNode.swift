@@ -172,10 +172,10 @@ final class SimulatedNode {
     // MARK: - Shared subscriptions
 
     /// A reader of a shared subscription comes, unless there is one.
-    func want(_ id: String) { if read.insert(id).inserted { machine.hold(id, Self.key(id)) } }
+    func addInterest(_ id: String) { if read.insert(id).inserted { machine.addReader(id, Self.key(id)) } }
 
     /// The reader of a shared subscription leaves.
-    func unwant(_ id: String) { if read.remove(id) != nil { machine.release(id, at: now()) } }
+    func removeInterest(_ id: String) { if read.remove(id) != nil { machine.removeReader(id, at: now()) } }
 
     // MARK: - Resources
 
@@ -226,9 +226,9 @@ final class SimulatedNode {
         _ = outbox.append(.subscription(SubscriptionID(id), .added(Self.key(id).properties)))
     }
 
-    func surrender(_ id: String) {
+    func release(_ id: String) {
         guard resources.remove(id) != nil else { return }
-        outbox.surrender(id)
+        outbox.release(id)
         _ = outbox.append(.subscription(SubscriptionID(id), .removed))
     }
 

@@ -75,9 +75,9 @@ extension SimulatedNode {
         SubscriptionLayout(itemNames: [id], fieldNames: ["number"], fieldCount: 1)
     }
 
-    func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64) {
+    func carry(_ id: String, _ key: SharedTopicKey, term: UInt64) {
         drop(id)
-        outbox.begin(id, tenure: tenure)
+        outbox.begin(id, term: term)
         let group = machine.ledger?.group(of: id, key) ?? 0
         if clients[group] == nil { clients[group] = makeClient() }
         carried[id] = Self.layout(of: id)
@@ -100,7 +100,7 @@ extension SimulatedNode {
     func adopt(_ inherited: InheritedSession) {
         for topic in inherited.topics {
             drop(topic.id)
-            outbox.begin(topic.id, tenure: topic.tenure)
+            outbox.begin(topic.id, term: topic.term)
         }
         outbox.adopt(client: inherited.client, .disconnectedTryingRecovery)
         let name = String(decoding: inherited.session.content, as: UTF8.self)
@@ -112,7 +112,7 @@ extension SimulatedNode {
                 _ = outbox.append(.subscription(SubscriptionID(topic.id), .carried(by: nil)))
             }
             _ = outbox.append(.client(ClientID(inherited.client), .removed))
-            for topic in inherited.topics { carry(topic.id, topic.key, tenure: topic.tenure) }
+            for topic in inherited.topics { carry(topic.id, topic.key, term: topic.term) }
             return
         }
         session.reader = number
@@ -128,7 +128,7 @@ extension SimulatedNode {
 
     /// Leaves all sessions to other nodes.
     func dropAll() {
-        for client in clients.values { outbox.surrender(client.id) }
+        for client in clients.values { outbox.release(client.id) }
         clients = [:]
         for id in carried.keys.sorted() { drop(id) }
     }

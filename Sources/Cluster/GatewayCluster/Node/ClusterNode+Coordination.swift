@@ -137,7 +137,7 @@ extension ClusterNode: Coordination {
 
     func join(_ key: SharedKey, in pool: SessionPool) throws(PoolError) -> JoinedSubscription {
         let (upstream, properties) = (key.session.upstream, key.properties)
-        let (id, isNew) = hold(SharedTopicKey(upstream: upstream, properties: properties))
+        let (id, isNew) = addReader(of: SharedTopicKey(upstream: upstream, properties: properties))
         return JoinedSubscription(
             id: id,
             upstream: upstream,
@@ -147,5 +147,5 @@ extension ClusterNode: Coordination {
         )
     }
 
-    func leave(_ subscription: JoinedSubscription, in pool: SessionPool) { release(subscription.id) }
+    func leave(_ subscription: JoinedSubscription, in pool: SessionPool) { removeReader(of: subscription.id) }
 }

@@ -42,7 +42,7 @@ extension ClusterNode {
     func adopt(_ inherited: InheritedSession, _ applier: inout ClusterApplier) {
         shared.withLock { $0.counters.adopting(inherited.client) }
         reports.withLock { reports in
-            for topic in inherited.topics { reports.outbox.begin(topic.id, tenure: topic.tenure) }
+            for topic in inherited.topics { reports.outbox.begin(topic.id, term: topic.term) }
             reports.outbox.adopt(client: inherited.client, .disconnectedTryingRecovery)
         }
         do {
@@ -59,7 +59,7 @@ extension ClusterNode {
                 take(.subscription(SubscriptionID(topic.id), .carried(by: nil)))
             }
             take(.client(ClientID(inherited.client), .removed))
-            for topic in inherited.topics { carry(topic.id, topic.key, tenure: topic.tenure, &applier) }
+            for topic in inherited.topics { carry(topic.id, topic.key, term: topic.term, &applier) }
         }
     }
 
@@ -77,7 +77,7 @@ extension ClusterNode {
     /// Releases all upstream subscriptions. The sessions that other members can continue are left to them.
     func dropAll(_ applier: inout ClusterApplier) {
         for client in pool?.transferableClients ?? [] {
-            reports.withLock { $0.outbox.surrender(client.rawValue) }
+            reports.withLock { $0.outbox.release(client.rawValue) }
         }
         applier.dropAll(in: pool)
     }
@@ -90,8 +90,8 @@ extension ClusterNode {
     // MARK: - Upstream subscriptions
 
     func reactivate(_ id: String, _ applier: inout ClusterApplier) {
-        guard let tenure = reports.withLock({ $0.outbox.tenure(of: id) }) else { return }
-        open(id, tenure: tenure, &applier) { $0.reactivate(id, in: $1) }
+        guard let term = reports.withLock({ $0.outbox.term(of: id) }) else { return }
+        open(id, term: term, &applier) { $0.reactivate(id, in: $1) }
     }
 
     func drop(_ id: String, _ applier: inout ClusterApplier) {
@@ -99,10 +99,10 @@ extension ClusterNode {
         applier.drop(id, in: pool)
     }
 
-    func carry(_ id: String, _ key: SharedTopicKey, tenure: UInt64, _ applier: inout ClusterApplier) {
-        reports.withLock { $0.outbox.begin(id, tenure: tenure) }
+    func carry(_ id: String, _ key: SharedTopicKey, term: UInt64, _ applier: inout ClusterApplier) {
+        reports.withLock { $0.outbox.begin(id, term: term) }
         let group = self.group(of: id, key)
-        open(id, tenure: tenure, &applier) { $0.carry(id, key, group: group, in: $1) }
+        open(id, term: term, &applier) { $0.carry(id, key, group: group, in: $1) }
     }
 
     /// The upstream subscription cannot be opened: streams receive the event of a refused subscription.

@@ -52,8 +52,8 @@ final class ClusterNode: Sendable {
         case logInspected(LogGeneration, Int)
         case fetched(Result<[StoredFrame], any Error>, Int)
         case state([UInt8])
-        /// There may be credits for a shared subscription that this member owns in a tenure.
-        case reopen(String, tenure: UInt64, ended: @Sendable () -> Void)
+        /// There may be credits for a shared subscription that this member owns in a term.
+        case reopen(String, term: UInt64, ended: @Sendable () -> Void)
         case left
     }
 
@@ -219,8 +219,8 @@ final class ClusterNode: Sendable {
         case .state(let bytes):
             guard let snapshot = try? ClusterSnapshot(bytes) else { return [] }
             return state.withLock { $0.machine.stateArrived(snapshot, at: now) }
-        case .reopen(let id, let tenure, let ended):
-            open(id, tenure: tenure, &applier) { $0.reactivate(id, in: $1) }
+        case .reopen(let id, let term, let ended):
+            open(id, term: term, &applier) { $0.reactivate(id, in: $1) }
             ended()
             return []
         case .left:
@@ -263,19 +263,19 @@ final class ClusterNode: Sendable {
                 report(epochAt: position, windowsAfter: first ?? position)
                 applier.restart(epoch, position, kept, snapshot, withWindows: withWindows, isDegraded: isAlone)
             case .inherit(let id, let specification): inherit(id, specification)
-            case .surrender(let id): surrender(id)
+            case .releaseResource(let id): releaseResource(id)
             case .openOutbox: reportAll()
             case .closeOutbox(let uncertain): stopReporting(uncertain: uncertain)
             case .written(let records): written(records)
             case .credit(let upstream, let given): credit(upstream, given)
-            case .yieldCredits(let upstream, let claim): yieldCredits(upstream, claim: claim)
-            case .forfeitCredits: forfeitCredits()
+            case .releaseUnusedCredits(let upstream, let claim): releaseUnusedCredits(upstream, claim: claim)
+            case .keepUsedCredits: keepUsedCredits()
             case .report(let subject, let outcome): decided(subject, outcome)
             case .inheritStream(let id, let specification): streams?.inherit(id, specification)
-            case .surrenderStream(let id): streams?.surrender(id)
+            case .releaseStream(let id): streams?.release(id)
             case .closeTicketStream(let key): closeTicketStream(key)
             case .closeTickets(let gone): closeTickets(of: gone)
-            case .carry(let id, let key, let tenure): carry(id, key, tenure: tenure, &applier)
+            case .carry(let id, let key, let term): carry(id, key, term: term, &applier)
             case .reactivate(let id): reactivate(id, &applier)
             case .adopt(let session): adopt(session, &applier)
             case .drop(let id): drop(id, &applier)

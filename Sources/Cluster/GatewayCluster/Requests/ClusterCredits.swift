@@ -100,12 +100,12 @@ extension ClusterNode {
     }
 
     /// Another member needs credits: releases the unused ones.
-    func yieldCredits(_ upstream: String, claim: UInt64) {
+    func releaseUnusedCredits(_ upstream: String, claim: UInt64) {
         let reserved = shared.withLock { $0.credits.reserved(of: upstream) }
         let unused = pool?.changeCredits(of: upstream) { credits, used in
             credits.takeUnused(of: upstream, used: used, reserved: reserved)
         }
-        write(.credit(.yield(upstream: upstream, unused ?? .none, claim: claim)))
+        write(.credit(.answer(upstream: upstream, unused ?? .none, claim: claim)))
     }
 
     /// Releases credits that have not been used for a while.
@@ -122,7 +122,7 @@ extension ClusterNode {
     }
 
     /// Keeps only the credits that are in use, because other members may have the rest.
-    func forfeitCredits() {
+    func keepUsedCredits() {
         guard let pool else { return }
         for (upstream, _) in heldCredits {
             pool.changeCredits(of: upstream) { credits, used in credits.keep(used: used, of: upstream) }
@@ -148,26 +148,26 @@ extension ClusterNode {
 
     // MARK: - Uses
 
-    /// Opens a shared subscription that this member owns in this tenure, once there are credits for it.
+    /// Opens a shared subscription that this member owns in this term, once there are credits for it.
     func open(
         _ id: String,
-        tenure: UInt64,
+        term: UInt64,
         _ applier: inout ClusterApplier,
         _ open: (inout ClusterApplier, SessionPool?) -> PoolError?
     ) {
-        guard owns(id, tenure), let error = open(&applier, pool) else { return }
+        guard owns(id, term), let error = open(&applier, pool) else { return }
         guard case .creditsNeeded(let shortage) = error else { return failed(id, error) }
         obtain(shortage) { [self] decision in
             switch decision {
-            case .given(let ended): offer(.reopen(id, tenure: tenure, ended: ended))
-            case .refused(let error): if owns(id, tenure) { failed(id, error) }
-            case .unknown: retry { self.offer(.reopen(id, tenure: tenure, ended: {})) }
+            case .given(let ended): offer(.reopen(id, term: term, ended: ended))
+            case .refused(let error): if owns(id, term) { failed(id, error) }
+            case .unknown: retry { self.offer(.reopen(id, term: term, ended: {})) }
             }
         }
     }
 
-    private func owns(_ id: String, _ tenure: UInt64) -> Bool {
-        reports.withLock { $0.outbox.tenure(of: id) } == tenure
+    private func owns(_ id: String, _ term: UInt64) -> Bool {
+        reports.withLock { $0.outbox.term(of: id) } == term
     }
 
     /// Activates a subscription that this member has inherited, once there are credits for it. Without credits it remains

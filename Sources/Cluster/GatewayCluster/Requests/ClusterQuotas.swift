@@ -246,7 +246,7 @@ extension ClusterNode {
     func releaseClaims(of stream: String) { changeClaims { $0.endUses(of: stream) } }
 
     /// This member cannot create a resource that it has inherited: frees what the log has moved to this member with it.
-    func disown(_ units: [QuotaUnit]) { changeClaims { $0.disown(units) } }
+    func releaseInherited(_ units: [QuotaUnit]) { changeClaims { $0.releaseInherited(units) } }
 
     // MARK: - Subscriptions
 

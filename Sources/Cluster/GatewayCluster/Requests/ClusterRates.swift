@@ -7,11 +7,11 @@ extension ClusterNode {
     /// Decides on one request of a name.
     func take(_ name: String, rate: Double, burst: Double) -> TokenBucket.Verdict {
         let now = clock()
-        let verdict = shared.withLock { $0.rates.take(name, rate: rate, burst: burst, at: now) }
+        let decision = shared.withLock { $0.rates.take(name, rate: rate, burst: burst, at: now) }
         return TokenBucket.Verdict(
-            isAdmitted: verdict.isAdmitted,
-            remaining: verdict.remaining,
-            wait: verdict.wait
+            isAdmitted: decision.isAdmitted,
+            remaining: decision.remaining,
+            wait: decision.wait
         )
     }
 

@@ -94,12 +94,12 @@ struct ClusterResources: Sendable {
     /// Removes a resource whose creation is not confirmed: a repeated request creates it again.
     private func discard(_ id: String) {
         if services.streamResources.entry(id) != nil {
-            return ClusterStreams(cluster: cluster, services: services).surrender(id)
+            return ClusterStreams(cluster: cluster, services: services).release(id)
         }
         switch cluster.holder(of: id) {
-        case .unknown, .own: surrender(id)
+        case .unknown, .own: release(id)
         // The log contains the resource already, and another member inherits it.
-        case .process, .none: cluster.surrender(id)
+        case .process, .none: cluster.releaseResource(id)
         }
     }
 

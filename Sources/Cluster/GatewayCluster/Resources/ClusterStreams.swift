@@ -224,7 +224,7 @@ struct ClusterStreams: Sendable {
             } catch {
                 cluster.logger.warning("cannot recreate a stream of a removed member", metadata: ["error": "\(error)"])
                 cluster.write(.stream(.remove(id: id, evenIfOpen: false)))
-                if let owner = specification.owner { cluster.disown(units(of: id, specification, owner)) }
+                if let owner = specification.owner { cluster.releaseInherited(units(of: id, specification, owner)) }
             }
         }
     }
@@ -237,9 +237,9 @@ struct ClusterStreams: Sendable {
 
     /// Gives up a stream that another member owns. If it is open, its last event is `closing`, and its client can resume
     /// it through the new owner.
-    func surrender(_ id: String) {
+    func release(_ id: String) {
         // At once, so that this member never declares the stream again. Releasing thousands of sources takes longer.
-        if let entry = services.streamResources.surrender(id) {
+        if let entry = services.streamResources.release(id) {
             cluster.addJob { opener.release(entry.joined, entry.clients, of: entry.owner) }
         } else {
             services.streams.close(id, reason: "moved")
@@ -258,7 +258,7 @@ struct ClusterStreams: Sendable {
         case .own,
             .unknown where !isSameEpoch:
             declareAgain(id)
-        case .unknown, .none, .process: surrender(id)
+        case .unknown, .none, .process: release(id)
         }
     }
 

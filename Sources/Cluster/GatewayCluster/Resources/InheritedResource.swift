@@ -73,7 +73,7 @@ extension ClusterResources {
     }
 
     /// Releases a resource that another member owns.
-    func surrender(_ id: String) {
+    func release(_ id: String) {
         try? services.pool.delete(SubscriptionID(id))
         try? services.pool.deleteClient(ClientID(id))
         cluster.resourceRemoved(id)
@@ -108,14 +108,14 @@ extension ClusterNode {
             resourceRemoved(id)
             resourceChanged(id)
             let ofOwner = specification.owner.map { QuotaUnit.subscription(id, of: $0) }
-            disown([.createdSubscription(id), .dedicatedClient(id)] + [ofOwner].compactMap(\.self))
+            releaseInherited([.createdSubscription(id), .dedicatedClient(id)] + [ofOwner].compactMap(\.self))
         }
     }
 
     /// Releases a resource that another member owns, if this process has it.
-    func surrender(_ id: String) {
+    func releaseResource(_ id: String) {
         guard let resources, resources.services.has(id) else { return }
-        reports.withLock { $0.outbox.surrender(id) }
-        resources.surrender(id)
+        reports.withLock { $0.outbox.release(id) }
+        resources.release(id)
     }
 }

@@ -7,11 +7,11 @@ internal import SessionCore
 
 /// The streams of this member, and the shared subscriptions that they read.
 extension ClusterNode {
-    /// Adds a stream of a shared subscription, whose topic is added to the hub. Each call needs one call of `release`.
+    /// Adds a stream of a shared subscription, whose topic is added to the hub. Each call needs one call of `removeReader`.
     /// Returns the id of the topic, and whether the hub did not know it.
-    func hold(_ key: SharedTopicKey) -> (id: String, isNew: Bool) {
+    func addReader(of key: SharedTopicKey) -> (id: String, isNew: Bool) {
         let id = ids.id(of: key)
-        state.withLock { $0.machine.hold(id, key) }
+        state.withLock { $0.machine.addReader(id, key) }
         let topic = SubscriptionID(id)
         let isNew = !hub.knows(.subscription(topic))
         if isNew {
@@ -22,9 +22,9 @@ extension ClusterNode {
     }
 
     /// Removes a stream of a shared subscription.
-    func release(_ id: String) {
+    func removeReader(of id: String) {
         let now = clock()
-        state.withLock { $0.machine.release(id, at: now) }
+        state.withLock { $0.machine.removeReader(id, at: now) }
     }
 
     /// The wait of a stream for its conditions; nil if they hold. When they hold, the hub begins the stream; at the deadline,

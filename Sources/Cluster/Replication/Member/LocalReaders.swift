@@ -1,16 +1,16 @@
 internal import Primitives
 
-/// The shared subscriptions with local readers: which of them the log has as wanted by this member.
+/// The shared subscriptions with local readers: in which of them the log has an interest of this member.
 struct LocalReaders: Sendable {
-    private struct Hold: Sendable {
+    private struct Interest: Sendable {
         /// All return to `unknown` when the member is removed.
         enum Stage {
-            /// Its `want` was not appended yet. *Leaves to* `wanting`.
+            /// Its record was not appended yet. *Leaves to* `announced`.
             case unknown
-            /// Its `want` was appended and not read back yet. *Leaves to* `wanted`.
-            case wanting
-            /// Its `want` was read from the log.
-            case wanted
+            /// Its record was appended and not read back yet. *Leaves to* `inLog`.
+            case announced
+            /// Its record was read from the log.
+            case inLog
         }
 
         let key: SharedTopicKey
@@ -19,79 +19,79 @@ struct LocalReaders: Sendable {
         var idleSince: Moment?
     }
 
-    private var holds: [String: Hold] = [:]
-    /// The subscriptions whose `want` is to be appended.
+    private var interests: [String: Interest] = [:]
+    /// The subscriptions whose record is to be appended.
     private(set) var new: [String] = []
 
     /// The subscriptions.
-    var ids: Set<String> { Set(holds.keys) }
+    var ids: Set<String> { Set(interests.keys) }
 
     /// A reader was added. Returns a record by which the owner subscribes again, if the server has refused or ended the
     /// subscription.
     mutating func added(_ id: String, _ key: SharedTopicKey, isRefused: Bool) -> [ClusterRecord] {
-        var hold = holds[id] ?? Hold(key: key)
-        hold.readers += 1
-        hold.idleSince = nil
-        holds[id] = hold
-        if hold.stage == .unknown { new.append(id) }
-        return hold.stage == .wanted && isRefused ? [.want(id: id, key)] : []
+        var interest = interests[id] ?? Interest(key: key)
+        interest.readers += 1
+        interest.idleSince = nil
+        interests[id] = interest
+        if interest.stage == .unknown { new.append(id) }
+        return interest.stage == .inLog && isRefused ? [.addInterest(id: id, key)] : []
     }
 
     /// A reader was removed.
     mutating func removed(_ id: String, at now: Moment) {
-        guard var hold = holds[id] else { return }
-        hold.readers -= 1
-        if hold.readers <= 0 { hold.idleSince = now }
-        holds[id] = hold
+        guard var interest = interests[id] else { return }
+        interest.readers -= 1
+        if interest.readers <= 0 { interest.idleSince = now }
+        interests[id] = interest
     }
 
-    /// Whether the log has the `want` of a subscription.
-    func isWanted(_ id: String) -> Bool { holds[id]?.stage == .wanted }
+    /// Whether the log has the record of a subscription.
+    func hasInterest(_ id: String) -> Bool { interests[id]?.stage == .inLog }
 
-    /// The log has a `want` of this member.
-    mutating func wanted(_ id: String) {
-        if holds[id]?.stage == .wanting { holds[id]?.stage = .wanted }
+    /// The log has a record of this member.
+    mutating func interestAdded(_ id: String) {
+        if interests[id]?.stage == .announced { interests[id]?.stage = .inLog }
     }
 
     /// The records of new subscriptions, to append now.
     mutating func declareNew() -> [ClusterRecord] {
         defer { new = [] }
-        return new.compactMap { holds[$0]?.stage == .unknown ? declare($0) : nil }
+        return new.compactMap { interests[$0]?.stage == .unknown ? declare($0) : nil }
     }
 
     /// The records of all subscriptions, to append now: the member joins.
     mutating func declareAll() -> [ClusterRecord] {
         new = []
-        return holds.keys.sorted().compactMap { declare($0) }
+        return interests.keys.sorted().compactMap { declare($0) }
     }
 
     private mutating func declare(_ id: String) -> ClusterRecord? {
-        holds[id]?.stage = .wanting
-        return holds[id].map { .want(id: id, $0.key) }
+        interests[id]?.stage = .announced
+        return interests[id].map { .addInterest(id: id, $0.key) }
     }
 
     /// The member was removed: the log has none of its records.
     mutating func reset() {
-        for id in holds.keys { holds[id]?.stage = .unknown }
+        for id in interests.keys { interests[id]?.stage = .unknown }
     }
 
     /// Drops the subscriptions without readers for a time; returns their records.
     mutating func dropIdle(after linger: Duration, at now: Moment) -> [ClusterRecord] {
         var records: [ClusterRecord] = []
-        for (id, hold) in holds.sorted(by: { $0.key < $1.key }) {
-            guard let since = hold.idleSince, now - since >= linger, hold.stage != .wanting else { continue }
-            if hold.stage == .wanted { records.append(.unwant(id: id)) }
-            holds[id] = nil
+        for (id, interest) in interests.sorted(by: { $0.key < $1.key }) {
+            guard let since = interest.idleSince, now - since >= linger, interest.stage != .announced else { continue }
+            if interest.stage == .inLog { records.append(.removeInterest(id: id)) }
+            interests[id] = nil
         }
         return records
     }
 }
 
-/// The shared subscriptions that this member owns, and since when no member wants them.
+/// The shared subscriptions that this member owns, and since when no member has an interest in them.
 struct CarriedTopics: Sendable {
     /// The subscriptions.
     private(set) var ids: Set<String> = []
-    private var unwantedSince: [String: Moment] = [:]
+    private var idleSince: [String: Moment] = [:]
     /// The subscriptions whose `retire` was appended.
     private var retiring: Set<String> = []
 
@@ -101,28 +101,28 @@ struct CarriedTopics: Sendable {
     /// Another member owns a subscription; false if it did before.
     mutating func remove(_ id: String) -> Bool { ids.remove(id) != nil }
 
-    /// No member wants a subscription any more.
-    mutating func unwanted(_ id: String, at now: Moment) {
-        if ids.contains(id), unwantedSince[id] == nil { unwantedSince[id] = now }
+    /// No member has an interest in a subscription any more.
+    mutating func interestRemoved(_ id: String, at now: Moment) {
+        if ids.contains(id), idleSince[id] == nil { idleSince[id] = now }
     }
 
-    /// A member wants a subscription, or it has ended.
-    mutating func wantedOrOver(_ id: String) {
-        unwantedSince[id] = nil
+    /// A member has an interest in a subscription, or the subscription has ended.
+    mutating func interestAddedOrOver(_ id: String) {
+        idleSince[id] = nil
         retiring.remove(id)
     }
 
-    /// The records that end the subscriptions which no member has wanted for a time.
+    /// The records that end the subscriptions in which no member has had an interest for a time.
     mutating func retire(_ topics: [String: ClusterLedger.SharedTopic], after linger: Duration, at now: Moment)
         -> [ClusterRecord]
     {
         var records: [ClusterRecord] = []
-        for (id, since) in unwantedSince.sorted(by: { $0.key < $1.key }) where now - since >= linger {
-            guard let topic = topics[id], topic.wantedBy.isEmpty, ids.contains(id) else {
-                unwantedSince[id] = nil
+        for (id, since) in idleSince.sorted(by: { $0.key < $1.key }) where now - since >= linger {
+            guard let topic = topics[id], topic.interested.isEmpty, ids.contains(id) else {
+                idleSince[id] = nil
                 continue
             }
-            if retiring.insert(id).inserted { records.append(.retire(id: id, tenure: topic.tenure)) }
+            if retiring.insert(id).inserted { records.append(.retire(id: id, term: topic.term)) }
         }
         return records
     }

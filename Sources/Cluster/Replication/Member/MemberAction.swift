@@ -27,13 +27,13 @@ package enum MemberAction: Sendable, Equatable {
     /// Create a resource that another member owned, and own it from now on.
     case inherit(String, ResourceSpecification)
     /// Release a resource that another member owns now. Its release is not reported to the log.
-    case surrender(String)
+    case releaseResource(String)
     /// This member may have more open on an upstream.
     case credit(upstream: String, UpstreamCredits)
     /// Release the credits of an upstream that this member does not use, and answer the claim at a position.
-    case yieldCredits(upstream: String, claim: UInt64)
+    case releaseUnusedCredits(upstream: String, claim: UInt64)
     /// Keep only the credits that are in use: other members may have the rest.
-    case forfeitCredits
+    case keepUsedCredits
     /// The log decided what a request of this member waits for.
     case report(RecordSubject, RecordOutcome)
     /// Create a prepared stream that another member owned, and own it from now on.
@@ -43,7 +43,7 @@ package enum MemberAction: Sendable, Equatable {
     /// Report that the streams which tickets have opened on a removed member have closed.
     case closeTickets(of: UInt64)
     /// Release a prepared stream that another member owns now.
-    case surrenderStream(String)
+    case releaseStream(String)
     /// The member's own reports are written from now on; all that its pool holds is to be reported.
     case openOutbox
     /// Stop writing the reports of this member's pool. The records that were not read from the log are void, except that
@@ -51,8 +51,8 @@ package enum MemberAction: Sendable, Equatable {
     case closeOutbox(uncertain: UInt64)
     /// The log has the records of the outbox up to this number.
     case written(UInt64)
-    /// Open the upstream subscription of a shared topic, in a tenure.
-    case carry(String, SharedTopicKey, tenure: UInt64)
+    /// Open the upstream subscription of a shared topic, in a term.
+    case carry(String, SharedTopicKey, term: UInt64)
     /// Continue a session of a removed member, with the shared subscriptions that it carries.
     case adopt(InheritedSession)
     /// Subscribe again after the server refused or ended the subscription.
@@ -81,8 +81,8 @@ package struct InheritedSession: Sendable, Equatable {
         package let id: String
         /// Its upstream and its properties.
         package let key: SharedTopicKey
-        /// The tenure of the new owner.
-        package let tenure: UInt64
+        /// The term of the new owner.
+        package let term: UInt64
         /// Its number in the session.
         package let number: UInt64
     }

@@ -136,7 +136,7 @@ extension MemberMachine {
         reader.missingSince = nil
         reader.restart(after: position)
         // This member may have been removed meanwhile.
-        let actions = resetMembership(isLogRead: false) + [.forfeitCredits]
+        let actions = resetMembership(isLogRead: false) + [.keepUsedCredits]
         phase = .loading(Loading(since: now, nextRequest: now, base: min(base ?? position, position), ending: epoch))
         return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
     }

@@ -149,16 +149,16 @@ extension MemberMachine {
         if let frame = entry.frame, frame.kind == .records, !formats.contains(frame.format) {
             return endReplay(isComplete: false, at: now)
         }
-        guard let verdict = replay?.ledger.apply(entry), let replay else { return [] }
+        guard let result = replay?.ledger.apply(entry), let replay else { return [] }
         var changes: [Change] = []
-        if case .taken(let effects) = verdict {
+        if case .taken(let effects) = result {
             changes = effects.compactMap { effect in if case .hub(let change) = effect { change } else { nil } }
         }
         let extend = MemberAction.extendWindows(changes, at: entry.position)
         let (own, other) = (replay.ledger.digest.value, replay.snapshot.ledger.digest.value)
         let isEnd = entry.position == replay.snapshot.ledger.position
         // The member that sent the snapshot is in the epoch, so it has read neither a gap nor the beginning of another one.
-        if verdict == .lost || verdict == .epochStarted || isEnd && own != other {
+        if result == .lost || result == .epochStarted || isEnd && own != other {
             return [extend] + diverged(LogDivergence(position: entry.position, own: own, other: other, member: nil))
         }
         return isEnd ? [extend] + endReplay(isComplete: true, at: now) : [extend]
@@ -203,16 +203,16 @@ extension MemberMachine {
         )
         phase = .following
         join()
-        return [restart] + surrenderFormerResources() + fetchIfBehind(at: now, always: true)
+        return [restart] + releaseFormerResources() + fetchIfBehind(at: now, always: true)
     }
 
     /// Releases the resources that this member owned earlier in the epoch: other members have inherited them, and may have
     /// deleted them. This member must not report them again.
-    private mutating func surrenderFormerResources() -> [MemberAction] {
+    private mutating func releaseFormerResources() -> [MemberAction] {
         defer { formerResources = nil }
         guard let formerResources, formerResources.epoch == ledger?.epoch else { return [] }
         return formerResources.areStreams.sorted { $0.key < $1.key }.map { id, isStream in
-            isStream ? .surrenderStream(id) : .surrender(id)
+            isStream ? .releaseStream(id) : .releaseResource(id)
         }
     }
 

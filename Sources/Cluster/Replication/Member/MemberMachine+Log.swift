@@ -68,9 +68,9 @@ extension MemberMachine {
         guard let resource = ledger?.specified[id] else { return [] }
         // A member that was removed while it was paused may have it still: it must not report it again when it joins.
         if resource.isOpen == nil {
-            return resource.owner == member ? [.inherit(id, resource.specification)] : [.surrender(id)]
+            return resource.owner == member ? [.inherit(id, resource.specification)] : [.releaseResource(id)]
         }
-        return resource.owner == member ? [.inheritStream(id, resource.specification)] : [.surrenderStream(id)]
+        return resource.owner == member ? [.inheritStream(id, resource.specification)] : [.releaseStream(id)]
     }
 
     mutating func memberJoined(_ joined: UInt64, _ now: Moment) -> [MemberAction] {
@@ -94,9 +94,9 @@ extension MemberMachine {
         joinSeen[gone] = nil
         removing.remove(gone)
         configurations[gone] = nil
-        for id in carried.ids { noteUnwanted(id, now) }
+        for id in carried.ids { noteInterest(id, now) }
         guard gone == member else { return [] }
-        let actions = resetMembership() + [.forfeitCredits]
+        let actions = resetMembership() + [.keepUsedCredits]
         if isLeaving { return actions + [.left] }
         join()
         return actions
@@ -106,8 +106,8 @@ extension MemberMachine {
         guard let topic = ledger?.topics[id] else { return [] }
         guard topic.owner == member else { return carried.remove(id) ? [.drop(id)] : [] }
         carried.add(id)
-        noteUnwanted(id, now)
-        return [.carry(id, topic.key, tenure: topic.tenure)]
+        noteInterest(id, now)
+        return [.carry(id, topic.key, term: topic.term)]
     }
 
     mutating func adopted(_ client: String, _ now: Moment) -> [MemberAction] {
@@ -118,26 +118,26 @@ extension MemberMachine {
             guard topic.owner == member, ledger.subscriptions[id]?.carrier == client,
                 let number = ledger.subscriptions[id]?.number
             else { return nil }
-            return InheritedSession.Topic(id: id, key: topic.key, tenure: topic.tenure, number: number)
+            return InheritedSession.Topic(id: id, key: topic.key, term: topic.term, number: number)
         }
         for topic in topics {
             carried.add(topic.id)
-            noteUnwanted(topic.id, now)
+            noteInterest(topic.id, now)
         }
         counters.takeovers += UInt64(topics.count)
         counters.adoptions += 1
         return [.adopt(InheritedSession(client: client, session: session, topics: topics))]
     }
 
-    mutating func wanted(_ id: String, by wanter: UInt64) -> [MemberAction] {
-        carried.wantedOrOver(id)
-        if wanter == member { readers.wanted(id) }
+    mutating func interestAdded(_ id: String, by other: UInt64) -> [MemberAction] {
+        carried.interestAddedOrOver(id)
+        if other == member { readers.interestAdded(id) }
         let isRefused = carried.ids.contains(id) && ledger?.subscriptions[id]?.isActive == false
         return isRefused ? [.reactivate(id)] : []
     }
 
-    mutating func noteUnwanted(_ id: String, _ now: Moment) {
-        if ledger?.topics[id]?.wantedBy.isEmpty == true { carried.unwanted(id, at: now) }
+    mutating func noteInterest(_ id: String, _ now: Moment) {
+        if ledger?.topics[id]?.interested.isEmpty == true { carried.interestRemoved(id, at: now) }
     }
 
     // MARK: - Writing

@@ -97,15 +97,15 @@ extension MemberMachine {
     // MARK: - Local readers
 
     /// A local reader of a shared subscription was added; streams may be opened on it once `isReady` is true.
-    package mutating func hold(_ id: String, _ key: SharedTopicKey) {
+    package mutating func addReader(_ id: String, _ key: SharedTopicKey) {
         writer.control += readers.added(id, key, isRefused: ledger?.subscriptions[id]?.isActive == false)
     }
 
-    /// Whether the log contains the `want` of this member for a shared subscription with local readers.
-    package func isReady(_ id: String) -> Bool { readers.isWanted(id) }
+    /// Whether the log has the interest of this member in a shared subscription with local readers.
+    package func isReady(_ id: String) -> Bool { readers.hasInterest(id) }
 
     /// A local reader of a shared subscription was removed.
-    package mutating func release(_ id: String, at now: Moment) { readers.removed(id, at: now) }
+    package mutating func removeReader(_ id: String, at now: Moment) { readers.removed(id, at: now) }
 
     /// Leaves the cluster: the subscriptions of this member are assigned to others at once.
     package mutating func leave() -> [MemberAction] {

@@ -175,9 +175,9 @@ package struct MemberMachine: ~Copyable, Sendable {
             return diverged(divergence)
         }
         history.bytes += entry.size
-        guard let verdict = ledger?.apply(entry), let digest = ledger?.digest else { return [] }
+        guard let result = ledger?.apply(entry), let digest = ledger?.digest else { return [] }
         digests.append(digest, at: position)
-        switch verdict {
+        switch result {
         case .taken(let effects):
             let written = ownFrameRead(entry, now)
             return perform(effects, of: entry, now) + written
@@ -235,21 +235,21 @@ package struct MemberMachine: ~Copyable, Sendable {
                 if isTakeover, ledger?.topics[id]?.owner == member { counters.takeovers += 1 }
                 actions += assigned(id, now)
             case .adopted(let client): actions += adopted(client, now)
-            case .wanted(let id, let wanter): actions += wanted(id, by: wanter)
-            case .unwanted(let id): noteUnwanted(id, now)
+            case .interestAdded(let id, let other): actions += interestAdded(id, by: other)
+            case .interestRemoved(let id): noteInterest(id, now)
             case .retired(let id, _):
-                carried.wantedOrOver(id)
+                carried.interestAddedOrOver(id)
                 if carried.remove(id) { actions.append(.drop(id)) }
             case .inherited(let id): actions += inherited(id)
-            case .refused(let id, let other): if other == member { actions.append(.surrender(id)) }
+            case .refused(let id, let other): if other == member { actions.append(.releaseResource(id)) }
             case .ticketMoved(let key, let loser): if loser == member { actions.append(.closeTicketStream(key)) }
             case .ticketsOrphaned(let gone): actions.append(.closeTickets(of: gone))
-            case .streamLost(let id, let loser): if loser == member { actions.append(.surrenderStream(id)) }
+            case .streamLost(let id, let loser): if loser == member { actions.append(.releaseStream(id)) }
             case .credited(let upstream, let credits, let owner):
                 if owner == member { actions.append(.credit(upstream: upstream, credits)) }
             case .creditsSought(let upstream, let claim):
                 if ledger?.awaits(member, for: claim, of: upstream) == true {
-                    actions.append(.yieldCredits(upstream: upstream, claim: claim))
+                    actions.append(.releaseUnusedCredits(upstream: upstream, claim: claim))
                 }
             case .decided(let subject, let writer, let outcome):
                 if writer == member { actions.append(.report(subject, outcome)) }

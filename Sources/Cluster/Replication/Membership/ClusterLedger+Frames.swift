@@ -4,10 +4,10 @@ internal import SessionCore
 /// The frames that count, and the effects of their records on the ledger.
 extension ClusterLedger {
     /// Applies the frame at the position that follows the last one.
-    package mutating func apply(_ stored: StoredFrame) -> Verdict { apply(LogEntry(stored)) }
+    package mutating func apply(_ stored: StoredFrame) -> FrameResult { apply(LogEntry(stored)) }
 
     /// Applies the message at the position that follows the last one.
-    mutating func apply(_ entry: LogEntry) -> Verdict {
+    mutating func apply(_ entry: LogEntry) -> FrameResult {
         position = entry.position
         digest.add(entry.sum, at: position)
         if entry.wrongSum != nil { return .damaged }
@@ -29,7 +29,7 @@ extension ClusterLedger {
         return .taken(applyRecords(frame))
     }
 
-    private mutating func begin(_ frame: ClusterFrame, _ entry: LogEntry) -> Verdict {
+    private mutating func begin(_ frame: ClusterFrame, _ entry: LogEntry) -> FrameResult {
         if frame.epoch == epoch || earlierEpochs.contains(frame.epoch) { return .again }
         guard frame.previous >= epochPosition else { return .stale }
         let earlier = (earlierEpochs + [epoch]).suffix(Self.remembered)
@@ -97,20 +97,20 @@ extension ClusterLedger {
             joined(member, &effects)
         case .remove(let gone):
             remove(gone, &effects)
-        case .want(let id, let key):
-            want(id, key, by: member, &effects)
-        case .unwant(let id):
-            if topics[id]?.wantedBy.remove(member) != nil { effects.append(.unwanted(id)) }
-        case .retire(let id, let tenure):
-            retire(id, tenure, by: member, &effects)
-        case .change(let change, let tenure):
-            apply(change, tenure, by: member, &effects)
-        case .numberedChange(let change, let tenure, let number):
-            apply(change, tenure, number, by: member, &effects)
+        case .addInterest(let id, let key):
+            addInterest(id, key, by: member, &effects)
+        case .removeInterest(let id):
+            if topics[id]?.interested.remove(member) != nil { effects.append(.interestRemoved(id)) }
+        case .retire(let id, let term):
+            retire(id, term, by: member, &effects)
+        case .change(let change, let term):
+            apply(change, term, by: member, &effects)
+        case .numberedChange(let change, let term, let number):
+            apply(change, term, number, by: member, &effects)
         case .session(let client, let session):
             if clients[client]?.owner == member { sessions[client] = session }
-        case .upstreamNumber(let id, let tenure, let number):
-            if owns(id, tenure, member) { subscriptions[id]?.number = number }
+        case .upstreamNumber(let id, let term, let number):
+            if owns(id, term, member) { subscriptions[id]?.number = number }
         case .specify(let id, let specification):
             specify(id, specification, by: member, &effects)
         case .ticket(let record):
@@ -136,18 +136,18 @@ extension ClusterLedger {
     ///   has none.
     private mutating func apply(
         _ change: Change,
-        _ tenure: UInt64,
+        _ term: UInt64,
         _ number: UInt64? = nil,
         by member: UInt64,
         _ effects: inout [LedgerEffect]
     ) {
-        guard isValid(change, tenure: tenure, by: member) else { return }
+        guard isValid(change, term: term, by: member) else { return }
         if let number, case .subscription(let id, .event) = change { processed(number, of: id.rawValue) }
         note(change, by: member)
         effects.append(.hub(change))
     }
 
-    private func isValid(_ change: Change, tenure: UInt64, by member: UInt64) -> Bool {
+    private func isValid(_ change: Change, term: UInt64, by member: UInt64) -> Bool {
         switch change {
         case .client(let id, .added): return clients[id.rawValue] == nil
         case .client(let id, .removed), .client(let id, .event): return clients[id.rawValue]?.owner == member
@@ -155,14 +155,14 @@ extension ClusterLedger {
         case .subscription(let id, .removed): return subscriptions[id.rawValue]?.owner == member
         case .subscription(let id, .carried(let client)):
             if let client, clients[client.rawValue]?.owner != member { return false }
-            return owns(id.rawValue, tenure, member)
+            return owns(id.rawValue, term, member)
         case .subscription(let id, .propertiesChanged), .subscription(let id, .activity), .subscription(let id, .event):
-            return owns(id.rawValue, tenure, member)
+            return owns(id.rawValue, term, member)
         }
     }
 
-    private func owns(_ id: String, _ tenure: UInt64, _ member: UInt64) -> Bool {
-        if let topic = topics[id] { return topic.owner == member && topic.tenure == tenure }
+    private func owns(_ id: String, _ term: UInt64, _ member: UInt64) -> Bool {
+        if let topic = topics[id] { return topic.owner == member && topic.term == term }
         return subscriptions[id]?.owner == member
     }
 

@@ -54,7 +54,7 @@ extension ClusterLedger {
 
     // MARK: - Shared subscriptions
 
-    mutating func want(
+    mutating func addInterest(
         _ id: String,
         _ key: SharedTopicKey,
         by member: UInt64,
@@ -62,7 +62,7 @@ extension ClusterLedger {
     ) {
         if topics[id] == nil {
             guard subscriptions[id] == nil else { return }
-            topics[id] = SharedTopic(key: key, owner: nil, tenure: position)
+            topics[id] = SharedTopic(key: key, owner: nil, term: position)
             subscriptions[id] = SubscriptionEntry(
                 properties: key.properties,
                 owner: nil,
@@ -76,8 +76,8 @@ extension ClusterLedger {
             ]
             assign(id, &effects)
         }
-        topics[id]?.wantedBy.insert(member)
-        effects.append(.wanted(id, by: member))
+        topics[id]?.interested.insert(member)
+        effects.append(.interestAdded(id, by: member))
     }
 
     /// Assigns a shared subscription, with its credits, to the owner of its group. If the group has none, the owner is the
@@ -91,7 +91,7 @@ extension ClusterLedger {
         guard let owner = present ?? Rendezvous.ranking(of: carriers, for: group).first else { return }
         ownedGroups[group, default: OwnedGroup(owner: owner, count: 0)].count += 1
         topics[id]?.owner = owner
-        topics[id]?.tenure = position
+        topics[id]?.term = position
         let properties = topic.key.properties
         assignCredits(for: properties, of: upstream, withSession: present == nil, to: owner, &effects)
         effects.append(.assigned(id))
@@ -113,11 +113,11 @@ extension ClusterLedger {
 
     mutating func retire(
         _ id: String,
-        _ tenure: UInt64,
+        _ term: UInt64,
         by member: UInt64,
         _ effects: inout [LedgerEffect]
     ) {
-        guard let topic = topics[id], topic.owner == member, topic.tenure == tenure, topic.wantedBy.isEmpty
+        guard let topic = topics[id], topic.owner == member, topic.term == term, topic.interested.isEmpty
         else { return }
         forget(topic, id)
         effects += [.hub(.subscription(SubscriptionID(id), .removed)), .retired(id, owner: member)]
@@ -152,7 +152,7 @@ extension ClusterLedger {
         credits.release(all: gone)
         let orphans = topics.keys.filter { topics[$0]?.owner == gone }.sorted()
         let inheritance = specified.filter { $0.value.owner == gone }.map(\.key)
-        for id in topics.keys { topics[id]?.wantedBy.remove(gone) }
+        for id in topics.keys { topics[id]?.interested.remove(gone) }
         for id in orphans { topics[id]?.owner = nil }
         ownedGroups = ownedGroups.filter { $0.value.owner != gone }
         var assignments: [LedgerEffect] = []

@@ -25,9 +25,9 @@ package struct ClusterLedger: Sendable, Equatable {
         /// The member that holds the upstream subscription; nil while no member can.
         package var owner: UInt64?
         /// The position at which the owner was assigned.
-        package var tenure: UInt64
+        package var term: UInt64
         /// The members that have readers.
-        package var wantedBy: Set<UInt64> = []
+        package var interested: Set<UInt64> = []
     }
 
     /// The state of a subscription, as far as the ledger needs it for its decisions.
@@ -113,7 +113,7 @@ package struct ClusterLedger: Sendable, Equatable {
     }
 
     /// The result of applying a frame.
-    package enum Verdict: Sendable, Equatable {
+    package enum FrameResult: Sendable, Equatable {
         /// It was applied, with these effects in order.
         case taken([LedgerEffect])
         /// A new epoch began; the ledger is empty otherwise.
@@ -148,9 +148,9 @@ package enum LedgerEffect: Sendable, Equatable {
     /// The session of a client has a new owner, with the shared subscriptions that the client carries.
     case adopted(client: String)
     /// A member has readers of a shared subscription.
-    case wanted(String, by: UInt64)
+    case interestAdded(String, by: UInt64)
     /// A member no longer has readers of a shared subscription.
-    case unwanted(String)
+    case interestRemoved(String)
     /// A shared subscription ended; `owner` owned it.
     case retired(String, owner: UInt64)
     /// A specified resource has a new owner, which the ledger contains.

@@ -181,8 +181,8 @@ package struct ClusterTimings: Sendable, Equatable {
     package var replay = Duration.seconds(2)
     /// How long the log keeps frames.
     package var window = Duration.seconds(60)
-    /// How long a member wants a shared subscription after its last local reader, and how long the owner keeps it after
-    /// the last member that wants it.
+    /// How long the interest of a member in a shared subscription lasts after its last local reader, and how long the owner
+    /// keeps the subscription after the last interest in it.
     package var linger = Duration.seconds(5)
 
     /// The defaults.

@@ -24,7 +24,7 @@ package enum CreditRecord: Sendable, Equatable {
     /// The writer gives back credits that it does not use.
     case release(upstream: String, UpstreamCredits)
     /// As `release`, for the claim at a position that waits for it. The writer uses what it still has.
-    case yield(upstream: String, UpstreamCredits, claim: UInt64)
+    case answer(upstream: String, UpstreamCredits, claim: UInt64)
     /// The writer has these credits already, under a former number or because it uses them. Never refused.
     case declare(upstream: String, UpstreamCredits, limits: UpstreamCredits)
 }
@@ -35,8 +35,8 @@ extension Wire<CreditRecord> {
         Case(2, .string, .credits, make: { .release(upstream: $0, $1) }) {
             if case .release(let upstream, let credits) = $0 { (upstream, credits) } else { nil }
         },
-        Case(3, .string, .credits, .varint, make: { .yield(upstream: $0, $1, claim: $2) }) {
-            if case .yield(let upstream, let credits, let claim) = $0 { (upstream, credits, claim) } else { nil }
+        Case(3, .string, .credits, .varint, make: { .answer(upstream: $0, $1, claim: $2) }) {
+            if case .answer(let upstream, let credits, let claim) = $0 { (upstream, credits, claim) } else { nil }
         },
         Case(4, .string, .credits, .credits, make: { .declare(upstream: $0, $1, limits: $2) }) {
             if case .declare(let upstream, let credits, let limits) = $0 { (upstream, credits, limits) } else { nil }

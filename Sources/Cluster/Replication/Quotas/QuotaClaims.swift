@@ -94,7 +94,7 @@ package struct QuotaClaims: Sendable {
     }
 
     /// This member does not use units that it was to take over. Returns the records to write.
-    package func disown(_ units: [QuotaUnit]) -> [QuotaRecord] {
+    package func releaseInherited(_ units: [QuotaUnit]) -> [QuotaRecord] {
         units.filter { entries[$0.id]?[$0] == nil }.map { .release($0) }
     }
 

@@ -189,7 +189,7 @@ extension ClusterLedger {
         case .release(let upstream, let released):
             credits[upstream].remove(released, from: member)
             settleCredits(of: upstream, &effects)
-        case .yield(let upstream, let released, let position):
+        case .answer(let upstream, let released, let position):
             credits[upstream].remove(released, from: member)
             credits.answered(member, in: upstream) { $0.position == position }
             settleCredits(of: upstream, &effects)

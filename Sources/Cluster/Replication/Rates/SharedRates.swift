@@ -11,7 +11,7 @@ package import Primitives
 /// request for each member. What was admitted in excess is missing later, so that excesses do not add up.
 package struct SharedRates: Sendable {
     /// The decision on a request.
-    package struct Verdict: Sendable, Equatable {
+    package struct Decision: Sendable, Equatable {
         /// Whether it is admitted.
         package let isAdmitted: Bool
         /// How many more requests this member admits at once.
@@ -72,7 +72,7 @@ package struct SharedRates: Sendable {
     // MARK: - Requests
 
     /// Decides on one request of a name. `rate` is greater than 0, `burst` at least 1.
-    package mutating func take(_ name: String, rate: Double, burst: Double, at now: Moment) -> Verdict {
+    package mutating func take(_ name: String, rate: Double, burst: Double, at now: Moment) -> Decision {
         let name = countedName(for: name, at: now)
         var bucket = buckets[name] ?? fresh(rate: rate, burst: burst, at: now)
         refill(&bucket, at: now)
@@ -90,7 +90,7 @@ package struct SharedRates: Sendable {
         }
         hot.insert(name)
         buckets[name] = bucket
-        return Verdict(
+        return Decision(
             isAdmitted: isAdmitted,
             remaining: isAdmitted ? Int(max(0, min(bucket.tokens, bucket.allowance, 1e9))) : 0,
             wait: .seconds(isAdmitted ? (burst - bucket.tokens) / rate : delay(bucket, at: now))

@@ -83,22 +83,22 @@ package enum ClusterRecord: Sendable, Equatable {
     /// A member is removed from the cluster: the writer itself, or a silent one.
     case remove(UInt64)
     /// The writer has readers of a shared subscription.
-    case want(id: String, SharedTopicKey)
+    case addInterest(id: String, SharedTopicKey)
     /// The writer no longer has readers of a shared subscription.
-    case unwant(id: String)
-    /// The owner ends a shared subscription that no member wants. Without effect if a member wants it in the meantime,
-    /// or if the tenure is not the present one.
-    case retire(id: String, tenure: UInt64)
-    /// A change of the hubs. The change of a shared subscription is valid only in the present tenure of its owner.
-    case change(Change, tenure: UInt64)
+    case removeInterest(id: String)
+    /// The owner ends a shared subscription in which no member has an interest. Without effect if a member has one in the meantime,
+    /// or if the term is not the present one.
+    case retire(id: String, term: UInt64)
+    /// A change of the hubs. The change of a shared subscription is valid only in the present term of its owner.
+    case change(Change, term: UInt64)
     /// As `change`, for an event of a shared subscription that comes from the data notification of this number, in the
     /// session of the client that carries the subscription.
-    case numberedChange(Change, tenure: UInt64, number: UInt64)
+    case numberedChange(Change, term: UInt64, number: UInt64)
     /// The session of a client of the writer, which a new owner of its subscriptions can continue; nil: not, or no
     /// longer.
     case session(client: String, OfferedUpstreamSession?)
     /// The number of a shared subscription in the session of its client; followed by `subscribed`.
-    case upstreamNumber(id: String, tenure: UInt64, number: UInt64)
+    case upstreamNumber(id: String, term: UInt64, number: UInt64)
     /// The specification of a subscription or client of the writer, which replaces an earlier one. It is refused if
     /// another member owns the resource.
     case specify(id: String, ResourceSpecification)

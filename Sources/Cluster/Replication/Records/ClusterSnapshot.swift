@@ -78,14 +78,14 @@ extension Wire<Duration> {
 private struct TopicState: Sendable {
     let upstream: String
     let owner: UInt64?
-    let tenure: UInt64
-    let wantedBy: [UInt64]
+    let term: UInt64
+    let interested: [UInt64]
 }
 
 extension ClusterLedger {
     fileprivate var topicStates: [String: TopicState] {
         topics.mapValues {
-            TopicState(upstream: $0.key.upstream, owner: $0.owner, tenure: $0.tenure, wantedBy: $0.wantedBy.sorted())
+            TopicState(upstream: $0.key.upstream, owner: $0.owner, term: $0.term, interested: $0.interested.sorted())
         }
     }
 
@@ -93,8 +93,8 @@ extension ClusterLedger {
         for (id, state) in states {
             guard let properties = subscriptions[id]?.properties else { throw .malformed }
             let key = SharedTopicKey(upstream: state.upstream, properties: properties)
-            let wantedBy = Set(state.wantedBy)
-            restore(SharedTopic(key: key, owner: state.owner, tenure: state.tenure, wantedBy: wantedBy), id)
+            let interested = Set(state.interested)
+            restore(SharedTopic(key: key, owner: state.owner, term: state.term, interested: interested), id)
         }
     }
 }
@@ -104,8 +104,8 @@ extension Wire<TopicState> {
         TopicState.init,
         (\.upstream, .string),
         (\.owner, .optional(.fixed64)),
-        (\.tenure, .varint),
-        (\.wantedBy, .list(.fixed64))
+        (\.term, .varint),
+        (\.interested, .list(.fixed64))
     )
 }
 

@@ -24,20 +24,22 @@ extension ClusterRecord {
 extension Wire<ClusterRecord> {
     // 9 was the first use of a ticket, without its stream.
     fileprivate static let record = Wire(cases: [
-        Case(12, .varint, .varint, .change, make: { .numberedChange($2, tenure: $0, number: $1) }) {
-            if case .numberedChange(let change, let tenure, let number) = $0 { (tenure, number, change) } else { nil }
+        Case(12, .varint, .varint, .change, make: { .numberedChange($2, term: $0, number: $1) }) {
+            if case .numberedChange(let change, let term, let number) = $0 { (term, number, change) } else { nil }
         },
-        Case(6, .varint, .change, make: { .change($1, tenure: $0) }) {
-            if case .change(let change, let tenure) = $0 { (tenure, change) } else { nil }
+        Case(6, .varint, .change, make: { .change($1, term: $0) }) {
+            if case .change(let change, let term) = $0 { (term, change) } else { nil }
         },
         Case(1, .member, make: { .join($0) }) { if case .join(let info) = $0 { info } else { nil } },
         Case(2, .fixed64, make: { .remove($0) }) { if case .remove(let member) = $0 { member } else { nil } },
-        Case(3, .string, .topic, make: { .want(id: $0, $1) }) {
-            if case .want(let id, let key) = $0 { (id, key) } else { nil }
+        Case(3, .string, .topic, make: { .addInterest(id: $0, $1) }) {
+            if case .addInterest(let id, let key) = $0 { (id, key) } else { nil }
         },
-        Case(4, .string, make: { .unwant(id: $0) }) { if case .unwant(let id) = $0 { id } else { nil } },
-        Case(5, .string, .varint, make: { .retire(id: $0, tenure: $1) }) {
-            if case .retire(let id, let tenure) = $0 { (id, tenure) } else { nil }
+        Case(4, .string, make: { .removeInterest(id: $0) }) {
+            if case .removeInterest(let id) = $0 { id } else { nil }
+        },
+        Case(5, .string, .varint, make: { .retire(id: $0, term: $1) }) {
+            if case .retire(let id, let term) = $0 { (id, term) } else { nil }
         },
         Case(8, .string, .specification, make: { .specify(id: $0, $1) }) {
             if case .specify(let id, let specification) = $0 { (id, specification) } else { nil }
@@ -48,8 +50,8 @@ extension Wire<ClusterRecord> {
         Case(13, .string, .optional(.session), make: { .session(client: $0, $1) }) {
             if case .session(let client, let session) = $0 { (client, session) } else { nil }
         },
-        Case(14, .string, .varint, .varint, make: { .upstreamNumber(id: $0, tenure: $1, number: $2) }) {
-            if case .upstreamNumber(let id, let tenure, let number) = $0 { (id, tenure, number) } else { nil }
+        Case(14, .string, .varint, .varint, make: { .upstreamNumber(id: $0, term: $1, number: $2) }) {
+            if case .upstreamNumber(let id, let term, let number) = $0 { (id, term, number) } else { nil }
         },
         Case(15, .quota, make: { .quota($0) }) { if case .quota(let record) = $0 { record } else { nil } },
         Case(16, .credit, make: { .credit($0) }) { if case .credit(let record) = $0 { record } else { nil } },

@@ -3,7 +3,7 @@ package import SessionCore
 
 /// The reports of a member's own pool that are not in the log yet, encoded and in order.
 ///
-/// It stores which shared subscriptions the member owns in which tenure, and drops reports on others. While the member
+/// It stores which shared subscriptions the member owns in which term, and drops reports on others. While the member
 /// does not belong to the cluster, it keeps no reports: after the member has joined, its clients and its own
 /// subscriptions are reported again.
 package struct Outbox: Sendable {
@@ -18,15 +18,15 @@ package struct Outbox: Sendable {
     private var takenBytes = 0
     private var takenRecords = 0
     private let limit: Int
-    /// The tenures of the shared subscriptions that the member owns.
-    private var tenures: [String: UInt64] = [:]
+    /// The terms of the shared subscriptions that the member owns.
+    private var terms: [String: UInt64] = [:]
     /// The shared subscriptions on which the pool still reports.
     private var sharedIDs: Set<String> = []
     private var clients: [String: ClientStatus] = [:]
     /// The specifications of the member's own resources.
     private var specifications: [String: ResourceSpecification] = [:]
     /// Resources that another member owns, and on which the pool still reports.
-    private var surrendered: Set<String> = []
+    private var released: Set<String> = []
     /// The number of records that were appended, and of those that were taken for frames or discarded.
     package private(set) var recordsAppended: UInt64 = 0
     package private(set) var recordsFramed: UInt64 = 0
@@ -53,7 +53,7 @@ package struct Outbox: Sendable {
         isOpen = true
         hasOverflowed = false
         for (id, status) in clients.sorted(by: { $0.key < $1.key }) {
-            append(.change(.client(ClientID(id), .added(status)), tenure: 0))
+            append(.change(.client(ClientID(id), .added(status)), term: 0))
         }
     }
 
@@ -61,20 +61,20 @@ package struct Outbox: Sendable {
     package mutating func close() {
         isOpen = false
         discardAll()
-        tenures = [:]
+        terms = [:]
     }
 
     /// The member owns a shared subscription from now on.
-    package mutating func begin(_ id: String, tenure: UInt64) {
-        tenures[id] = tenure
+    package mutating func begin(_ id: String, term: UInt64) {
+        terms[id] = term
         sharedIDs.insert(id)
     }
 
-    /// The tenure in which the member owns a shared subscription; nil if it does not own it.
-    package func tenure(of id: String) -> UInt64? { tenures[id] }
+    /// The term in which the member owns a shared subscription; nil if it does not own it.
+    package func term(of id: String) -> UInt64? { terms[id] }
 
     /// The member no longer owns a shared subscription.
-    package mutating func end(_ id: String) { tenures[id] = nil }
+    package mutating func end(_ id: String) { terms[id] = nil }
 
     // MARK: - Specifications
 
@@ -108,14 +108,14 @@ package struct Outbox: Sendable {
     /// The member now owns a resource of a removed member; the log contains its specification.
     package mutating func inherit(_ id: String, _ specification: ResourceSpecification) {
         specifications[id] = specification
-        surrendered.remove(id)
+        released.remove(id)
     }
 
     /// Another member owns a resource: reports of the pool on it are dropped until its removal.
-    package mutating func surrender(_ id: String) {
+    package mutating func release(_ id: String) {
         specifications[id] = nil
         clients[id] = nil
-        surrendered.insert(id)
+        released.insert(id)
     }
 
     // MARK: - Requests
@@ -136,10 +136,10 @@ package struct Outbox: Sendable {
     package func concernsOwnTopic(_ change: Change) -> Bool {
         switch change {
         case .client(_, .added): true
-        case .client(let id, .removed): !isOpen && !surrendered.contains(id.rawValue)
+        case .client(let id, .removed): !isOpen && !released.contains(id.rawValue)
         case .subscription(let id, .added): !sharedIDs.contains(id.rawValue)
         case .subscription(let id, .removed):
-            !isOpen && !sharedIDs.contains(id.rawValue) && !surrendered.contains(id.rawValue)
+            !isOpen && !sharedIDs.contains(id.rawValue) && !released.contains(id.rawValue)
         case .client(_, .event), .subscription: false
         }
     }
@@ -150,11 +150,11 @@ package struct Outbox: Sendable {
     ///   continue; 0: none.
     package mutating func append(_ change: Change, number: UInt64 = 0) -> Bool {
         let wasEmpty = isEmpty
-        guard let tenure = tenure(of: change), isOpen else { return false }
-        let isNumbered = number > 0 && tenure > 0
+        guard let term = term(of: change), isOpen else { return false }
+        let isNumbered = number > 0 && term > 0
         append(
             isNumbered
-                ? .numberedChange(change, tenure: tenure, number: number) : .change(change, tenure: tenure)
+                ? .numberedChange(change, term: term, number: number) : .change(change, term: term)
         )
         return wasEmpty && !isEmpty
     }
@@ -169,51 +169,51 @@ package struct Outbox: Sendable {
 
     /// Appends the number of a shared subscription in the session of its client.
     package mutating func number(_ id: String, _ number: UInt64) {
-        guard isOpen, let tenure = tenures[id] else { return }
-        append(.upstreamNumber(id: id, tenure: tenure, number: number))
+        guard isOpen, let term = terms[id] else { return }
+        append(.upstreamNumber(id: id, term: term, number: number))
     }
 
     /// The member continues the session of a removed member, with its client.
     package mutating func adopt(client: String, _ status: ClientStatus) {
-        surrendered.remove(client)
+        released.remove(client)
         clients[client] = status
     }
 
-    /// The tenure under which a change is written, 0 for a resource of this member alone; nil if the change is dropped.
-    private mutating func tenure(of change: Change) -> UInt64? {
+    /// The term under which a change is written, 0 for a resource of this member alone; nil if the change is dropped.
+    private mutating func term(of change: Change) -> UInt64? {
         switch change {
-        case .client(let id, let change): tenure(of: change, id.rawValue)
-        case .subscription(let id, let change): tenure(of: change, id.rawValue)
+        case .client(let id, let change): term(of: change, id.rawValue)
+        case .subscription(let id, let change): term(of: change, id.rawValue)
         }
     }
 
-    private mutating func tenure(of change: ClientChange, _ id: String) -> UInt64? {
+    private mutating func term(of change: ClientChange, _ id: String) -> UInt64? {
         switch change {
         case .added(let status): clients[id] = status
         case .removed:
             specifications[id] = nil
-            if surrendered.remove(id) != nil { return nil }
+            if released.remove(id) != nil { return nil }
             clients[id] = nil
         case .event(let event):
-            if surrendered.contains(id) { return nil }
+            if released.contains(id) { return nil }
             if case .status(let status, _) = event, clients[id] != nil { clients[id] = status }
         }
         return 0
     }
 
-    private mutating func tenure(of change: SubscriptionChange, _ id: String) -> UInt64? {
+    private mutating func term(of change: SubscriptionChange, _ id: String) -> UInt64? {
         switch change {
         case .added: return sharedIDs.contains(id) ? nil : 0
         case .removed:
             specifications[id] = nil
-            if surrendered.remove(id) != nil { return nil }
+            if released.remove(id) != nil { return nil }
             guard sharedIDs.contains(id) else { return 0 }
             // As long as the member owns it, the pool may open it again.
-            if tenures[id] == nil { sharedIDs.remove(id) }
+            if terms[id] == nil { sharedIDs.remove(id) }
             return nil
         case .propertiesChanged, .carried, .activity, .event:
-            if surrendered.contains(id) { return nil }
-            return sharedIDs.contains(id) ? tenures[id] : 0
+            if released.contains(id) { return nil }
+            return sharedIDs.contains(id) ? terms[id] : 0
         }
     }
 

@@ -123,7 +123,7 @@ package final class StreamResources: Sendable {
 
     /// Removes a prepared stream that another gateway owns, and returns its entry. An open one loses its
     /// request only: it is removed when it ends.
-    package func surrender(_ id: String) -> Entry? {
+    package func release(_ id: String) -> Entry? {
         _ = change(id) { $0.prepared = nil }
         return remove(id) { $0.prepared == nil && !$0.isOpen }
     }

@@ -141,7 +141,7 @@ import Testing
             let member = fixture.members[0]
             let stream = member.start("GET", "/v1/stream?upstream=demo&mode=MERGE&items=a&fields=f")
             #expect(await stream.outcome.isStream)
-            // The want, the claim, the decision, and the reports.
+            // The interest, the claim, the decision, and the reports.
             for _ in 0..<4 { await fixture.settle() }
             for member in fixture.members {
                 let entries = member.node.state.withLock { $0.machine.ledger?.subscriptions.values.map(\.carrier) }
