@@ -5,7 +5,7 @@
 struct ReceivedCalls: Sendable {
     /// The identity of a message, which is authenticated with its content.
     struct Stamp: Sendable, Equatable {
-        /// The process that sent the message, and the one that it was sent to.
+        /// The sender of the message, and its receiver.
         let sender: UInt64
         let receiver: UInt64
         /// Counts the messages of the sender to the receiver, from 1.
@@ -16,7 +16,7 @@ struct ReceivedCalls: Sendable {
 
     /// How far behind the greatest number of a sender a message may arrive.
     static let window: UInt64 = 1 << 16
-    /// How much older than the newest message of a sender another one may be, in milliseconds.
+    /// How much older than the newest message of its sender a message may be, in milliseconds.
     static let longestDelay: Int64 = 60_000
 
     /// The messages of one sender.

@@ -116,7 +116,7 @@ final class EngineSeals: Sendable {
         case call(ReceivedCalls.Stamp)
     }
 
-    /// What a sealed message is for: it opens as nothing else.
+    /// The purpose of a sealed message, which opens for no other purpose.
     enum Context: Sendable {
         case frame
         case broadcast

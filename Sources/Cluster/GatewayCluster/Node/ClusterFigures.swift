@@ -86,7 +86,7 @@ extension ClusterCounters.CallOutcome {
 
 /// The figures of a node at a moment, for operators.
 struct ClusterFigures: Sendable {
-    /// Those of the member and of its cluster.
+    /// The figures of the member and of its cluster.
     let member: MemberFigures
     /// The bytes that wait for the engine.
     let outboxBytes: Int

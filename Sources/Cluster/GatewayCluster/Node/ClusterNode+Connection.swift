@@ -168,7 +168,7 @@ extension ClusterNode {
     }
 }
 
-/// What a member reports to operators.
+/// The reports of a member to operators.
 extension ClusterNode {
     func report(epochAt position: UInt64, windowsAfter first: UInt64) {
         logger.notice(

@@ -104,7 +104,7 @@ extension ClusterNode: Coordination {
         QuotaLimits(count: host?.services.pool.configuration[keyPath: limit])
     }
 
-    /// What the shared subscriptions among the sources of a stream count as.
+    /// The quota units of the shared subscriptions among the sources of a stream.
     private func demands(of selectors: [SourceSelector], for owner: Caller) -> [QuotaDemand] {
         var known: Set<String> = []
         return selectors.compactMap { selector -> QuotaDemand? in

@@ -24,16 +24,16 @@ final class ClusterNode: Sendable {
         var detachedSince: Moment?
     }
 
-    /// What requests, streams and the engine leave for each other. No other lock is taken inside this one.
+    /// The state that requests, the engine and the member's task share. No other lock is taken inside this one.
     struct Shared: Sendable {
         /// Has the sessions with the upstreams; nil before `run`.
         var pool: SessionPool?
         /// Handles the requests that other members forward; nil after this node has stopped.
         var host: HTTPHost?
         var inputs: [Input] = []
-        /// What to do when the client of a request leaves, by the numbers of the calls.
+        /// The actions to run when the client of a request leaves, by the numbers of the calls.
         var abandonments: [UInt64: [@Sendable () -> Void]] = [:]
-        /// What waits for credits of the upstreams.
+        /// The requests that wait for credits of the upstreams.
         var credits = CreditRequests<CreditRequest>()
         /// The prepared streams that this member is recreating.
         var recreated: Set<String> = []

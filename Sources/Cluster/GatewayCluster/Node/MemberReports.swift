@@ -4,14 +4,14 @@ internal import Primitives
 internal import Replication
 internal import SessionPool
 
-/// What a member reports to the log, and the requests of this member that wait for the log, as callbacks: see the decision
+/// The reports of a member to the log, and the requests of this member that wait for the log, as callbacks: see the decision
 /// record *WaitingByCallbacks*.
 struct MemberReports: Sendable {
-    /// What became of the records of a request.
+    /// The fate of the records of a request.
     enum Confirmation: Sendable {
         /// The log has them.
         case written
-        /// They have no effect, because this member was removed.
+        /// The records have no effect, because this member was removed.
         case void
         /// The log may have them: this member has lost contact to it.
         case uncertain

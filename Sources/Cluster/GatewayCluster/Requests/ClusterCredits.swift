@@ -15,7 +15,7 @@ extension ClusterNode {
         case given(ended: @Sendable () -> Void)
         /// There are none, on any member.
         case refused(PoolError)
-        /// It is not known in time.
+        /// The decision is not known in time.
         case unknown
     }
 

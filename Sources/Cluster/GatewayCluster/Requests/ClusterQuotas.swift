@@ -34,11 +34,11 @@ final class QuotaReservation: Admission {
 extension ClusterNode {
     /// The decision of the log about units of quotas.
     enum QuotaDecision: Sendable {
-        /// They are within the limits.
+        /// The units are within the limits.
         case accepted
-        /// They are not.
+        /// The units exceed a limit.
         case refused(QuotaExcess)
-        /// It is not known in time.
+        /// The decision is not known in time.
         case unknown
     }
 
@@ -88,7 +88,7 @@ extension ClusterNode {
         }
     }
 
-    /// Performs a request, once there are credits for what it opens. A new subscription for which this member can have no
+    /// Performs a request, once there are credits for the subscription that the request opens. A new subscription for which this member can have no
     /// session is created by a member that has one.
     ///
     /// - Parameter undo: Called before an error is thrown or sent.
@@ -245,7 +245,7 @@ extension ClusterNode {
     /// This member no longer has a stream.
     func releaseClaims(of stream: String) { changeClaims { $0.endUses(of: stream) } }
 
-    /// This member cannot create a resource that it has inherited: frees what the log has moved to this member with it.
+    /// This member cannot create a resource that it has inherited: frees the units that the log has moved to this member.
     func releaseInherited(_ units: [QuotaUnit]) { changeClaims { $0.releaseInherited(units) } }
 
     // MARK: - Subscriptions

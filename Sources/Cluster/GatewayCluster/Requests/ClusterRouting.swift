@@ -54,7 +54,7 @@ struct ClusterRouting: Sendable {
         return .deferred
     }
 
-    /// What a member creates alone would be lost when the engine returns.
+    /// Throws while this member serves alone: resources that it creates would be lost when the engine returns.
     private func checkNotAlone() throws(Problem) {
         if cluster.isAlone { throw Problem.notInContact }
     }

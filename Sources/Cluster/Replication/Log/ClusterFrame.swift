@@ -83,7 +83,7 @@ package struct ClusterFrame: Sendable, Equatable {
 }
 
 extension Wire<ClusterFrame> {
-    /// What follows the checksum.
+    /// The fields after the checksum.
     fileprivate static let content = Wire(
         { ClusterFrame(kind: $0, member: $1, epoch: $2, previous: $3, digest: $4, counter: $5, payload: $6) },
         (\.kind, .raw(.byte)),

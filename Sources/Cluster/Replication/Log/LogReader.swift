@@ -42,8 +42,8 @@ struct LogReader: Sendable {
         early = [:]
     }
 
-    /// Adds a frame. It, and the later ones that waited for it, are returned by `next`. False: it was there already, or
-    /// there is no place for it.
+    /// Adds a frame. `next` returns the frame, and the later ones that waited for it. False: the frame was there already, or
+    /// there is no place.
     @discardableResult
     mutating func arrived(_ frame: StoredFrame) -> Bool {
         known = max(known, frame.position)

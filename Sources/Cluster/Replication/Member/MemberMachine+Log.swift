@@ -11,7 +11,7 @@ extension MemberMachine {
         return !formats.contains(frame.format) && entry.wrongSum == nil
     }
 
-    /// The engine delivers a frame other than the one that was applied at the same position.
+    /// The proof that the engine delivers another frame than was applied at the same position; nil: it delivers the same one.
     func contradiction(by frame: StoredFrame) -> LogDivergence? {
         guard phase == .following, let ledger else { return nil }
         let entry = LogEntry(frame)

@@ -12,7 +12,7 @@ package import Primitives
 /// ```
 ///
 /// Every state leaves to `offline` by `disconnected`. A member that follows the log belongs to the cluster from its own
-/// `join` until a `remove` of it; it then joins again under another number.
+/// `join` until its `remove`; then it joins again under another number.
 package struct MemberMachine: ~Copyable, Sendable {
     let timings: ClusterTimings
     private(set) var info: MemberInfo
@@ -57,7 +57,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     var nextHeartbeat = Moment.zero
     /// The epochs that this member has been in, newest last.
     var pastEpochs: [UInt64] = []
-    /// The time at which the epoch began for this member, or for the one that sent it the state; nil: long ago.
+    /// The time at which the epoch began for this member, or for the sender of its state; nil: long ago.
     var epochSeenAt: Moment?
     /// Which requests with an `Idempotency-Key` have expired.
     var ages = PositionAges(lifetime: IdempotentRequests.lifetime)

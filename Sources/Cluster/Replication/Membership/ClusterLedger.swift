@@ -98,7 +98,7 @@ package struct ClusterLedger: Sendable, Equatable {
     var requests = IdempotentRequests()
     /// The units of quotas that are in use.
     var quotas = SharedQuotas()
-    /// What the members may have open on the upstreams.
+    /// The sessions, subscriptions and items that the members may have open on the upstreams.
     var credits = SharedCredits()
     /// Members that were removed, newest last: a late repetition of their first frame does not add them again.
     var removed: [UInt64] = []
@@ -114,16 +114,16 @@ package struct ClusterLedger: Sendable, Equatable {
 
     /// The result of applying a frame.
     package enum FrameResult: Sendable, Equatable {
-        /// It was applied, with these effects in order.
+        /// The frame was applied, with these effects in order.
         case taken([LedgerEffect])
         /// A new epoch began; the ledger is empty otherwise.
         case epochStarted
         /// A repetition of a frame that was applied.
         case again
-        /// It was ignored: its writer does not belong to the cluster or wrote under an earlier epoch, or it is no valid
-        /// frame.
+        /// The frame was ignored: its writer does not belong to the cluster or wrote under an earlier epoch, or its bytes are
+        /// not valid.
         case stale
-        /// It was ignored by all members, because some of them do not read its format.
+        /// All members ignored the frame, because some of them do not read its format.
         case unreadable
         /// Its checksum is wrong: the engine has changed it.
         case damaged

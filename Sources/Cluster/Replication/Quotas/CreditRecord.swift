@@ -6,9 +6,9 @@ package struct CreditClaim: Sendable, Equatable {
     package let upstream: String
     /// Identifies the decision among those for the writer.
     package let number: UInt64
-    /// What the member needs: it gets all of it, or nothing.
+    /// The credits that the member needs: it gets all of them, or none.
     package let missing: UpstreamCredits
-    /// What the member would use soon, `missing` included: it gets what is free of it.
+    /// The credits that the member would use soon, `missing` included: it gets as many as are free.
     package let wanted: UpstreamCredits
     /// Whether the member can do without, by sharing a session. Its claim takes nothing that another member without a
     /// session may need, and never waits.
@@ -23,7 +23,7 @@ package enum CreditRecord: Sendable, Equatable {
     case claim(CreditClaim)
     /// The writer gives back credits that it does not use.
     case release(upstream: String, UpstreamCredits)
-    /// As `release`, for the claim at a position that waits for it. The writer uses what it still has.
+    /// As `release`, in answer to the claim at a position. The writer uses all credits that it still has.
     case answer(upstream: String, UpstreamCredits, claim: UInt64)
     /// The writer has these credits already, under a former number or because it uses them. Never refused.
     case declare(upstream: String, UpstreamCredits, limits: UpstreamCredits)

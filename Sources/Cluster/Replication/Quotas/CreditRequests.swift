@@ -3,9 +3,9 @@ package import SessionCore
 
 /// The requests of a member that wait for credits of an upstream. One claim at a time is undecided for each upstream.
 package struct CreditRequests<Request: Sendable>: Sendable {
-    /// A request, and what it needs.
+    /// A request, and the credits that it needs.
     package struct Waiting: Sendable {
-        /// What is missing.
+        /// The missing credits.
         package let missing: UpstreamCredits
         /// Whether the request can do without the session among it.
         package let isOptional: Bool
@@ -16,7 +16,7 @@ package struct CreditRequests<Request: Sendable>: Sendable {
     private struct Upstream {
         var waiting: [Waiting] = []
         var isClaimed = false
-        /// What the requests are going to use that are being performed with new credits.
+        /// The credits for requests that are being performed.
         var reserved = UpstreamCredits.none
     }
 
@@ -24,7 +24,7 @@ package struct CreditRequests<Request: Sendable>: Sendable {
     private var claims: UInt64 = 0
     private var intervalEnd = Moment.zero
 
-    /// What a claim wants beyond the needs of the requests, so that the next ones need no claim.
+    /// The credits that a claim adds to the needs of the requests, so that the next requests need no claim.
     private let chunk: UpstreamCredits
 
     /// No requests.

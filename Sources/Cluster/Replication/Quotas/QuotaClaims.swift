@@ -135,7 +135,7 @@ package struct QuotaClaims: Sendable {
 package struct QuotaUnit: Sendable, Hashable {
     /// The quota, for instance the streams of a caller.
     package let quota: String
-    /// What counts, for instance the id of a stream. It counts once, also if several members have it.
+    /// The id of the resource that counts, for instance of a stream. A resource counts once, also if several members have it.
     package let id: String
 
     /// An open or prepared stream of a caller.

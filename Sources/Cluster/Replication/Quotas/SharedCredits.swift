@@ -26,12 +26,12 @@ struct SharedCredits: Sendable, Equatable {
         var limits: UpstreamCredits?
         /// Whether the epoch has had a claim: by then, the members have declared what they have.
         var isDeclared = false
-        /// What each member has; no entry for a member without credits.
+        /// The credits of each member; no entry for a member without credits.
         var held: [UInt64: UpstreamCredits] = [:]
         /// The claims that wait, oldest first.
         var waiting: [Waiting] = []
 
-        /// What no member has.
+        /// The credits that no member has.
         var free: UpstreamCredits {
             guard let limits else { return .none }
             return limits - held.values.reduce(.none, +)
@@ -73,7 +73,7 @@ struct SharedCredits: Sendable, Equatable {
         return carriers.isEmpty ? members : carriers
     }
 
-    /// Gives a member what it needs for subscriptions that it was assigned, as far as it is free. Returns what it gets.
+    /// Gives a member credits for subscriptions that were assigned to it, as far as credits are free. Returns the given ones.
     ///
     /// - Parameters:
     ///   - credits: The subscriptions and items, and a session if the member should have one more.
@@ -157,12 +157,12 @@ extension Wire<SharedCredits.Waiting> {
 
 /// The decisions about the credits of upstreams.
 extension ClusterLedger {
-    /// What a member has of an upstream.
+    /// The credits of a member for an upstream.
     package func credits(of upstream: String, by member: UInt64) -> UpstreamCredits {
         credits[upstream].held[member] ?? .none
     }
 
-    /// What no member has of an upstream.
+    /// The credits of an upstream that no member has.
     package func freeCredits(of upstream: String) -> UpstreamCredits { credits[upstream].free }
 
     /// Whether the claim at a position waits for the answer of a member.

@@ -36,11 +36,11 @@ package struct TicketUse: Sendable, Equatable {
     }
 }
 
-/// The opening of a stream by a ticket: the first one, or another one of the same stream.
+/// The opening of a stream by a ticket, for the first time or again.
 package struct TicketOpening: Sendable, Equatable {
     /// The ticket.
     package let use: TicketUse
-    /// What names the stream that the request asks for: a digest of its URL.
+    /// The name of the requested stream: a digest of its URL.
     package let target: RecordKey
     /// Whether the request names the last event that its client has read. Without it only the first use is accepted.
     package let isResumed: Bool
@@ -65,11 +65,11 @@ package enum TicketRecord: Sendable, Equatable {
 
 /// The state of a ticket as the log describes it.
 package enum TicketState: Sendable, Equatable {
-    /// It was not used.
+    /// The ticket was not used.
     case unused
-    /// It was used for this stream, which is open, or has closed at a time in seconds since 1970.
+    /// The ticket has opened this stream, which is open, or has closed at a time in seconds since 1970.
     case used(target: RecordKey, closedAt: Double?)
-    /// It belongs to another epoch, or its use is no longer known.
+    /// The ticket belongs to another epoch, or its use is no longer known.
     case void
 }
 
