@@ -190,9 +190,9 @@ struct ClusterStreams: Sendable {
     }
 
     /// The log has opened a stream for this member, and no request waits for that: closes it there unless a client has it
-    /// open.
+    /// open. A stream that this member has released meanwhile is open until its last event is read, and then gone.
     func opened(_ id: String) {
-        if services.streamResources.entry(id)?.isOpen != true { closeUnused(id) }
+        if services.streamResources.entry(id)?.isOpen != true || isEnding(id) { closeUnused(id) }
     }
 
     /// Closes a stream that the log has opened for this member, where nothing has opened it. The member owns it now.

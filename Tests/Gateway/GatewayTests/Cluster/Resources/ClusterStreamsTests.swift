@@ -98,6 +98,23 @@ import Testing
         }
     }
 
+    /// As at the beginning of an epoch: another member declares the stream first, and the log opens it for this one then.
+    @Test func aStreamThatTheLogOpensAfterItsReleaseIsClosedAndOpensAgain() async throws {
+        try await ClusterFixture.run { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let path = try await Self.prepare(first)
+            let former = try await Self.open(path, first)
+            await Self.waitForOpening(path, seenBy: second, fixture.engine)
+            let streams = try #require(first.node.streams)
+            let id = String(path.dropFirst("/v1/streams/".count))
+            streams.release(id)
+            streams.opened(id)
+            former.onEnd(.finished)
+            await fixture.settle()
+            try await Self.use(path, second)
+        }
+    }
+
     @Test func aStreamThatAnotherMemberOpenedJustNowIsReadAndDeletedThere() async throws {
         try await ClusterFixture.run { fixture in
             let (first, second) = (fixture.members[0], fixture.members[1])
