@@ -1,5 +1,7 @@
 internal import Changes
 internal import Gateway
+internal import JSONText
+internal import Primitives
 internal import Replication
 internal import SessionCore
 internal import SessionPool
@@ -10,17 +12,63 @@ extension ClusterNode: Coordination {
 
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
         guard let host else { throw Problem.notInContact }
-        let routing = ClusterRouting(cluster: self, services: host.services) { [self] in try performHere($0, $1) }
         var limited = call
         limited.open = { [self] in open($0, $1, for: call) }
         let perform: @Sendable () throws -> OperationResult = { [self, limited] in
-            let result = try routing.perform(limited, operation)
+            let result = try route(limited, operation, host.services)
             guard case .stream(let head, let stream) = result, call.streamLimit != nil else { return result }
             open(head, stream, for: call)
             return .deferred
         }
         guard let ticket = call.ticket else { return try perform() }
         return try use(ticket, for: call, perform)
+    }
+
+    /// Performs a request here, or has the member perform it that has its resource.
+    private func route(_ call: Call, _ operation: Operation, _ services: Services) throws -> OperationResult {
+        let routing = ClusterRouting(cluster: self, services: services) { [self] in try performHere($0, $1) }
+        switch operation.placement {
+        case .receiver: return try performHere(call, operation)
+        case .creator:
+            try checkNotAlone()
+            return try performHere(call, operation)
+        case .carrier:
+            try checkNotAlone()
+            // The handler checks the body.
+            let body = (try? JSONValue(parsing: call.body))?.object
+            if let client = body?["client"]?.string { return try routing.perform(call, operation, onOwnerOf: client) }
+            guard let upstream = body?["upstream"]?.string, let carrier = carrier(of: upstream, for: call)
+            else { return try performHere(call, operation) }
+            try checkServing()
+            // This member can have no session.
+            forward(call, to: carrier) { [self] in call.complete { try performHere(call, operation) } }
+            return .deferred
+        case .owner: return try routing.perform(call, operation, onOwnerOf: call.parameter("id"))
+        case .opener: return try routing.open(call, operation)
+        case .list(let resource): return try routing.list(resource, call, operation)
+        }
+    }
+
+    /// Throws while this member serves alone: resources that it creates would be lost when the engine returns.
+    private func checkNotAlone() throws(Problem) {
+        if isAlone { throw Problem.notInContact }
+    }
+
+    /// Throws while this member does not serve the resources of the cluster.
+    func checkServing() throws(Problem) {
+        guard servesResources else { throw Problem.notInContact }
+    }
+
+    /// The process of a member that can carry a subscription of an upstream for a request, if this member cannot because
+    /// other members have all sessions; else nil.
+    func carrier(of upstream: String, for call: Call) -> UInt64? {
+        guard !call.isForwarded else { return nil }
+        let hash = FNV1a(of: call.requestID).value
+        return state.withLock { state in
+            guard state.machine.isMember, let ledger = state.machine.ledger else { return nil }
+            let carriers = ledger.carriers(of: upstream, insteadOf: state.machine.member, for: hash)
+            return carriers.first.flatMap { ledger.members[$0]?.info.process }
+        }
     }
 
     /// Performs a request on this member. A request with an `Idempotency-Key` is performed once.

@@ -4,7 +4,7 @@ internal import MicroHTTPD
 internal import Primitives
 internal import Replication
 
-/// Decides which member handles a request: this one, or the owner of the resource.
+/// Requests about resources that any member may have: the owner handles them, or all members list what they have.
 struct ClusterRouting: Sendable {
     /// Handles a request here.
     typealias Handler = @Sendable (Call, Operation) throws -> OperationResult
@@ -16,51 +16,22 @@ struct ClusterRouting: Sendable {
     let services: Services
     let handle: Handler
 
-    /// Handles a request here, or forwards it to the owner of its resource.
-    func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        switch operation.placement {
-        case .receiver: return try handle(call, operation)
-        case .creator:
-            try checkNotAlone()
-            return try handle(call, operation)
-        case .list(let resource): return try list(resource, call, operation)
-        case .opener:
-            guard cluster.servesResources else {
-                return .response(try StreamOpener.closing("behind", .notInContact, call))
-            }
-            let streams = ClusterStreams(cluster: cluster, services: services)
-            return streams.open(call) { try handle($0, operation) }
-        case .owner: return try perform(call, operation, onOwnerOf: call.parameter("id"))
-        case .carrier:
-            try checkNotAlone()
-            // The handler checks the body.
-            let body = (try? JSONValue(parsing: call.body))?.object
-            if let client = body?["client"]?.string { return try perform(call, operation, onOwnerOf: client) }
-            guard let upstream = body?["upstream"]?.string, let carrier = cluster.carrier(of: upstream, for: call)
-            else { return try handle(call, operation) }
-            try checkServing()
-            // This member can have no session.
-            cluster.forward(call, to: carrier) { performHere(call, operation) }
-            return .deferred
+    /// Opens a prepared stream here, whichever member created the stream.
+    func open(_ call: Call, _ operation: Operation) throws -> OperationResult {
+        guard cluster.servesResources else {
+            return .response(try StreamOpener.closing("behind", .notInContact, call))
         }
+        return ClusterStreams(cluster: cluster, services: services).open(call) { try handle($0, operation) }
     }
 
-    private func perform(_ call: Call, _ operation: Operation, onOwnerOf id: String) throws -> OperationResult {
-        try checkServing()
+    /// Handles a request here, or forwards it to the owner of a resource.
+    func perform(_ call: Call, _ operation: Operation, onOwnerOf id: String) throws -> OperationResult {
+        try cluster.checkServing()
         if services.has(id), !cluster.isPrepared(id) { return try handle(call, operation) }
         let abandonment = CallAbandonment(in: cluster)
         call.onAbandonment { abandonment.abandon() }
         cluster.addJob { await self.route(id, call, operation, abandonment) }
         return .deferred
-    }
-
-    /// Throws while this member serves alone: resources that it creates would be lost when the engine returns.
-    private func checkNotAlone() throws(Problem) {
-        if cluster.isAlone { throw Problem.notInContact }
-    }
-
-    private func checkServing() throws(Problem) {
-        guard cluster.servesResources else { throw Problem.notInContact }
     }
 
     // MARK: - Forwarding
@@ -115,12 +86,12 @@ struct ClusterRouting: Sendable {
 
     /// Responds with a page of the clients or subscriptions of all members, in the order of the log, or of the streams of
     /// one member after the other.
-    private func list(
+    func list(
         _ resource: Operation.ListedResource,
         _ call: Call,
         _ operation: Operation
     ) throws -> OperationResult {
-        try checkServing()
+        try cluster.checkServing()
         cluster.addJob {
             do {
                 call.respond(try await self.page(resource, call, operation))
@@ -256,16 +227,4 @@ extension ClusterNode {
 
     /// Whether the log has a client, subscription or prepared stream.
     func isInLog(_ id: String) -> Bool { state.withLock { $0.machine.holder(of: id) } != .unknown }
-
-    /// The process of a member that can carry a subscription of an upstream for a request, if this member cannot because
-    /// other members have all sessions; else nil.
-    func carrier(of upstream: String, for call: Call) -> UInt64? {
-        guard !call.isForwarded else { return nil }
-        let hash = FNV1a(of: call.requestID).value
-        return state.withLock { state in
-            guard state.machine.isMember, let ledger = state.machine.ledger else { return nil }
-            let carriers = ledger.carriers(of: upstream, insteadOf: state.machine.member, for: hash)
-            return carriers.first.flatMap { ledger.members[$0]?.info.process }
-        }
-    }
 }
