@@ -89,14 +89,15 @@ extension SessionMachine {
     /// is refused if the configuration says so.
     private mutating func takeBatch(_ form: RequestBatch.Form, isAlone: Bool = false) -> RequestBatch? {
         let limit = session?.requestLimit ?? 0
-        while hasPendingControls || messages.hasPendingRequests {
+        while true {
             var builder = BatchBuilder(form, limit: limit, refusesOversized: configuration.refusesOversizedRequests)
             if hasPendingControls { takeControls(into: &builder, isAlone: isAlone) }
-            if builder.isEmpty, messages.hasPendingRequests { takeMessages(into: &builder, isAlone: isAlone) }
+            if builder.batch == nil, builder.oversize == nil, messages.hasPendingRequests {
+                takeMessages(into: &builder, isAlone: isAlone)
+            }
             guard let size = builder.oversize else { return builder.batch }
             refuseNext(.oversized(size, limit: limit))
         }
-        return nil
     }
 
     /// As many control requests as fit the batch, in their order; `isAlone`: the first of them.
