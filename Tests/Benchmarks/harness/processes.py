@@ -182,6 +182,8 @@ def nchan(certificate=None):
         values.update(secure="ssl", certificate=NGINX_CERTIFICATE.format(*certificate))
     with open(path, "w", encoding="ascii") as file:
         file.write(NGINX_CONFIGURATION.format(**values))
+    # The module opens Debian's folder for bodies beside the one of the configuration; unpacked, the package has none.
+    os.makedirs("/var/lib/nginx", exist_ok=True)
     command = pinned(SERVER_CORE, NGINX, "-c", path, "-e", os.path.join(folder, "errors"))
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
