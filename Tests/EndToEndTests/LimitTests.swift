@@ -54,7 +54,9 @@ internal import Testing
             let query = "/v1/stream?upstream=demo&mode=MERGE&items=\(items)&fields=stock_name,last_price,time"
             var stream = try await EventStream(url + query)
             let error = try await stream.first("subscription-error")
-            #expect(error["code"]?.number?.text == "-1")
+            #expect(error["code"]?.number?.text == "1000")
+            #expect(error["detail"]?.string?.contains("raise maxValues") == true)
+            #expect(error["detail"]?.string?.contains("Metadata Adapter") == false)
             #expect(error["message"]?.string?.contains("3000 bytes") == true)
             var small = try await EventStream(
                 url + "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=stock_name,last_price"

@@ -206,6 +206,12 @@ extension SessionPool {
     }
 }
 
+extension UpstreamRefusal {
+    /// The code of a subscription that the gateway ended because the values of its upstream exceed their budget. The codes
+    /// of a server are below 100, those of its Metadata Adapter at most 0.
+    package static let valuesCode = 1000
+}
+
 /// The values that the subscriptions of an upstream keep, compared with a budget.
 package final class UpstreamValues: Sendable {
     private let bytes = Atomic<Int>(0)
@@ -233,9 +239,8 @@ package final class UpstreamValues: Sendable {
     /// The event with which a subscription ends whose values exceed the budget.
     func refusal() -> SubscriptionEvent {
         .failed(
-            code: -1,
-            message:
-                "The values of the upstream exceed the \(limit) bytes of maxValues: the gateway ended the subscription."
+            code: UpstreamRefusal.valuesCode,
+            message: "The values of the upstream exceed the \(limit) bytes of maxValues"
         )
     }
 }
