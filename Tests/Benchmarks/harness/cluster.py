@@ -10,17 +10,24 @@ import signal
 import socket
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 import urllib.parse
 import urllib.request
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "Cluster"))
+
+from engine import program
 from processes import LOAD_CORE, build, build_gateway, gateway, pinned, server, stop
 from results import interleaved, median, ratio, table
 
 MEMBERS = 3
 CASES = [(1000, 20), (1000, 1000)]
 EVENT_RATES = [20, 1000, 5000]
+# Of the part with the engine that writes each append to its disk, which NATS does from 2.10 on.
+SYNC_RATES = [20, 1000]
+SYNC_VERSION = "2.15.1"
 KILLS = 20
 HERDS = [1000, 10_000]
 # How long a member may take to serve, a stream to go on after a kill, and a herd to be back.
@@ -42,12 +49,15 @@ def wait_for(condition, what):
 
 
 @contextlib.contextmanager
-def engine():
+def engine(version=None, sync="2m"):
     """NATS with JetStream on the core of the load, which has the rest of its time to spare."""
     folder = tempfile.mkdtemp()
     ports = os.path.join(folder, "ports")
     os.mkdir(ports)
-    command = ["nats-server", "-js", "-sd", folder, "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", ports]
+    settings = os.path.join(folder, "settings")
+    with open(settings, "w", encoding="ascii") as file:
+        file.write(f'jetstream {{ store_dir: "{folder}"{"" if version is None else f", sync_interval: {sync}"} }}')
+    command = [program(version), "-c", settings, "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", ports]
     process = subprocess.Popen(pinned(LOAD_CORE, *command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         name = os.path.join(ports, f"nats-server_{process.pid}.ports")
@@ -80,11 +90,11 @@ def member(stack, upstream, address):
 
 
 @contextlib.contextmanager
-def cluster(rate):
+def cluster(rate, **settings):
     """The members, the one with the upstream subscription first, a function that starts one, and the engine's process."""
     with contextlib.ExitStack() as stack:
         source = stack.enter_context(server("DemoSource", core=LOAD_CORE, rate=rate))
-        address, pid = stack.enter_context(engine())
+        address, pid = stack.enter_context(engine(**settings))
         upstream = f"http://127.0.0.1:{source.port}"
         members = [member(stack, upstream, address) for _ in range(MEMBERS)]
         # A stream that stays open on each member, so that all of them follow the subscription.
@@ -167,7 +177,7 @@ def run(options):
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     build("LoadGenerator", "DemoSource")
     build_gateway()
-    parts = {"cost": cost, "events": events, "failover": failover, "herd": herd}
+    parts = {"cost": cost, "events": events, "sync": sync, "failover": failover, "herd": herd}
     found = {}
     for name, part in parts.items():
         if options.only in name:
@@ -233,6 +243,29 @@ def events(options):
             *(f"{found[rate][name]:.1f}" for name in ("frame", "engine", "owner", "replica")),
         ])
     table(["feed", "events/s", "events a frame", "engine, µs/event", "owner, µs/event", "other replica, µs/event"], rows)
+    return found
+
+
+def sync(options):
+    """What an engine costs that writes each append to its disk, beside one that does so every two minutes."""
+    rows, found = [], {}
+    for rate in SYNC_RATES:
+        def measure(interval):
+            with cluster(rate, version=SYNC_VERSION, sync=interval) as (members, _, engine_pid):
+                before = processor_time(engine_pid)
+                result = members[2].load(streams=1, seconds=options.seconds, path=PATH)
+                result["engine"] = (processor_time(engine_pid) - before) / (result["rate"] * (options.seconds + 1)) * 1e6
+                return result
+
+        results = interleaved(options.runs, {name: lambda name=name: measure(name) for name in ("2m", "always")})
+        base = results["2m"]
+        for name, runs in results.items():
+            found[rate, name] = {figure: median(runs, figure) for figure in ("rate", "engine", "p50", "p99")}
+            rows.append([
+                f"{rate:,}/s", name, f"{found[rate, name]['rate']:,.0f}", f"{found[rate, name]['engine']:.1f}",
+                f"{ratio(runs, base, 'engine'):.2f}", *(f"{found[rate, name][figure]:.2f}" for figure in ("p50", "p99")),
+            ])
+    table(["feed", "sync_interval", "events/s", "engine, µs/event", "ratio", "p50, ms", "p99, ms"], rows)
     return found
 
 
