@@ -48,6 +48,14 @@ extension SessionPool {
         resource.notifyWatchers()
     }
 
+    /// Wakes the waiters for values that a client carries: these become stale, or fresh again.
+    func notifyWatchers(of client: PooledClient) {
+        let resources = state.withLock { Array($0.resources.values) }
+        for resource in resources where !resource.watchers.isEmpty && resource.client === client {
+            resource.notifyWatchers()
+        }
+    }
+
     /// Closes a shared subscription whose linger is over.
     func closeShared(_ id: SharedID) {
         guard let shared = state.withLock({ $0.shared.removeValue(forKey: id) }) else { return }
@@ -188,7 +196,8 @@ extension SessionPool {
                 values: values(of: upstream.name),
                 clock: clock,
                 refused: { [weak self] client, refusal in self?.sessionRefused(client, refusal) },
-                observeConnection: observeConnection
+                observeConnection: observeConnection,
+                deliveryChanged: { [weak self] client in self?.notifyWatchers(of: client) }
             )
         } catch {
             throw .invalidValue(property: error.property ?? "upstream", rule: error.rule)

@@ -56,6 +56,7 @@ extension SessionPool {
     private func set(_ properties: SubscriptionProperties, of resource: SubscriptionResource) {
         resource.setProperties(properties)
         sink.take(.subscription(resource.id, .propertiesChanged(properties)))
+        resource.notifyWatchers()
     }
 
     /// Whether the resource is the only user of its upstream subscription; if so, the subscription's key changes with

@@ -159,7 +159,8 @@ extension SessionPool {
             metrics: upstreamMetrics,
             values: values(of: upstream?.name ?? ""),
             clock: clock,
-            observeConnection: observeConnection
+            observeConnection: observeConnection,
+            deliveryChanged: { [weak self] client in self?.notifyWatchers(of: client) }
         )
         let limit = configuration.maxDedicatedClients
         try state.withLock { state throws(PoolError) in

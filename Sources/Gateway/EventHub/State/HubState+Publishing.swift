@@ -16,7 +16,11 @@ extension HubState {
         case .added(let status): addClient(id, status: status)
         case .removed: removeClient(id)
         case .event(let event):
-            if case .status(let status, let failure) = event { clients[id]?.changed(status, failure) }
+            if case .status(let status, let failure) = event {
+                clients[id]?.changed(status, failure)
+                // The values of the client's subscriptions become stale, or fresh again.
+                if !watches.watches.isEmpty { for member in clients[id]?.members ?? [] { watches.changed(member) } }
+            }
             guard let client = clients[id] else { return }
             append(.client(event), to: client.channel(of: event), now: now)
         }

@@ -53,6 +53,8 @@ package final class PooledClient: Sendable {
     /// Called when the server has refused the session of a pooled client, with an error that another attempt repeats.
     private let refused: @Sendable (PooledClient, UpstreamRefusal) -> Void
     private let observeConnection: ConnectionObserver?
+    /// Called when updates can arrive again, or no longer.
+    private let deliveryChanged: @Sendable (PooledClient) -> Void
     private let state: RankedMutex<State>
 
     init(
@@ -67,9 +69,11 @@ package final class PooledClient: Sendable {
         values: UpstreamValues,
         clock: @escaping @Sendable () -> Moment,
         refused: @escaping @Sendable (PooledClient, UpstreamRefusal) -> Void = { _, _ in },
-        observeConnection: ConnectionObserver? = nil
+        observeConnection: ConnectionObserver? = nil,
+        deliveryChanged: @escaping @Sendable (PooledClient) -> Void = { _ in }
     ) {
         self.refused = refused
+        self.deliveryChanged = deliveryChanged
         self.observeConnection = observeConnection
         self.id = id
         self.upstream = upstream
@@ -87,7 +91,7 @@ package final class PooledClient: Sendable {
     /// Starts to report the events of the client to the sink.
     func startReporting() {
         state.withLock { $0.legacy = LegacyDerivation(status: core.status) }
-        isDelivering.store(core.status.delivers, ordering: .relaxed)
+        isDelivering.store(core.status.delivers, ordering: .sequentiallyConsistent)
         core.addObserver(self)
     }
 
@@ -245,12 +249,13 @@ extension PooledClient: ClientObserver {
     }
 
     private func changed(_ status: ClientStatus) {
-        isDelivering.store(status.delivers, ordering: .relaxed)
+        let wasDelivering = isDelivering.exchange(status.delivers, ordering: .sequentiallyConsistent)
         note(status)
         planReconnect(after: status)
         let failure = sink.lastFailure(of: self)
         report([.status(status, failure: failure)] + state.withLock { $0.legacy.events(forStatus: status) })
         if !watchers.isEmpty { watchers.notify(situation) }
+        if wasDelivering != status.delivers { deliveryChanged(self) }
     }
 
     private func received(_ refusal: UpstreamRefusal) {

@@ -53,12 +53,14 @@ final class SharedSubscription: Sendable {
 
     /// Adds a resource; false if the subscription has ended meanwhile.
     func join(_ resource: SubscriptionResource) -> Bool {
-        state.withLock { state in
+        let hasJoined = state.withLock { state in
             if state.hasEnded { return false }
             state.resources.append(resource)
             begin(resource)
             return true
         }
+        resource.notifyWatchers()
+        return hasJoined
     }
 
     /// Adds the resource of a subscription that is adopted with its session and these values: a sink knows them

@@ -33,6 +33,9 @@ package final class SubscriptionResource: Sendable {
         /// The move to another upstream subscription; nil: the resource does not move.
         var move: SubscriptionMove?
 
+        /// Whether the connection that brings the values is interrupted.
+        var isStale: Bool { carrier?.client.isDelivering.load(ordering: .sequentiallyConsistent) == false }
+
         /// How long the resource is kept unused; `limit` is the configured time.
         func lifetime(_ limit: Duration) -> Duration {
             guard let ttl else { return limit }
@@ -115,13 +118,16 @@ package final class SubscriptionResource: Sendable {
     /// The client that carries the resource now; nil while it is not active.
     package var client: PooledClient? { carrier?.client }
 
+    /// Whether the values may be out of date.
+    package var isStale: Bool { present.isStale }
+
     /// Values and status, read together.
     package var reading: SubscriptionReading {
         // Before the values, which are then not older than the version.
         let present = present
         return SubscriptionReading(
             table: present.carrier?.table ?? ValueTable(properties: present.properties),
-            isStale: present.carrier?.client.isDelivering.load(ordering: .relaxed) == false,
+            isStale: present.isStale,
             status: present.status
         )
     }

@@ -123,14 +123,17 @@ struct ValuesResource: Sendable {
         }
         let first = try response(view, call, find)
         guard first.status == 304 else { return .response(first) }
-        let known = view.reading.status.version
+        let (known, wasStale) = (view.reading.status.version, view.reading.isStale)
         return try services.wait(
             call,
             upTo: wait,
             on: resource.watchers,
             present: { resource.status },
             // Equal versions mean equal values.
-            decide: { $0.version == known && !resource.isDeleted ? nil : changed() },
+            decide: { status in
+                let isKnown = status.version == known && resource.isStale == wasStale && !resource.isDeleted
+                return isKnown ? nil : changed()
+            },
             timedOut: present
         )
     }

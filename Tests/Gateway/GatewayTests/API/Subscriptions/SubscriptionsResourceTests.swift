@@ -1,3 +1,6 @@
+import LightstreamerClient
+import MicroHTTPD
+import SessionPool
 import Testing
 
 @testable import Gateway
@@ -179,6 +182,40 @@ import Testing
             #expect(fixture.perform("DELETE", subscription).status == 204)
         }
         #expect(status == 404)
+    }
+
+    @Test(arguments: [("PATCH", "", #"{"items":["i2"]}"#, 200), ("POST", "/subscribe", "", 202)])
+    func aLongPollEndsWithAChangeOfAnInactiveSubscription(_ method: String, path: String, body: String, status: Int)
+        async
+    {
+        let subscription = "/v1/subscriptions/" + fixture.makeSubscription()
+        let tag = fixture.perform("GET", subscription + "/values").headers["ETag"] ?? ""
+        let ended = await awaited(subscription + "/values", tag) {
+            #expect(fixture.perform(method, subscription + path, body).status == status)
+        }
+        #expect(ended.status == 200 && ended.headers["ETag"] != tag)
+    }
+
+    @Test(arguments: ["", "/i1", "/i1/f1"]) func aLongPollEndsWhenTheConnectionChanges(part: String) async throws {
+        let subscription = "/v1/subscriptions/" + fixture.makeSubscription()
+        #expect(fixture.perform("POST", subscription + "/subscribe").status == 202)
+        let client = try #require(fixture.services.pool.resources().first?.client)
+        let tag = fixture.perform("GET", subscription + "/values" + part).headers["ETag"] ?? ""
+        let ended = await awaited(subscription + "/values" + part, tag) {
+            client.client(client.core, emitted: .status(.connectedWSStreaming))
+        }
+        #expect(ended.status == 200 && ended.headers["ETag"] != tag)
+    }
+
+    /// The response to a request that waits for other values, or the first one if it does not wait.
+    private func awaited(_ target: String, _ tag: String, _ meanwhile: () -> Void) async -> Fixture.Outcome {
+        let (responses, source) = AsyncStream.makeStream(of: HTTPResponse.self)
+        let waiting = ["If-None-Match": tag, "Prefer": "wait=20"]
+        let outcome = fixture.perform("GET", target, "", waiting) { source.yield($0) }
+        #expect(outcome.isWaiting)
+        meanwhile()
+        for await response in responses { return Fixture.outcome(response) }
+        return outcome
     }
 
     /// The upstream cannot be reached, so that the subscription stays active and not subscribed.

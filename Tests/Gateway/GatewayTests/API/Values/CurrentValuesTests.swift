@@ -139,6 +139,17 @@ import Testing
         #expect(changed.headers["Preference-Applied"] == "wait=20")
     }
 
+    @Test func changeOfTheConnectionEndsALongPoll() async throws {
+        let first = await awaited(Self.quote) { publish(Self.subscribed, update(["1", "2"])) }
+        let tag = try #require(first.headers["ETag"])
+        let client = try #require(fixture.services.pool.resources().last?.client)
+        let changed = await awaited(Self.quote, ["If-None-Match": tag, "Prefer": "wait=20"]) {
+            fixture.hub.take(.client(client.id, .event(.status(.connectedWSStreaming, failure: nil))))
+        }
+        #expect(changed.status == 200)
+        #expect(changed.json["items"]?.array?.first?["stale"] == false)
+    }
+
     @Test func cursorWaitsForOtherValues() async throws {
         let first = await awaited(Self.quote) { publish(Self.subscribed, update(["1", "2"])) }
         let link = try #require(first.headers["Link"])
