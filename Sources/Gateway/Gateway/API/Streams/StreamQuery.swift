@@ -110,6 +110,7 @@ package enum StreamQuery {
             }
             let names = split.map { JSONValue.string(String(Substring($0))) } + query.values(single).map { .string($0) }
             if query.has(list) || query.has(single) { object[list] = .array(names) }
+            if query.has(single) { refusals.singles[list] = (single, split.count) }
         }
         let texts = join.filter { !["items", "item", "fields", "field", "commandSecondLevelFields"].contains($0) }
         for name in texts {

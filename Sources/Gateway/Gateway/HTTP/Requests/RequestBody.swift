@@ -73,6 +73,8 @@ final class Refusals {
     let origin: Origin
     /// The errors so far.
     private(set) var entries: [ProblemEntry] = []
+    /// The parameters that give single names of a list, by the list, and the place of their first name in the list.
+    var singles: [String: (parameter: String, first: Int)] = [:]
 
     /// No errors.
     init(_ origin: Origin = .body) { self.origin = origin }
@@ -87,9 +89,16 @@ final class Refusals {
         let location: ProblemEntry.Location =
             switch origin {
             case .body: .body(JSONPointer(tokens: path))
-            case .query: .parameter(path.first ?? "")
+            case .query: .parameter(parameter(of: path))
             }
         entries.append(ProblemEntry(location, code, rule))
+    }
+
+    private func parameter(of path: [String]) -> String {
+        let name = path.first ?? ""
+        guard let single = singles[name] else { return name }
+        let index = path.dropFirst().first.flatMap { Int($0) } ?? 0
+        return index < single.first ? name : single.parameter
     }
 
     /// Throws the collected errors, if there are any.

@@ -165,6 +165,14 @@ import Testing
         #expect(first.headers["Link"] == other.headers["Link"])
     }
 
+    @Test(arguments: [
+        ("item=5&field=x%20y", ["item", "field"]), ("items=a,5&item=b&fields=x&field=", ["items", "field"]),
+        ("items=a&item=5&fields=x", ["item"]),
+    ])
+    func badNameIsReportedForTheParameterThatHasIt(query: String, parameters: [String]) {
+        #expect(fixture.perform("GET", "/v1/values?" + query).pointers == parameters)
+    }
+
     @Test func modesAreReadInAnyLetterCase() {
         let response = fixture.perform("GET", "/v1/values?mode=distinct&items=a&fields=x", "", ["Prefer": "wait=0"])
         #expect(response.status == 504)
