@@ -40,6 +40,10 @@ enum RequestBody {
     }
 
     private static func check(_ request: HTTPRequest, _ types: [String]) throws(Problem) {
+        if let coding = request.headers["Content-Encoding"], coding.lowercased() != "identity" {
+            let detail = "The body must not be encoded; Content-Encoding is \"\(coding)\"."
+            throw Problem(.unsupportedMediaType, detail: detail)
+        }
         // Most headers are the media type alone.
         guard let header = request.headers["Content-Type"], !types.contains(header) else { return }
         let pieces = header.split(separator: ";").map { $0.trimmed.lowercased() }

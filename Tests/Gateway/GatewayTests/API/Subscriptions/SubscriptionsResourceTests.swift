@@ -44,6 +44,12 @@ import Testing
         #expect(only.json["upstream"]?.string == "demo")
     }
 
+    @Test func anEncodedBodyIsRefused() {
+        let body = #"{"items":["a"],"fields":["b"],"active":false}"#
+        #expect(fixture.perform("POST", "/v1/subscriptions", body, ["Content-Encoding": "gzip"]).status == 415)
+        #expect(fixture.perform("POST", "/v1/subscriptions", body, ["Content-Encoding": "identity"]).status == 201)
+    }
+
     @Test func aPatchObeysIfMatch() {
         let path = "/v1/subscriptions/" + fixture.makeSubscription()
         let tag = fixture.perform("GET", path).headers["ETag"] ?? ""
