@@ -146,6 +146,27 @@ struct DivergenceTests {
         #expect(cluster.problems.isEmpty, "seed \(seed)")
     }
 
+    /// The log of the new epoch gets the stream from its former owner, unless the new one has deleted it.
+    @Test(arguments: [false, true])
+    func streamOpenedByAMemberThatDoesNotReadItBeforeAnEpochIsKept(isDeleted: Bool) {
+        let cluster = SimulatedCluster(nodes: 3, seed: 1, loss: 0)
+        cluster.run(.seconds(4))
+        cluster.nodes[0].prepare("p")
+        cluster.run(.seconds(1))
+        if !isDeleted { cluster.loseNextFrame(for: [1]) }
+        cluster.nodes[1].open("p")
+        cluster.run(.milliseconds(100))
+        #expect(cluster.nodes[0].machine.ledger?.specified["p"]?.owner == cluster.nodes[1].machine.member)
+        if isDeleted { cluster.nodes[1].remove("p") }
+        cluster.run(.milliseconds(100))
+        cluster.stopEngine()
+        cluster.empty()
+        cluster.startEngine()
+        cluster.run(.seconds(10))
+        if isDeleted { #expect(cluster.nodes.allSatisfy { $0.streams.isEmpty }) } else { cluster.checkStreams(["p"]) }
+        #expect(cluster.problems.isEmpty)
+    }
+
     /// Appended again after a long time, they are ignored.
     @Test(arguments: 0..<3 as Range<UInt64>)
     func repeatedFramesHaveNoEffect(seed: UInt64) {

@@ -193,7 +193,7 @@ struct ClusterRouting: Sendable {
     ) async {
         var groups: [UInt64: [String]] = [:]
         for id in ids {
-            if services.has(id) {
+            if services.has(id), !cluster.isPrepared(id) || cluster.holder(of: id) == .own {
                 groups[cluster.process, default: []].append(id)
             } else if case .process(let process) = cluster.holder(of: id) {
                 groups[process, default: []].append(id)

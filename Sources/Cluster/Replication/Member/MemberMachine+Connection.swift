@@ -153,7 +153,9 @@ extension MemberMachine {
         if let ledger, !isLocal {
             let owned = ledger.specified.filter { $0.value.owner == member }
             former = (ledger.epoch, reader.position)
-            formerResources = FormerResources(epoch: ledger.epoch, areStreams: owned.mapValues { $0.isOpen != nil })
+            var areStreams = owned.mapValues { $0.isOpen != nil }
+            for id in handedOver.keys { areStreams[id] = true }
+            formerResources = FormerResources(epoch: ledger.epoch, areStreams: areStreams)
         }
         ledger = nil
         replay = nil
@@ -169,6 +171,7 @@ extension MemberMachine {
         readers.reset()
         carried = CarriedTopics()
         removing = []
+        handedOver = [:]
         return [.closeOutbox(uncertain: isLogRead ? 0 : writer.recordsTaken), .dropAll]
     }
 }

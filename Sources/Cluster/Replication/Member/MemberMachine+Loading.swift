@@ -51,6 +51,12 @@ extension MemberMachine {
         let areStreams: [String: Bool]
     }
 
+    /// A prepared stream that another member has opened: its new owner, and the position at which it became that.
+    struct HandOver: Equatable {
+        let owner: UInt64
+        let position: UInt64
+    }
+
     /// The state for a joining member, without the values.
     package struct StateForMember {
         /// The format to send it in.

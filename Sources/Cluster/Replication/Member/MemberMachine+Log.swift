@@ -96,7 +96,7 @@ extension MemberMachine {
         configurations[gone] = nil
         for id in carried.ids { noteInterest(id, now) }
         guard gone == member else { return [] }
-        let actions = resetMembership() + [.keepUsedCredits]
+        let actions = releaseHandedOver() + resetMembership() + [.keepUsedCredits]
         if isLeaving { return actions + [.left] }
         join()
         return actions
@@ -138,6 +138,27 @@ extension MemberMachine {
 
     mutating func noteInterest(_ id: String, _ now: Moment) {
         if ledger?.topics[id]?.interested.isEmpty == true { carried.interestRemoved(id, at: now) }
+    }
+
+    // MARK: - Prepared streams
+
+    /// Another member owns a stream of this one. If it has opened the stream, this member keeps it until the other one has
+    /// read that: if an epoch begins before, this member is the only one that can report the stream.
+    mutating func streamLost(_ id: String, to owner: UInt64?, at position: UInt64) -> [MemberAction] {
+        guard let owner, owner != member else { return [.releaseStream(id)] }
+        handedOver[id] = HandOver(owner: owner, position: position)
+        return []
+    }
+
+    /// A member has read the log up to a position.
+    mutating func read(_ position: UInt64, by reader: UInt64) -> [MemberAction] {
+        releaseHandedOver { $0.owner == reader && $0.position <= position }
+    }
+
+    private mutating func releaseHandedOver(_ isDue: (HandOver) -> Bool = { _ in true }) -> [MemberAction] {
+        let due = handedOver.filter { isDue($0.value) }.keys.sorted()
+        for id in due { handedOver[id] = nil }
+        return due.map { .releaseStream($0) }
     }
 
     // MARK: - Writing

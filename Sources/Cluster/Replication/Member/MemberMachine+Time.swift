@@ -10,10 +10,13 @@ extension MemberMachine {
             monitor.echoed(sentAt: heartbeat.sentAt, at: now)
             return []
         }
-        let other = heardFormats.heard(heartbeat, at: now)
+        var other = heardFormats.heard(heartbeat, at: now)
         guard heartbeat.member != 0 else { return other + fetchIfBehind(at: now) }
         monitor.heard(heartbeat.member, at: now)
-        if phase == .following, heartbeat.epoch == ledger?.epoch { reader.reaches(heartbeat.position) }
+        if phase == .following, heartbeat.epoch == ledger?.epoch {
+            reader.reaches(heartbeat.position)
+            other += read(heartbeat.position, by: heartbeat.member)
+        }
         if isElsewhere(heartbeat, at: now) { return other + [inspectLog()] }
         return other + noteConfiguration(heartbeat.configuration, of: heartbeat.member) + fetchIfBehind(at: now)
     }

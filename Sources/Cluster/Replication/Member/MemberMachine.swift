@@ -64,6 +64,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The time at which a member was in another epoch while this one had read the whole log; nil: none was.
     var otherEpochSince: Moment?
     var formerResources: FormerResources?
+    /// The prepared streams of this member that others have opened without having shown that they know it.
+    var handedOver: [String: HandOver] = [:]
     /// The formats of other processes, from their heartbeats.
     var heardFormats: HeardFormats
     /// The digests of the members' configurations, from their heartbeats.
@@ -222,6 +224,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     private mutating func perform(_ effects: [LedgerEffect], of entry: LogEntry, _ now: Moment) -> [MemberAction] {
         var changes: [Change] = []
         var actions: [MemberAction] = []
+        if !handedOver.isEmpty, let frame = entry.frame { actions += read(frame.previous, by: frame.member) }
         // After a removal, the subscriptions of the removed member are assigned to others.
         var isTakeover = false
         for effect in effects {
@@ -244,7 +247,8 @@ package struct MemberMachine: ~Copyable, Sendable {
             case .refused(let id, let other): if other == member { actions.append(.releaseResource(id)) }
             case .ticketMoved(let key, let loser): if loser == member { actions.append(.closeTicketStream(key)) }
             case .ticketsOrphaned(let gone): actions.append(.closeTickets(of: gone))
-            case .streamLost(let id, let loser): if loser == member { actions.append(.releaseStream(id)) }
+            case .streamLost(let id, let loser):
+                if loser == member { actions += streamLost(id, to: entry.frame?.member, at: entry.position) }
             case .credited(let upstream, let credits, let owner):
                 if owner == member { actions.append(.credit(upstream: upstream, credits)) }
             case .creditsSought(let upstream, let claim):
