@@ -139,6 +139,8 @@ final class LimitedCaller {
 
     private let simulation: Simulation
     private var held: Set<String> = []
+    /// The subscription whose deletion has no answer yet: it may be deleted.
+    private var leaving: String?
     private var made = 0
     /// The key of a request that has no answer yet.
     private var key = ""
@@ -155,7 +157,7 @@ final class LimitedCaller {
     func end() { isOver = true }
 
     /// Whether it has no resource any more.
-    var isDone: Bool { isOver && held.isEmpty && key.isEmpty }
+    var isDone: Bool { isOver && held.isEmpty && leaving == nil && key.isEmpty }
 
     private func next() {
         let simulator = simulation.simulator
@@ -166,10 +168,12 @@ final class LimitedCaller {
 
     private func act() {
         if !key.isEmpty { return make() }
-        if isOver || (held.count > 1 && simulation.happens(400)) {
-            guard let path = held.min() else { return }
+        if isOver || leaving != nil || (held.count > 1 && simulation.happens(400)) {
+            guard let path = leaving ?? held.min() else { return }
+            held.remove(path)
+            leaving = path
             return send("DELETE", path) { [self] status, _ in
-                if status == 204 || status == 404 { held.remove(path) }
+                if status == 204 || status == 404 { leaving = nil }
             }
         }
         if simulation.happens(200) { return trespass() }

@@ -40,6 +40,8 @@ final class StreamReader {
     private(set) var resumed = 0
     private(set) var gaps = 0
     private(set) var problems: [String] = []
+    /// What is no violation if a gap follows.
+    private var doubts: [String] = []
 
     init(_ name: Int, _ items: [String], _ contents: Contents, _ simulation: Simulation) {
         (self.name, self.items, isMerged) = (name, items, items[0].hasPrefix("merge"))
@@ -62,6 +64,7 @@ final class StreamReader {
     /// Leaves for good.
     func end() {
         isOver = true
+        problems += doubts
         close()
     }
 
@@ -160,7 +163,7 @@ final class StreamReader {
         case "resumed": resumed += 1
         case "gap":
             gaps += 1
-            numbers = [:]
+            (numbers, doubts) = ([:], [])
         default: if let lastID { problems.append("reader \(name): begins again after \(lastID)") }
         }
     }
@@ -196,12 +199,19 @@ final class StreamReader {
         else { return problems.append("reader \(name): an update without a number: \(data)") }
         let top = highest[item] ?? 0
         if number < top || (number == top && !isMerged) {
-            problems.append("reader \(name): \(item) \(number) after \(top)")
+            contradicted("\(item) \(number) after \(top)")
         } else if !isMerged, let last = numbers[item], number != last + 1 {
-            problems.append("reader \(name): a hole of \(item): \(number) after \(last)")
+            contradicted("a hole of \(item): \(number) after \(last)")
         }
         numbers[item] = number
         highest[item] = max(number, top)
+    }
+
+    /// An event does not fit the ones before it. While the engine shows two logs, a reader that moves between gateways may
+    /// have read both, until these notice it and begin again.
+    private func contradicted(_ text: String) {
+        let problem = "reader \(name): \(text)"
+        if simulation.showsTwoLogs { doubts.append(problem) } else { problems.append(problem) }
     }
 }
 

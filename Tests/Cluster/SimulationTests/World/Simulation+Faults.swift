@@ -68,9 +68,11 @@ extension Simulation {
 
     /// Runs a fault by which the engine loses frames. Members report again what they have; what is made or changed meanwhile
     /// may be lost.
-    private func losing(_ body: () -> Void) {
+    private func losing(showingTwoLogs: Bool = false, _ body: () -> Void) {
         losses += 1
+        showsTwoLogs = showingTwoLogs
         body()
+        showsTwoLogs = false
         losses += 1
     }
 
@@ -82,13 +84,13 @@ extension Simulation {
         switch step.fault {
         case .engineLoseTail:
             hasTwoLogs = true
-            losing {
+            losing(showingTwoLogs: true) {
                 engine.rollBack(by: step.choice + 1)
                 recoverFromLie(after: 3, within: 8)
             }
         case .engineRecreate:
             hasTwoLogs = true
-            losing {
+            losing(showingTwoLogs: true) {
                 engine.empty()
                 recoverFromLie(after: 6, within: 12)
             }
@@ -96,7 +98,7 @@ extension Simulation {
             let lie = EngineLie.allCases[step.choice % EngineLie.allCases.count]
             // Both orders may fit, until the writers of later frames have read one of them.
             if lie == .otherOrder { hasTwoLogs = true }
-            losing {
+            losing(showingTwoLogs: true) {
                 engine.lie(lie, to: deceived)
                 recoverFromLie(after: 3, within: 8)
             }

@@ -31,6 +31,8 @@ final class Simulation {
     var isLosing: Bool { losses % 2 == 1 }
     /// Whether different frames may have been read at the same position.
     var hasTwoLogs = false
+    /// Whether the engine shows two logs, which not all members have noticed.
+    var showsTwoLogs = false
     /// Whether readers stay where they are.
     var isCalm = false
     var problems: [String] = []
