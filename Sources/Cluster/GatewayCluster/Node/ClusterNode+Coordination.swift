@@ -11,41 +11,39 @@ extension ClusterNode: Coordination {
     // MARK: - Place
 
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        guard let host else { throw Problem.notInContact }
-        var limited = call
-        limited.open = { [self] in open($0, $1, for: call) }
-        let perform: @Sendable () throws -> OperationResult = { [self, limited] in
-            let result = try route(limited, operation, host.services)
-            guard case .stream(let head, let stream) = result, call.streamLimit != nil else { return result }
-            open(head, stream, for: call)
-            return .deferred
+        guard let services = host?.services else { throw Problem.notInContact }
+        return .later { [self] in
+            if let ticket = call.ticket { try await use(ticket, for: call) }
+            let result = try await route(call, operation, services)
+            if case .stream(_, let stream) = result { try await claim(stream, for: call) }
+            return result
         }
-        guard let ticket = call.ticket else { return try perform() }
-        return try use(ticket, for: call, perform)
     }
 
     /// Performs a request here, or has the member perform it that has its resource.
-    private func route(_ call: Call, _ operation: Operation, _ services: Services) throws -> OperationResult {
-        let routing = ClusterRouting(cluster: self, services: services) { [self] in try performHere($0, $1) }
+    private func route(_ call: Call, _ operation: Operation, _ services: Services) async throws -> OperationResult {
+        let routing = ClusterRouting(cluster: self, services: services)
         switch operation.placement {
-        case .receiver: return try performHere(call, operation)
+        case .receiver: return try await performHere(call, operation)
         case .creator:
             try checkNotAlone()
-            return try performHere(call, operation)
+            return try await performHere(call, operation)
         case .carrier:
             try checkNotAlone()
             // The handler checks the body.
             let body = (try? JSONValue(parsing: call.body))?.object
-            if let client = body?["client"]?.string { return try routing.perform(call, operation, onOwnerOf: client) }
-            guard let upstream = body?["upstream"]?.string, let carrier = carrier(of: upstream, for: call)
-            else { return try performHere(call, operation) }
-            try checkServing()
-            // This member can have no session.
-            forward(call, to: carrier) { [self] in call.complete { try performHere(call, operation) } }
-            return .deferred
-        case .owner: return try routing.perform(call, operation, onOwnerOf: call.parameter("id"))
-        case .opener: return try routing.open(call, operation)
-        case .list(let resource): return try routing.list(resource, call, operation)
+            if let client = body?["client"]?.string {
+                return try await routing.perform(call, operation, onOwnerOf: client)
+            }
+            if let upstream = body?["upstream"]?.string, let carrier = carrier(of: upstream, for: call) {
+                try checkServing()
+                // This member can have no session.
+                if let response = try await response(of: carrier, to: call) { return .response(response) }
+            }
+            return try await performHere(call, operation)
+        case .owner: return try await routing.perform(call, operation, onOwnerOf: call.parameter("id"))
+        case .opener: return try await routing.open(call, operation)
+        case .list(let resource): return .response(try await routing.page(resource, call, operation))
         }
     }
 
@@ -72,20 +70,21 @@ extension ClusterNode: Coordination {
     }
 
     /// Performs a request on this member. A request with an `Idempotency-Key` is performed once.
-    func performHere(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        guard call.header("Idempotency-Key") != nil, let key = try IdempotencyStore.key(of: call, operation.method)
-        else {
-            return try confirming(call, operation, nil)
+    func performHere(_ call: Call, _ operation: Operation) async throws -> OperationResult {
+        guard let key = try IdempotencyStore.key(of: call, operation.method) else {
+            return try await confirming(call, operation, nil)
         }
-        let isConfirmed = operation.changesResources
-        return ClusterIdempotency(cluster: self, isConfirmed: isConfirmed).perform(call, key) { [self] call, begun in
-            try confirming(call, operation, begun)
-        }
+        let idempotency = ClusterIdempotency(cluster: self, isConfirmed: operation.changesResources)
+        return try await idempotency.perform(call, key) { [self] in try await confirming($0, operation, $1) }
     }
 
-    private func confirming(_ call: Call, _ operation: Operation, _ begun: BegunRequest?) throws -> OperationResult {
-        guard operation.changesResources, let services = host?.services else { return try operation.handler(call) }
-        return try ClusterResources(cluster: self, services: services).perform(call, operation, begun)
+    private func confirming(
+        _ call: Call,
+        _ operation: Operation,
+        _ begun: BegunRequest?
+    ) async throws -> OperationResult {
+        guard operation.changesResources, let resources else { return try await operation.perform(call) }
+        return try await resources.perform(call, operation, begun)
     }
 
     /// Whether this member serves its own readers alone, because the engine is away.
@@ -114,37 +113,37 @@ extension ClusterNode: Coordination {
 
     // MARK: - Admission
 
-    func admit(
+    func admit<Result>(
         _ use: ResourceUse,
         for call: Call,
-        _ perform: @escaping @Sendable (any Admission) throws -> OperationResult
-    ) throws -> OperationResult {
+        _ perform: () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await reserving(use, for: call, perform)
+        } catch let refusal as CreditRefusal {
+            // This member can have no session for a new subscription: a member that has one performs the request. A resource
+            // that exists stays with its owner.
+            guard refusal.shortage.missing.sessions > 0, call.parameters["id"] == nil,
+                let carrier = carrier(of: refusal.shortage.upstream, for: call),
+                let response = try await response(of: carrier, to: call)
+            else { throw refusal.error }
+            throw AnsweredRequest(response)
+        }
+    }
+
+    /// The units that a request begins to use: that of the resource that the request creates, and all.
+    func demands(of use: ResourceUse, by caller: Caller) -> (created: QuotaUnit?, all: [QuotaDemand]) {
         switch use {
-        case .sources(let selectors, let owner):
-            return try self.perform(call, reserving: demands(of: selectors, for: owner), perform)
+        case .sources(let selectors, let owner): return (nil, demands(of: selectors, for: owner))
         case .newSubscription(let id, let properties):
             let created = QuotaDemand(.createdSubscription(id.rawValue), limits: limits(\.maxSubscriptionResources))
-            let ofCaller = call.caller.demand(id.rawValue, properties)
-            return try self.perform(call, creating: created, and: [ofCaller].compactMap(\.self), perform)
+            return (created.unit, [created, caller.demand(id.rawValue, properties)].compactMap(\.self))
         case .newClient(let id):
             let created = QuotaDemand(.dedicatedClient(id.rawValue), limits: limits(\.maxDedicatedClients))
-            return try self.perform(call, creating: created, perform)
+            return (created.unit, [created])
         case .changedSubscription(let id, let properties, let owner):
-            let demands = [owner.demand(id.rawValue, properties)].compactMap(\.self)
-            return try self.perform(call, reserving: demands) { [self] admission in
-                // Without credits, the reservation lasts until there is a decision about them.
-                try self.perform(call) {
-                    let result = try perform(admission)
-                    admission.end()
-                    return result
-                } otherwise: {
-                    admission.end()
-                }
-            }
-        case .activation:
-            return try self.perform(call, reserving: []) { [self] admission in
-                try self.perform(call) { try perform(admission) }
-            }
+            return (nil, [owner.demand(id.rawValue, properties)].compactMap(\.self))
+        case .activation: return (nil, [])
         }
     }
 

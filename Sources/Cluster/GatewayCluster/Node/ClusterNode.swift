@@ -31,8 +31,8 @@ final class ClusterNode: Sendable {
         /// Handles the requests that other members forward; nil after this node has stopped.
         var host: HTTPHost?
         var inputs: [Input] = []
-        /// The actions to run when the client of a request leaves, by the numbers of the calls.
-        var abandonments: [UInt64: [@Sendable () -> Void]] = [:]
+        /// The calls of other members that are being performed, by their numbers.
+        var calls: [UInt64: Task<[ForwardedResponse], Never>] = [:]
         /// The requests that wait for credits of the upstreams.
         var credits = CreditRequests<CreditRequest>()
         /// The prepared streams that this member is recreating.
@@ -82,7 +82,7 @@ final class ClusterNode: Sendable {
     let sessionCipher: ClusterCipher
     private let wakeUps = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     private let jobs = AsyncStream.makeStream(of: (@Sendable () async -> Void).self)
-    private let changes = AsyncStream.makeStream(of: (@Sendable () -> Void).self)
+    let clientChanges = ClientChanges()
     let hasLeft = StopSignal()
 
     init(
@@ -128,7 +128,6 @@ final class ClusterNode: Sendable {
                 for await _ in self.wakeUps.stream { self.step(&applier) }
                 self.endWaiting()
             }
-            group.addTask { for await change in self.changes.stream { change() } }
             for await job in jobs.stream { group.addTask { await job() } }
         }
         // The host refers to this node; without this step, the reference cycle would keep both in memory.
@@ -151,9 +150,6 @@ final class ClusterNode: Sendable {
 
     /// Runs a job beside the node's task, until it is done or the node is cancelled.
     func addJob(_ job: @escaping @Sendable () async -> Void) { jobs.continuation.yield(job) }
-
-    /// Runs a change of a client beside the node's task, after the changes before it.
-    func addChange(_ change: @escaping @Sendable () -> Void) { changes.continuation.yield(change) }
 
     func offer(_ input: Input) {
         shared.withLock { shared in

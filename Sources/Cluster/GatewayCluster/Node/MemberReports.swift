@@ -241,6 +241,11 @@ extension ClusterNode {
         when({ $0.isComplete(at: $1) }, until: now + Self.logTimeout, done)
     }
 
+    /// Waits until members have reported their resources after the beginning of an epoch; false after `logTimeout`.
+    func isComplete() async -> Bool {
+        await withCheckedContinuation { continuation in whenComplete { continuation.resume(returning: $0) } }
+    }
+
     /// Completes the requests whose condition holds. Called by the node's task before it takes a frame from the outbox.
     func settleWaiters(at now: Moment) {
         guard reports.withLock({ $0.haveDeadlines }) else { return }

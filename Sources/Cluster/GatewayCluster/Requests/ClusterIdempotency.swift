@@ -14,7 +14,7 @@ struct BegunRequest: Sendable {
 /// response for the other members.
 struct ClusterIdempotency: Sendable {
     /// Performs a request that the log has let begin.
-    typealias Handler = @Sendable (Call, BegunRequest) throws -> OperationResult
+    typealias Handler = @Sendable (Call, BegunRequest) async throws -> OperationResult
 
     let cluster: ClusterNode
     /// Whether the handler's successful responses are sent, with their records, once they are in the log.
@@ -25,34 +25,27 @@ struct ClusterIdempotency: Sendable {
         _ call: Call,
         _ key: IdempotencyStore.Key,
         _ handler: @escaping Handler
-    ) -> OperationResult {
-        cluster.addJob { await run(call, key, handler) }
-        return .deferred
-    }
-
-    private func run(_ call: Call, _ key: IdempotencyStore.Key, _ handler: Handler) async {
+    ) async throws -> OperationResult {
         let cipher = cluster.requestCipher
         // Neither an identity nor a path has a line break, and the key comes last.
         let name = cipher.digest(of: Array("\(key.caller ?? "")\n\(key.path)\n\(key.key)".utf8))
         let body = cipher.digest(of: call.body)
         let deadline = cluster.clock() + cluster.configuration.replacementTime
         while true {
-            guard let generation = cluster.generation else {
-                return call.complete { throw Problem.notInContact }
-            }
+            guard let generation = cluster.generation else { throw Problem.notInContact }
             let record = RequestRecord.begin(name, body: body, expired: cluster.expiredPosition(of: name))
             switch await cluster.decision(on: .request(name), by: .request(record)) {
-            case .accepted: return first(call, name, generation, handler)
-            case .answered(let bytes): return call.complete { .response(try replayed(bytes)) }
-            case .refused: return call.complete { throw IdempotencyStore.otherRequest }
-            case .unknown, nil:
-                return call.complete { throw Problem.notInContact }
+            case .accepted:
+                let begun = BegunRequest(name: name, generation: generation)
+                // A task of its own goes on when the client leaves, which may repeat the request to receive the response.
+                return .response(try await Task.immediate { try await first(call, begun, handler) }.value)
+            case .answered(let bytes): return .response(try replayed(bytes))
+            case .refused: throw IdempotencyStore.otherRequest
+            case .unknown, nil: throw Problem.notInContact
             case .pending:
                 // The deadline also applies if other members perform the request again and again and fail.
                 guard await cluster.holds(until: deadline, { member, _ in member.ledger?.isPending(name) != true })
-                else {
-                    return call.complete { throw IdempotencyStore.inProgress }
-                }
+                else { throw IdempotencyStore.inProgress }
             }
         }
     }
@@ -65,21 +58,17 @@ struct ClusterIdempotency: Sendable {
         return Response(response).with("Idempotency-Replayed", "true")
     }
 
-    private func first(_ call: Call, _ name: RecordKey, _ generation: Int, _ handler: Handler) {
+    private func first(_ call: Call, _ begun: BegunRequest, _ handler: Handler) async throws -> Response {
         var noted = call
         noted.isPerformedOnce = true
-        // The client may disconnect and repeat the request to receive the response.
-        noted.onAbandonment = { _ in }
-        noted.respond = { response in
-            let isSuccess = (200..<300).contains(response.status)
-            if !IdempotencyStore.isKept(response.status) {
-                cluster.write(.request(.abandon(name)))
-            } else if !isConfirmed || !isSuccess {
-                cluster.write(cluster.answer(response, to: name))
-            }
-            call.respond(response)
+        let response = try await noted.response { try await handler($0, begun) }
+        let isSuccess = (200..<300).contains(response.status)
+        if !IdempotencyStore.isKept(response.status) {
+            cluster.write(.request(.abandon(begun.name)))
+        } else if !isConfirmed || !isSuccess {
+            cluster.write(cluster.answer(response, to: begun.name))
         }
-        noted.complete { try handler(noted, BegunRequest(name: name, generation: generation)) }
+        return response
     }
 }
 

@@ -7,26 +7,10 @@ internal import SessionPool
 internal import StreamIO
 internal import Synchronization
 
-/// Units of quotas that a request may begin to use. The log does not free them before `end`.
-final class QuotaReservation: Admission {
-    private let cluster: ClusterNode
-    private let units: [QuotaUnit]
-    private let hasEnded = Atomic(false)
-
-    fileprivate init(_ demands: [QuotaDemand], in cluster: ClusterNode) {
-        self.cluster = cluster
-        units = demands.map(\.unit)
-    }
-
-    /// The request does not begin to use further units. May be called again.
-    func end() {
-        if !hasEnded.exchange(true, ordering: .relaxed), !units.isEmpty {
-            cluster.changeClaims { $0.endReservation(units) }
-        }
-    }
-
-    // A request that is not performed after all, for instance because a queue is full, does not call `end`.
-    deinit { end() }
+/// The upstreams have no credits for what a request opens.
+struct CreditRefusal: Error {
+    let shortage: CreditShortage
+    let error: PoolError
 }
 
 /// Limits on all members together. The log decides about each unit, so that they are not exceeded; a unit counts as long
@@ -42,98 +26,51 @@ extension ClusterNode {
         case unknown
     }
 
-    /// Performs a request once the log has accepted the units that it may begin to use. They remain accepted until
-    /// `perform`, or an action that it has started, ends the reservation.
-    func perform(
-        _ call: Call,
-        reserving demands: [QuotaDemand],
-        _ perform: @escaping @Sendable (any Admission) throws -> OperationResult
-    ) throws -> OperationResult {
+    /// Performs the part of a request that begins to use resources, once the log has accepted their units. The log does not
+    /// free them before the end of `perform`; a resource that `perform` creates counts until `resourceRemoved`.
+    func reserving<Result>(
+        _ use: ResourceUse,
+        for call: Call,
+        _ perform: () async throws -> Result
+    ) async throws -> Result {
+        let (created, demands) = demands(of: use, by: call.caller)
         let (missing, number) = reports.withLock { $0.claims.reserve(demands) }
-        let reservation = QuotaReservation(demands, in: self)
-        guard !missing.isEmpty else { return try perform(reservation) }
-        claim(missing, number, reservation) { [self] decision in
-            // A job of its own, because a handler takes too long for the node's task.
-            addJob {
-                call.complete {
-                    switch decision {
-                    case .accepted: return try perform(reservation)
-                    case .refused(let excess): throw excess.error
-                    case .unknown: return .response(try StreamOpener.closing("behind", .notInContact, call))
-                    }
-                }
+        defer { if !demands.isEmpty { changeClaims { $0.endReservation(demands.map(\.unit)) } } }
+        if !missing.isEmpty {
+            switch await claim(missing, number) {
+            case .accepted: break
+            case .refused(let excess): throw excess.error
+            case .unknown: throw StreamOpener.closing("behind", .notInContact, call)
             }
         }
-        return .deferred
-    }
-
-    /// Performs a request that creates a resource, which counts until `resourceRemoved`.
-    func perform(
-        _ call: Call,
-        creating created: QuotaDemand,
-        and others: [QuotaDemand] = [],
-        _ perform: @escaping @Sendable (any Admission) throws -> OperationResult
-    ) throws -> OperationResult {
-        try self.perform(call, reserving: [created] + others) { [self] reservation in
-            try self.perform(call) { [self] in
-                // The resource does not exist after a failed attempt.
-                changeClaims { $0.use(created.unit) }
-                let result = try perform(reservation)
-                reservation.end()
-                return result
-            } otherwise: { [self] in
-                changeClaims { $0.endUse(created.unit) }
-                reservation.end()
-            }
-        }
-    }
-
-    /// Performs a request, once there are credits for the subscription that the request opens. A new subscription for which this member can have no
-    /// session is created by a member that has one.
-    ///
-    /// - Parameter undo: Called before an error is thrown or sent.
-    func perform(
-        _ call: Call,
-        obtainingCredits perform: @escaping @Sendable () throws -> OperationResult,
-        otherwise undo: @escaping @Sendable () -> Void = {}
-    ) throws -> OperationResult {
         do {
-            return try perform()
-        } catch PoolError.creditsNeeded(let shortage) {
-            obtain(shortage) { [self] decision in
-                // A job of its own, because a handler takes too long for the node's task.
-                addJob { [self] in
-                    call.complete {
-                        switch decision {
-                        case .given(let ended):
-                            defer { ended() }
-                            return try self.perform(call, obtainingCredits: perform, otherwise: undo)
-                        case .refused(let error):
-                            undo()
-                            if shortage.missing.sessions > 0, forwardToCarrier(call, of: shortage.upstream, error) {
-                                return .deferred
-                            }
-                            throw error
-                        case .unknown:
-                            undo()
-                            throw Problem.notInContact
-                        }
-                    }
-                }
+            return try await obtainingCredits {
+                // The resource does not exist after a failed attempt.
+                if let created { changeClaims { $0.use(created) } }
+                return try await perform()
             }
-            return .deferred
         } catch {
-            undo()
+            if let created { changeClaims { $0.endUse(created) } }
             throw error
         }
     }
 
-    /// Lets a member with a session perform a request for a new subscription; false if there is none.
-    private func forwardToCarrier(_ call: Call, of upstream: String, _ error: PoolError) -> Bool {
-        // A resource that exists stays with its owner.
-        guard call.parameters["id"] == nil, let carrier = carrier(of: upstream, for: call) else { return false }
-        forward(call, to: carrier) { call.respond(ProblemDetails.response(to: call, for: error)) }
-        return true
+    /// Performs the part of a request that opens sessions and subscriptions, again once there are credits for them.
+    private func obtainingCredits<Result>(_ perform: () async throws -> Result) async throws -> Result {
+        do {
+            return try await perform()
+        } catch PoolError.creditsNeeded(let shortage) {
+            let decision = await withCheckedContinuation { continuation in
+                obtain(shortage) { continuation.resume(returning: $0) }
+            }
+            switch decision {
+            case .given(let ended):
+                defer { ended() }
+                return try await obtainingCredits(perform)
+            case .refused(let error): throw CreditRefusal(shortage: shortage, error: error)
+            case .unknown: throw Problem.notInContact
+            }
+        }
     }
 
     /// This member is about to create a resource that it has inherited, which counts until `resourceRemoved`.
@@ -144,19 +81,11 @@ extension ClusterNode {
         changeClaims { $0.endUse(.createdSubscription(id)) + $0.endUse(.dedicatedClient(id)) }
     }
 
-    /// Writes a claim, and calls back with the decision of the log. Unless it is accepted, the reservation ends.
-    private func claim(
-        _ demands: [QuotaDemand],
-        _ number: UInt64,
-        _ reservation: QuotaReservation,
-        _ done: @escaping @Sendable (QuotaDecision) -> Void
-    ) {
+    /// Writes a claim, and returns the decision of the log.
+    private func claim(_ demands: [QuotaDemand], _ number: UInt64) async -> QuotaDecision {
         // In a new epoch, the other members declare the units that they have before new ones are decided.
-        whenComplete { [self] isComplete in
-            guard isComplete else {
-                reservation.end()
-                return done(.unknown)
-            }
+        guard await isComplete() else { return .unknown }
+        let isAccepted: Bool? = await withCheckedContinuation { continuation in
             decide(.quota(number), by: .quota(.claim(demands, number: number))) { [self] outcome in
                 let isAccepted: Bool? =
                     switch outcome {
@@ -164,12 +93,13 @@ extension ClusterNode {
                     case .refused: false
                     default: nil
                     }
+                // Before the next record of the log is applied.
                 reports.withLock { $0.claims.decided(demands, isAccepted: isAccepted) }
-                if isAccepted == true { return done(.accepted) }
-                reservation.end()
-                done(isAccepted == nil ? .unknown : .refused(excess(of: demands)))
+                continuation.resume(returning: isAccepted)
             }
         }
+        guard let isAccepted else { return .unknown }
+        return isAccepted ? .accepted : .refused(excess(of: demands))
     }
 
     /// The limit because of which the log has refused units.
@@ -198,42 +128,26 @@ extension ClusterNode {
 
     // MARK: - Streams
 
-    /// Opens a stream, unless its caller has reached the limit of open and prepared streams.
-    func open(_ head: HTTPStreamHead, _ stream: AdmittedStream, for call: Call) {
-        guard let (identity, limit) = call.streamLimit else { return call.open(head, stream) }
-        claim(stream: stream.id, of: identity, limit: limit) { decision in
-            if case .accepted = decision { return call.open(head, stream) }
-            stream.onEnd(.neverOpened)
-            call.complete {
-                guard case .refused = decision else {
-                    return .response(try StreamOpener.closing("behind", .notInContact, call))
-                }
-                return .response(try StreamOpener.overLimit(limit, "for these credentials", call))
-            }
-        }
+    /// Claims a stream that a request opens. Throws, and ends the stream, if its caller has reached the limit of open and
+    /// prepared streams.
+    func claim(_ stream: AdmittedStream, for call: Call) async throws {
+        guard let (identity, limit) = call.streamLimit else { return }
+        let decision = await claim(stream: stream.id, of: identity, limit: limit)
+        if case .accepted = decision { return }
+        stream.onEnd(.neverOpened)
+        guard case .refused = decision else { throw StreamOpener.closing("behind", .notInContact, call) }
+        throw StreamOpener.overLimit(limit, "for these credentials", call)
     }
 
-    /// Claims a stream of this member, and calls back with the decision of the log. The stream counts until
-    /// `releaseClaims`.
-    func claim(
-        stream id: String,
-        of identity: String,
-        limit: Int,
-        _ done: @escaping @Sendable (QuotaDecision) -> Void
-    ) {
+    /// Claims a stream of this member, which counts until `releaseClaims` if the log accepts the claim.
+    func claim(stream id: String, of identity: String, limit: Int) async -> QuotaDecision {
         let demand = QuotaDemand(.stream(id, of: identity), limits: QuotaLimits(count: limit))
         let (missing, number) = reports.withLock { $0.claims.reserve([demand]) }
-        let reservation = QuotaReservation([demand], in: self)
-        guard !missing.isEmpty else {
-            reservation.end()
-            return done(.accepted)
-        }
-        claim(missing, number, reservation) { [self] decision in
-            guard case .accepted = decision else { return done(decision) }
-            let isUsed = reports.withLock { $0.claims.useUnlessEnded(demand.unit) }
-            reservation.end()
-            done(isUsed ? .accepted : .unknown)
-        }
+        defer { changeClaims { $0.endReservation([demand.unit]) } }
+        if missing.isEmpty { return .accepted }
+        let decision = await claim(missing, number)
+        guard case .accepted = decision else { return decision }
+        return reports.withLock { $0.claims.useUnlessEnded(demand.unit) } ? .accepted : .unknown
     }
 
     /// This member has taken over a prepared stream, which counts for its owner if it did before.

@@ -6,70 +6,47 @@ internal import Replication
 
 /// Requests about resources that any member may have: the owner handles them, or all members list what they have.
 struct ClusterRouting: Sendable {
-    /// Handles a request here.
-    typealias Handler = @Sendable (Call, Operation) throws -> OperationResult
-
     /// How long a member may take to list its streams.
     private static let listTime = Duration.seconds(2)
 
     let cluster: ClusterNode
     let services: Services
-    let handle: Handler
 
     /// Opens a prepared stream here, whichever member created the stream.
-    func open(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        guard cluster.servesResources else {
-            return .response(try StreamOpener.closing("behind", .notInContact, call))
-        }
-        return ClusterStreams(cluster: cluster, services: services).open(call) { try handle($0, operation) }
+    func open(_ call: Call, _ operation: Operation) async throws -> OperationResult {
+        guard cluster.servesResources else { throw StreamOpener.closing("behind", .notInContact, call) }
+        return try await ClusterStreams(cluster: cluster, services: services).open(call, operation)
     }
 
-    /// Handles a request here, or forwards it to the owner of a resource.
-    func perform(_ call: Call, _ operation: Operation, onOwnerOf id: String) throws -> OperationResult {
+    /// Performs a request here, or returns the response of the owner of a resource, which may change in the meantime.
+    func perform(_ call: Call, _ operation: Operation, onOwnerOf id: String) async throws -> OperationResult {
         try cluster.checkServing()
-        if services.has(id), !cluster.isPrepared(id) { return try handle(call, operation) }
-        let abandonment = CallAbandonment(in: cluster)
-        call.onAbandonment { abandonment.abandon() }
-        cluster.addJob { await self.route(id, call, operation, abandonment) }
-        return .deferred
-    }
-
-    // MARK: - Forwarding
-
-    /// Finds the owner of a resource, which may change in the meantime, and passes on its response. Ends without a
-    /// response when the client leaves.
-    private func route(_ id: String, _ call: Call, _ operation: Operation, _ abandonment: CallAbandonment) async {
+        if services.has(id), !cluster.isPrepared(id) { return try await cluster.performHere(call, operation) }
         let deadline = cluster.clock() + ClusterNode.logTimeout
         // The epoch whose log was read up to its end.
         var read: UInt64?
         // Another member may have opened the stream just now, and owns it then.
         if cluster.isPrepared(id) { _ = await cluster.appliesEnd() }
         while !isHere(id) {
+            try Task.checkCancellation()
             let (place, holder) = (cluster.place(of: id), cluster.holder(of: id))
             var response: Response?
-            if case .process(let process) = holder {
-                response = await cluster.response(of: process, to: call, abandonment)
-                if abandonment.isAbandoned { return }
-            }
+            if case .process(let process) = holder { response = try await cluster.response(of: process, to: call) }
             // The member that created a stream does not have it if another one has opened it since: at the beginning of an
             // epoch, the log knows neither.
-            if let response, response.status != 404 || cluster.isInLog(id) { return call.respond(response) }
+            if let response, response.status != 404 || cluster.isInLog(id) { return .response(response) }
             if response != nil || holder == .unknown {
                 // Another member may have created it just now.
-                if let read, read == cluster.epoch { return performHere(call, operation) }
+                if let read, read == cluster.epoch { break }
                 let epoch = cluster.epoch
                 read = await cluster.caughtUp() ? epoch : nil
-                if abandonment.isAbandoned { return }
                 if read != nil { continue }
             }
             guard await cluster.changes(of: id, since: place, until: deadline, unless: { isHere(id) }),
                 cluster.clock() < deadline
-            else {
-                let problem = Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.")
-                return call.respond(ProblemDetails.response(to: call, for: problem))
-            }
+            else { throw Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.") }
         }
-        performHere(call, operation)
+        return try await cluster.performHere(call, operation)
     }
 
     /// Whether this process has a resource, and no other member owns it.
@@ -78,35 +55,16 @@ struct ClusterRouting: Sendable {
             && !cluster.shared.withLock { $0.recreated.contains(id) }
     }
 
-    private func performHere(_ call: Call, _ operation: Operation) {
-        call.complete { try handle(call, operation) }
-    }
-
     // MARK: - Lists
 
-    /// Responds with a page of the clients or subscriptions of all members, in the order of the log, or of the streams of
-    /// one member after the other.
-    func list(
-        _ resource: Operation.ListedResource,
-        _ call: Call,
-        _ operation: Operation
-    ) throws -> OperationResult {
-        try cluster.checkServing()
-        cluster.addJob {
-            do {
-                call.respond(try await self.page(resource, call, operation))
-            } catch {
-                call.respond(ProblemDetails.response(to: call, for: error))
-            }
-        }
-        return .deferred
-    }
-
-    private func page(
+    /// A page of the clients or subscriptions of all members, in the order of the log, or of the streams of one member after
+    /// the other.
+    func page(
         _ resource: Operation.ListedResource,
         _ call: Call,
         _ operation: Operation
     ) async throws -> Response {
+        try cluster.checkServing()
         let deadline = cluster.clock() + ClusterNode.logTimeout
         let refusal = Problem(.unavailable, detail: "A member of the cluster did not respond.")
         // The list includes resources that other members created just now.
@@ -181,7 +139,7 @@ struct ClusterRouting: Sendable {
     /// The responses of this member to requests for a list.
     private func performHere(_ requests: [ForwardedRequest]) async -> [ForwardedResponse] {
         guard let host = cluster.host else { return [] }
-        return await host.serve(requests, CallAbandonment(in: cluster), for: cluster).all()
+        return await host.serve(requests, for: cluster)
     }
 
     /// Reads the JSON forms of resources from the members that have them; nil for those that the caller does not see.

@@ -183,31 +183,17 @@ extension ClusterNode {
 
     private static func wallTime() -> Double { Date().timeIntervalSince1970 }
 
-    /// Performs a request if the log accepts that its ticket opens the stream.
-    func use(
-        _ text: String,
-        for call: Call,
-        _ perform: @escaping @Sendable () throws -> OperationResult
-    ) throws -> OperationResult {
+    /// Has a ticket open the stream of a request. Throws unless the log accepts that.
+    func use(_ text: String, for call: Call) async throws {
         // The other members would not know that it was used.
-        if isAlone { return .response(try StreamOpener.closing("behind", .notInContact, call)) }
+        if isAlone { throw StreamOpener.closing("behind", .notInContact, call) }
         guard let redemption = call.redemption, let opening = clusterTickets.opening(of: text, redemption) else {
             throw Challenge.uselessTicket()
         }
-        decide(.ticket(opening.use.key), by: .ticket(.open(opening))) { [self] outcome in
-            // A job of its own, because a handler takes too long for the node's task.
-            addJob {
-                call.complete {
-                    guard let outcome else {
-                        return .response(try StreamOpener.closing("behind", .notInContact, call))
-                    }
-                    guard outcome == .accepted else { throw Challenge.uselessTicket() }
-                    self.closeTicketStream(opening.use.key)
-                    return try perform()
-                }
-            }
-        }
-        return .deferred
+        let outcome = await decision(on: .ticket(opening.use.key), by: .ticket(.open(opening)))
+        guard let outcome else { throw StreamOpener.closing("behind", .notInContact, call) }
+        guard outcome == .accepted else { throw Challenge.uselessTicket() }
+        closeTicketStream(opening.use.key)
     }
 }
 

@@ -7,46 +7,26 @@ extension ClusterNode {
     /// How long a member may take to respond, in addition to the time of `Prefer: wait`.
     static let callTime = Duration.seconds(5)
 
-    /// The response of a member; nil if the member does not have the resource or was removed.
-    func response(of process: UInt64, to call: Call, _ abandonment: CallAbandonment) async -> Response? {
+    /// The response of a member to a request; nil if the member does not have the resource or was removed. Cancellation of
+    /// the task ends the wait on the member.
+    func response(of process: UInt64, to call: Call) async throws -> Response? {
         let wait = PreferHeader(call.header("Prefer")).wait ?? 0
         do {
-            let responses = try await self.call(
-                process,
-                [call.forwarded()],
-                within: Self.callTime + .seconds(wait),
-                abandonment: abandonment
-            )
+            let responses = try await self.call(process, [call.forwarded()], within: Self.callTime + .seconds(wait))
             guard let response = responses.first, response.status != ForwardedResponse.misdirected else { return nil }
             return Response(response)
         } catch EngineError.noResponder {
             return nil
         } catch EngineError.refused(let reason) {
+            try Task.checkCancellation()
             let detail = "The request cannot be forwarded to the owner of the resource: \(reason)."
-            let problem = Problem(.unavailable, detail: detail)
-            return ProblemDetails.response(to: call, for: problem)
+            throw Problem(.unavailable, detail: detail)
         } catch {
-            let problem = Problem(
-                .unavailable,
-                detail: "The owner of the resource did not respond. It may have performed the request."
-            )
-            return ProblemDetails.response(to: call, for: problem)
+            try Task.checkCancellation()
+            let detail = "The owner of the resource did not respond. It may have performed the request."
+            throw Problem(.unavailable, detail: detail)
         }
     }
-
-    /// Lets another member perform a request. Ends without a response when the client leaves.
-    ///
-    /// - Parameter otherwise: Called if the member cannot perform it.
-    func forward(_ call: Call, to process: UInt64, otherwise: @escaping @Sendable () -> Void) {
-        let abandonment = CallAbandonment(in: self)
-        call.onAbandonment { abandonment.abandon() }
-        addJob { [self] in
-            let response = await response(of: process, to: call, abandonment)
-            if abandonment.isAbandoned { return }
-            if let response { call.respond(response) } else { otherwise() }
-        }
-    }
-
 }
 
 extension Call {

@@ -16,69 +16,63 @@ struct ClusterResources: Sendable {
     let cluster: ClusterNode
     let services: Services
 
-    /// Performs a handler that changes resources. Its response is sent once the change has been read from the log.
+    /// Performs an operation that changes resources. Returns its response once the change has been read from the log.
     ///
     /// - Parameter begun: The request in the log, if it has an `Idempotency-Key`.
-    func perform(_ call: Call, _ operation: Operation, _ begun: BegunRequest?) throws -> OperationResult {
+    func perform(_ call: Call, _ operation: Operation, _ begun: BegunRequest?) async throws -> OperationResult {
         // If this member is removed meanwhile, another one may perform the request as well.
         guard let generation = cluster.generation, begun?.generation ?? generation == generation else {
             throw Problem.notInContact
         }
-        var noted = call
-        noted.respond = { response in confirm(response, call, operation, generation, begun) }
-        // The log needs the specification also if the client leaves.
-        noted.onAbandonment = { _ in }
-        guard operation.trace == .body else {
-            if case .response(let response) = try operation.handler(noted) { noted.respond(response) }
-            return .deferred
-        }
-        // One after the other, so that the specifications of a client are in the order of its changes.
-        cluster.addChange { [noted] in noted.complete { try operation.handler(noted) } }
-        return .deferred
+        // A task of its own goes on when the client leaves: the log needs the specification.
+        return try await Task.immediate {
+            let result: OperationResult
+            if operation.trace == .body {
+                // One after the other, so that the specifications of a client are in the order of its changes.
+                result = try await cluster.clientChanges.perform {
+                    let result = try operation.handler(call)
+                    specify(result, call, operation, generation, begun)
+                    return result
+                }
+            } else {
+                result = try await operation.perform(call)
+                try await claimStream(result, call)
+                specify(result, call, operation, generation, begun)
+            }
+            if result.isSuccess { try await confirm(result, call, operation, generation, begun) }
+            return result
+        }.value
     }
 
+    /// Claims a prepared stream that a request has created, and removes the stream if its caller has reached the limit.
+    private func claimStream(_ result: OperationResult, _ call: Call) async throws {
+        guard let made = result.made, let (identity, limit) = call.streamLimit,
+            services.streamResources.entry(made) != nil
+        else { return }
+        let decision = await cluster.claim(stream: made, of: identity, limit: limit)
+        if case .accepted = decision { return }
+        discard(made)
+        throw if case .refused = decision { StreamsResource.overLimit(limit) } else { Problem.notInContact }
+    }
+
+    /// Waits until the log has the change. Throws if that is not certain, or if the change took no effect.
     private func confirm(
-        _ response: Response,
+        _ result: OperationResult,
         _ call: Call,
         _ operation: Operation,
         _ generation: Int,
         _ begun: BegunRequest?
-    ) {
-        guard (200..<300).contains(response.status) else { return call.respond(response) }
-        let made = response.headers["Location"]?.split(separator: "/").last.map(String.init)
-        guard let made, let (identity, limit) = call.streamLimit, services.streamResources.entry(made) != nil else {
-            return confirm(response, making: made, call, operation, generation, begun)
+    ) async throws {
+        let (confirmation, hasEffect): (MemberReports.Confirmation, Bool) = await withCheckedContinuation {
+            continuation in
+            // Before the next record of the log is applied.
+            cluster.confirm(generation) { continuation.resume(returning: ($0, isEffective(call, operation))) }
         }
-        cluster.claim(stream: made, of: identity, limit: limit) { decision in
-            if case .accepted = decision { return confirm(response, making: made, call, operation, generation, begun) }
-            discard(made)
-            let problem =
-                if case .refused = decision { StreamsResource.overLimit(limit) } else { Problem.notInContact }
-            call.respond(ProblemDetails.response(to: call, for: problem))
-        }
-    }
-
-    private func confirm(
-        _ response: Response,
-        making made: String?,
-        _ call: Call,
-        _ operation: Operation,
-        _ generation: Int,
-        _ begun: BegunRequest?
-    ) {
-        let answer = begun.map { cluster.answer(response, to: $0.name) }
-        if cluster.generation == generation { specify(made ?? call.parameters["id"] ?? "", call, operation, answer) }
-        cluster.confirm(generation) { confirmation in
-            if confirmation == .written, isEffective(call, operation) { return call.respond(response) }
-            // If the log has the answer, a repeated request gets it from another member, so the resource has to exist.
-            if let made, answer == nil || confirmation != .uncertain { discard(made) }
-            let problem = Problem(
-                .unavailable,
-                detail:
-                    "This member was replaced while it performed the request. Read the resource before you repeat it."
-            )
-            call.respond(ProblemDetails.response(to: call, for: problem))
-        }
+        if confirmation == .written, hasEffect { return }
+        // If the log has the answer, a repeated request gets it from another member, so the resource has to exist.
+        if let made = result.made, begun == nil || confirmation != .uncertain { discard(made) }
+        let detail = "This member was replaced while it performed the request. Read the resource before you repeat it."
+        throw Problem(.unavailable, detail: detail)
     }
 
     /// Whether the change of a prepared stream took effect: not if another member had opened the stream before.
@@ -105,9 +99,18 @@ struct ClusterResources: Sendable {
 
     // MARK: - Specifications
 
-    /// Writes, in one frame, the specification of the resource that a request has created or changed, and the response
-    /// for repeated requests.
-    private func specify(_ id: String, _ call: Call, _ operation: Operation, _ answer: ClusterRecord?) {
+    /// Writes, in one frame, the specification of the resource that a successful request has created or changed, and the
+    /// response for repeated requests.
+    private func specify(
+        _ result: OperationResult,
+        _ call: Call,
+        _ operation: Operation,
+        _ generation: Int,
+        _ begun: BegunRequest?
+    ) {
+        guard result.isSuccess, case .response(let response) = result, cluster.generation == generation else { return }
+        let id = result.made ?? call.parameter("id")
+        let answer = begun.map { cluster.answer(response, to: $0.name) }
         if let specification = specification(of: id, call, operation) {
             cluster.specify(id, specification, with: answer)
         } else if let entry = services.streamResources.entry(id), entry.prepared != nil {
@@ -180,6 +183,24 @@ struct ClusterResources: Sendable {
             }
         }
         return merged
+    }
+}
+
+/// Performs changes of clients one after the other.
+actor ClientChanges {
+    func perform(_ change: @Sendable () throws -> OperationResult) rethrows -> OperationResult { try change() }
+}
+
+extension OperationResult {
+    /// Whether the request has succeeded.
+    fileprivate var isSuccess: Bool {
+        if case .response(let response) = self { (200..<300).contains(response.status) } else { false }
+    }
+
+    /// The id of the resource that the request has created; nil: none.
+    fileprivate var made: String? {
+        guard isSuccess, case .response(let response) = self else { return nil }
+        return response.headers["Location"]?.split(separator: "/").last.map(String.init)
     }
 }
 

@@ -26,12 +26,7 @@ struct ClusterStreams: Sendable {
     // MARK: - Opening
 
     /// Opens a stream for a request, whichever member created the stream.
-    func open(_ call: Call, _ handler: @escaping @Sendable (Call) throws -> OperationResult) -> OperationResult {
-        cluster.addJob { await open(call, handler) }
-        return .deferred
-    }
-
-    private func open(_ call: Call, _ handler: @escaping @Sendable (Call) throws -> OperationResult) async {
+    func open(_ call: Call, _ operation: Operation) async throws -> OperationResult {
         let id = call.parameter("id")
         let deadline = cluster.clock() + cluster.configuration.replacementTime
         var isCaughtUp = false
@@ -40,14 +35,14 @@ struct ClusterStreams: Sendable {
             var awaitsEnd = false
             var until = deadline
             if let stream = cluster.preparedStream(id), services.permissions(call).sees(streamOf: stream.owner) {
-                if call.isHead { return call.complete { try head(stream, call) } }
+                if call.isHead { return try head(stream, call) }
                 switch await outcome(of: stream, id) {
                 // The client of the former stream may be reading its last events.
                 case .accepted where isEnding(id):
                     closeUnused(id)
                     awaitsEnd = true
-                case .accepted: return call.complete { try start(id, stream, since: epoch, call, handler) }
-                case .refused: return call.complete { .response(try opener.inUse(id, call)) }
+                case .accepted: return try await start(id, stream, since: epoch, call, operation)
+                case .refused: throw opener.inUse(id, call)
                 case .unknown, .pending, .answered, nil:
                     if stream.isOpen, stream.holder != .own {
                         until = min(deadline, cluster.clock() + Self.retryInterval)
@@ -55,7 +50,7 @@ struct ClusterStreams: Sendable {
                 }
             } else if isCaughtUp {
                 // The handler reports an unknown stream.
-                return call.complete { try handler(call) }
+                return try await cluster.performHere(call, operation)
             } else {
                 // Another member may have created the stream just now.
                 isCaughtUp = await cluster.caughtUp()
@@ -66,7 +61,7 @@ struct ClusterStreams: Sendable {
             }
             guard cluster.clock() < deadline, isChanged || !Task.isCancelled else {
                 let detail = "The member of the cluster on which the stream is open does not respond."
-                return call.complete { throw Problem(.unavailable, detail: detail) }
+                throw Problem(.unavailable, detail: detail)
             }
         }
     }
@@ -118,11 +113,11 @@ struct ClusterStreams: Sendable {
         _ stream: PreparedStream,
         since epoch: UInt64?,
         _ call: Call,
-        _ handler: (Call) throws -> OperationResult
-    ) throws -> OperationResult {
+        _ operation: Operation
+    ) async throws -> OperationResult {
         do {
             try add(id, stream.definition, of: stream.owner)
-            let result = try handler(call)
+            let result = try await cluster.performHere(call, operation)
             cluster.resourceChanged(id)
             if case .stream = result {
                 keepIfOwned(id, since: epoch)

@@ -50,8 +50,8 @@ extension ClusterResources {
         var create = create
         create["connect"] = .bool(false)
         var creation = call(create, of: resource.id, caller)
-        creation.inheritedID = ClientID(resource.id)
-        _ = try ClientsResource(services: services).create(creation)
+        creation.isInherited = true
+        try ClientsResource(services: services).inherit(resource.id, creation)
         for change in changes {
             let changing = call(change.value.object ?? JSONObject(), of: resource.id, caller)
             _ = try cluster.host?.router.operation(named: change.name)?.handler(changing)
@@ -63,8 +63,7 @@ extension ClusterResources {
     private func call(_ body: JSONObject, of id: String, _ caller: Caller) -> Call {
         let request = HTTPRequest(method: "POST", rawPath: "")
         var call = Call(
-            record: CallRecord(request, requestID: RequestIdentity.make(), since: services.clock()),
-            respond: { _ in }
+            record: CallRecord(request, requestID: RequestIdentity.make(), since: services.clock())
         )
         call.parameters = PathParameters(names: ["id"], values: [id])
         call.body = Array(JSONValue.object(body).text.utf8)

@@ -29,12 +29,15 @@ package protocol Coordination: AnyObject, Sendable {
     /// Decides on one request of a name whose rate is limited.
     func take(_ name: String, rate: Double, burst: Double) -> TokenBucket.Verdict
 
-    /// Performs a request once what it uses is within the limits. Throws, or responds with, the limit otherwise.
-    func admit(
+    /// Performs the part of a request that begins to use resources, once they are within the limits; again if the pool had
+    /// no credits for them.
+    ///
+    /// - Throws: The limit, the error of `perform`, or the response of another gateway, which has performed the request.
+    func admit<Result>(
         _ use: ResourceUse,
         for call: Call,
-        _ perform: @escaping @Sendable (any Admission) throws -> OperationResult
-    ) throws -> OperationResult
+        _ perform: () async throws -> Result
+    ) async throws -> Result
 
     /// Single-use tickets.
     var tickets: any Tickets { get }

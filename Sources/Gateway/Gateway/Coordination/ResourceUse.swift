@@ -16,12 +16,6 @@ package enum ResourceUse: Sendable {
     case activation
 }
 
-/// The permission for a request to begin.
-package protocol Admission: Sendable {
-    /// The request does not begin to use anything else. May be called again.
-    func end()
-}
-
 /// A change of a resource of this gateway that other gateways may have to know.
 package enum ResourceChange: Sendable {
     /// A prepared stream is no longer open.

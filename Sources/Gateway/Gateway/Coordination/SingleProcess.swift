@@ -5,11 +5,6 @@ package import SessionPool
 
 /// The coordination of a gateway that runs alone.
 final class SingleProcess: Coordination {
-    /// Nothing has to be given back: the pool and `SubscriptionUsage` count on their own.
-    private struct Unlimited: Admission {
-        func end() {}
-    }
-
     let tickets: any Tickets = TicketStore()
     private let hub: EventHub
     private let clock: @Sendable () -> Moment
@@ -25,10 +20,8 @@ final class SingleProcess: Coordination {
     // MARK: - Place
 
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        guard operation.method == .post, call.header("Idempotency-Key") != nil else {
-            return try operation.handler(call)
-        }
-        return try idempotency.perform(call, operation, now: clock())
+        guard let key = try IdempotencyStore.key(of: call, operation.method) else { return try operation.handler(call) }
+        return .later { [self] in try await idempotency.perform(call, key, operation, now: clock()) }
     }
 
     var contact: Contact { .all }
@@ -43,12 +36,13 @@ final class SingleProcess: Coordination {
         rates.take(name, rate: rate, burst: burst, now: clock())
     }
 
-    func admit(
+    // The pool and `SubscriptionUsage` have the limits.
+    func admit<Result>(
         _ use: ResourceUse,
         for call: Call,
-        _ perform: @escaping @Sendable (any Admission) throws -> OperationResult
-    ) throws -> OperationResult {
-        try perform(Unlimited())
+        _ perform: () async throws -> Result
+    ) async throws -> Result {
+        try await perform()
     }
 
     // MARK: - Changes

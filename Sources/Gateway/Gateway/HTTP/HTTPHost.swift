@@ -115,7 +115,7 @@ package final class HTTPHost: HTTPHandler {
         var request = head
         if let proxies = services.access.policy.proxies { request.peer = proxies.client(of: request) }
         let record = CallRecord(request, requestID: RequestIdentity.id(of: request), since: services.clock())
-        var call = Call(record: record, respond: { _ in })
+        var call = Call(record: record)
         do {
             switch try route(&call) {
             case .operation(let operation): return .admitted(call, operation)
@@ -136,23 +136,63 @@ package final class HTTPHost: HTTPHandler {
         var call = admitted
         call.body = body
         call.respond = { [self] in responder.respond(finish($0, record)) }
-        call.open = { [self] in responder.stream(finish($0, record), $1) }
         call.onAbandonment = { responder.onAbandonment($0) }
         do {
-            if body.count > Self.largeBody {
-                let isAdded = services.background.add { [self, call] in
-                    call.complete { try services.coordination.perform(call, operation) }
+            let result =
+                if body.count > Self.largeBody {
+                    OperationResult.later { [services, call] in
+                        try await services.background.perform {
+                            try await services.coordination.perform(call, operation).last
+                        }
+                    }
+                } else {
+                    try services.coordination.perform(call, operation)
                 }
-                if isAdded { return .wait }
-                throw Problem(.gatewayFull, detail: "Too many large requests are being processed.")
-            }
-            switch try services.coordination.perform(call, operation) {
-            case .response(let response): return .respond(finish(response, call.record))
+            switch result {
+            case .response(let response): return .respond(finish(response, record))
             case .deferred: return .wait
-            case .stream(let head, let content): return .stream(finish(head, call.record), content)
+            case .stream(let head, let content): return .stream(finish(head, record), content)
+            case .later(let perform): return begin(perform, call, responder)
             }
         } catch {
             return .respond(rejection(error, of: call))
+        }
+    }
+
+    /// Performs a request that may wait: on this thread until the request waits. The task belongs to the connection, which
+    /// cancels the task when the client leaves.
+    private func begin(
+        _ perform: @escaping @Sendable () async throws -> OperationResult,
+        _ call: Call,
+        _ responder: HTTPResponder
+    ) -> HTTPDecision {
+        let request = RequestTask()
+        responder.onAbandonment { request.cancel() }
+        let task = Task.immediate { [self] in
+            let answer = await answer(of: perform, call)
+            if request.ended(with: answer) { return }
+            switch answer {
+            case .response(let response): responder.respond(response)
+            case .stream(let head, let stream): responder.stream(head, stream)
+            case nil: break
+            }
+        }
+        return request.began(task)
+    }
+
+    /// The answer to a request; nil for a long poll, and if the client has left.
+    private func answer(
+        of perform: @Sendable () async throws -> OperationResult,
+        _ call: Call
+    ) async -> LateAnswer? {
+        do {
+            switch try await perform().last {
+            case .response(let response): return .response(finish(response, call.record))
+            case .stream(let head, let stream): return .stream(finish(head, call.record), stream)
+            case .deferred, .later: return nil
+            }
+        } catch {
+            return error is CancellationError ? nil : .response(rejection(error, of: call))
         }
     }
 

@@ -149,26 +149,17 @@ package final class IdempotencyStore: Sendable {
 }
 
 extension IdempotencyStore {
-    /// Calls the handler. A POST with an `Idempotency-Key` is performed once.
-    func perform(_ call: Call, _ operation: Operation, now: @autoclosure () -> Moment) throws -> OperationResult {
-        try perform(call, operation.method, now: now(), operation.handler)
-    }
-
-    /// Calls a handler in place of that of an operation with this method.
-    func perform(
-        _ call: Call,
-        _ method: Operation.Method,
-        now: @autoclosure () -> Moment,
-        _ handler: Operation.Handler
-    ) throws -> OperationResult {
-        guard let key = try Self.key(of: call, method) else { return try handler(call) }
-        switch begin(key, of: Self.owner(of: call), body: call.body, now: now()) {
-        case .perform: return try first(call, key, handler)
+    /// Performs a request with a key once.
+    func perform(_ call: Call, _ key: Key, _ operation: Operation, now: Moment) async throws -> OperationResult {
+        switch begin(key, of: Self.owner(of: call), body: call.body, now: now) {
+        case .perform:
+            // A task of its own goes on when the client leaves, which may repeat the request to receive the response.
+            let result = await Task.immediate { try await operation.perform(call) }.result
+            if let response = call.response(for: result) { finished(key, with: response) }
+            return try result.get()
         case .replay(let response): return .response(response.with("Idempotency-Replayed", "true"))
-        case .inProgress:
-            throw Self.inProgress
-        case .otherRequest:
-            throw Self.otherRequest
+        case .inProgress: throw Self.inProgress
+        case .otherRequest: throw Self.otherRequest
         }
     }
 
@@ -199,23 +190,5 @@ extension IdempotencyStore {
     /// The caller whose share a request counts towards: its credentials, or else its network.
     private static func owner(of call: Call) -> String {
         call.caller.identity ?? IPNetwork.subscriber(of: call.request.peer.host)
-    }
-
-    private func first(_ call: Call, _ key: Key, _ handler: Operation.Handler) throws -> OperationResult {
-        var noted = call
-        noted.respond = { [self] response in
-            finished(key, with: response)
-            call.respond(response)
-        }
-        // The client may disconnect and repeat the request to receive the response.
-        noted.onAbandonment = { _ in }
-        do {
-            let reply = try handler(noted)
-            if case .response(let response) = reply { finished(key, with: response) }
-            return reply
-        } catch {
-            finished(key, with: ProblemDetails.response(to: call, for: error))
-            throw error
-        }
     }
 }

@@ -200,7 +200,7 @@ import Testing
         #expect(same.length == docs.bytes.count)
     }
 
-    @Test func anAbandonedRequestWaitsNoLonger() {
+    @Test func anAbandonedRequestWaitsNoLonger() async {
         let id = fixture.makeSubscription()
         let request = HTTPRequest(
             method: "POST",
@@ -208,13 +208,30 @@ import Testing
             headers: [HTTPField("Prefer", "wait=60"), HTTPField("Content-Type", "application/json")],
             peer: PeerAddress(host: "192.0.2.1", port: 1)
         )
-        let responder = HTTPResponder { _ in Issue.record("an abandoned request got a response") }
-        guard case .wait = fixture.host.handle(request, responder) else {
-            Issue.record("the request does not wait")
-            return
+        let (isReleased, source) = AsyncStream.makeStream(of: Never.self)
+        do {
+            // Released with the task of the request.
+            let released = Released { source.finish() }
+            let responder = HTTPResponder { _ in
+                _ = withExtendedLifetime(released) { Issue.record("an abandoned request got a response") }
+            }
+            guard case .wait = fixture.host.handle(request, responder) else {
+                Issue.record("the request does not wait")
+                return
+            }
+            #expect(fixture.services.timers.count == 1)
+            responder.abandon()
         }
-        #expect(fixture.services.timers.count == 1)
-        responder.abandon()
+        for await _ in isReleased {}
         #expect(fixture.services.timers.count == 0)
     }
+}
+
+/// Reports its release.
+private final class Released: Sendable {
+    private let report: @Sendable () -> Void
+
+    init(_ report: @escaping @Sendable () -> Void) { self.report = report }
+
+    deinit { report() }
 }

@@ -33,7 +33,27 @@ package struct ClientsResource: Sendable {
     }
 
     /// `POST /v1/clients`.
-    package func create(_ call: Call) throws -> OperationResult {
+    func create(_ call: Call) async throws -> Response {
+        let creation = try creation(call)
+        // The admission is for the client with this id.
+        let id = ClientID(RandomID.make(prefix: "c"))
+        let client = try await services.coordination.admit(.newClient(id), for: call) {
+            try make(creation, as: id, call)
+        }
+        guard creation.connects else { return created(client, call) }
+        let connection = ConnectionResource(services: services)
+        return try await connection.outcome(of: client, call, refused: { try? services.pool.deleteClient(client.id) }) {
+            _ in created(client, call)
+        }
+    }
+
+    /// Creates a client of a removed member again, which was created by the same request and does not connect.
+    package func inherit(_ id: String, _ call: Call) throws { _ = try make(creation(call), as: ClientID(id), call) }
+
+    /// What a request says about a new client.
+    private typealias Creation = (specification: ClientSpecification, options: OptionsPatch?, connects: Bool)
+
+    private func creation(_ call: Call) throws -> Creation {
         let reader = try RequestBody.reader(of: call)
         let specification = specification(reader)
         let connects = reader.bool("connect") ?? true
@@ -44,45 +64,24 @@ package struct ClientsResource: Sendable {
         case .upstream(let name): try services.permissions(call).check(upstream: name)
         case .address: try services.permissions(call).checkAddress()
         }
-        if let id = call.inheritedID { return try create(specification, as: id, options, connects: connects, call) }
-        // The admission is for the client with this id.
-        let id = ClientID(RandomID.make(prefix: "c"))
-        return try services.coordination.admit(.newClient(id), for: call) { _ in
-            try create(specification, as: id, options, connects: connects, call)
-        }
+        return (specification, options, connects)
     }
 
-    private func create(
-        _ specification: ClientSpecification,
-        as id: ClientID?,
-        _ options: OptionsPatch?,
-        connects: Bool,
-        _ call: Call
-    ) throws -> OperationResult {
-        let client = try services.pool.createClient(specification, as: id) { core in
-            try options?.apply(to: core.connectionOptions)
+    private func make(_ creation: Creation, as id: ClientID, _ call: Call) throws -> PooledClient {
+        let client = try services.pool.createClient(creation.specification, as: id) { core in
+            try creation.options?.apply(to: core.connectionOptions)
         }
         do {
             // The limit is checked when a client is created, not again when a member of the cluster inherits the client.
-            let share = call.inheritedID == nil ? services.configuration.pool.dedicatedClientsShare : nil
+            let share = call.isInherited ? nil : services.configuration.pool.dedicatedClientsShare
             try services.access.owners.note(client.id, madeBy: call.caller, share: share)
             try services.checkPresent(call)
-            if connects { try client.connect() }
+            if creation.connects { try client.connect() }
         } catch {
             try? services.pool.deleteClient(client.id)
             throw error
         }
-        guard connects, let wait = PreferHeader(call.header("Prefer")).wait else {
-            return .response(created(client, call))
-        }
-        return try ConnectionResource(services: services).outcome(
-            of: client,
-            call,
-            within: wait,
-            connected: { created(client, call) },
-            refused: { try? services.pool.deleteClient(client.id) },
-            timedOut: { created(client, call) }
-        )
+        return client
     }
 
     /// `GET /v1/clients/{id}`.

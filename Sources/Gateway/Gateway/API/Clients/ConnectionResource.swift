@@ -5,67 +5,62 @@ struct ConnectionResource: Sendable {
     let services: Services
 
     /// `POST /v1/clients/{id}/connect`.
-    func connect(_ call: Call) throws -> OperationResult {
+    func connect(_ call: Call) async throws -> Response {
         let client = try services.controlledClient(call)
         try RequestBody.none(of: call)
         try client.connect()
-        guard let wait = PreferHeader(call.header("Prefer")).wait else {
-            return .response(services.clientResponse(client, call, status: 202))
+        return try await outcome(of: client, call) { isConnected in
+            services.clientResponse(client, call, status: isConnected ? 200 : 202)
         }
-        return try outcome(
-            of: client,
-            call,
-            within: wait,
-            connected: { services.clientResponse(client, call) },
-            refused: {},
-            timedOut: { services.clientResponse(client, call, status: 202) }
-        )
     }
 
     /// `POST /v1/clients/{id}/disconnect`.
-    func disconnect(_ call: Call) throws -> OperationResult {
+    func disconnect(_ call: Call) async throws -> Response {
         let client = try services.dedicatedClient(call)
         try RequestBody.none(of: call)
         client.core.disconnect()
-        guard let wait = PreferHeader(call.header("Prefer")).wait else {
-            return .response(services.clientResponse(client, call, status: 202))
+        let isDisconnected = try await situation(of: client, call) { $0.status == .disconnected } != nil
+        guard isDisconnected, let wait = PreferHeader(call.header("Prefer")).wait else {
+            return services.clientResponse(client, call, status: 202)
         }
-        let services = services
-        return try services.wait(
+        return services.clientResponse(client, call).waited(wait)
+    }
+
+    /// The response for a client, once the client is connected or the server has rejected the session if the request waits
+    /// for that.
+    func outcome(
+        of client: PooledClient,
+        _ call: Call,
+        refused: () -> Void = {},
+        _ shown: (_ isConnected: Bool) -> Response
+    ) async throws -> Response {
+        let situation = try await situation(of: client, call) { situation in
+            situation.isConnected || (situation.status == .disconnected && situation.lastServerError != nil)
+        }
+        guard let situation, let wait = PreferHeader(call.header("Prefer")).wait else { return shown(false) }
+        guard !situation.isConnected, let refusal = situation.lastServerError else { return shown(true).waited(wait) }
+        refused()
+        return ProblemDetails.response(to: call, refusedBy: refusal, of: .session).waited(wait)
+    }
+
+    /// Waits until the situation of a client satisfies a condition, if the request asks for that; nil otherwise.
+    private func situation(
+        of client: PooledClient,
+        _ call: Call,
+        until isDecided: @escaping @Sendable (ClientSituation) -> Bool
+    ) async throws -> ClientSituation? {
+        guard let wait = PreferHeader(call.header("Prefer")).wait else { return nil }
+        return try await services.wait(
             call,
             upTo: wait,
             on: client.watchers,
             present: { client.situation },
-            decide: { situation in
-                situation.status == .disconnected ? services.clientResponse(client, call).waited(wait) : nil
-            },
-            timedOut: { services.clientResponse(client, call, status: 202) }
+            until: isDecided
         )
     }
+}
 
-    /// Waits until the client is connected or the server has rejected the session.
-    func outcome(
-        of client: PooledClient,
-        _ call: Call,
-        within seconds: Int,
-        connected: @escaping @Sendable () -> Response,
-        refused: @escaping @Sendable () -> Void,
-        timedOut: @escaping @Sendable () -> Response
-    ) throws -> OperationResult {
-        try services.wait(
-            call,
-            upTo: seconds,
-            on: client.watchers,
-            present: { client.situation },
-            decide: { situation in
-                if situation.status.isConnected, situation.status != .connectedStreamSensing {
-                    return connected().waited(seconds)
-                }
-                guard situation.status == .disconnected, let refusal = situation.lastServerError else { return nil }
-                refused()
-                return ProblemDetails.response(to: call, refusedBy: refusal, of: .session).waited(seconds)
-            },
-            timedOut: timedOut
-        )
-    }
+extension ClientSituation {
+    /// Whether the client has a session and a transport.
+    fileprivate var isConnected: Bool { status.isConnected && status != .connectedStreamSensing }
 }

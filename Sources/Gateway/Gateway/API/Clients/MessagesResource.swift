@@ -7,16 +7,16 @@ struct MessagesResource: Sendable {
     let services: Services
 
     /// `POST /v1/clients/{id}/messages`.
-    func send(_ call: Call) throws -> OperationResult {
+    func send(_ call: Call) async throws -> Response {
         let client = try services.client(call)
-        return try send(try message(RequestBody.reader(of: call)), through: client, call)
+        return try await send(try message(RequestBody.reader(of: call)), through: client, call)
     }
 
     /// How long a session that was opened for a message is kept at least.
     private static let messageTime = Duration.seconds(30)
 
     /// `POST /v1/messages`: through the pooled session of an upstream, which is opened if there is none.
-    func sendToUpstream(_ call: Call) throws -> OperationResult {
+    func sendToUpstream(_ call: Call) async throws -> Response {
         let message = try message(RequestBody.reader(of: call), enqueues: true)
         var reader = QueryReader(call.query)
         let defaults = services.sourceDefaults
@@ -28,31 +28,26 @@ struct MessagesResource: Sendable {
         guard let upstream = named ?? defaults.upstream else { throw Problem(.invalidValue) }
         try services.permissions(call).check(upstream: upstream)
         let session = try services.sessionKey(upstream: upstream)
-        return try services.coordination.admit(.activation, for: call) { _ in
-            try send(message, through: try services.pool.messenger(session, for: Self.messageTime), call)
+        let client = try await services.coordination.admit(.activation, for: call) {
+            try services.pool.messenger(session, for: Self.messageTime)
         }
+        return try await send(message, through: client, call)
     }
 
     private func send(
         _ message: MessageSubmission,
         through client: PooledClient,
         _ call: Call
-    ) throws -> OperationResult {
+    ) async throws -> Response {
         guard message.wantsOutcome, let wait = PreferHeader(call.header("Prefer")).wait, wait > 0 else {
-            return .response(accepted(try client.send(message)))
+            return accepted(try client.send(message))
         }
-        let pending = try services.pendingResponse(call)
-        let id: String
-        do {
-            id = try client.send(message) { id, outcome in
-                pending.complete { Response.json { $0.write(outcome, of: id) }.waited(wait) }
-            }
-        } catch {
-            pending.cancel()
-            throw error
+        var id = ""
+        let outcome: MessageOutcome? = try await services.wait(call, upTo: .seconds(wait)) { awaited in
+            id = try client.send(message) { awaited.end(.success($1)) }
         }
-        pending.complete(after: .seconds(wait), by: services.timers) { accepted(id) }
-        return .deferred
+        guard let outcome else { return accepted(id) }
+        return Response.json { $0.write(outcome, of: id) }.waited(wait)
     }
 
     private func accepted(_ id: String) -> Response {

@@ -9,13 +9,13 @@ struct ContractResource: Sendable {
     let services: Services
 
     /// `GET /openapi.json`. The first request converts the document, which takes up to a second.
-    func json(_ call: Call) throws -> OperationResult { try document(.current, call) }
+    func json(_ call: Call) async throws -> Response { try await document(.current, call) }
 
     /// `GET /openapi-3.2.json`.
-    func edition(_ call: Call) throws -> OperationResult { try document(.streams, call) }
+    func edition(_ call: Call) async throws -> Response { try await document(.streams, call) }
 
-    private func document(_ edition: ContractEdition, _ call: Call) throws -> OperationResult {
-        try services.perform(call, isLarge: !ContractJSON.isReady) {
+    private func document(_ edition: ContractEdition, _ call: Call) async throws -> Response {
+        try await services.background.perform(if: !ContractJSON.isReady) {
             let document = services.feedContract.document(services.openFeeds, edition)
             var response = Response(status: 200)
             response.headers.append("Content-Type", "application/json")

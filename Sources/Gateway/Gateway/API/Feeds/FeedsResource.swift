@@ -23,31 +23,31 @@ struct FeedsResource: Sendable {
     }
 
     /// `GET /feeds/{feed}`: all items.
-    func all(_ call: Call) throws -> OperationResult {
+    func all(_ call: Call) async throws -> OperationResult {
         let feed = try feed(call)
         guard let items = feed.itemNames else {
             let url = "/feeds/\(feed.name)/{item}"
             throw Problem(.unknownItem, detail: "The feed has any number of items: name one, as in \(url).")
         }
-        return try read(feed, items: items, .table, call)
+        return try await read(feed, items: items, .table, call)
     }
 
     /// `GET /feeds/{feed}/{item}`: one row or, in COMMAND mode, the rows of an item by their keys.
-    func item(_ call: Call) throws -> OperationResult {
+    func item(_ call: Call) async throws -> OperationResult {
         let feed = try feed(call)
-        return try read(feed, items: [try item(of: feed, call)], .row, call)
+        return try await read(feed, items: [try item(of: feed, call)], .row, call)
     }
 
     /// `GET /feeds/{feed}/{item}/{field}`: one value or, in COMMAND mode, the row of a key.
-    func field(_ call: Call) throws -> OperationResult {
+    func field(_ call: Call) async throws -> OperationResult {
         let feed = try feed(call)
         let item = try item(of: feed, call)
         let name = call.parameter("field")
-        if feed.mode == .command { return try read(feed, items: [item], .key(name), call) }
+        if feed.mode == .command { return try await read(feed, items: [item], .key(name), call) }
         guard feed.field(name) != nil else {
             throw Problem(.unknownField, detail: "The feed \"\(feed.name)\" has no field \"\(name)\".")
         }
-        return try read(feed, items: [item], fields: [name], .value, call)
+        return try await read(feed, items: [item], fields: [name], .value, call)
     }
 
     // MARK: - Steps
@@ -78,7 +78,7 @@ struct FeedsResource: Sendable {
         fields: [String]? = nil,
         _ shape: FeedShape,
         _ call: Call
-    ) throws -> OperationResult {
+    ) async throws -> OperationResult {
         guard let upstream = feed.upstream ?? services.sourceDefaults.upstream else {
             throw Problem(.unknownUpstream, detail: "The feed \"\(feed.name)\" has no upstream.")
         }
@@ -89,10 +89,10 @@ struct FeedsResource: Sendable {
             try reader.finish()
             let request = try StreamQuery.request(call)
             let opener = StreamOpener(services: services)
-            return try opener.open(request, [.join(upstream: upstream, properties, isTyped: true)], call)
+            return try await opener.open(request, [.join(upstream: upstream, properties, isTyped: true)], call)
         }
         let query = try ValuesQuery(call, upstream: upstream, properties, FeedForm(feed: feed, shape: shape))
-        return try CurrentValuesResource(services: services).read(query, call)
+        return try await CurrentValuesResource(services: services).read(query, call)
     }
 
     /// Whether a request asks for a stream: by `format=sse`, or by naming its media type.

@@ -1,79 +1,53 @@
 internal import JSONText
-internal import Primitives
+internal import SessionCore
 
 /// A `GET /mcp` that waits until values of subscribed resources change. Its response is a complete event stream with the
 /// changes of up to a second; the client then repeats the request, as the transport permits. So notifications wait for no
 /// memory of this gateway, and a slow client receives fewer of them.
-final class MCPNotifications: Sendable {
+struct MCPNotifications: Sendable {
     /// The longest wait in seconds: proxies close responses that take a minute.
     private static let longestWait = 25
 
-    private struct State {
-        var changed: [String] = []
-        var isScheduled = false
-        var abandonments: [@Sendable () -> Void] = []
-    }
+    let services: Services
+    let session: MCPSession
+    let call: Call
 
-    private let services: Services
-    private let session: MCPSession
-    private let pending: PendingResponse
-    private let state = RankedMutex(State())
-
-    private init(services: Services, session: MCPSession, pending: PendingResponse) {
-        (self.services, self.session, self.pending) = (services, session, pending)
-    }
-
-    /// Waits for the changes of a session's resources.
-    static func wait(for session: MCPSession, _ call: Call, _ services: Services) throws -> OperationResult {
-        let pending = try services.pendingResponse(call)
-        let notifications = MCPNotifications(services: services, session: session, pending: pending)
-        notifications.begin(MCPReading(services: services, call: call))
-        return .deferred
-    }
-
-    private func begin(_ reading: MCPReading) {
-        session.waits { [weak self] in self?.respond() }
-        pending.complete(after: .seconds(Self.longestWait), by: services.timers) { self.response() }
-        pending.onCompletion {
-            let actions = self.state.withLock { state in
-                defer { state.abandonments = [] }
-                return state.abandonments
+    /// Waits for the changes of the session's resources.
+    func response() async throws -> Response {
+        let changed = try await withThrowingTaskGroup(of: String?.self) { group in
+            group.addImmediateTask {
+                try await services.wait(call, upTo: .seconds(Self.longestWait)) { awaited in
+                    session.waits { awaited.end(.success(nil)) }
+                }
             }
-            for action in actions { action() }
+            for (uri, cursor) in session.cursors {
+                group.addImmediateTask { try await hasChanged(uri, since: cursor) ? uri : "" }
+            }
+            var changed: [String] = []
+            // The end of the wait has no resource.
+            while case let uri?? = try await group.next() {
+                if uri.isEmpty { continue }
+                changed.append(uri)
+                guard changed.count == 1 else { continue }
+                let pause = session.pause(at: services.clock())
+                if pause <= .zero { break }
+                group.addTask { try await services.wait(call, upTo: pause) { _ in } }
+            }
+            group.cancelAll()
+            return changed
         }
-        for (uri, cursor) in session.cursors {
-            reading.read(
-                uri,
-                after: cursor,
-                wait: Self.longestWait,
-                onAbandonment: { action in self.state.withLock { $0.abandonments.append(action) } }
-            ) { response in self.read(uri, response, cursor) }
-        }
-    }
-
-    private func read(_ uri: String, _ response: Response, _ known: String?) {
-        guard response.status < 300, let cursor = response.cursor, cursor != known,
-            session.changed(uri, cursor: cursor)
-        else { return }
-        let isFirst = state.withLock { state in
-            state.changed.append(uri)
-            defer { state.isScheduled = true }
-            return !state.isScheduled
-        }
-        guard isFirst else { return }
-        let pause = session.pause(at: services.clock())
-        if pause > .zero {
-            pending.complete(after: pause, by: services.timers) { self.response() }
-        } else {
-            respond()
-        }
-    }
-
-    private func respond() { pending.complete { self.response() } }
-
-    private func response() -> Response {
-        let changed = state.withLock { $0.changed }
         if !changed.isEmpty { session.notified(at: services.clock()) }
+        return Response(status: 200, mediaType: "text/event-stream", body: Array(events(of: changed).utf8))
+    }
+
+    private func hasChanged(_ uri: String, since known: String?) async throws -> Bool {
+        let reading = MCPReading(services: services, call: call)
+        let response = try await reading.read(uri, after: known, wait: Self.longestWait)
+        guard response.status < 300, let cursor = response.cursor, cursor != known else { return false }
+        return session.changed(uri, cursor: cursor)
+    }
+
+    private func events(of changed: [String]) -> String {
         var events = "retry: 100\n\n"
         for uri in changed.sorted() {
             let message: JSONValue = [
@@ -81,6 +55,6 @@ final class MCPNotifications: Sendable {
             ]
             events += "event: message\ndata: \(message.text)\n\n"
         }
-        return Response(status: 200, mediaType: "text/event-stream", body: Array(events.utf8))
+        return events
     }
 }

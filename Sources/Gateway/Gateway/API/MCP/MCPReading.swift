@@ -11,49 +11,38 @@ struct MCPReading: Sendable {
     var feeds: [FeedConfiguration] { services.configuration.feeds.filter(services.permissions(call).sees) }
 
     /// `GET /v1/feeds`.
-    func listFeeds(_ query: [(String, String)], _ respond: @escaping PendingResponse.Send) {
-        perform("GET", "/v1/feeds", query, [:], respond, FeedsResource(services: services).list)
+    func listFeeds(_ query: [(String, String)]) async throws -> Response {
+        try await perform("GET", "/v1/feeds", query, [:], FeedsResource(services: services).list)
     }
 
     /// `GET /v1/values`, with the values of a cursor excluded for some seconds.
-    func read(
-        _ query: [(String, String)],
-        after cursor: String? = nil,
-        wait: Int,
-        _ respond: @escaping PendingResponse.Send
-    ) {
+    func read(_ query: [(String, String)], after cursor: String? = nil, wait: Int) async throws -> Response {
         let headers = Self.headers(after: cursor, wait: wait)
-        perform("GET", "/v1/values", query, headers, respond) { call in
+        return try await perform("GET", "/v1/values", query, headers) { call in
             // The operation also reads a feed by a name that the caller does not see, if it may read the same data.
             let name = call.query.values("feed").first ?? ""
             guard feeds.contains(where: { $0.name == name }) else {
                 throw Problem(.unknownFeed, detail: "There is no feed \"\(name)\".")
             }
-            return try CurrentValuesResource(services: services).get(call)
+            return try await CurrentValuesResource(services: services).get(call)
         }
     }
 
     /// `GET /feeds/{feed}` or `GET /feeds/{feed}/{item}`; a 404 problem for any other URI.
-    func read(
-        _ uri: String,
-        after cursor: String? = nil,
-        wait: Int,
-        onAbandonment: Call.Abandonment? = nil,
-        _ respond: @escaping PendingResponse.Send
-    ) {
+    func read(_ uri: String, after cursor: String? = nil, wait: Int) async throws -> Response {
         let path = uri.hasPrefix(Self.scheme) ? "/feeds/" + uri.dropFirst(Self.scheme.count) : "/"
         let headers = Self.headers(after: cursor, wait: wait)
-        perform("GET", path, [], headers, onAbandonment: onAbandonment, respond) { call in
+        return try await perform("GET", path, [], headers) { call in
             let segments = try RequestPath(raw: path).segments
             let feeds = FeedsResource(services: services)
             var call = call
             switch segments.count {
             case 2:
                 call.parameters = PathParameters(names: ["feed"], values: [segments[1]])
-                return try feeds.all(call)
+                return try await feeds.all(call)
             case 3:
                 call.parameters = PathParameters(names: ["feed", "item"], values: Array(segments[1...]))
-                return try feeds.item(call)
+                return try await feeds.item(call)
             default:
                 throw Problem(
                     .unknownFeed,
@@ -64,12 +53,12 @@ struct MCPReading: Sendable {
     }
 
     /// `POST /v1/messages`.
-    func send(_ message: JSONValue, to upstream: String?, _ respond: @escaping PendingResponse.Send) {
+    func send(_ message: JSONValue, to upstream: String?) async throws -> Response {
         let query = upstream.map { [("upstream", $0)] } ?? []
         let headers = ["Prefer": "wait=10", "Content-Type": "application/json"]
-        perform("POST", "/v1/messages", query, headers, body: Array(message.text.utf8), respond) { call in
+        return try await perform("POST", "/v1/messages", query, headers, body: Array(message.text.utf8)) { call in
             try services.permissions(call).check(.send)
-            return try MessagesResource(services: services).sendToUpstream(call)
+            return .response(try await MessagesResource(services: services).sendToUpstream(call))
         }
     }
 
@@ -94,10 +83,8 @@ struct MCPReading: Sendable {
         _ query: [(String, String)],
         _ headers: [String: String],
         body: [UInt8] = [],
-        onAbandonment: Call.Abandonment? = nil,
-        _ respond: @escaping PendingResponse.Send,
-        _ handler: Operation.Handler
-    ) {
+        _ handler: Operation.WaitingHandler
+    ) async throws -> Response {
         let pairs = query.map { "\($0)=\(PercentDecoding.encode($1))" }.joined(separator: "&")
         let request = HTTPRequest(
             method: method,
@@ -107,20 +94,16 @@ struct MCPReading: Sendable {
             peer: call.request.peer
         )
         let record = CallRecord(request, requestID: call.requestID, since: services.clock())
-        var inner = Call(record: record, respond: { _ in })
-        inner.respond = { [inner] response in
-            guard response.body.count > Self.mostBytes else { return respond(response) }
-            let problem = Problem(.invalidValue, detail: "The values exceed 1 MiB: select fewer items or fields.")
-            respond(ProblemDetails.response(to: inner, for: problem))
-        }
+        var inner = Call(record: record)
         inner.body = body
         inner.caller = call.caller
-        inner.onAbandonment = onAbandonment ?? call.onAbandonment
-        do {
-            inner.query = try Query(raw: request.rawQuery)
-        } catch {
-            return inner.respond(ProblemDetails.response(to: inner, for: error))
+        let response = try await inner.response { call in
+            var call = call
+            call.query = try Query(raw: request.rawQuery)
+            return try await handler(call)
         }
-        inner.complete { try handler(inner) }
+        guard response.body.count > Self.mostBytes else { return response }
+        let problem = Problem(.invalidValue, detail: "The values exceed 1 MiB: select fewer items or fields.")
+        return ProblemDetails.response(to: inner, for: problem)
     }
 }

@@ -12,25 +12,26 @@ struct MCPResource: Sendable {
     let services: Services
 
     /// `POST /mcp`: a request, a notification or a response of the client.
-    func post(_ call: Call) throws -> OperationResult {
+    func post(_ call: Call) async throws -> Response {
         let object = try RequestBody.object(of: call)
-        guard let request = try MCPRequest(object) else { return .response(Response(status: 202)) }
+        guard let request = try MCPRequest(object) else { return Response(status: 202) }
         if request.method != "initialize" { try checkVersion(call) }
         if let id = call.header(Self.sessionHeader), !MCPSessions.isID(id) { throw Self.unknownSession }
-        guard let id = request.id else { return .response(Response(status: 202)) }
-        do throws(MCPError) {
-            return try perform(request, id, call)
-        } catch {
-            return .response(.message(id, .failure(error)))
+        guard let id = request.id else { return Response(status: 202) }
+        if request.method == "initialize" { return initialize(request.params, id, call) }
+        do {
+            return .message(id, .success(try await result(of: request, call)))
+        } catch let error as MCPError {
+            return .message(id, .failure(error))
         }
     }
 
     /// `GET /mcp`: an event stream of notifications, which ends after some of them or a time.
-    func get(_ call: Call) throws -> OperationResult {
+    func get(_ call: Call) async throws -> Response {
         _ = try AcceptHeader(call.header("Accept")).choose(["text/event-stream"])
         try checkVersion(call)
         let (_, session) = try session(call)
-        return try MCPNotifications.wait(for: session, call, services)
+        return try await MCPNotifications(services: services, session: session, call: call).response()
     }
 
     /// `DELETE /mcp`: ends the session.
@@ -65,39 +66,29 @@ struct MCPResource: Sendable {
         return (id, session)
     }
 
-    private func perform(_ request: MCPRequest, _ id: JSONValue, _ call: Call) throws(MCPError) -> OperationResult {
+    private func result(of request: MCPRequest, _ call: Call) async throws -> JSONValue {
         let reading = MCPReading(services: services, call: call)
         let tools = MCPTools(reading: reading)
-        let respond: @Sendable (Result<JSONValue, MCPError>) -> Void = { call.respond(.message(id, $0)) }
-        let result: JSONValue
         switch request.method {
-        case "initialize": return .response(initialize(request.params, id, call))
-        case "ping": result = [:]
-        case "tools/list": result = tools.list
-        case "resources/list": result = ["resources": .array(reading.feeds.filter(\.hasItems).map(Self.resource))]
-        case "resources/templates/list": result = ["resourceTemplates": [Self.template]]
-        case "tools/call":
-            try tools.call(request.params) { respond(.success($0)) }
-            return .deferred
+        case "ping": return [:]
+        case "tools/list": return tools.list
+        case "resources/list": return ["resources": .array(reading.feeds.filter(\.hasItems).map(Self.resource))]
+        case "resources/templates/list": return ["resourceTemplates": [Self.template]]
+        case "tools/call": return try await tools.call(request.params)
         case "resources/read":
             let uri = try Self.uri(request.params)
-            reading.read(uri, wait: ValuesQuery.usualWait) { respond(Self.content(of: uri, $0)) }
-            return .deferred
+            return try Self.content(of: uri, try await reading.read(uri, wait: ValuesQuery.usualWait))
         case "resources/subscribe", "resources/unsubscribe":
-            guard let (_, session) = try? session(call) else {
-                return .response(ProblemDetails.response(to: call, for: Self.unknownSession))
-            }
+            guard let (_, session) = try? session(call) else { throw Self.unknownSession }
             let uri = try Self.uri(request.params)
-            if request.method == "resources/unsubscribe" {
+            if request.method == "resources/subscribe" {
+                try Self.subscribe(session, to: uri, try await reading.read(uri, wait: ValuesQuery.usualWait))
+            } else {
                 session.unsubscribe(uri)
-                result = [:]
-                break
             }
-            reading.read(uri, wait: ValuesQuery.usualWait) { respond(Self.subscribe(session, to: uri, $0)) }
-            return .deferred
+            return [:]
         default: throw MCPError(code: -32_601, message: "The method \(request.method) is not supported.")
         }
-        return .response(.message(id, .success(result)))
     }
 
     private func initialize(_ params: JSONObject, _ id: JSONValue, _ call: Call) -> Response {
@@ -140,11 +131,9 @@ struct MCPResource: Sendable {
         return uri
     }
 
-    private static func content(of uri: String, _ response: Response) -> Result<JSONValue, MCPError> {
-        guard response.status < 300 else { return .failure(failure(response, uri)) }
-        return .success([
-            "contents": [["uri": .string(uri), "mimeType": "application/json", "text": .string(response.text)]]
-        ])
+    private static func content(of uri: String, _ response: Response) throws(MCPError) -> JSONValue {
+        guard response.status < 300 else { throw failure(response, uri) }
+        return ["contents": [["uri": .string(uri), "mimeType": "application/json", "text": .string(response.text)]]]
     }
 
     /// Subscribes to a resource that can be read, or has no values yet.
@@ -152,12 +141,11 @@ struct MCPResource: Sendable {
         _ session: MCPSession,
         to uri: String,
         _ response: Response
-    ) -> Result<JSONValue, MCPError> {
-        guard response.status < 300 || response.status == 504 else { return .failure(failure(response, uri)) }
+    ) throws(MCPError) {
+        guard response.status < 300 || response.status == 504 else { throw failure(response, uri) }
         guard session.subscribe(uri, cursor: response.cursor) else {
-            return .failure(.invalidParams("A session subscribes to \(MCPSession.mostResources) resources at most."))
+            throw .invalidParams("A session subscribes to \(MCPSession.mostResources) resources at most.")
         }
-        return .success([:])
     }
 
     private static func failure(_ response: Response, _ uri: String) -> MCPError {

@@ -71,34 +71,31 @@ struct MCPTools: Sendable {
 
     /// Calls a tool. Failures of the operation are results with `isError`; `MCPError` is thrown for arguments that do not
     /// fit the schema.
-    func call(_ params: JSONObject, _ respond: @escaping @Sendable (JSONValue) -> Void) throws(MCPError) {
+    func call(_ params: JSONObject) async throws -> JSONValue {
         let arguments = params["arguments"] ?? .object(JSONObject())
         guard let name = params["name"]?.string, let arguments = arguments.object else {
-            throw .invalidParams("name must be a string, arguments an object.")
+            throw MCPError.invalidParams("name must be a string, arguments an object.")
         }
         switch name {
         case "list_feeds":
             let query = try Self.texts(["limit", "cursor"], in: arguments)
-            reading.listFeeds(query) { respond(Self.result($0)) }
+            return Self.result(try await reading.listFeeds(query))
         case "read":
             let query = try Self.selection(arguments, further: [])
-            reading.read(query, wait: ValuesQuery.usualWait) { respond(Self.values($0, isChange: nil)) }
-        case "wait_for_change": try waitForChange(arguments, respond)
+            return Self.values(try await reading.read(query, wait: ValuesQuery.usualWait), isChange: nil)
+        case "wait_for_change": return try await waitForChange(arguments)
         case "send":
             let query = try Self.texts(["text", "sequence", "upstream"], in: arguments)
             let members = query.filter { $0.0 != "upstream" }.map {
                 JSONObject.Member(name: $0.0, value: .string($0.1))
             }
             let upstream = query.first { $0.0 == "upstream" }?.1
-            reading.send(.object(JSONObject(members)), to: upstream) { respond(Self.result($0)) }
-        default: throw .invalidParams("There is no tool \"\(name)\".")
+            return Self.result(try await reading.send(.object(JSONObject(members)), to: upstream))
+        default: throw MCPError.invalidParams("There is no tool \"\(name)\".")
         }
     }
 
-    private func waitForChange(
-        _ arguments: JSONObject,
-        _ respond: @escaping @Sendable (JSONValue) -> Void
-    ) throws(MCPError) {
+    private func waitForChange(_ arguments: JSONObject) async throws -> JSONValue {
         let query = try Self.selection(arguments, further: ["cursor", "seconds"])
         let seconds = try arguments["seconds"].map { value throws(MCPError) in
             guard let seconds = value.number?.intValue, (1...Self.longestWait).contains(seconds) else {
@@ -106,20 +103,19 @@ struct MCPTools: Sendable {
             }
             return seconds
         }
-        let wait: @Sendable (String?) -> Void = { cursor in
-            reading.read(query, after: cursor, wait: seconds ?? 20) {
-                respond(Self.values($0, isChange: $0.status != 304))
-            }
-        }
+        let known: String
         if let cursor = arguments["cursor"] {
             guard let cursor = cursor.string, cursor.utf8.allSatisfy(Self.isTagByte) else {
-                throw .invalidParams("cursor must be one that read has returned.")
+                throw MCPError.invalidParams("cursor must be one that read has returned.")
             }
-            return wait(cursor)
+            known = cursor
+        } else {
+            let present = try await reading.read(query, wait: ValuesQuery.usualWait)
+            guard let cursor = present.cursor else { return Self.values(present, isChange: nil) }
+            known = cursor
         }
-        reading.read(query, wait: ValuesQuery.usualWait) { response in
-            response.cursor == nil ? respond(Self.values(response, isChange: nil)) : wait(response.cursor)
-        }
+        let response = try await reading.read(query, after: known, wait: seconds ?? 20)
+        return Self.values(response, isChange: response.status != 304)
     }
 
     private static func isTagByte(_ byte: UInt8) -> Bool { (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "\"") }

@@ -65,17 +65,16 @@ package struct StreamOpener: Sendable {
     }
 
     /// Opens a stream that was not prepared.
-    func open(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> OperationResult {
-        if !call.isHead, let refusal = try refusal(call) { return .response(refusal) }
+    func open(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) async throws -> OperationResult {
+        if !call.isHead { try checkRoom(call) }
         if services.coordination.contact == .ownStreams, selectors.contains(where: \.isExisting) {
-            return .response(try Self.closing("behind", .notInContact, call))
+            throw Self.closing("behind", .notInContact, call)
         }
         try check(selectors, call)
         let request = request.compressed(compresses(selectors.map(\.isSubscription), call))
         if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
-        return try services.coordination.admit(.sources(selectors, of: call.caller), for: call) { admission in
-            defer { admission.end() }
-            return try openChecked(request, selectors, call)
+        return try await services.coordination.admit(.sources(selectors, of: call.caller), for: call) {
+            try openChecked(request, selectors, call)
         }
     }
 
@@ -85,7 +84,7 @@ package struct StreamOpener: Sendable {
         _ call: Call
     ) throws -> OperationResult {
         // Other requests may have opened streams while this request waited for its admission.
-        if let refusal = try refusal(call) { return .response(refusal) }
+        try checkRoom(call)
         let acquired = try acquire(selectors, for: call.caller)
         let id = services.coordination.makeStreamID()
         var request = request
@@ -116,7 +115,7 @@ package struct StreamOpener: Sendable {
         request = request.compressed(compresses(areSubscriptions, call))
         for source in prepared.sources { try check(source, of: id, call) }
         if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
-        if let refusal = try refusal(call) { return .response(refusal) }
+        try checkRoom(call)
         let isFree = services.streamResources.change(id) { entry in
             defer { entry.isOpen = true }
             if entry.isOpen { return false }
@@ -126,17 +125,17 @@ package struct StreamOpener: Sendable {
             return true
         }
         guard let isFree else { throw HubError.unknownStream(id) }
-        guard isFree else { return .response(try inUse(id, call)) }
+        guard isFree else { throw inUse(id, call) }
         return try start(id, request, call)
     }
 
-    /// The response if a prepared stream is open. A ticket that has opened the stream closes it, so that the next attempt
+    /// The error if a prepared stream is open. A ticket that has opened the stream closes it, so that the next attempt
     /// of its client succeeds: the connection of the present stream may be lost without a notice.
-    package func inUse(_ id: String, _ call: Call) throws(Problem) -> Response {
+    package func inUse(_ id: String, _ call: Call) -> any Error {
         let problem = Problem(.streamInUse, detail: "The stream \"\(id)\" is open.")
-        guard call.redemption?.isReopening == true else { throw problem }
+        guard call.redemption?.isReopening == true else { return problem }
         services.streams.close(id, reason: Self.replaced)
-        return try Self.closing(Self.replaced, problem, call, retryMilliseconds: 500...2_000)
+        return Self.closing(Self.replaced, problem, call, retryMilliseconds: 500...2_000)
     }
 
     /// The reason for which a stream ends whose ticket opens it again.
@@ -168,7 +167,7 @@ package struct StreamOpener: Sendable {
         if let former = redemption?.replaced, former != id { services.streams.close(former, reason: Self.replaced) }
         guard services.access.openStreams.add(caller) else {
             ended(id)
-            return .response(try Self.overLimit(caller.rights.streams ?? 0, "for these credentials", call))
+            throw Self.overLimit(caller.rights.streams ?? 0, "for these credentials", call)
         }
         let expiry = closeAtExpiry(id, caller)
         let leave: @Sendable () -> Void = {
@@ -227,38 +226,36 @@ package struct StreamOpener: Sendable {
         if services.streamResources.entry(id) == nil { services.coordination.made(.streamRemoved(id)) }
     }
 
-    /// The response if no stream can be opened.
-    private func refusal(_ call: Call) throws(Problem) -> Response? {
-        if services.process.isStopping { throw .stopping }
+    /// Throws if no stream can be opened.
+    private func checkRoom(_ call: Call) throws {
+        if services.process.isStopping { throw Problem.stopping }
         let limit = services.configuration.maxStreams
-        return services.streams.count >= limit
-            ? try Self.overLimit(limit, "of all callers", call, as: .gatewayFull) : nil
+        if services.streams.count >= limit { throw Self.overLimit(limit, "of all callers", call, as: .gatewayFull) }
     }
 
-    /// The response if the limit of streams is reached.
+    /// The error if the limit of streams is reached.
     package static func overLimit(
         _ limit: Int,
         _ whose: String,
         _ call: Call,
         as code: ProblemCode = .streamLimit
-    ) throws(Problem) -> Response {
-        let problem = Problem(code, detail: "The maximum of \(limit) streams \(whose) is open.")
-        return try closing("stream-limit", problem, call)
+    ) -> any Error {
+        closing("stream-limit", Problem(code, detail: "The maximum of \(limit) streams \(whose) is open."), call)
     }
 
-    /// The response if no stream can be opened. An `EventSource` never reconnects after a status other than 200, so it
+    /// The error if no stream can be opened. An `EventSource` never reconnects after a status other than 200, so it
     /// gets a stream with one `closing` event; other clients get the problem.
     package static func closing(
         _ reason: String,
         _ problem: Problem,
         _ call: Call,
         retryMilliseconds: ClosedRange<Int> = 5_000...15_000
-    ) throws(Problem) -> Response {
-        guard AcceptHeader(call.header("Accept")).names("text/event-stream") else { throw problem }
+    ) -> any Error {
+        guard AcceptHeader(call.header("Accept")).names("text/event-stream") else { return problem }
         let format = EventFormat.serverSentEvents
         let body = ClosingEvent.bytes(reason: reason, retryMilliseconds: .random(in: retryMilliseconds), as: format)
-        return Response(status: 200, mediaType: format.contentType, body: body)
-            .with("Cache-Control", "no-store, no-transform")
+        let response = Response(status: 200, mediaType: format.contentType, body: body)
+        return AnsweredRequest(response.with("Cache-Control", "no-store, no-transform"))
     }
 
     /// Checks the rights on a source of a prepared stream. A subscription that another gateway has is not in the pool: its

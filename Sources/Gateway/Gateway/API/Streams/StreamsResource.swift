@@ -13,25 +13,25 @@ package struct StreamsResource: Sendable {
     // MARK: - Opening
 
     /// `GET /v1/stream`.
-    func oneLiner(_ call: Call) throws -> OperationResult {
+    func oneLiner(_ call: Call) async throws -> OperationResult {
         let selectors = try StreamQuery.sources(call.query, services.sourceDefaults)
-        return try opener.open(try StreamQuery.request(call), selectors, call)
+        return try await opener.open(try StreamQuery.request(call), selectors, call)
     }
 
     /// `GET /v1/clients/{id}/events`.
-    func client(_ call: Call) throws -> OperationResult {
+    func client(_ call: Call) async throws -> OperationResult {
         var reader = QueryReader(call.query)
         let withSubscriptions = reader.bool("subscriptions", default: false)
         try reader.finish()
         let request = try StreamQuery.request(call, conflates: false)
         let source = StreamSource.client(ClientID(call.parameter("id")), withSubscriptions: withSubscriptions)
-        return try opener.open(request, [.existing(source)], call)
+        return try await opener.open(request, [.existing(source)], call)
     }
 
     /// `GET /v1/subscriptions/{id}/events`.
-    func subscription(_ call: Call) throws -> OperationResult {
+    func subscription(_ call: Call) async throws -> OperationResult {
         let request = try StreamQuery.request(call)
-        return try opener.open(request, [.existing(.subscription(SubscriptionID(call.parameter("id"))))], call)
+        return try await opener.open(request, [.existing(.subscription(SubscriptionID(call.parameter("id"))))], call)
     }
 
     /// `GET /v1/streams/{id}/events`.
@@ -65,7 +65,7 @@ package struct StreamsResource: Sendable {
     }
 
     /// `POST /v1/streams`.
-    func create(_ call: Call) throws -> OperationResult {
+    func create(_ call: Call) async throws -> Response {
         let reader = try RequestBody.reader(of: call)
         let request = settings(reader)
         let selectors = selectors(reader)
@@ -76,11 +76,8 @@ package struct StreamsResource: Sendable {
         try checkPrepared(call)
         let isLarge = selectors.count > Self.largeCount
         try opener.check(selectors, call)
-        return try services.coordination.admit(.sources(selectors, of: call.caller), for: call) { [request] admission in
-            try services.perform(call, isLarge: isLarge) {
-                defer { admission.end() }
-                return try prepare(request, selectors, call)
-            }
+        return try await services.coordination.admit(.sources(selectors, of: call.caller), for: call) {
+            try await services.background.perform(if: isLarge) { try prepare(request, selectors, call) }
         }
     }
 
@@ -106,7 +103,7 @@ package struct StreamsResource: Sendable {
     }
 
     /// `PATCH /v1/streams/{id}`: adds and removes sources of an open stream.
-    func patch(_ call: Call) throws -> OperationResult {
+    func patch(_ call: Call) async throws -> Response {
         let id = call.parameter("id")
         _ = try services.stream(call)
         let reader = try RequestBody.reader(of: call, types: RequestBody.patchTypes)
@@ -118,9 +115,8 @@ package struct StreamsResource: Sendable {
         try opener.check(add, call)
         var owner = call.caller
         owner.identity = services.streamResources.entry(id)?.owner
-        return try services.coordination.admit(.sources(add, of: owner), for: call) { [owner] admission in
-            try services.perform(call, isLarge: add.count + remove.count > Self.largeCount) {
-                defer { admission.end() }
+        return try await services.coordination.admit(.sources(add, of: owner), for: call) {
+            try await services.background.perform(if: add.count + remove.count > Self.largeCount) {
                 try change(id, add: add, remove: remove, of: owner)
                 let view = try view(id)
                 return response(view).tagged(view.tag, ifNoneMatch: nil)

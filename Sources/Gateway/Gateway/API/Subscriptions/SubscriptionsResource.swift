@@ -15,7 +15,7 @@ struct SubscriptionsResource: Sendable {
     }
 
     /// `POST /v1/subscriptions`.
-    func create(_ call: Call) throws -> OperationResult {
+    func create(_ call: Call) async throws -> Response {
         let body = try RequestBody.reader(of: call)
         body.allow(only: SubscriptionReader.members.union(["feed", "upstream", "client", "active", "ttl"]))
         let defaults = services.sourceDefaults
@@ -39,38 +39,22 @@ struct SubscriptionsResource: Sendable {
         // The admission is for the subscription with this id.
         let id = SubscriptionID(RandomID.make(prefix: "s"))
         let use = ResourceUse.newSubscription(id, properties)
-        return try services.coordination.admit(use, for: owned) { [owner = owned.caller, ttl] _ in
+        let resource = try await services.coordination.admit(use, for: owned) {
             let resource = try services.pool.createResource(home: home, properties: properties, as: id, ttl: ttl)
-            return try start(resource, of: owner, isActive: isActive, call)
+            do {
+                try services.access.owners.note(resource, madeBy: owned.caller)
+                try services.checkPresent(call)
+                if isActive { try services.pool.activate(resource) }
+            } catch {
+                try? services.pool.delete(resource.id)
+                throw error
+            }
+            return resource
         }
-    }
-
-    /// Activates a subscription that was created for an owner, and responds.
-    private func start(
-        _ resource: SubscriptionResource,
-        of owner: Caller,
-        isActive: Bool,
-        _ call: Call
-    ) throws -> OperationResult {
-        do {
-            try services.access.owners.note(resource, madeBy: owner)
-            try services.checkPresent(call)
-            guard isActive else { return .response(created(resource)) }
-            try services.pool.activate(resource)
-        } catch {
-            try? services.pool.delete(resource.id)
-            throw error
+        guard isActive else { return created(resource) }
+        return try await outcome(of: resource, call, refused: { try? services.pool.delete(resource.id) }) { _ in
+            created(resource)
         }
-        guard let wait = PreferHeader(call.header("Prefer")).wait else { return .response(created(resource)) }
-        let pool = services.pool
-        return try outcome(
-            of: resource,
-            call,
-            within: wait,
-            subscribed: { created(resource) },
-            refused: { try? pool.delete(resource.id) },
-            timedOut: { created(resource) }
-        )
     }
 
     /// `GET /v1/subscriptions/{id}`.
@@ -81,7 +65,7 @@ struct SubscriptionsResource: Sendable {
     }
 
     /// `PATCH /v1/subscriptions/{id}`.
-    func patch(_ call: Call) throws -> OperationResult {
+    func patch(_ call: Call) async throws -> Response {
         let resource = try services.subscription(call)
         let body = try RequestBody.object(of: call, types: RequestBody.patchTypes)
         let patch = try SubscriptionPatch(body, mostLifetime: services.pool.configuration.subscriptionIdle)
@@ -92,11 +76,9 @@ struct SubscriptionsResource: Sendable {
         var owner = call.caller
         owner.identity = services.access.owners.owner(of: resource.id)
         let use = ResourceUse.changedSubscription(resource.id, properties, of: owner)
-        return try services.coordination.admit(use, for: call) { [owner] _ in
-            try apply(patch, to: resource, of: owner, call)
-            let (response, tag) = SubscriptionView(resource, of: services.pool).response()
-            return .response(response.tagged(tag, ifNoneMatch: nil))
-        }
+        try await services.coordination.admit(use, for: call) { try apply(patch, to: resource, of: owner, call) }
+        let (response, tag) = SubscriptionView(resource, of: services.pool).response()
+        return response.tagged(tag, ifNoneMatch: nil)
     }
 
     /// Applies a patch to the properties as they are now: they may have changed while the request waited for its admission,
@@ -135,7 +117,7 @@ struct SubscriptionsResource: Sendable {
     }
 
     /// `POST /v1/subscriptions/{id}/subscribe`.
-    func subscribe(_ call: Call) throws -> OperationResult {
+    func subscribe(_ call: Call) async throws -> Response {
         let resource = try services.ownSubscription(call)
         try RequestBody.none(of: call)
         let missing = resource.properties.missingMembers
@@ -150,22 +132,10 @@ struct SubscriptionsResource: Sendable {
                 }
             )
         }
-        return try services.coordination.admit(.activation, for: call) { _ in try subscribe(resource, call) }
-    }
-
-    private func subscribe(_ resource: SubscriptionResource, _ call: Call) throws -> OperationResult {
-        let status = try activate(resource) ? 202 : 200
-        guard let wait = PreferHeader(call.header("Prefer")).wait else {
-            return .response(shown(resource, status: status))
+        let isNew = try await services.coordination.admit(.activation, for: call) { try activate(resource) }
+        return try await outcome(of: resource, call) { isSubscribed in
+            shown(resource, status: isNew && !isSubscribed ? 202 : 200)
         }
-        return try outcome(
-            of: resource,
-            call,
-            within: wait,
-            subscribed: { shown(resource) },
-            refused: {},
-            timedOut: { shown(resource, status: status) }
-        )
     }
 
     /// Activates a subscription; false if it is active, perhaps by a request that was faster.
@@ -243,30 +213,32 @@ struct SubscriptionsResource: Sendable {
         return response.with("Location", "/v1/subscriptions/\(resource.id.rawValue)").with("ETag", tag.description)
     }
 
-    /// Waits until the server has accepted or rejected an active subscription.
+    /// The response for an active subscription, once the server has accepted or rejected the subscription if the request
+    /// waits for that.
     private func outcome(
         of resource: SubscriptionResource,
         _ call: Call,
-        within seconds: Int,
-        subscribed: @escaping @Sendable () -> Response,
-        refused: @escaping @Sendable () -> Void,
-        timedOut: @escaping @Sendable () -> Response
-    ) throws -> OperationResult {
-        try services.wait(
+        refused: () -> Void = {},
+        _ shown: (_ isSubscribed: Bool) -> Response
+    ) async throws -> Response {
+        guard let wait = PreferHeader(call.header("Prefer")).wait else { return shown(false) }
+        let status = try await services.wait(
             call,
-            upTo: seconds,
+            upTo: wait,
             on: resource.watchers,
             present: { resource.status },
-            decide: { state in
-                if state.isSubscribed { return subscribed().waited(seconds) }
-                guard !state.isActive else { return nil }
-                // Another request has unsubscribed or deleted it.
-                guard let refusal = state.lastError else { return ended(resource, call, timedOut).waited(seconds) }
-                refused()
-                return ProblemDetails.response(to: call, refusedBy: refusal, of: .subscription).waited(seconds)
-            },
-            timedOut: timedOut
+            until: { $0.isSubscribed || !$0.isActive }
         )
+        guard let status else { return shown(false) }
+        if status.isSubscribed { return shown(true).waited(wait) }
+        if let refusal = status.lastError {
+            refused()
+            return ProblemDetails.response(to: call, refusedBy: refusal, of: .subscription).waited(wait)
+        }
+        // Another request has unsubscribed or deleted it.
+        if !resource.isDeleted { return shown(false).waited(wait) }
+        let error = PoolError.unknownSubscription(resource.id.rawValue)
+        return ProblemDetails.response(to: call, for: error).waited(wait)
     }
 }
 
@@ -275,12 +247,6 @@ extension SubscriptionProperties {
     fileprivate var missingMembers: [(list: String, group: String)] {
         (items.isUnset ? [("items", "itemGroup")] : []) + (fields.isUnset ? [("fields", "fieldSchema")] : [])
     }
-}
-
-/// The response to a request that waited for a subscription which is not active any more.
-private func ended(_ resource: SubscriptionResource, _ call: Call, _ inactive: () -> Response) -> Response {
-    if !resource.isDeleted { return inactive() }
-    return ProblemDetails.response(to: call, for: PoolError.unknownSubscription(resource.id.rawValue))
 }
 
 extension Services {

@@ -7,30 +7,33 @@ struct CurrentValuesResource: Sendable {
     let services: Services
 
     /// `GET /v1/values`.
-    func get(_ call: Call) throws -> OperationResult {
-        try read(try ValuesQuery(call, services.sourceDefaults), call)
+    func get(_ call: Call) async throws -> OperationResult {
+        try await read(try ValuesQuery(call, services.sourceDefaults), call)
     }
 
     /// A handler that answers a request as an equal one of the last second was answered, if the caller may read the same.
-    func repeated(or handler: @escaping Operation.Handler) -> Operation.Handler {
+    func repeated(or handler: @escaping Operation.WaitingHandler) -> Operation.WaitingHandler {
         { call in
             guard call.header("Prefer") == nil, let reading = services.recentReadings[call],
                 reading.isValid(under: services.current.version),
                 (try? StreamOpener(services: services).check([reading.query.selector], call)) != nil
-            else { return try handler(call) }
-            return try read(reading.query, call, reading)
+            else { return try await handler(call) }
+            return try await read(reading.query, call, reading)
         }
     }
 
     /// Reads the values of a subscription.
     ///
     /// - Parameter reading: That of an equal request, if the caller's rights to it are checked.
-    func read(_ query: ValuesQuery, _ call: Call, _ reading: RecentReadings.Reading? = nil) throws -> OperationResult {
+    func read(
+        _ query: ValuesQuery,
+        _ call: Call,
+        _ reading: RecentReadings.Reading? = nil
+    ) async throws -> OperationResult {
         if services.process.isStopping { throw Problem.stopping }
         let opener = StreamOpener(services: services)
         if reading == nil { try opener.check([query.selector], call) }
-        return try services.coordination.admit(.sources([query.selector], of: call.caller), for: call) { admission in
-            defer { admission.end() }
+        return try await services.coordination.admit(.sources([query.selector], of: call.caller), for: call) {
             if let response = try reading?.response(to: call, services) { return .response(response) }
             let acquired = try opener.acquire([query.selector], for: call.caller)
             guard let (topic, joined) = acquired.joined.first else { throw Problem(.internal) }

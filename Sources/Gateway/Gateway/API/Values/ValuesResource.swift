@@ -102,8 +102,10 @@ struct ValuesResource: Sendable {
         let isLarge = view.reading.table.isLarge && (try? find(view)).map { self.isLarge($0, view) } == true
         guard call.header("If-None-Match") != nil, let wait = PreferHeader(call.header("Prefer")).wait else {
             guard isLarge else { return .response(try response(view, call, find)) }
-            return try services.perform(call, isLarge: true) {
-                try response(ValuesView(resource, now: services.clock()), call, find)
+            return .later {
+                try await services.background.perform {
+                    .response(try response(ValuesView(resource, now: services.clock()), call, find))
+                }
             }
         }
         let present: @Sendable () -> Response = { polled(resource, call, wait, find) }

@@ -1,4 +1,4 @@
-package import Changes
+internal import Changes
 package import MicroHTTPD
 package import Primitives
 internal import SessionCore
@@ -8,7 +8,7 @@ internal import Synchronization
 
 /// A request with its operation, caller and id.
 package struct Call: Sendable {
-    /// Registers an action for the case that the client leaves before a deferred response.
+    /// Registers an action for the case that the client leaves before the response to a long poll.
     package typealias Abandonment = @Sendable (_ action: @escaping @Sendable () -> Void) -> Void
 
     /// The request itself, and data for the response and the metrics.
@@ -21,8 +21,8 @@ package struct Call: Sendable {
     package var query: Query
     /// The caller.
     package var caller: Caller
-    /// The id of a client of a removed member that the request recreates; nil: a new id.
-    package var inheritedID: ClientID?
+    /// Whether the request recreates a client of a removed member.
+    package var isInherited: Bool
     /// Whether the resource is only shown in a list, which does not count as use.
     package var isListing: Bool
     /// Whether another gateway has forwarded the request.
@@ -33,25 +33,22 @@ package struct Call: Sendable {
     package var ticket: String?
     /// The use of a ticket by the request; nil: the request has none.
     package var redemption: TicketRedemption?
-    /// Sends a deferred response.
+    /// Sends the response to a long poll.
     package var respond: PendingResponse.Send
+    /// Reports that the client left before the response to a long poll.
+    package var onAbandonment: Abandonment
 
     /// A call that is not routed yet.
-    package init(record: CallRecord, respond: @escaping PendingResponse.Send) {
+    package init(record: CallRecord, respond: @escaping PendingResponse.Send = { _ in }) {
         self.record = record
         self.respond = respond
+        onAbandonment = { _ in }
         body = []
         parameters = PathParameters()
         query = .empty
         caller = Caller()
-        (isListing, isForwarded, isPerformedOnce) = (false, false, false)
-        open = { $1.onEnd(.neverOpened) }
-        onAbandonment = { _ in }
+        (isInherited, isListing, isForwarded, isPerformedOnce) = (false, false, false, false)
     }
-    /// Sends a deferred stream.
-    package var open: @Sendable (HTTPStreamHead, AdmittedStream) -> Void
-    /// Reports that the client left before a deferred response.
-    package var onAbandonment: Abandonment
 
     /// The head of the request.
     package var request: HTTPRequest { record.request }
@@ -75,28 +72,55 @@ package struct Call: Sendable {
         return try AcceptHeader(accept).choose(offers)
     }
 
-    /// Calls a handler and sends its result as the deferred response.
-    package func complete(_ handler: () throws -> OperationResult) {
+    /// The response for the result of a handler; nil for a stream.
+    func response(for result: Result<OperationResult, any Error>) -> Response? {
+        switch result {
+        case .success(.response(let response)): response
+        case .success: nil
+        case .failure(let error): ProblemDetails.response(to: self, for: error)
+        }
+    }
+
+    /// The response of a handler, also to a long poll. Cancellation of the task ends a long poll.
+    ///
+    /// - Throws: `CancellationError`; other errors become responses.
+    package func response(_ handler: Operation.WaitingHandler) async throws -> Response {
+        let awaited = Awaited<Response>()
+        var call = self
+        call.respond = { awaited.end(.success($0)) }
+        call.onAbandonment = awaited.onEnd
         do {
-            switch try handler() {
-            case .response(let response): respond(response)
-            case .deferred: break
-            case .stream(let head, let stream): open(head, stream)
+            switch try await handler(call).last {
+            case .response(let response): return response
+            case .stream(_, let stream):
+                stream.onEnd(.neverOpened)
+                throw Problem(.internal)
+            case .deferred, .later: return try await awaited.value
             }
         } catch {
-            respond(ProblemDetails.response(to: self, for: error))
+            if error is CancellationError { throw error }
+            return ProblemDetails.response(to: self, for: error)
         }
     }
 }
 
 /// The result of a handler.
-package enum OperationResult {
+package enum OperationResult: Sendable {
     /// A complete response.
     case response(Response)
-    /// The handler sends the response later, by `Call.respond`.
+    /// A long poll, which sends the response by `Call.respond`.
     case deferred
     /// A stream.
     case stream(HTTPStreamHead, AdmittedStream)
+    /// The function performs the request, which may have to wait.
+    case later(@Sendable () async throws -> OperationResult)
+
+    /// The result of all functions that perform the rest of the request.
+    package var last: OperationResult {
+        get async throws {
+            if case .later(let perform) = self { try await perform().last } else { self }
+        }
+    }
 }
 
 /// A request with data for its response, which may be deferred, and for the metrics.

@@ -5,6 +5,14 @@ internal import MicroHTTPD
 internal import SessionCore
 internal import SessionPool
 
+/// Ends the handling of a request that has its response already: that of another gateway, or a stream with one event.
+package struct AnsweredRequest: Error {
+    let response: Response
+
+    /// Ends the handling with a response.
+    package init(_ response: Response) { self.response = response }
+}
+
 /// Turns errors into problem responses (RFC 9457). No other place decides which status an error gets.
 package enum ProblemDetails {
     /// The media type of problems.
@@ -69,6 +77,7 @@ package enum ProblemDetails {
 
     /// The response to a call that failed.
     package static func response(to call: Call, for error: any Error) -> Response {
+        if let answer = error as? AnsweredRequest { return answer.response }
         let problem = problem(for: error)
         var response = response(problem, requestID: call.requestID)
         if problem.code == .internal { response.unexpectedError = error }

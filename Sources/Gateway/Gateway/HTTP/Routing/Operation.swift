@@ -71,6 +71,8 @@ package final class Operation: Sendable {
 
     /// Performs the operation. `ProblemDetails` turns errors into responses.
     package typealias Handler = @Sendable (Call) throws -> OperationResult
+    /// Performs an operation that may have to wait.
+    package typealias WaitingHandler = @Sendable (Call) async throws -> OperationResult
 
     /// The method.
     package let method: Method
@@ -139,6 +141,9 @@ package final class Operation: Sendable {
         ownStatuses = statuses
         self.handler = handler
     }
+
+    /// Performs the operation to its end.
+    package func perform(_ call: Call) async throws -> OperationResult { try await handler(call).last }
 
     /// Every status that openapi.yaml documents for the operation.
     var statuses: Set<Int> {

@@ -33,15 +33,24 @@ enum OperationTable {
         ]
     }
 
+    /// The handler of an operation that may have to wait.
+    private static func waiting(_ handler: @escaping Operation.WaitingHandler) -> Operation.Handler {
+        { call in .later { try await handler(call) } }
+    }
+
+    private static func waiting(_ handler: @escaping @Sendable (Call) async throws -> Response) -> Operation.Handler {
+        { call in .later { .response(try await handler(call)) } }
+    }
+
     private static func clients(_ services: Services) -> [Operation] {
         let (root, one) = ("/v1/clients", "/v1/clients/{id}")
         let clients = ClientsResource(services: services)
         let connection = ConnectionResource(services: services)
         let messages = MessagesResource(services: services)
-        let events = StreamsResource(services: services).client
+        let events = waiting(StreamsResource(services: services).client)
         return [
             Operation(.get, root, "listClients", read, [200], query: paging, on: .list(.clients), clients.list),
-            Operation(.post, root, "createClient", manage, [201, 404, 502], on: .creator, clients.create),
+            Operation(.post, root, "createClient", manage, [201, 404, 502], on: .creator, waiting(clients.create)),
             Operation(.get, one, "getClient", read, [200, 404], on: .owner, clients.get),
             Operation(
                 .delete,
@@ -60,7 +69,7 @@ enum OperationTable {
                 manage,
                 [200, 202, 404, 502],
                 on: .owner,
-                connection.connect
+                waiting(connection.connect)
             ),
             Operation(
                 .post,
@@ -69,7 +78,7 @@ enum OperationTable {
                 manage,
                 [200, 202, 404],
                 on: .owner,
-                connection.disconnect
+                waiting(connection.disconnect)
             ),
             Operation(
                 .post,
@@ -78,7 +87,7 @@ enum OperationTable {
                 .right(.send),
                 [200, 202, 404],
                 on: .owner,
-                messages.send
+                waiting(messages.send)
             ),
             Operation(
                 .post,
@@ -87,7 +96,7 @@ enum OperationTable {
                 .right(.send),
                 [200, 202, 404],
                 query: ["upstream"],
-                messages.sendToUpstream
+                waiting(messages.sendToUpstream)
             ),
             Operation(
                 .get,
@@ -164,9 +173,17 @@ enum OperationTable {
                 on: .list(.subscriptions),
                 resource.list
             ),
-            Operation(.post, root, "createSubscription", subscribe, [201, 404, 502], on: .carrier, resource.create),
+            Operation(
+                .post,
+                root,
+                "createSubscription",
+                subscribe,
+                [201, 404, 502],
+                on: .carrier,
+                waiting(resource.create)
+            ),
             Operation(.get, one, "getSubscription", read, [200, 304, 404], on: .owner, resource.get),
-            Operation(.patch, one, "patchSubscription", subscribe, [200, 404], on: .owner, resource.patch),
+            Operation(.patch, one, "patchSubscription", subscribe, [200, 404], on: .owner, waiting(resource.patch)),
             Operation(
                 .delete,
                 one,
@@ -184,7 +201,7 @@ enum OperationTable {
                 subscribe,
                 [200, 202, 404, 502],
                 on: .owner,
-                resource.subscribe
+                waiting(resource.subscribe)
             ),
             Operation(
                 .post,
@@ -204,7 +221,7 @@ enum OperationTable {
                 query: settings,
                 mediaTypes: .negotiated,
                 tickets: true,
-                StreamsResource(services: services).subscription
+                waiting(StreamsResource(services: services).subscription)
             ),
         ]
     }
@@ -241,7 +258,7 @@ enum OperationTable {
                 [200, 204, 304, 404, 502, 504],
                 query: ValuesQuery.parameters,
                 mediaTypes: .negotiated,
-                current.repeated(or: current.get)
+                waiting(current.repeated(or: current.get))
             ),
             row("", "getValues", [204, 409], query: valueSelection, values.query),
             row("/{item}", "getItemValues", [], values.item),
@@ -255,7 +272,7 @@ enum OperationTable {
     private static func feeds(_ services: Services) -> [Operation] {
         let feeds = FeedsResource(services: services)
         let current = CurrentValuesResource(services: services)
-        func values(_ path: String, _ name: String, _ handler: @escaping Operation.Handler) -> Operation {
+        func values(_ path: String, _ name: String, _ handler: @escaping Operation.WaitingHandler) -> Operation {
             Operation(
                 .get,
                 "/feeds/{feed}" + path,
@@ -265,7 +282,7 @@ enum OperationTable {
                 query: FeedsResource.parameters,
                 mediaTypes: .negotiated,
                 tickets: true,
-                current.repeated(or: handler)
+                waiting(current.repeated(or: handler))
             )
         }
         return [
@@ -293,10 +310,10 @@ enum OperationTable {
                 query: opening,
                 mediaTypes: .negotiated,
                 tickets: true,
-                streams.oneLiner
+                waiting(streams.oneLiner)
             ),
             Operation(.get, root, "listStreams", read, [200], query: paging, on: .list(.streams), streams.list),
-            Operation(.post, root, "createStream", subscribe, [201, 404], on: .creator, streams.create),
+            Operation(.post, root, "createStream", subscribe, [201, 404], on: .creator, waiting(streams.create)),
             Operation(.get, one, "getStream", read, [200, 304, 404], on: .owner, streams.get),
             Operation(
                 .patch,
@@ -306,7 +323,7 @@ enum OperationTable {
                 [200, 404],
                 on: .owner,
                 leaving: .ownedStream,
-                streams.patch
+                waiting(streams.patch)
             ),
             Operation(
                 .delete,
@@ -358,7 +375,15 @@ enum OperationTable {
         let path = "/mcp"
         let resource = MCPResource(services: services)
         return [
-            Operation(.post, path, "callModelContext", .publicFeeds, [200, 202, 404], query: nil, resource.post),
+            Operation(
+                .post,
+                path,
+                "callModelContext",
+                .publicFeeds,
+                [200, 202, 404],
+                query: nil,
+                waiting(resource.post)
+            ),
             Operation(
                 .get,
                 path,
@@ -367,7 +392,7 @@ enum OperationTable {
                 [200, 404],
                 query: nil,
                 mediaTypes: .negotiated,
-                resource.get
+                waiting(resource.get)
             ),
             Operation(
                 .delete,
@@ -416,8 +441,8 @@ enum OperationTable {
             page("/health/ready", "healthReady", .open, [200], rateLimited: false, operational: true, health.ready),
             page("/metrics", "metrics", .rightOnAllUpstreams(.read), [200], operational: true, pages.metrics),
             page("/openapi.yaml", "contract", .open, [200, 304], pages.contract),
-            page("/openapi.json", "contractJSON", .open, [200, 304], contract.json),
-            page("/openapi-3.2.json", "contractEdition", .open, [200, 304], contract.edition),
+            page("/openapi.json", "contractJSON", .open, [200, 304], waiting(contract.json)),
+            page("/openapi-3.2.json", "contractEdition", .open, [200, 304], waiting(contract.edition)),
             page("/docs", "docs", .open, [200, 304], pages.docs),
             page("/", "dashboard", .open, [200, 304], pages.dashboard),
             page("/assets/{file}", "asset", .open, [200, 304, 404], pages.asset),

@@ -33,8 +33,31 @@ final class BackgroundQueue: Sendable {
         return true
     }
 
+    /// Whether bounded work can be added.
+    private var hasRoom: Bool { state.withLock { !$0.isStopped && $0.waiting < Self.capacity } }
+
+    /// Performs work on this queue, if the work is large, with all that follows from it.
+    ///
+    /// - Throws: The error of the work; a 503 problem if the queue is full or stopped.
+    func perform<Result>(if isLarge: Bool = true, _ work: () async throws -> Result) async throws -> Result {
+        guard isLarge else { return try await work() }
+        guard hasRoom else { throw Problem(.gatewayFull, detail: "Too many large requests are being processed.") }
+        return try await withTaskExecutorPreference(self, operation: work)
+    }
+
     /// Refuses further work; the work that was added is still performed.
     func stop() { state.withLock { $0.isStopped = true } }
+}
+
+extension BackgroundQueue: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        state.withLock { $0.waiting += 1 }
+        queue.async { [self] in
+            state.withLock { $0.waiting -= 1 }
+            job.runSynchronously(on: asUnownedTaskExecutor())
+        }
+    }
 }
 
 /// Work that runs once more if it is requested, once or several times, while it runs.
@@ -108,20 +131,6 @@ extension Services {
             return false
         }
         if let handle { pending.onCompletion { watchers.cancel(handle) } }
-        return .deferred
-    }
-
-    /// Performs a handler, on the background queue if its work is large; the response is then deferred.
-    ///
-    /// - Throws: The error of the handler; a 503 problem if the background queue is full.
-    func perform(
-        _ call: Call,
-        isLarge: Bool,
-        _ handler: @escaping @Sendable () throws -> Response
-    ) throws -> OperationResult {
-        guard isLarge else { return .response(try handler()) }
-        let isAdded = background.add { call.complete { .response(try handler()) } }
-        guard isAdded else { throw Problem(.gatewayFull, detail: "Too many large requests are being processed.") }
         return .deferred
     }
 }

@@ -1,10 +1,10 @@
 internal import Primitives
 internal import SessionPool
 
-/// A response that is sent later, by the event that the request waits for or at its deadline: exactly once, from any
-/// thread. Later responses are ignored.
+/// The response to a long poll, which is sent by a change or at its deadline: exactly once, from any thread. Later responses
+/// are ignored.
 ///
-/// Requests wait by callbacks, not by suspended tasks: see the decision record *WaitingByCallbacks*.
+/// Long polls wait by callbacks, not in tasks: see the decision record *WaitingByCallbacks*.
 package final class PendingResponse: Sendable {
     /// Hands a response to the HTTP server.
     package typealias Send = @Sendable (Response) -> Void
@@ -115,23 +115,31 @@ final class WaitingRequests: Sendable {
 }
 
 extension Services {
-    /// A pending response to a request. It counts as waiting until it is sent, is a refusal if the caller loses its rights
-    /// before, and ends without a response when the client leaves.
+    /// Counts a request as waiting, and returns its number for `WaitingRequests.remove`.
     ///
     /// Callers are distinguished by their credentials or else by their network. Without credentials, requests from
     /// loopback are not limited: behind a local proxy they come from different callers.
     ///
+    /// - Parameter end: Ends the wait if the caller loses its rights.
     /// - Throws: A 429 problem if too many requests of the caller wait.
-    func pendingResponse(_ call: Call) throws(Problem) -> PendingResponse {
-        let pending = PendingResponse(call.respond)
+    func count(_ call: Call, end: @escaping @Sendable () -> Void) throws(Problem) -> UInt64 {
         var counted = call.caller.identity
         let host = call.request.peer.host
         if counted == nil, !ListeningAddress.isLoopback(host) { counted = IPNetwork.subscriber(of: host) }
-        let number = waiting.add(of: call.caller, counted: counted) { [weak pending] in
-            pending?.complete { ProblemDetails.response(to: call, for: Challenge.changed()) }
-        }
-        guard let number else {
+        guard let number = waiting.add(of: call.caller, counted: counted, end: end) else {
             throw Problem(.overQuota, detail: "The maximum of \(WaitingRequests.limit) waiting requests is reached.")
+        }
+        return number
+    }
+
+    /// A pending response to a long poll, which counts as waiting. The response is a refusal if the caller loses its rights
+    /// before; there is none when the client leaves.
+    ///
+    /// - Throws: A 429 problem if too many requests of the caller wait.
+    func pendingResponse(_ call: Call) throws(Problem) -> PendingResponse {
+        let pending = PendingResponse(call.respond)
+        let number = try count(call) { [weak pending] in
+            pending?.complete { ProblemDetails.response(to: call, for: Challenge.changed()) }
         }
         pending.onCompletion { [waiting] in waiting.remove(number) }
         call.onAbandonment { [weak pending] in pending?.cancel() }

@@ -176,12 +176,15 @@ import Testing
     @Test func aNewerGetEndsAnEarlierOne() async throws {
         let fixture = try await Self.fixture()
         let session = try Self.session(fixture, as: AccessFixture.alice)
-        let ended = Mutex("")
+        let (ended, source) = AsyncStream.makeStream(of: String.self)
         let request = HTTPRequest("GET", "/mcp", as: AccessFixture.alice, [session])
-        _ = fixture.host.decide(request) { response in ended.withLock { $0 = Fixture.outcome(response).text } }
-        #expect(ended.withLock { $0 } == "")
-        _ = fixture.host.decide(request) { _ in }
-        #expect(ended.withLock { $0 } == "retry: 100\n\n")
+        let first = fixture.host.decide(request) { source.yield(Fixture.outcome($0).text) }
+        let second = fixture.host.decide(request) { _ in source.yield("the newer one") }
+        guard case (.wait, .wait) = (first, second) else {
+            Issue.record("a request does not wait")
+            return
+        }
+        #expect(await ended.first { _ in true } == "retry: 100\n\n")
     }
 
     @Test func theSessionUsedLeastRecentlyMakesRoom() {

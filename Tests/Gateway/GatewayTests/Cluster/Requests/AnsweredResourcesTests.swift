@@ -15,7 +15,7 @@ import Testing
     private struct Creation {
         let id: String
         let respond: () -> Void
-        let status: AsyncStream<Int>
+        let response: Task<Response, any Error>
     }
 
     /// A member has created a subscription for a request with an `Idempotency-Key`, and has not responded yet.
@@ -23,32 +23,33 @@ import Testing
         #expect(await member.node.decision(on: .request(Self.name), by: Self.begin) == .accepted)
         let type = HTTPFields([HTTPField("Content-Type", "application/json")])
         let request = HTTPRequest(method: "POST", rawPath: "/v1/subscriptions", headers: type)
-        let (status, source) = AsyncStream.makeStream(of: Int.self)
-        var call = Call(
-            record: CallRecord(request, requestID: "r", since: .zero),
-            respond: { source.yield($0.status) }
-        )
+        var call = Call(record: CallRecord(request, requestID: "r", since: .zero))
         call.caller = Caller(identity: "key:admin")
         call.body = Array(
             #"{"upstream":"demo","mode":"MERGE","items":["a"],"fields":["f"],"active":false}"#.utf8
         )
-        let (made, maker) = AsyncStream.makeStream(of: (Response, PendingResponse.Send).self)
+        let (made, maker) = AsyncStream.makeStream(of: Response.self)
+        let isHeld = Awaited<Void>()
         let services = member.services
         let operation = Operation(.post, "/v1/subscriptions", "x", .open, [201], on: .carrier) { call in
-            var held = call
-            held.respond = { maker.yield(($0, call.respond)) }
-            if case .response(let response) = try SubscriptionsResource(services: services).create(held) {
-                held.respond(response)
+            .later {
+                let response = try await SubscriptionsResource(services: services).create(call)
+                maker.yield(response)
+                try await isHeld.value
+                return .response(response)
             }
-            return .deferred
         }
         let begun = BegunRequest(name: Self.name, generation: try #require(member.node.generation))
-        _ = try ClusterResources(cluster: member.node, services: services).perform(call, operation, begun)
-        let (response, respond) = try #require(await made.first { _ in true })
+        let task = Task { [call] in
+            try await call.response {
+                try await ClusterResources(cluster: member.node, services: services).perform($0, operation, begun)
+            }
+        }
+        let response = try #require(await made.first { _ in true })
         try #require(response.status == 201, "\(response)")
         #expect(await member.confirm())
         let id = try #require(response.headers["Location"]?.split(separator: "/").last)
-        return Creation(id: String(id), respond: { respond(response) }, status: status)
+        return Creation(id: String(id), respond: { isHeld.end(.success(())) }, response: task)
     }
 
     /// The member reads the log late: together with its own frame, the beginning of an epoch.
@@ -81,7 +82,7 @@ import Testing
             )
             other.node.state.withLock { $0.connection }?.append(epoch.bytes)
             await other.join(fixture.engine, after: number)
-            #expect(await creation.status.first { _ in true } == 201)
+            #expect(try await creation.response.value.status == 201)
             await member.join(fixture.engine)
             await fixture.settle()
             #expect(await other.perform("GET", "/v1/subscriptions/\(creation.id)").status == 200)

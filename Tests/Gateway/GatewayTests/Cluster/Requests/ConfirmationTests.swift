@@ -1,6 +1,5 @@
 import MicroHTTPD
 import Replication
-import Synchronization
 import Testing
 
 @testable import Gateway
@@ -17,21 +16,19 @@ import Testing
     @Test func aChangeIsNotConfirmedIfTheMemberWasReplacedMeanwhile() async throws {
         try await ClusterFixture.run { fixture in
             let (member, other) = (fixture.members[0], fixture.members[1])
-            let respond = Mutex<PendingResponse.Send?>(nil)
-            let operation = Operation(.delete, "/v1/subscriptions/{id}", "x", .open, [204], on: .owner) { call in
-                respond.withLock { $0 = call.respond }
-                return .deferred
+            let isHeld = Awaited<Void>()
+            let operation = Operation(.delete, "/v1/subscriptions/{id}", "x", .open, [204], on: .owner) { _ in
+                .later {
+                    try await isHeld.value
+                    return .response(Response(status: 204))
+                }
             }
-            let (responses, source) = AsyncStream.makeStream(of: Int.self)
-            let call = Call(
-                record: CallRecord(.init(method: "DELETE", rawPath: "/"), requestID: "r", since: .zero),
-                respond: { source.yield($0.status) }
-            )
+            let call = Call(record: CallRecord(.init(method: "DELETE", rawPath: "/"), requestID: "r", since: .zero))
             let resources = ClusterResources(cluster: member.node, services: member.services)
-            _ = try resources.perform(call, operation, nil)
+            let task = Task.immediate { try await call.response { try await resources.perform($0, operation, nil) } }
             try await Self.replace(member, by: other, fixture.engine)
-            respond.withLock { $0 }?(Response(status: 204))
-            #expect(await responses.first { _ in true } == 503)
+            isHeld.end(.success(()))
+            #expect(try await task.value.status == 503)
         }
     }
 
@@ -45,13 +42,10 @@ import Testing
                 Issue.record("performed")
                 return .deferred
             }
-            let call = Call(
-                record: CallRecord(.init(method: "POST", rawPath: "/"), requestID: "r", since: .zero),
-                respond: { _ in }
-            )
+            let call = Call(record: CallRecord(.init(method: "POST", rawPath: "/"), requestID: "r", since: .zero))
             let begun = BegunRequest(name: RecordKey(high: 0, low: 0), generation: try #require(generation))
             let resources = ClusterResources(cluster: member.node, services: member.services)
-            #expect(throws: Problem.self) { try resources.perform(call, operation, begun) }
+            await #expect(throws: Problem.self) { try await resources.perform(call, operation, begun) }
         }
     }
 }

@@ -32,7 +32,7 @@ import Testing
             poll.abandon()
             await owner.catchUp()
             #expect(owner.services.waiting.count("key:alice") == 0)
-            #expect(owner.node.shared.withLock { $0.abandonments.isEmpty })
+            #expect(owner.node.shared.withLock { $0.calls.isEmpty })
         }
     }
 

@@ -80,16 +80,12 @@ import Testing
         #expect(ProblemDetails.problem(for: Unforeseen()).detail == nil)
     }
 
-    @Test func unexpectedErrorsOfDeferredResponsesAreKeptForTheLog() {
+    @Test func unexpectedErrorsAreKeptForTheLog() async throws {
         let record = CallRecord(HTTPRequest(method: "GET", rawPath: "/"), requestID: "r1", since: .zero)
-        let responses = Mutex<[Response]>([])
-        let call = Call(record: record) { response in responses.withLock { $0.append(response) } }
-        call.complete { throw Unforeseen() }
-        call.complete { throw Problem(.notFound) }
-        let sent = responses.withLock { $0 }
-        #expect(sent.map(\.status) == [500, 404])
-        #expect(sent.first?.unexpectedError is Unforeseen)
-        #expect(sent.last?.unexpectedError == nil)
+        let unforeseen = try await Call(record: record).response { _ in throw Unforeseen() }
+        #expect(unforeseen.status == 500 && unforeseen.unexpectedError is Unforeseen)
+        let problem = try await Call(record: record).response { _ in throw Problem(.notFound) }
+        #expect(problem.status == 404 && problem.unexpectedError == nil)
     }
 
     @Test func rejectionsByQuotasHaveARetryAfter() {

@@ -1,0 +1,153 @@
+internal import MicroHTTPD
+internal import Primitives
+internal import SessionPool
+
+/// The task of a request that may wait. It runs on the thread of the HTTP server until it waits.
+final class RequestTask: Sendable {
+    private enum State {
+        /// The HTTP server has no decision yet.
+        case beginning(isCancelled: Bool)
+        /// The task has ended before it waited. No answer: a long poll answers, or the client has left.
+        case ended(LateAnswer?)
+        /// The request waits.
+        case waiting(Task<Void, Never>)
+    }
+
+    private let state = RankedMutex(State.beginning(isCancelled: false))
+
+    /// The task has ended; true if the HTTP server gets the answer at once.
+    func ended(with answer: LateAnswer?) -> Bool {
+        state.withLock { state in
+            guard case .beginning = state else { return false }
+            state = .ended(answer)
+            return true
+        }
+    }
+
+    /// The task has begun. Returns the decision for the HTTP server.
+    func began(_ task: Task<Void, Never>) -> HTTPDecision {
+        let state = state.withLock { state in
+            let former = state
+            if case .beginning = state { state = .waiting(task) }
+            return former
+        }
+        switch state {
+        case .ended(.response(let response)): return .respond(response)
+        case .ended(.stream(let head, let stream)): return .stream(head, stream)
+        case .beginning(isCancelled: true): task.cancel()
+        case .beginning, .ended(nil), .waiting: break
+        }
+        return .wait
+    }
+
+    /// The client has left.
+    func cancel() {
+        let task: Task<Void, Never>? = state.withLock { state in
+            if case .waiting(let task) = state { return task }
+            if case .beginning = state { state = .beginning(isCancelled: true) }
+            return nil
+        }
+        task?.cancel()
+    }
+}
+
+/// A value that one task waits for, and that any thread provides. The first result counts.
+package final class Awaited<Value: Sendable>: Sendable {
+    private struct State {
+        var result: Result<Value, any Error>?
+        var task: CheckedContinuation<Value, any Error>?
+        var actions: [@Sendable () -> Void] = []
+    }
+
+    private let state = RankedMutex(State())
+
+    /// A value without a result.
+    package init() {}
+
+    /// The value. Cancellation of the task is an error.
+    package var value: Value {
+        get async throws {
+            try await withTaskCancellationHandler {
+                try await withCheckedThrowingContinuation { task in
+                    let result = state.withLock { state in
+                        if state.result == nil { state.task = task }
+                        return state.result
+                    }
+                    if let result { task.resume(with: result) }
+                }
+            } onCancel: {
+                end(.failure(CancellationError()))
+            }
+        }
+    }
+
+    /// Provides the value or an error, unless there is a result.
+    package func end(_ result: Result<Value, any Error>) {
+        let (task, actions) = state.withLock { state in
+            defer { (state.task, state.actions) = (nil, []) }
+            if state.result == nil { state.result = result }
+            return (state.task, state.actions)
+        }
+        task?.resume(with: result)
+        for action in actions { action() }
+    }
+
+    /// Runs an action once there is a result; at once if there is one.
+    package func onEnd(_ action: @escaping @Sendable () -> Void) {
+        let hasEnded = state.withLock { state in
+            if state.result == nil { state.actions.append(action) }
+            return state.result != nil
+        }
+        if hasEnded { action() }
+    }
+}
+
+extension Services {
+    /// Waits for a value, which is nil after a time, and when the gateway stops.
+    ///
+    /// - Parameter begin: Has the value provided.
+    /// - Throws: `CancellationError` if the client leaves; a 429 problem if too many requests of the caller wait; a refusal
+    ///   if the caller loses its rights; the error of `begin`.
+    func wait<Value: Sendable>(
+        _ call: Call,
+        upTo time: Duration,
+        for begin: (Awaited<Value?>) throws -> Void
+    ) async throws -> Value? {
+        let awaited = Awaited<Value?>()
+        let number = try count(call) { awaited.end(.failure(Challenge.changed())) }
+        defer { waiting.remove(number) }
+        try checkPresent(call)
+        try begin(awaited)
+        let timer = timers.schedule(after: time) { awaited.end(.success(nil)) }
+        defer { if let timer { timers.cancel(timer) } }
+        return try await awaited.value
+    }
+
+    /// Waits until a state satisfies a condition, and returns the state; nil after some seconds.
+    ///
+    /// - Parameters:
+    ///   - call: The request.
+    ///   - seconds: The longest wait.
+    ///   - watchers: Where changes of the state are reported.
+    ///   - present: The present state.
+    ///   - isDecided: The condition.
+    /// - Throws: As the wait for a value.
+    func wait<State: Sendable>(
+        _ call: Call,
+        upTo seconds: Int,
+        on watchers: Watchers<State>,
+        present: () -> State,
+        until isDecided: @escaping @Sendable (State) -> Bool
+    ) async throws -> State? {
+        let state = present()
+        if isDecided(state) || seconds <= 0 { return isDecided(state) ? state : nil }
+        var handle: UInt64?
+        defer { if let handle { watchers.cancel(handle) } }
+        return try await wait(call, upTo: .seconds(seconds)) { awaited in
+            handle = watchers.add(present: present) { state in
+                if isDecided(state) { awaited.end(.success(state)) }
+                return isDecided(state)
+            }
+        }
+    }
+}

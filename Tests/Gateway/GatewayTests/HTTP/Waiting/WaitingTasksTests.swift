@@ -1,0 +1,73 @@
+import MicroHTTPD
+import Synchronization
+import Testing
+
+@testable import Gateway
+
+@Suite struct WaitingTasksTests {
+    @Test func theFirstResultCountsAlsoIfItPrecedesTheWait() async throws {
+        let awaited = Awaited<Int>()
+        awaited.end(.success(1))
+        awaited.end(.success(2))
+        #expect(try await awaited.value == 1)
+    }
+
+    @Test func cancellationEndsTheWait() async {
+        let awaited = Awaited<Int>()
+        let task = Task.immediate { try await awaited.value }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func actionsRunOnceAtTheEndOrAfterIt() {
+        let awaited = Awaited<Int>()
+        let count = Mutex(0)
+        awaited.onEnd { count.withLock { $0 += 1 } }
+        #expect(count.withLock { $0 } == 0)
+        awaited.end(.success(1))
+        awaited.end(.success(2))
+        #expect(count.withLock { $0 } == 1)
+        awaited.onEnd { count.withLock { $0 += 1 } }
+        #expect(count.withLock { $0 } == 2)
+    }
+
+    @Test func aTaskThatEndsBeforeItWaitsAnswersAtOnce() {
+        let request = RequestTask()
+        let task = Task.immediate { #expect(request.ended(with: .response(HTTPResponse(status: 204)))) }
+        guard case .respond(let response) = request.began(task) else {
+            Issue.record("the request waits")
+            return
+        }
+        #expect(response.status == 204)
+    }
+
+    @Test(arguments: [false, true]) func aClientThatLeavesCancelsTheTask(isEarly: Bool) async {
+        let request = RequestTask()
+        let awaited = Awaited<Int>()
+        let task = Task.immediate { _ = await #expect(throws: CancellationError.self) { try await awaited.value } }
+        if isEarly { request.cancel() }
+        guard case .wait = request.began(task) else {
+            Issue.record("the request does not wait")
+            return
+        }
+        if !isEarly { request.cancel() }
+        await task.value
+        #expect(!request.ended(with: nil))
+    }
+
+    @Test func largeWorkContinuesOnTheBackgroundQueue() async throws {
+        let queue = BackgroundQueue()
+        let awaited = Awaited<Int>()
+        let task = Task {
+            try await queue.perform { () throws -> Bool in
+                _ = try await awaited.value
+                return withUnsafeCurrentTask { $0?.unownedTaskExecutor == queue.asUnownedTaskExecutor() }
+            }
+        }
+        awaited.end(.success(1))
+        #expect(try await task.value)
+        queue.stop()
+        await #expect(throws: Problem.self) { try await queue.perform {} }
+        #expect(await (try? queue.perform(if: false) { 1 }) == 1)
+    }
+}
