@@ -27,6 +27,10 @@ extension LightstreamerClient {
         return OfferedSession(id: session, address: address, processed: notificationNumber)
     }
 
+    /// The number of the data notification that the present event comes from, 0 for the first events of a session. Only for
+    /// observers.
+    package var notificationNumber: Int { core.notificationNumber.load(ordering: .relaxed) }
+
     /// Whether other clients know the present session, so that they can adopt it.
     package var isSessionOffered: Bool {
         get { core.isSessionOffered.load(ordering: .relaxed) }

@@ -209,11 +209,7 @@ extension Subscription {
 
     /// Removes an observer; an unknown one is ignored.
     package func removeObserver(_ observer: any SubscriptionObserver) {
-        state.withLock { state in
-            for index in state.observers.indices.reversed() where state.observers[index] === observer {
-                state.observers.remove(at: index)
-            }
-        }
+        state.withLock { $0.observers.removeAll { $0 === observer } }
     }
 
     /// The receivers of events if the activity of this token is over and was the last one.

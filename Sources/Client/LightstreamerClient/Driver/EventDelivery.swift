@@ -217,9 +217,3 @@ final class EventDelivery {
         for observer in observers { observer.client(client, emitted: event) }
     }
 }
-
-extension LightstreamerClient {
-    /// The number of the data notification that the present event comes from, 0 for the first events of a session; only with
-    /// `ClientConfiguration.handover`. Only for observers.
-    package var notificationNumber: Int { core.notificationNumber.load(ordering: .relaxed) }
-}
