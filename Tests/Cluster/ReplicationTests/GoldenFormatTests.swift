@@ -38,7 +38,7 @@ struct GoldenFormatTests {
             upstream: "u",
             number: 7,
             missing: UpstreamCredits(items: 1),
-            wanted: UpstreamCredits(sessions: 1, subscriptions: 2, items: 3),
+            requested: UpstreamCredits(sessions: 1, subscriptions: 2, items: 3),
             isOptional: true,
             limits: UpstreamCredits(sessions: 4, subscriptions: 5, items: 6)
         )

@@ -12,7 +12,7 @@ struct SharedCreditsTests {
 
     private static func claim(
         _ missing: UpstreamCredits,
-        wanted: UpstreamCredits? = nil,
+        requested: UpstreamCredits? = nil,
         isOptional: Bool = false,
         number: UInt64 = 1
     ) -> ClusterRecord {
@@ -22,7 +22,7 @@ struct SharedCreditsTests {
                     upstream: "demo",
                     number: number,
                     missing: missing,
-                    wanted: wanted ?? missing,
+                    requested: requested ?? missing,
                     isOptional: isOptional,
                     limits: UpstreamCredits(sessions: 2, subscriptions: 10, items: 20)
                 )
@@ -57,8 +57,12 @@ struct SharedCreditsTests {
 
     @Test func aClaimGetsWhatIsFreeOfWhatItWants() {
         var ledger = Self.ledger()
-        let wanted = Self.credits(40, sessions: 1, items: 8)
-        let effects = Self.apply(Self.claim(Self.credits(1, sessions: 1, items: 1), wanted: wanted), by: 1, &ledger)
+        let requested = Self.credits(40, sessions: 1, items: 8)
+        let effects = Self.apply(
+            Self.claim(Self.credits(1, sessions: 1, items: 1), requested: requested),
+            by: 1,
+            &ledger
+        )
         let given = Self.credits(10, sessions: 1, items: 8)
         #expect(effects == [.credited(upstream: "demo", given, to: 1), .decided(.credits(1), by: 1, .accepted)])
         #expect(ledger.credits(of: "demo", by: 1) == given)

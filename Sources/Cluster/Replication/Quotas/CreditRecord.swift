@@ -9,7 +9,7 @@ package struct CreditClaim: Sendable, Equatable {
     /// The credits that the member needs: it gets all of them, or none.
     package let missing: UpstreamCredits
     /// The credits that the member would use soon, `missing` included: it gets as many as are free.
-    package let wanted: UpstreamCredits
+    package let requested: UpstreamCredits
     /// Whether the member can do without, by sharing a session. Its claim takes nothing that another member without a
     /// session may need, and never waits.
     package let isOptional: Bool
@@ -50,7 +50,7 @@ extension Wire<CreditClaim> {
         (\.upstream, .string),
         (\.number, .varint),
         (\.missing, .credits),
-        (\.wanted, .credits),
+        (\.requested, .credits),
         (\.isOptional, .bool),
         (\.limits, .credits)
     )

@@ -48,13 +48,13 @@ package struct CreditRequests<Request: Sendable>: Sendable {
         }
         upstreams[name]?.isClaimed = true
         claims += 1
-        var wanted = upstream.waiting.reduce(chunk) { $0 + $1.missing }
-        wanted.sessions = first.missing.sessions
+        var requested = upstream.waiting.reduce(chunk) { $0 + $1.missing }
+        requested.sessions = first.missing.sessions
         return CreditClaim(
             upstream: name,
             number: claims,
             missing: first.missing,
-            wanted: wanted,
+            requested: requested,
             isOptional: first.isOptional,
             limits: limits
         )

@@ -220,7 +220,7 @@ extension ClusterLedger {
             return
         }
         // What others wait for is not given in advance.
-        let given = (upstream.waiting.isEmpty ? claim.wanted : claim.missing).limited(to: upstream.free)
+        let given = (upstream.waiting.isEmpty ? claim.requested : claim.missing).limited(to: upstream.free)
         upstream.add(given, to: member)
         credits[claim.upstream] = upstream
         accept(waiting, given, &effects)

@@ -27,7 +27,7 @@ package protocol Coordination: AnyObject, Sendable {
     // MARK: Admission
 
     /// Decides on one request of a name whose rate is limited.
-    func take(_ name: String, rate: Double, burst: Double) -> TokenBucket.Verdict
+    func take(_ name: String, rate: Double, burst: Double) -> TokenBucket.Decision
 
     /// Performs the part of a request that begins to use resources, once they are within the limits; again if the pool had
     /// no credits for them.

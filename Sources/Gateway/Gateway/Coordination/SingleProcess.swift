@@ -32,7 +32,7 @@ final class SingleProcess: Coordination {
 
     // MARK: - Admission
 
-    func take(_ name: String, rate: Double, burst: Double) -> TokenBucket.Verdict {
+    func take(_ name: String, rate: Double, burst: Double) -> TokenBucket.Decision {
         rates.take(name, rate: rate, burst: burst, now: clock())
     }
 

@@ -4,15 +4,15 @@ internal import SessionCore
 /// A token bucket: admits `rate` requests a second, and `burst` at once after a pause.
 package struct TokenBucket: Sendable {
     /// The decision on a request.
-    package struct Verdict: Sendable, Equatable {
-        /// Whether it is admitted.
+    package struct Decision: Sendable, Equatable {
+        /// Whether the request is admitted.
         let isAdmitted: Bool
         /// How many more requests are admitted at once.
         let remaining: Int
         /// The time until the next request is admitted, if none is now; otherwise until the bucket is full.
         let wait: Duration
 
-        /// A verdict from its parts.
+        /// A decision from its parts.
         package init(isAdmitted: Bool, remaining: Int, wait: Duration) {
             self.isAdmitted = isAdmitted
             self.remaining = remaining
@@ -42,13 +42,13 @@ package struct TokenBucket: Sendable {
     }
 
     /// Decides on one request.
-    mutating func take(now: Moment) -> Verdict {
+    mutating func take(now: Moment) -> Decision {
         refill(now)
         guard tokens >= 1 else {
-            return Verdict(isAdmitted: false, remaining: 0, wait: .seconds((1 - tokens) / rate))
+            return Decision(isAdmitted: false, remaining: 0, wait: .seconds((1 - tokens) / rate))
         }
         tokens -= 1
-        return Verdict(isAdmitted: true, remaining: Int(tokens), wait: .seconds((burst - tokens) / rate))
+        return Decision(isAdmitted: true, remaining: Int(tokens), wait: .seconds((burst - tokens) / rate))
     }
 
     /// Whether the bucket is full, as a new one is.
@@ -82,7 +82,7 @@ final class TokenBuckets: Sendable {
     init(maxBuckets: Int = 50_000) { self.maxBuckets = maxBuckets }
 
     /// Decides on one request of a name.
-    func take(_ name: String, rate: Double, burst: Double, now: Moment) -> TokenBucket.Verdict {
+    func take(_ name: String, rate: Double, burst: Double, now: Moment) -> TokenBucket.Decision {
         state.withLock { state in
             if var bucket = state.buckets[name] {
                 bucket.change(rate: rate, burst: burst, now: now)
