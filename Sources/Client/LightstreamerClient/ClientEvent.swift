@@ -22,7 +22,7 @@ public enum ClientEvent: Sendable {
 /// Observers are called in the order in which they were added; delegates, legacy listeners and event sequences are
 /// adapters of this protocol.
 package protocol ClientObserver: AnyObject {
-    /// Whether it receives the events of subscriptions as well, of which there may be hundreds of thousands a second.
+    /// Whether the observer receives the events of subscriptions as well, of which there may be hundreds of thousands a second.
     var observesSubscriptions: Bool { get }
 
     /// How long bytes are summed up at most before an event reports them; zero: one event for each batch of reads.

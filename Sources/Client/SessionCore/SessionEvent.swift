@@ -86,7 +86,7 @@ package struct UpstreamRefusal: Sendable, Equatable {
     /// The message of a removal by the server.
     private static let removalMessage = "Removed by the server"
 
-    /// Whether it stands for a removal by the server, which has no code of its own.
+    /// Whether the refusal stands for a removal by the server, which has no code of its own.
     package var isRemoval: Bool { code == Self.removalCode && message == Self.removalMessage }
 
     /// The code of a request that exceeds the request limit of the server and was therefore not sent: that of malformed

@@ -156,7 +156,7 @@ struct SubscriptionPlan: Sendable, Hashable {
 
     /// One item of the group.
     struct NamedItem: Sendable, Hashable {
-        /// Its name.
+        /// The name of the item.
         var name: String
         /// The feed's description of it.
         var item: FeedItem

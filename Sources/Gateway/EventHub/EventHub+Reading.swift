@@ -3,13 +3,13 @@ package import SessionCore
 
 /// The present state of a subscription, for readers that are no streams.
 package struct SubscriptionSnapshot: Sendable {
-    /// Its values.
+    /// The values of the subscription.
     package let table: ValueTable
-    /// Whether it is active.
+    /// Whether the subscription is active.
     package let isActive: Bool
-    /// Why the server last refused or removed it; nil since it was activated or confirmed.
+    /// Why the server last refused or removed the subscription; nil since it was activated or confirmed.
     package let lastError: UpstreamRefusal?
-    /// The client that carries it; nil: none.
+    /// The client that carries the subscription; nil: none.
     package let client: ClientID?
     /// The status of that client; nil without one.
     package let status: ClientStatus?

@@ -107,7 +107,7 @@ package final class StreamFigures: Sendable {
     /// Events that wait for the reader, as of the last visit of the stream.
     package var lag: Int { unreadCount.load(ordering: .relaxed) }
 
-    /// One thread at a time writes, so a load and a store suffice, without a locked instruction for each delivery.
+    /// Adds events that the stream has received. Only the thread of its shard writes this count: a load and a store suffice, without a locked instruction for each delivery.
     func addDelivered(_ count: UInt64) {
         deliveredCount.store(deliveredCount.load(ordering: .relaxed) &+ count, ordering: .relaxed)
     }

@@ -8,7 +8,7 @@ package struct SessionAdoption: Sendable {
     package struct Subscription: Sendable {
         /// The id of the resource.
         package let id: SubscriptionID
-        /// Its `LS_subId`.
+        /// The `LS_subId` of the subscription.
         package let number: Int
         /// The values after the data notifications that were processed.
         package let table: ValueTable
@@ -27,7 +27,7 @@ package struct SessionAdoption: Sendable {
     package let key: SessionKey
     /// The session.
     package let session: OfferedSession
-    /// Its subscriptions, each with one reader.
+    /// The subscriptions of the session, each with one reader.
     package let subscriptions: [Subscription]
 
     /// A session.

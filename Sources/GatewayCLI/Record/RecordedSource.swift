@@ -13,7 +13,7 @@ struct RecordedSource {
     let address: AddressFinder.Finding
     /// The options of `watch` that read it.
     let arguments: [String]
-    /// Its description in the file.
+    /// The description of the source in the file.
     let segment: RecordedSegment
 
     /// The command that reads the subscription.

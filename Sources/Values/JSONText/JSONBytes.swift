@@ -1,6 +1,6 @@
 /// Writes compact JSON into a byte array and places the commas.
 ///
-/// It does not check that objects and arrays are closed, nor that a key is followed by a value.
+/// The writer does not check that objects and arrays are closed, nor that a key is followed by a value.
 package struct JSONBytes: Sendable {
     /// The bytes written so far. Callers may append to them, for example the framing around a text.
     package var bytes: [UInt8]

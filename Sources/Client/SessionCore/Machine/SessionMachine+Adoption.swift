@@ -24,7 +24,7 @@ package struct OfferedSession: Sendable, Equatable {
 package struct AdoptedSubscription: Sendable {
     /// The subscription of the user here.
     package let token: SubscriptionToken
-    /// Its `LS_subId` in the session.
+    /// The `LS_subId` of the subscription in the session.
     package let number: Int
     /// The values after `processed` data notifications; later rows refer to them.
     package let table: ValueTable

@@ -90,7 +90,7 @@ public struct OutgoingRequest: Sendable, Equatable {
     public let method: String
     /// The host of the server.
     public let host: String
-    /// Whether it is a WebSocket handshake.
+    /// Whether the request is a WebSocket handshake.
     public let isWebSocketHandshake: Bool
     /// Path and query.
     public var target: String

@@ -1,10 +1,10 @@
 internal import Primitives
 internal import Replication
 
-/// What the log says about the place of a resource, as far as this member has applied it.
+/// The place of a resource by the log, as far as this member has applied the log.
 struct LogPlace: Sendable, Equatable {
     private let holder: ResourceHolder
-    /// Whether it is a prepared stream that is open; nil for anything else.
+    /// Whether the resource is a prepared stream that is open; nil for all other resources.
     private let isOpen: Bool?
     private let epoch: UInt64?
     /// The member that this process is; nil: none. Calls of a former member have no effect.

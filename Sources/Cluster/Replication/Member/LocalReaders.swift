@@ -5,11 +5,11 @@ struct LocalReaders: Sendable {
     private struct Interest: Sendable {
         /// All return to `unknown` when the member is removed.
         enum Stage {
-            /// Its record was not appended yet. *Leaves to* `announced`.
+            /// The record of the interest was not appended yet. *Leaves to* `announced`.
             case unknown
-            /// Its record was appended and not read back yet. *Leaves to* `inLog`.
+            /// The record was appended and not read back yet. *Leaves to* `inLog`.
             case announced
-            /// Its record was read from the log.
+            /// The record was read from the log.
             case inLog
         }
 

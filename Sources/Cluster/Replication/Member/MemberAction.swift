@@ -77,13 +77,13 @@ package enum MemberAction: Sendable, Equatable {
 package struct InheritedSession: Sendable, Equatable {
     /// A shared subscription that the session carries.
     package struct Topic: Sendable, Equatable {
-        /// Its id.
+        /// The id of the subscription.
         package let id: String
-        /// Its upstream and its properties.
+        /// The upstream and the properties of the subscription.
         package let key: SharedTopicKey
         /// The term of the new owner.
         package let term: UInt64
-        /// Its number in the session.
+        /// The `LS_subId` of the subscription in the session.
         package let number: UInt64
     }
 
@@ -91,6 +91,6 @@ package struct InheritedSession: Sendable, Equatable {
     package let client: String
     /// The session.
     package let session: OfferedUpstreamSession
-    /// Its shared subscriptions, at least one.
+    /// The shared subscriptions of the session, at least one.
     package let topics: [Topic]
 }

@@ -4,11 +4,11 @@ package import Primitives
 package struct MemberFigures: Sendable, Equatable {
     /// Another member, or this one.
     package struct Member: Sendable, Equatable {
-        /// Its number.
+        /// The number of the member.
         package let id: UInt64
-        /// The information of its `join` record.
+        /// The information of the `join` record.
         package let info: MemberInfo
-        /// The shared subscriptions that it owns.
+        /// The number of shared subscriptions that the member owns.
         package let subscriptions: Int
         /// Whether the digest of the configuration in its heartbeats differs from that of this member.
         package let hasOtherConfiguration: Bool

@@ -125,7 +125,7 @@ package struct ClusterLedger: Sendable, Equatable {
         case stale
         /// All members ignored the frame, because some of them do not read its format.
         case unreadable
-        /// Its checksum is wrong: the engine has changed it.
+        /// The checksum is wrong: the engine has changed the frame.
         case damaged
         /// A frame before it is missing from the log, or it belongs to an epoch whose beginning is missing.
         case lost

@@ -191,9 +191,9 @@ package struct QuotaLimits: Sendable, Equatable {
 package struct QuotaDemand: Sendable, Equatable {
     /// The unit.
     package let unit: QuotaUnit
-    /// Its size, from 0 on; 0 where the quota has no sizes.
+    /// The size of the unit; 0 where the quota has no sizes.
     package let size: Int
-    /// The limits of its quota.
+    /// The limits of the quota.
     package let limits: QuotaLimits
 
     /// A demand.

@@ -12,7 +12,7 @@ package import Primitives
 package struct SharedRates: Sendable {
     /// The decision on a request.
     package struct Decision: Sendable, Equatable {
-        /// Whether it is admitted.
+        /// Whether the request is admitted.
         package let isAdmitted: Bool
         /// How many more requests this member admits at once.
         package let remaining: Int

@@ -64,7 +64,7 @@ package struct ResourceSpecification: Sendable, Equatable {
 
 /// An upstream session as its owner describes it to the other members.
 package struct OfferedUpstreamSession: Sendable, Equatable {
-    /// Its name and address, in the format of the gateway, encrypted.
+    /// The name and address of the session, in the format of the gateway, encrypted.
     package let content: [UInt8]
     /// The number of data notifications whose events are in the log.
     package internal(set) var processed: UInt64

@@ -3,9 +3,9 @@ package import SessionCore
 
 /// The reports of a member's own pool that are not in the log yet, encoded and in order.
 ///
-/// It stores which shared subscriptions the member owns in which term, and drops reports on others. While the member
-/// does not belong to the cluster, it keeps no reports: after the member has joined, its clients and its own
-/// subscriptions are reported again.
+/// The outbox knows which shared subscriptions the member owns in which term, and drops reports on all other subscriptions.
+/// While the member does not belong to the cluster, the outbox keeps no reports: after the member has joined, its clients and
+/// its own subscriptions are reported again.
 package struct Outbox: Sendable {
     /// A record with more bytes is divided into parts.
     static let partSize = 256 << 10

@@ -31,7 +31,7 @@ final class CompressedGroup {
     /// stored and not compressed: their sizes would tell of each other (decision record *CompressionAndSecrets*).
     static let mostChannels = 2
 
-    /// Its number, unique on its shard.
+    /// The number of the group, unique on its shard.
     let number: UInt64
     /// The channels and their variants.
     let key: Key

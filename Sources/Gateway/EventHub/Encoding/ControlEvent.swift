@@ -14,7 +14,7 @@ enum SourceState: Sendable, Equatable {
 struct SubscriptionSourceState: Sendable, Equatable {
     /// The subscription.
     let id: SubscriptionID
-    /// Its mode, which chooses the table of a reader that named a feed.
+    /// The mode of the subscription, which chooses the table of a reader that named a feed.
     let mode: SubscriptionMode
     /// The client that carries it; nil: none.
     let client: ClientID?

@@ -109,7 +109,7 @@ extension HubState {
         let channel: Channel
         /// The subscription whose present state a new reader gets.
         var subscription: SubscriptionID?
-        /// Whether it is read because of a client, not because it was requested by its own name.
+        /// Whether a client brings the subscription into the stream, and no source names the subscription.
         var isInGroup = false
     }
 

@@ -3,31 +3,31 @@ internal import SessionCore
 
 /// The hub's record of a stream.
 struct StreamRecord: Sendable {
-    /// Its id.
+    /// The id of the stream.
     let id: String
     /// The epoch of the hub when the stream was attached.
     var epoch = ""
-    /// The request; its sources are the present ones.
+    /// The request, with the present sources.
     var request: StreamRequest
-    /// When it was admitted.
+    /// When the stream was admitted.
     let openedAt: Moment
-    /// The memory of its owner.
+    /// The memory of the owner of the stream.
     let memory: StreamOwnerMemory
-    /// Its figures, counted by its shard.
+    /// The figures of the stream, counted by its shard.
     let figures = StreamFigures()
-    /// The shard that writes it; nil until the HTTP server opened it.
+    /// The shard that writes the stream; nil until the HTTP server opened the stream.
     var shard: Int?
-    /// Whether it does not begin yet: it reads nothing, and its events begin with `HubState.begin`.
+    /// Whether the stream waits for `HubState.begin`: until then, it reads nothing.
     var isWaiting = false
-    /// The time that its client waits before it reconnects; set when the HTTP server opens it.
+    /// The time that the client waits before it reconnects; set when the HTTP server opens the stream.
     var retryMilliseconds = 0
-    /// The outcome of its opening; nil until it is open.
+    /// The outcome of the opening; nil until the stream is open.
     var outcome: ResumeOutcome?
-    /// The channels that it reads, by their ids.
+    /// The channels that the stream reads, by their ids.
     var reads: [Int: ReadChannel] = [:]
-    /// The changes that its shard has not taken over yet.
+    /// The changes that the shard has not taken over yet.
     var changes: [StreamChange] = []
-    /// The reason for which it is being closed; nil while it is not.
+    /// The reason for which the stream is being closed; nil while it is not.
     var closeReason: String?
 
     /// A channel that a stream reads.
@@ -40,7 +40,7 @@ struct StreamRecord: Sendable {
         let local: ShardChannel
     }
 
-    /// Its present summary.
+    /// The present summary of the stream.
     var summary: StreamSummary {
         StreamSummary(
             id: id,

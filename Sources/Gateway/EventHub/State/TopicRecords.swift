@@ -6,21 +6,21 @@ struct ClientRecord: Sendable {
     /// How many channels of released subscriptions are kept for streams that resume.
     static let departedLimit = 16
 
-    /// Its present status.
+    /// The present status of the client.
     private(set) var status: ClientStatus
-    /// Why it has no connection; nil while it has one, and if another member of the cluster alone knows.
+    /// Why the client has no connection; nil while it has a connection, and if another member of the cluster alone knows.
     private(set) var failure: LastFailure?
-    /// `status` and `server-error`: for its own streams and for those of its subscriptions.
+    /// `status` and `server-error`: for the streams of the client and for those of its subscriptions.
     var connection: Channel
     /// Properties and messages.
     var own: Channel
     /// The events for legacy listeners.
     var legacy: Channel
-    /// The subscriptions that it carries, in the order in which they were added.
+    /// The subscriptions that the client carries, in the order in which they were added.
     var members: [SubscriptionID] = []
-    /// The channels of the subscriptions that it released last.
+    /// The channels of the subscriptions that the client released last.
     var departed: [Channel] = []
-    /// The streams that have it as a source.
+    /// The streams that have the client as a source.
     var streams: Set<String> = []
 
     /// The record of a client with these channels.
@@ -37,7 +37,7 @@ struct ClientRecord: Sendable {
         self.failure = failure
     }
 
-    /// Its channels.
+    /// The channels of the client.
     var channels: [Channel] { [connection, own, legacy] }
 
     /// Adds a subscription.
@@ -57,21 +57,21 @@ struct ClientRecord: Sendable {
 
 /// The hub's record of a subscription resource.
 struct SubscriptionRecord: Sendable {
-    /// Its properties.
+    /// The properties of the subscription.
     var properties: SubscriptionProperties
-    /// Its events.
+    /// The events of the subscription.
     var channel: Channel
-    /// Its present values, for streams that join.
+    /// The present values, for streams that join.
     var table: ValueTable
-    /// Whether it is active.
+    /// Whether the subscription is active.
     var isActive = false
-    /// Why the server last refused or removed it; nil since it was activated or confirmed.
+    /// Why the server last refused or removed the subscription; nil since it was activated or confirmed.
     var lastError: UpstreamRefusal?
-    /// The client that carries it.
+    /// The client that carries the subscription.
     var client: ClientID?
-    /// Its state when that client, or the last one, began to carry it.
+    /// The state when the present client, or else the last client, began to carry the subscription.
     var start: SubscriptionStart?
-    /// The streams that have it as a source.
+    /// The streams that have the subscription as a source.
     var streams: Set<String> = []
 }
 

@@ -17,23 +17,23 @@ struct PendingEntry {
         case blocks([SnapshotBlock])
         /// An event of the gateway itself.
         case control(ControlEvent)
-        /// None: its event was conflated, dropped or sent.
+        /// None: the event was conflated, dropped or sent.
         case void
     }
 
     /// The content.
     var content: Content
-    /// The sequence of its first event.
+    /// The sequence of the first event of the entry.
     let firstSequence: UInt64
-    /// The sequence of the last one.
+    /// The sequence of the last event of the entry.
     var lastSequence: UInt64
-    /// Its row; nil for events without one.
+    /// The row that the events belong to; nil for events without a row.
     var row: PendingRow?
     /// The approximate size in bytes.
     var weight: Int
-    /// Its channel; 0 for events of the gateway itself.
+    /// The channel of the events; 0 for events of the gateway itself.
     let channel: Int
-    /// Its place in the queue, set by the queue.
+    /// The place of the entry, set by the queue.
     var place = 0
 }
 
@@ -43,7 +43,7 @@ extension PendingEntry {
         if case .void = content { true } else { false }
     }
 
-    /// Whether it is an update whose number the window limits.
+    /// Whether the entry is an update: the window limits the number of these.
     var isWindowed: Bool {
         if case .event = content { row != nil } else { false }
     }
@@ -86,9 +86,9 @@ struct PendingRow: Hashable, Sendable {
 
 /// Updates of one row that a late reader receives as one update.
 struct ConflatedUpdate: Sendable, Equatable {
-    /// The newest of them, whose values are sent.
+    /// The newest update, whose values are sent.
     private(set) var newest: ItemUpdate
-    /// The fields that any of them changed.
+    /// The fields that any of the updates changed.
     private(set) var changed: FieldSet
     /// The number of updates.
     private(set) var count = 1

@@ -7,7 +7,7 @@ internal import Synchronization
 /// The present state of a subscription at one place in the order of events, for streams that join.
 ///
 /// Streams that join shortly after each other receive the same snapshot, followed by the events that the log has after it.
-/// Its events are then encoded once, in blocks, for all of them:
+/// The events of the snapshot are encoded once, in blocks, for all these streams:
 ///
 ///     snapshot   │ block 0   │ block 1   │ … │   sequences 1001 … 41000
 ///     log                                        41001   41002   41003
@@ -18,11 +18,11 @@ final class Snapshot: Sendable {
 
     /// The channel of the subscription.
     let channel: Int
-    /// The common parts of its events.
+    /// The common parts of the events.
     let context: TopicContext
-    /// Its events: updates and ends of snapshots, preceded by `subscribed` if the stream has not received it.
+    /// The events: updates and ends of snapshots, preceded by `subscribed` if the stream has not received it.
     let content: SnapshotContent
-    /// The sequences of its events.
+    /// The sequences of the events.
     let sequences: SnapshotSequences
 
     private let memory: StreamMemory
@@ -118,10 +118,10 @@ final class SnapshotBlock: Sendable {
 
 /// The sequences of a snapshot's events.
 enum SnapshotSequences: Sendable {
-    /// The numbers rise one by one. A stream that does not receive an event does not receive its number either, except that
-    /// its last event has the last number.
+    /// The numbers rise one by one. A stream that does not receive an event lacks the number of the event, except that
+    /// the last event of each stream has the last number.
     case rising(from: UInt64, to: UInt64)
-    /// All but the last event have the first one.
+    /// All but the last event have the first number.
     case marked(first: UInt64, last: UInt64)
 
     /// The sequence of the first event.

@@ -15,14 +15,14 @@ package enum ResumeOutcome: String, Sendable, CaseIterable {
 package struct StreamSummary: Sendable {
     /// The stream's id.
     package let id: String
-    /// Its request; `sources` are the present ones.
+    /// The request, with the present sources.
     package let request: StreamRequest
-    /// When it was opened.
+    /// When the stream was opened.
     package let openedAt: Moment
-    /// The outcome of its opening; nil until it is open.
+    /// The outcome of the opening; nil until the stream is open.
     package let outcome: ResumeOutcome?
-    /// The reason for which it is being closed; nil while it is not.
+    /// The reason for which the stream is being closed; nil while it is not.
     package let closeReason: String?
-    /// Its totals.
+    /// The totals of the stream.
     package let figures: StreamFigures
 }

@@ -293,7 +293,7 @@ struct StreamClock {
     /// Bytes were sent.
     mutating func sent(at now: Moment) { sentAt = max(sentAt, now) }
 
-    /// Whether it is time for a heartbeat.
+    /// Whether a heartbeat is due.
     func isSilent(at now: Moment) -> Bool { now >= wakeAt && now - sentAt >= heartbeat / 2 }
 
     /// When to visit the stream again. Usually the moment returned last time, so that a busy stream does not reset its

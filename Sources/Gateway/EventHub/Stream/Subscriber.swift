@@ -20,7 +20,7 @@ final class Subscriber: StreamContent {
     let id: String
     /// The stream's number on its loop.
     let stream: StreamID
-    /// Its figures.
+    /// The figures of the stream.
     let figures: StreamFigures
     let request: StreamRequest
     /// The types of the fields of its subscriptions; the values of others are text.
@@ -36,20 +36,20 @@ final class Subscriber: StreamContent {
     var placeInGroup = 0
     /// Whether unread events are conflated.
     let conflates: Bool
-    /// Whether it has a frequency limit.
+    /// Whether the stream has a frequency limit.
     let isPaced: Bool
     let context: ShardContext
     /// The shard retains the stream until it is closed.
     private unowned let shard: HubShard
-    /// The epoch of the ids that it writes itself.
+    /// The epoch of the ids that the stream writes itself.
     private(set) var epoch: [UInt8]
     var delay: RetryDelay
     var pending: PendingEvents
-    /// The memory of its owner.
+    /// The memory of the owner of the stream.
     let ownerMemory: StreamOwnerMemory
-    /// The part of the memory budgets that it uses, in bytes.
+    /// The part of the memory budgets that the stream uses, in bytes.
     private(set) var charged = 0
-    /// The channels that it reads.
+    /// The channels that the stream reads.
     private var cursors: [Cursor] = []
     /// The positions in channels that have unread events.
     var ready: [Cursor] = []
@@ -59,15 +59,15 @@ final class Subscriber: StreamContent {
     var duePass: UInt64 = 0
     /// Whether new events arrived before the stream had read those that were due.
     private(set) var isBehind = false
-    /// Whether its client accepted no more bytes at the last write.
+    /// Whether the client of the stream accepted no more bytes at the last write.
     private var isBlocked = false
     /// Whether the stream had read everything at its last visit, and since then only new events are due.
     var keepsUp = false
-    /// The reason for its end; nil while it is open.
+    /// The reason for the end of the stream; nil while it is open.
     private(set) var closeReason: String?
-    /// Whether it receives new events as broadcasts: it keeps up, and nothing else is pending.
+    /// Whether the stream receives new events as broadcasts: it keeps up, and nothing else is pending.
     private(set) var isInLiveGroup = false
-    /// The time at which it joined the live groups.
+    /// The time at which the stream joined the live groups.
     private var inLiveGroupSince = Moment.zero
     var clock: StreamClock
 
@@ -172,7 +172,7 @@ final class Subscriber: StreamContent {
         detachAll()
     }
 
-    /// Whether it reads more than the channel of one subscription and that of the client that carries it.
+    /// Whether the stream reads more than the channels of one subscription and of its client.
     var mixesSources: Bool { cursors.count > CompressedGroup.mostChannels }
 
     // MARK: - Channels

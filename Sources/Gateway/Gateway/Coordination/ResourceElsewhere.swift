@@ -3,7 +3,7 @@ internal import SessionPool
 
 /// A client or subscription of any gateway, as the other gateways know it: enough to decide which callers may see it.
 package struct ResourceElsewhere: Sendable {
-    /// Its kind.
+    /// The kind of a resource.
     package enum Kind: Sendable {
         /// A subscription that streams share.
         case shared(SubscriptionProperties)
@@ -17,13 +17,13 @@ package struct ResourceElsewhere: Sendable {
 
     /// The id.
     package let id: String
-    /// Its kind.
+    /// The kind of the resource.
     let kind: Kind
-    /// Its upstream; nil where it is not known.
+    /// The upstream of the resource; nil where the upstream is not known.
     let upstream: String?
-    /// The identity of the caller that created it; nil: none.
+    /// The identity of the caller that created the resource; nil: none.
     let owner: String?
-    /// Its place in the order of creation.
+    /// The place in the order of creation.
     package let madeAt: UInt64
 
     /// A description from its parts.

@@ -38,11 +38,11 @@ package struct JoinedSubscription: Sendable {
     package let id: String
     /// The name of its upstream.
     package let upstream: String
-    /// Its properties.
+    /// The properties of the subscription.
     package let properties: SubscriptionProperties
     /// The subscription in the pool of this process; nil: another gateway may have it.
     let resource: SubscriptionResource?
-    /// Whether it was opened by this call.
+    /// Whether the call of `join` has opened the subscription.
     let isOpened: Bool
 
     /// A joined subscription from its parts.

@@ -4,9 +4,9 @@ internal import MicroHTTPD
 
 /// The memory budgets of the gateway with their present use.
 package struct MemoryBudgets: Sendable {
-    /// One budget.
+    /// A budget.
     struct Budget: Sendable {
-        /// Its name in metrics and in `/health`.
+        /// The name of the budget in metrics and in `/health`.
         let name: String
         /// The bytes in use, and the limit.
         let use: MemoryUse

@@ -8,13 +8,13 @@ internal import Primitives
 final class HTTPServer {
     /// The loop, which outlives its servers.
     unowned let driver: LoopDriver
-    /// The token of its descriptor.
+    /// The token of the server's descriptor.
     let token: UInt64
-    /// Whether its connections are encrypted.
+    /// Whether the connections of the server are encrypted.
     let isSecure: Bool
     /// Readable when the library has work.
     private(set) var descriptor: Int32 = -1
-    /// Its open connections.
+    /// The number of open connections.
     var connections = 0
     /// Connections that were added and that the library has not reported yet, by descriptor.
     private var added: [Int32: ConnectionPlace] = [:]

@@ -3,7 +3,7 @@ internal import StreamIO
 
 /// A stream from its opening to its end.
 struct OpenStream {
-    /// Its number.
+    /// The number of the stream.
     let id: StreamID
     /// The source of its bytes.
     let content: any StreamContent

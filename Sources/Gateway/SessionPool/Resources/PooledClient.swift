@@ -29,7 +29,7 @@ package final class PooledClient: Sendable {
     package let id: ClientID
     /// The configured upstream; nil: made for an address.
     package let upstream: String?
-    /// Whether it was created by a request rather than by the pool.
+    /// Whether a request has created the client, and not the pool.
     package let isDedicated: Bool
     /// The HTTP headers that the configuration of the upstream sets, in lower case: their values are secrets.
     package let secretHeaders: Set<String>

@@ -17,7 +17,7 @@ final class SharedSubscription: Sendable {
         var countedBytes = 0
     }
 
-    /// Its id in the pool's machine; nil on dedicated clients, where nothing is shared.
+    /// The id in the pool's machine; nil on dedicated clients, where nothing is shared.
     let id: SharedID?
     let client: PooledClient
     let subscription: Subscription

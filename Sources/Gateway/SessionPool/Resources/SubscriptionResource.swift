@@ -50,7 +50,7 @@ package final class SubscriptionResource: Sendable {
     /// Whether the resource was created for streams that name properties, not by a POST. It exists while it has
     /// readers.
     package let isImplicit: Bool
-    /// Its place among all resources, in order of creation.
+    /// The place among all resources, in order of creation.
     let ordinal: UInt64
     /// Waiters for a status.
     package let watchers = Watchers<SubscriptionStatus>()

@@ -4,13 +4,13 @@ internal import StreamIO
 
 /// A file of the pages, in its original and its compressed form.
 struct StaticFile: Sendable {
-    /// Its media type.
+    /// The media type of the file.
     let mediaType: String
-    /// Its bytes.
+    /// The bytes of the file.
     let bytes: SharedBytes
-    /// The tag over its bytes.
+    /// The tag over these bytes.
     let tag: EntityTag
-    /// Its bytes compressed by gzip, and their tag; nil if compression does not make the file shorter.
+    /// The file compressed by gzip, and the tag of the result; nil if compression does not make the file shorter.
     let compressed: (bytes: SharedBytes, tag: EntityTag)?
 
     /// A file whose media type follows from its name.

@@ -7,27 +7,27 @@ internal import SessionPool
 /// The streams of the REST interface with the resources that they hold: shared subscriptions that they joined,
 /// dedicated clients that they keep in use, and the requests of prepared streams.
 package final class StreamResources: Sendable {
-    /// One stream.
+    /// A stream.
     package struct Entry: Sendable {
-        /// The shared subscriptions that it joined, by id.
+        /// The shared subscriptions that the stream joined, by id.
         package var joined: [String: JoinedSubscription] = [:]
-        /// The clients that it keeps in use, one entry for each source.
+        /// The clients that the stream keeps in use, one entry for each source.
         package var clients: [StreamSource: ClientID] = [:]
         /// The request of a prepared stream; nil for a stream that was opened directly.
         package var prepared: StreamRequest?
-        /// Whether it is open.
+        /// Whether the stream is open.
         package var isOpen = false { didSet { if isOpen != oldValue { changes &+= 1 } } }
-        /// Whether a request has deleted it. An open one ends once its client has read its last event.
+        /// Whether a request has deleted the stream. An open stream ends once its client has read the last event.
         fileprivate var isDeleted = false
         /// Counts openings and endings.
         fileprivate(set) var changes: UInt64 = 0
-        /// When it was created.
+        /// When the stream was created.
         var madeAt: Moment
-        /// The identity of its creator; nil without authentication.
+        /// The identity of the caller that created the stream; nil without authentication.
         package var owner: String?
-        /// The caller that has it open; nil while it is not open.
+        /// The caller that has the stream open; nil while nobody has.
         var opener: Caller?
-        /// Its position in the order of creation.
+        /// The position in the order of creation.
         fileprivate var ordinal: UInt64 = 0
 
         /// The time between two changes of `isOpen`.

@@ -7,11 +7,11 @@ internal import SessionPool
 
 /// The JSON form of a stream.
 struct StreamView {
-    /// Its id.
+    /// The id of the stream.
     let id: String
-    /// Its resources.
+    /// The resources of the stream.
     let entry: StreamResources.Entry?
-    /// Its state while it is open.
+    /// The state of the stream while it is open.
     let listing: StreamListing?
     /// The time that its age refers to.
     let now: Moment

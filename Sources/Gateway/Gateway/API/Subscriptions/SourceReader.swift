@@ -10,7 +10,7 @@ package enum SourceSelector: Sendable, Equatable {
     /// A shared subscription to join; `isTyped`: by the name of a feed, so that its values have types.
     case join(upstream: String, SubscriptionProperties, isTyped: Bool = false)
 
-    /// Whether it is a subscription.
+    /// Whether the source is a subscription.
     var isSubscription: Bool {
         switch self {
         case .existing(.subscription), .join: true
@@ -18,7 +18,7 @@ package enum SourceSelector: Sendable, Equatable {
         }
     }
 
-    /// Whether it names a source that a request has created.
+    /// Whether the selector names a source that a request has created.
     var isExisting: Bool { if case .existing = self { true } else { false } }
 }
 

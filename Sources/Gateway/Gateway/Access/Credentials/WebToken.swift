@@ -44,7 +44,7 @@ enum TokenRefusal: Error, Equatable, CaseIterable {
     case malformed
     /// No key is configured for its algorithm.
     case algorithm
-    /// Its header has a critical parameter, or a type, that the gateway does not support.
+    /// The header has a critical parameter, or a type, that the gateway does not support.
     case header
     /// No key has verified its signature.
     case signature

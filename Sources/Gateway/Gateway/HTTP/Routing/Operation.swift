@@ -57,7 +57,7 @@ package final class Operation: Sendable {
         case streams
     }
 
-    /// What the log of a cluster has after a successful request, beside the specification of the resource.
+    /// The trace of a successful request in the log of a cluster, beside the specification of the resource.
     package enum Trace: Sendable, Equatable {
         /// Nothing.
         case none
@@ -94,7 +94,7 @@ package final class Operation: Sendable {
     let mediaTypes: MediaTypes
     /// The member of a cluster that performs a request.
     package let placement: Placement
-    /// What the log of a cluster has after a successful request.
+    /// The trace of a successful request in the log of a cluster.
     package let trace: Trace
     /// Whether the operation can create, change or remove a client, subscription or stream.
     package let changesResources: Bool

@@ -107,9 +107,9 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
 
     /// The path as written.
     package let description: String
-    /// Its segments; none for `/`.
+    /// The segments of the path; none for `/`.
     let segments: [Segment]
-    /// The names of its parameters, in order.
+    /// The names of the parameters, in order.
     private let names: [String]
     /// The indices of the parameters among the segments.
     private let namePlaces: [Int]
