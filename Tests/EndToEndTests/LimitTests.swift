@@ -49,21 +49,22 @@ internal import Testing
     }
 
     @Test func valuesBeyondTheBudgetOfTheirUpstreamEndTheSubscription() async throws {
-        try await Self.withGateway("upstreams: {demo: {maxValues: 3000}}") { url in
-            let items = (1...30).map { "item\($0)" }.joined(separator: ",")
+        try await Self.withGateway("upstreams: {demo: {maxValues: 400}}") { url in
+            // Few events before the error: a stream that opens later receives the first eight.
+            let items = (1...5).map { "item\($0)" }.joined(separator: ",")
             let query = "/v1/stream?upstream=demo&mode=MERGE&items=\(items)&fields=stock_name,last_price,time"
             var stream = try await EventStream(url + query)
             let error = try await stream.first("subscription-error")
             #expect(error["code"]?.number?.text == "1000")
             #expect(error["detail"]?.string?.contains("raise maxValues") == true)
             #expect(error["detail"]?.string?.contains("Metadata Adapter") == false)
-            #expect(error["message"]?.string?.contains("3000 bytes") == true)
+            #expect(error["message"]?.string?.contains("400 bytes") == true)
             var small = try await EventStream(
                 url + "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=stock_name,last_price"
             )
             _ = try await small.first("update") { $0["snapshot"] == .bool(false) }
             let metrics = try await call("GET", url + "/metrics")
-            #expect(metrics.text.contains("lightstreamer_gateway_upstream_value_limit_bytes{upstream=\"demo\"} 3000"))
+            #expect(metrics.text.contains("lightstreamer_gateway_upstream_value_limit_bytes{upstream=\"demo\"} 400"))
         }
     }
 
