@@ -15,7 +15,13 @@ struct CurrentValues: Sendable {
 
     private var isCommand: Bool { table.properties.mode == .command }
     private var itemCount: Int { max(table.itemBound ?? 0, 0) }
-    private var fieldCount: Int { max(table.fieldBound ?? 0, 0) }
+    /// The fields of a row; those of the longest row while the number of second-level fields is unknown.
+    private var fieldCount: Int {
+        if let bound = table.fieldBound { return max(bound, 0) }
+        return items.reduce(0) { count, item in
+            keys(of: item).reduce(count) { max($0, row(item, $1)?.count ?? 0) }
+        }
+    }
 
     /// The values in a form, with gaps for their ages; nil if the form has no content, because the only value is null.
     func encoded(as form: ValuesForm) -> EncodedTable? {
@@ -166,7 +172,7 @@ struct CurrentValues: Sendable {
 
     /// One row for each item, or for each key of a COMMAND item, with the item first.
     private var rows: [[String?]] {
-        let names = table.properties.items.names ?? []
+        let (names, fieldCount) = (table.properties.items.names ?? [], fieldCount)
         return items.flatMap { item -> [[String?]] in
             let name = names.indices.contains(item - 1) ? names[item - 1] : "\(item)"
             return keys(of: item).map { key in

@@ -148,6 +148,32 @@ import Testing
         #expect(command.value(item: 1, field: 1, key: "z") == nil)
     }
 
+    @Test func rowsHaveAllFieldsWhileTheNumberOfSecondLevelFieldsIsUnknown() {
+        let names = ["key", "command"]
+        let layout = SubscriptionLayout(
+            itemNames: ["a"],
+            fieldNames: names,
+            fieldCount: 2,
+            keyPosition: 1,
+            commandPosition: 2,
+            hasSecondLevel: true
+        )
+        var properties = SubscriptionProperties(mode: .command, items: .list(["a"]), fields: .list(names))
+        properties.secondLevelFields = .group("s")
+        var table = ValueTable(properties: properties)
+        table.apply(.subscribed(itemCount: 1, fieldCount: 2, keyPosition: 1, commandPosition: 2))
+        for row in [["k", "ADD"], ["l", "ADD", "7", "8"]] {
+            let changed = FieldSet(all: row.count)
+            table.apply(ItemUpdate(layout: layout, itemPos: 1, isSnapshot: true, values: row, changed: changed))
+        }
+        let values = CurrentValues(upstream: "demo", table: table, isStale: false)
+        func text(_ form: ValuesForm) -> String? {
+            values.encoded(as: form).map { String(decoding: $0.bytes, as: UTF8.self) }
+        }
+        #expect(text(.csv) == "item,1,2,3,4\r\na,k,ADD,,\r\na,l,ADD,7,8\r\n")
+        #expect(text(.text) == "a\tk\tADD\t\t\na\tl\tADD\t7\t8\n")
+    }
+
     @Test func labelsAreNamesOnlyIfNamesAreUnique() {
         var properties = SubscriptionProperties(mode: .command, items: .group("g"), fields: .list(["a", "b"]))
         properties.secondLevelFields = .list(["c"])
