@@ -33,7 +33,9 @@ struct CurrentVersions {
         init(_ values: CurrentValues, _ form: ValuesForm, _ version: ValuesVersion) {
             (self.version, self.form) = (version, form)
             encoded = values.encoded(as: form)
-            let content = EntityTag(of: encoded?.bytes ?? []).opaque + (values.isStale ? "-s" : "-f")
+            // Null has no content, unlike an empty text.
+            let hash = encoded.map { EntityTag(of: $0.bytes).opaque } ?? "null"
+            let content = hash + (values.isStale ? "-s" : "-f")
             tag = EntityTag("\(content)-\(form.rawValue)", isWeak: true)
         }
 

@@ -139,6 +139,15 @@ import Testing
         #expect(changed.headers["Preference-Applied"] == "wait=20")
     }
 
+    @Test func nullAndEmptyTextHaveDifferentTags() async throws {
+        let target = "/v1/values?items=a&fields=x&format=text"
+        let null = await awaited(target) { publish(Self.subscribed, update([nil])) }
+        publish(update([""]))
+        let tag = try #require(null.headers["ETag"])
+        #expect(null.status == 204)
+        #expect(fixture.perform("GET", target, "", ["If-None-Match": tag]).status == 200)
+    }
+
     @Test func changeOfTheConnectionEndsALongPoll() async throws {
         let first = await awaited(Self.quote) { publish(Self.subscribed, update(["1", "2"])) }
         let tag = try #require(first.headers["ETag"])
