@@ -98,6 +98,9 @@ package final class EventHub: ChangeSink {
     /// The sequence of the last event; with given numbers, the number that completes the last position.
     package var sequence: UInt64 { locked { $0.sequence } }
 
+    /// The greatest id that a stream can have sent so far.
+    package var lastID: EventID { locked { $0.lastID } }
+
     /// The name of the present numbering.
     package var epoch: String { locked { $0.epoch } }
 
@@ -175,13 +178,19 @@ package final class EventHub: ChangeSink {
     /// present state of those that were added.
     ///
     /// - Parameter types: The types of the fields of those that were added, for a stream with typed values.
+    /// - Returns: The greatest id that the stream can have sent before the change.
+    @discardableResult
     package func change(
         stream id: String,
         add: [StreamSource],
         remove: [StreamSource],
         types: FieldTypes = [:]
-    ) throws(HubError) {
-        try locked { state throws(HubError) in try state.change(id, add: add, remove: remove, types) }
+    ) throws(HubError) -> EventID {
+        try locked { state throws(HubError) in
+            let last = state.lastID
+            try state.change(id, add: add, remove: remove, types)
+            return last
+        }
     }
 
     /// Delivers what is due on a stream, then closes it for this reason; false if no stream has this id.

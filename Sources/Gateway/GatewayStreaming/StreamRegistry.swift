@@ -104,7 +104,7 @@ package final class StreamRegistry: Sendable {
         add: [StreamSource],
         remove: [StreamSource],
         types: FieldTypes = [:]
-    ) throws(HubError) {
+    ) throws(HubError) -> EventID {
         try hub.change(stream: id, add: add, remove: remove, types: types)
     }
 

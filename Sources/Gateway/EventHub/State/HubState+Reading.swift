@@ -88,6 +88,9 @@ extension HubState {
         }
     }
 
+    /// The greatest id that a stream can have sent so far.
+    var lastID: EventID { EventID(epoch: epoch, sequence: sequence) }
+
     /// Makes a stream read a channel, from after a sequence or from now on.
     mutating func read(_ channel: Channel, in id: String, after sequence: UInt64?) -> StreamChange? {
         // A copy of the record would make the next line copy all channels of the stream.

@@ -130,7 +130,7 @@ extension HubState {
             guard let since = request.since, !wanted.isEmpty else { return (.fresh, nil) }
             return resumePoint(since: since, wanted)
         }
-        guard let id = EventID(text) else { return (.gap, nil) }
+        guard let id = EventID(text), !request.missesState else { return (.gap, nil) }
         let known = id.epoch == epoch && id.sequence <= sequence && !isInsideSnapshot(id.sequence)
         let reachable = wanted.allSatisfy { wanted in
             // A channel of a group may be newer than the last event: it is read from its start. A source that was

@@ -105,10 +105,14 @@ package struct StreamOpener: Sendable {
 
     /// Opens a prepared stream.
     func reopen(_ id: String, _ settings: StreamRequest, _ call: Call) throws -> OperationResult {
-        guard let prepared = try services.stream(call).prepared else { throw HubError.unknownStream(id) }
+        let entry = try services.stream(call)
+        guard let prepared = entry.prepared else { throw HubError.unknownStream(id) }
         var request = prepared
         request.format = settings.format
         request.lastEventID = settings.lastEventID
+        if let added = entry.addedAfter, let last = settings.lastEventID.flatMap({ EventID($0) }) {
+            request.missesState = last.epoch == added.epoch && last.sequence <= added.sequence
+        }
         request.since = settings.since
         request.filter = services.permissions(call).filter
         let areSubscriptions = request.sources.map { SourceSelector.existing($0).isSubscription }

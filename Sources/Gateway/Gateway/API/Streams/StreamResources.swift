@@ -15,6 +15,8 @@ package final class StreamResources: Sendable {
         package var clients: [StreamSource: ClientID] = [:]
         /// The request of a prepared stream; nil for a stream that was opened directly.
         package var prepared: StreamRequest?
+        /// The greatest id that a reader can have which does not know the sources that were added last; nil: none were added.
+        var addedAfter: EventID?
         /// Whether the stream is open.
         package var isOpen = false { didSet { if isOpen != oldValue { changes &+= 1 } } }
         /// Whether a request has deleted the stream. An open stream ends once its client has read the last event.

@@ -166,19 +166,24 @@ package struct StreamsResource: Sendable {
         )
         let acquired = try opener.acquire(add, for: owner)
         let isOpen = services.streamResources.entry(id)?.isOpen ?? false
+        var last = services.hub.lastID
         do {
             let present = services.streams.listing(of: id)?.summary.request.sources ?? []
             let gone = present.filter { topics.contains($0.topic) }
             if isOpen {
                 let types = services.types(of: acquired.joined, typed: acquired.typed)
-                try services.streams.patch(id, add: acquired.sources, remove: gone, types: types)
+                last = try services.streams.patch(id, add: acquired.sources, remove: gone, types: types)
             }
         } catch {
             opener.release(acquired.joined, [:], of: owner.identity)
             throw error
         }
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
-        let freed = services.streamResources.change(id) { $0.exchange(adding: acquired, removing: topics) }
+        let freed = services.streamResources.change(id) { [last] entry in
+            let present = Set(entry.prepared?.sources ?? [])
+            if acquired.sources.contains(where: { !present.contains($0) }) { entry.addedAfter = last }
+            return entry.exchange(adding: acquired, removing: topics)
+        }
         if let freed {
             for (id, subscription) in freed.subscriptions { opener.leave(id, subscription, of: owner.identity) }
             for client in freed.clients { services.pool.streamClosed(on: client) }

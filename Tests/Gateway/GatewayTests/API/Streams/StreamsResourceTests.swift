@@ -68,6 +68,46 @@ import Testing
         #expect(!again.contains("event: subscribed\n"))
     }
 
+    @Test func preparedStreamHasTheStateOfASourceThatWasAddedAfterItsLastEvent() throws {
+        let (present, added) = (fixture.makeSubscription(), fixture.makeSubscription())
+        let body = #"{"sources":[{"subscription":"\#(present)"}]}"#
+        let prepared = fixture.perform("POST", "/v1/streams", body)
+        let (path, url) = (prepared.headers["Location"] ?? "", prepared.json["url"]?.string ?? "")
+        for id in [present, added] { publish("1", of: id) }
+        let last = try #require(lastID(of: fixture.events(url) { _ in }))
+        #expect(fixture.events(url + "?lastEventId=" + last) { _ in }.contains(#""resume":"resumed""#))
+        let add = #"{"add":[{"subscription":"\#(added)"}]}"#
+        #expect(fixture.perform("PATCH", path, add).status == 200)
+        let events = fixture.events(url + "?lastEventId=" + last) { _ in }
+        #expect(events.contains(#""resume":"gap""#))
+        #expect(events.contains(#""subscription":"\#(added)","item":"i1","itemPos":1,"snapshot":true"#))
+        let next = try #require(lastID(of: events))
+        #expect(fixture.events(url + "?lastEventId=" + next) { _ in }.contains(#""resume":"resumed""#))
+    }
+
+    /// Confirms a subscription, and sends it a value.
+    private func publish(_ value: String, of id: String) {
+        let layout = SubscriptionLayout(itemNames: ["i1"], fieldNames: ["f1"], fieldCount: 1)
+        let update = ItemUpdate(
+            layout: layout,
+            itemPos: 1,
+            isSnapshot: true,
+            values: [value],
+            changed: FieldSet(all: 1)
+        )
+        let confirmed = SubscriptionEvent.subscribed(
+            itemCount: 1,
+            fieldCount: 1,
+            keyPosition: nil,
+            commandPosition: nil
+        )
+        for event in [confirmed, .update(update)] { fixture.hub.take(.subscription(SubscriptionID(id), .event(event))) }
+    }
+
+    private func lastID(of events: String) -> String? {
+        events.split(separator: "\n").last { $0.hasPrefix("id: ") }.map { String($0.dropFirst(4)) }
+    }
+
     @Test func aDeletedStreamIsGoneBeforeItsClientHasReadItsLastEvent() async throws {
         let fixture = try await AccessFixture()
         let admin = AccessFixture.admin
