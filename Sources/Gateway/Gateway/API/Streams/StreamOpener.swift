@@ -115,9 +115,12 @@ package struct StreamOpener: Sendable {
         }
         request.since = settings.since
         request.filter = services.permissions(call).filter
+        // Sources that were deleted meanwhile; without any other, the check refuses the first of them.
+        request.sources.removeAll { entry.joined[$0.id] == nil && !services.hub.knows($0.topic) }
+        if request.sources.isEmpty { request.sources = prepared.sources }
         let areSubscriptions = request.sources.map { SourceSelector.existing($0).isSubscription }
         request = request.compressed(compresses(areSubscriptions, call))
-        for source in prepared.sources { try check(source, of: id, call) }
+        for source in request.sources { try check(source, of: id, call) }
         if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
         try checkRoom(call)
         let isFree = services.streamResources.change(id) { entry in

@@ -85,6 +85,17 @@ import Testing
         #expect(fixture.events(url + "?lastEventId=" + next) { _ in }.contains(#""resume":"resumed""#))
     }
 
+    @Test func preparedStreamOpensWithTheSourcesThatWereNotDeleted() {
+        let ids = [fixture.makeSubscription(), fixture.makeSubscription()]
+        let body = #"{"sources":[{"subscription":"\#(ids[0])"},{"subscription":"\#(ids[1])"}]}"#
+        let url = fixture.perform("POST", "/v1/streams", body).json["url"]?.string ?? ""
+        #expect(fixture.perform("DELETE", "/v1/subscriptions/" + ids[0]).status == 204)
+        let events = fixture.events(url) { _ in }
+        #expect(events.contains(#""sources":[{"subscription":"\#(ids[1])""#) && !events.contains(ids[0]))
+        #expect(fixture.perform("DELETE", "/v1/subscriptions/" + ids[1]).status == 204)
+        #expect(fixture.perform("GET", url).status == 404)
+    }
+
     /// Confirms a subscription, and sends it a value.
     private func publish(_ value: String, of id: String) {
         let layout = SubscriptionLayout(itemNames: ["i1"], fieldNames: ["f1"], fieldCount: 1)
