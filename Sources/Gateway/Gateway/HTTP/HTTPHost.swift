@@ -170,14 +170,20 @@ package final class HTTPHost: HTTPHandler {
         responder.onAbandonment { request.cancel() }
         let task = Task.immediate { [self] in
             let answer = await answer(of: perform, call)
-            if request.ended(with: answer) { return }
+            if case .beginning = request.enter(.ended(answer)) { return }
             switch answer {
             case .response(let response): responder.respond(response)
             case .stream(let head, let stream): responder.stream(head, stream)
             case nil: break
             }
         }
-        return request.began(task)
+        switch request.enter(.waiting(task)) {
+        case .ended(.response(let response)): return .respond(response)
+        case .ended(.stream(let head, let stream)): return .stream(head, stream)
+        case .beginning(isCancelled: true): task.cancel()
+        case .beginning, .ended(nil), .waiting: break
+        }
+        return .wait
     }
 
     /// The answer to a request; nil for a long poll, and if the client has left.
@@ -186,10 +192,11 @@ package final class HTTPHost: HTTPHandler {
         _ call: Call
     ) async -> LateAnswer? {
         do {
-            switch try await perform().last {
+            switch try await perform() {
             case .response(let response): return .response(finish(response, call.record))
             case .stream(let head, let stream): return .stream(finish(head, call.record), stream)
-            case .deferred, .later: return nil
+            case .deferred: return nil
+            case .later(let perform): return await answer(of: perform, call)
             }
         } catch {
             return error is CancellationError ? nil : .response(rejection(error, of: call))

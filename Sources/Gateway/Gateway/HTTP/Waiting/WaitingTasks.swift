@@ -4,7 +4,7 @@ internal import SessionPool
 
 /// The task of a request that may wait. It runs on the thread of the HTTP server until it waits.
 final class RequestTask: Sendable {
-    private enum State {
+    enum State {
         /// The HTTP server has no decision yet.
         case beginning(isCancelled: Bool)
         /// The task has ended before it waited. No answer: a long poll answers, or the client has left.
@@ -15,40 +15,17 @@ final class RequestTask: Sendable {
 
     private let state = RankedMutex(State.beginning(isCancelled: false))
 
-    /// The task has ended; true if the HTTP server gets the answer at once.
-    func ended(with answer: LateAnswer?) -> Bool {
+    /// Enters a state, unless the beginning is over. Returns the former state.
+    func enter(_ next: State) -> State {
         state.withLock { state in
-            guard case .beginning = state else { return false }
-            state = .ended(answer)
-            return true
-        }
-    }
-
-    /// The task has begun. Returns the decision for the HTTP server.
-    func began(_ task: Task<Void, Never>) -> HTTPDecision {
-        let state = state.withLock { state in
             let former = state
-            if case .beginning = state { state = .waiting(task) }
+            if case .beginning = former { state = next }
             return former
         }
-        switch state {
-        case .ended(.response(let response)): return .respond(response)
-        case .ended(.stream(let head, let stream)): return .stream(head, stream)
-        case .beginning(isCancelled: true): task.cancel()
-        case .beginning, .ended(nil), .waiting: break
-        }
-        return .wait
     }
 
     /// The client has left.
-    func cancel() {
-        let task: Task<Void, Never>? = state.withLock { state in
-            if case .waiting(let task) = state { return task }
-            if case .beginning = state { state = .beginning(isCancelled: true) }
-            return nil
-        }
-        task?.cancel()
-    }
+    func cancel() { if case .waiting(let task) = enter(.beginning(isCancelled: true)) { task.cancel() } }
 }
 
 /// A value that one task waits for, and that any thread provides. The first result counts.
@@ -56,13 +33,13 @@ package final class Awaited<Value: Sendable>: Sendable {
     private struct State {
         var result: Result<Value, any Error>?
         var task: CheckedContinuation<Value, any Error>?
-        var actions: [@Sendable () -> Void] = []
+        var actions: [@Sendable () -> Void]
     }
 
-    private let state = RankedMutex(State())
+    private let state: RankedMutex<State>
 
     /// A value without a result.
-    package init() {}
+    package init() { state = RankedMutex(State(actions: [])) }
 
     /// The value. Cancellation of the task is an error.
     package var value: Value {
@@ -140,13 +117,15 @@ extension Services {
         until isDecided: @escaping @Sendable (State) -> Bool
     ) async throws -> State? {
         let state = present()
-        if isDecided(state) || seconds <= 0 { return isDecided(state) ? state : nil }
+        if isDecided(state) { return state }
+        if seconds <= 0 { return nil }
         var handle: UInt64?
         defer { if let handle { watchers.cancel(handle) } }
         return try await wait(call, upTo: .seconds(seconds)) { awaited in
             handle = watchers.add(present: present) { state in
-                if isDecided(state) { awaited.end(.success(state)) }
-                return isDecided(state)
+                guard isDecided(state) else { return false }
+                awaited.end(.success(state))
+                return true
             }
         }
     }

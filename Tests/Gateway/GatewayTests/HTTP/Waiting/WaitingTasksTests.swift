@@ -33,26 +33,37 @@ import Testing
 
     @Test func aTaskThatEndsBeforeItWaitsAnswersAtOnce() {
         let request = RequestTask()
-        let task = Task.immediate { #expect(request.ended(with: .response(HTTPResponse(status: 204)))) }
-        guard case .respond(let response) = request.began(task) else {
+        let task = Task.immediate { _ = request.enter(.ended(.response(HTTPResponse(status: 204)))) }
+        guard case .ended(.response(let response)) = request.enter(.waiting(task)) else {
             Issue.record("the request waits")
             return
         }
         #expect(response.status == 204)
     }
 
-    @Test(arguments: [false, true]) func aClientThatLeavesCancelsTheTask(isEarly: Bool) async {
+    @Test func aClientThatLeavesCancelsTheTask() async {
         let request = RequestTask()
         let awaited = Awaited<Int>()
         let task = Task.immediate { _ = await #expect(throws: CancellationError.self) { try await awaited.value } }
-        if isEarly { request.cancel() }
-        guard case .wait = request.began(task) else {
+        guard case .beginning(isCancelled: false) = request.enter(.waiting(task)) else {
             Issue.record("the request does not wait")
             return
         }
-        if !isEarly { request.cancel() }
+        request.cancel()
         await task.value
-        #expect(!request.ended(with: nil))
+        guard case .waiting = request.enter(.ended(nil)) else {
+            Issue.record("the request has an answer at once")
+            return
+        }
+    }
+
+    @Test func aClientThatHasLeftBeforeTheRequestWaitsIsKnown() {
+        let request = RequestTask()
+        request.cancel()
+        guard case .beginning(isCancelled: true) = request.enter(.ended(nil)) else {
+            Issue.record("the client seems to be there")
+            return
+        }
     }
 
     @Test func largeWorkContinuesOnTheBackgroundQueue() async throws {
