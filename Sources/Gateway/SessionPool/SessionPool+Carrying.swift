@@ -33,6 +33,11 @@ extension SessionPool {
         }
     }
 
+    /// The upstream subscriptions that a client carries.
+    func sharedSubscriptions(on client: PooledClient) -> [SharedSubscription] {
+        state.withLock { state in state.shared.values.filter { $0.client === client } }
+    }
+
     /// Unsubscribes and releases a resource.
     func deleteResource(_ resource: SubscriptionResource) {
         guard resource.startDeletion() else { return }

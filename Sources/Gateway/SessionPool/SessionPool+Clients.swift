@@ -206,10 +206,6 @@ extension SessionPool {
         retired.continuation.yield(client)
         logger.debug("client closed", metadata: ["client": "\(client.id)"])
     }
-
-    func sharedSubscriptions(on client: PooledClient) -> [SharedSubscription] {
-        state.withLock { state in state.shared.values.filter { $0.client === client } }
-    }
 }
 
 extension UpstreamConfiguration {

@@ -185,3 +185,11 @@ extension ServerAddress {
     /// The key of the server in the count of sessions.
     var censusKey: String { "\(host.lowercased()):\(effectivePort)" }
 }
+
+extension ClientState {
+    /// A number that was not used before.
+    fileprivate mutating func makeToken() -> UInt64 {
+        defer { nextToken &+= 1 }
+        return nextToken
+    }
+}

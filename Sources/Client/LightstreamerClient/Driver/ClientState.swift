@@ -73,12 +73,6 @@ struct ClientState {
     private mutating func noteFailure(_ kind: FailureKind, httpStatus: Int? = nil, refusal: UpstreamRefusal? = nil) {
         (lastFailure, lastHTTPStatus, lastRefusal) = (kind, httpStatus, refusal)
     }
-
-    /// A number that was not used before.
-    mutating func makeToken() -> UInt64 {
-        defer { nextToken &+= 1 }
-        return nextToken
-    }
 }
 
 extension ClientState {
