@@ -37,6 +37,8 @@ final class ClusterNode: Sendable {
         var credits = CreditRequests<CreditRequest>()
         /// The prepared streams that this member is recreating.
         var recreated: Set<String> = []
+        /// The prepared streams that this member is opening, or opens again in a new epoch.
+        var opening: Set<String> = []
         /// The outcomes of calls and adoptions.
         var counters = ClusterCounters()
         /// The rates of requests that are limited on all members together.

@@ -115,6 +115,7 @@ struct ClusterStreams: Sendable {
         _ call: Call,
         _ operation: Operation
     ) async throws -> OperationResult {
+        keep(id)
         do {
             try add(id, stream.definition, of: stream.owner)
             let result = try await cluster.performHere(call, operation)
@@ -132,6 +133,7 @@ struct ClusterStreams: Sendable {
     }
 
     private func notOpened(_ id: String) {
+        endKeeping(id)
         cluster.write(.stream(.close(id: id)))
         opener.expire(id)
     }
@@ -180,8 +182,17 @@ struct ClusterStreams: Sendable {
         guard let entry = services.streamResources.entry(id), entry.prepared != nil else { return }
         declare(id, entry)
         guard entry.isOpen else { return }
+        keep(id)
         // Waits, so that no request takes this decision for its own one.
-        cluster.decide(.stream(id), by: .stream(.open(id: id))) { if $0 == .accepted { opened(id) } }
+        cluster.decide(.stream(id), by: .stream(.open(id: id))) { outcome in
+            endKeeping(id)
+            switch outcome {
+            case .accepted: opened(id)
+            case .refused where cluster.owner(ofStream: id).holder != .own: release(id)
+            // A member that could not write declares its streams again when it has joined.
+            default: break
+            }
+        }
     }
 
     /// The log has opened a stream for this member, and no request waits for that: closes it there unless a client has it
@@ -231,8 +242,10 @@ struct ClusterStreams: Sendable {
     }
 
     /// Gives up a stream that another member owns. If it is open, its last event is `closing`, and its client can resume
-    /// it through the new owner.
+    /// it through the new owner. A stream that this member is opening stays until that is decided: in a new epoch, its former
+    /// owner may have declared it first.
     func release(_ id: String) {
+        if cluster.shared.withLock({ $0.opening.contains(id) }) { return }
         // At once, so that this member never declares the stream again. Releasing thousands of sources takes longer.
         if let entry = services.streamResources.release(id) {
             cluster.addJob { opener.release(entry.joined, entry.clients, of: entry.owner) }
@@ -246,16 +259,18 @@ struct ClusterStreams: Sendable {
     /// - Parameter epoch: The epoch in which the log gave the stream to this member.
     private func keepIfOwned(_ id: String, since epoch: UInt64?) {
         let owner = cluster.owner(ofStream: id)
-        let isSameEpoch = owner.epoch == epoch
-        switch owner.holder {
-        case .own where isSameEpoch: break
-        // Its former owner has given the stream up. The log of the new epoch does not know it, or not that it is open.
-        case .own,
-            .unknown where !isSameEpoch:
-            declareAgain(id)
-        case .unknown, .none, .process: release(id)
+        if owner.epoch != epoch, owner.holder != .none {
+            // The log of the new epoch does not know the stream, or not that it is open here.
+            return declareAgain(id)
         }
+        endKeeping(id)
+        if owner.holder != .own { release(id) }
     }
+
+    /// From now on, `release` leaves the stream until `endKeeping`.
+    private func keep(_ id: String) { cluster.shared.withLock { _ = $0.opening.insert(id) } }
+
+    private func endKeeping(_ id: String) { cluster.shared.withLock { _ = $0.opening.remove(id) } }
 
     /// Whether a stream that this member gave up is still open.
     private func isEnding(_ id: String) -> Bool {
