@@ -59,7 +59,9 @@ struct ClusterStreams: Sendable {
             let isChanged = await cluster.changes(of: id, since: awaitsEnd ? nil : place, until: until) {
                 awaitsEnd && !isEnding(id)
             }
-            guard cluster.clock() < deadline, isChanged || !Task.isCancelled else {
+            let now = cluster.clock()
+            // A wait without a change that ends before its time: this member stops.
+            guard now < deadline, isChanged || now >= until, !Task.isCancelled else {
                 let detail = "The member of the cluster on which the stream is open does not respond."
                 throw Problem(.unavailable, detail: detail)
             }
