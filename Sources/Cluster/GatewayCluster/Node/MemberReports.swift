@@ -174,10 +174,8 @@ extension ClusterNode: PoolSink {
     }
 
     /// Writes a record, unless this member does not belong to the cluster at the moment.
-    ///
-    /// - Parameter answer: A record that goes into the same frame.
-    func write(_ record: ClusterRecord, with answer: ClusterRecord? = nil) {
-        if reports.withLock({ $0.outbox.append(request: record, with: answer) }) { wake() }
+    func write(_ record: ClusterRecord) {
+        if reports.withLock({ $0.outbox.append(request: record) }) { wake() }
     }
 
     private func countAdoptions(_ changes: [Change]) {
@@ -199,15 +197,23 @@ extension ClusterNode {
     /// Counts how many times the reports of this member were discarded; nil while it does not belong to the cluster.
     var generation: Int? { reports.withLock { $0.outbox.isOpen ? $0.outbox.generation : nil } }
 
-    /// Calls back once it is known what became of all changes reported so far; `void` if reports were discarded since
-    /// `generation`.
-    func confirm(_ generation: Int, _ done: @escaping @Sendable (MemberReports.Confirmation) -> Void) {
+    /// Writes records, and calls back once it is known what became of all changes reported so far; `void`, and writes nothing,
+    /// if reports were discarded since `generation`.
+    ///
+    /// - Parameter write: Appends the records; returns whether the node's task has to be woken.
+    func confirm(
+        _ generation: Int,
+        writing write: (inout Outbox) -> Bool = { _ in false },
+        _ done: @escaping @Sendable (MemberReports.Confirmation) -> Void
+    ) {
         // Inside the lock, so that the records are neither read back nor discarded before the request waits.
-        let known: MemberReports.Confirmation? = reports.withLock { reports in
-            guard reports.outbox.isOpen, reports.outbox.generation == generation else { return .void }
+        let (known, isFirst): (MemberReports.Confirmation?, Bool) = reports.withLock { reports in
+            guard reports.outbox.isOpen, reports.outbox.generation == generation else { return (.void, false) }
+            let isFirst = write(&reports.outbox)
             let request = MemberReports.Unconfirmed(records: reports.outbox.recordsAppended, done: done)
-            return reports.add(request)
+            return (reports.add(request), isFirst)
         }
+        if isFirst { wake() }
         if let known { done(known) }
     }
 

@@ -27,19 +27,20 @@ struct ClusterResources: Sendable {
         // A task of its own goes on when the client leaves: the log needs the specification.
         return try await Task.immediate {
             let result: OperationResult
+            let fate = Awaited<Fate>()
             if operation.trace == .body {
                 // One after the other, so that the specifications of a client are in the order of its changes.
                 result = try await cluster.clientChanges.perform {
                     let result = try operation.handler(call)
-                    specify(result, call, operation, generation, begun)
+                    write(result, call, operation, generation, begun, fate)
                     return result
                 }
             } else {
                 result = try await operation.perform(call)
                 try await claimStream(result, call)
-                specify(result, call, operation, generation, begun)
+                write(result, call, operation, generation, begun, fate)
             }
-            if result.isSuccess { try await confirm(result, call, operation, generation, begun) }
+            if result.isSuccess { try await confirm(result, fate, begun) }
             return result
         }.value
     }
@@ -55,22 +56,18 @@ struct ClusterResources: Sendable {
         throw if case .refused = decision { StreamsResource.overLimit(limit) } else { Problem.notInContact }
     }
 
+    /// What became of a change in the log.
+    private struct Fate {
+        let confirmation: MemberReports.Confirmation
+        let hasEffect: Bool
+    }
+
     /// Waits until the log has the change. Throws if that is not certain, or if the change took no effect.
-    private func confirm(
-        _ result: OperationResult,
-        _ call: Call,
-        _ operation: Operation,
-        _ generation: Int,
-        _ begun: BegunRequest?
-    ) async throws {
-        let (confirmation, hasEffect): (MemberReports.Confirmation, Bool) = await withCheckedContinuation {
-            continuation in
-            // Before the next record of the log is applied.
-            cluster.confirm(generation) { continuation.resume(returning: ($0, isEffective(call, operation))) }
-        }
-        if confirmation == .written, hasEffect { return }
+    private func confirm(_ result: OperationResult, _ fate: Awaited<Fate>, _ begun: BegunRequest?) async throws {
+        let fate = try await fate.value
+        if fate.confirmation == .written, fate.hasEffect { return }
         // If the log has the answer, a repeated request gets it from another member, so the resource has to exist.
-        if let made = result.made, begun == nil || confirmation != .uncertain { discard(made) }
+        if let made = result.made, begun == nil || fate.confirmation != .uncertain { discard(made) }
         let detail = "This member was replaced while it performed the request. Read the resource before you repeat it."
         throw Problem(.unavailable, detail: detail)
     }
@@ -100,24 +97,40 @@ struct ClusterResources: Sendable {
     // MARK: - Specifications
 
     /// Writes, in one frame, the specification of the resource that a successful request has created or changed, and the
-    /// response for repeated requests.
-    private func specify(
+    /// response for repeated requests; the fate of the frame is known later.
+    private func write(
         _ result: OperationResult,
         _ call: Call,
         _ operation: Operation,
         _ generation: Int,
-        _ begun: BegunRequest?
+        _ begun: BegunRequest?,
+        _ fate: Awaited<Fate>
     ) {
-        guard result.isSuccess, case .response(let response) = result, cluster.generation == generation else { return }
-        let id = result.made ?? call.parameter("id")
+        guard result.isSuccess, case .response(let response) = result else { return }
         let answer = begun.map { cluster.answer(response, to: $0.name) }
-        if let specification = specification(of: id, call, operation) {
-            cluster.specify(id, specification, with: answer)
-        } else if let entry = services.streamResources.entry(id), entry.prepared != nil {
-            ClusterStreams(cluster: cluster, services: services).declare(id, entry, with: answer)
-        } else if let answer {
-            cluster.write(answer)
+        cluster.confirm(generation, writing: records(of: result, call, operation, with: answer)) { confirmation in
+            // Before the next record of the log is applied.
+            fate.end(.success(Fate(confirmation: confirmation, hasEffect: isEffective(call, operation))))
         }
+    }
+
+    private func records(
+        of result: OperationResult,
+        _ call: Call,
+        _ operation: Operation,
+        with answer: ClusterRecord?
+    ) -> (inout Outbox) -> Bool {
+        let id = result.made ?? call.parameter("id")
+        if var specification = specification(of: id, call, operation) {
+            // It may contain credentials.
+            specification.content = cluster.cipher.encrypt(specification.content)
+            return { [specification] in $0.specify(id, specification, with: answer) }
+        }
+        let streams = ClusterStreams(cluster: cluster, services: services)
+        if let record = services.streamResources.entry(id).flatMap({ streams.declaration(of: id, $0) }) {
+            return { $0.append(request: record, with: answer) }
+        }
+        return { outbox in answer.map { outbox.append(request: $0) } ?? false }
     }
 
     /// The specification of a subscription or dedicated client of this member; nil for anything else.
@@ -212,15 +225,6 @@ extension Services {
 }
 
 extension ClusterNode {
-    /// Writes the specification of a resource of this member, encrypted, because it may contain credentials.
-    ///
-    /// - Parameter answer: A record that goes into the same frame.
-    func specify(_ id: String, _ specification: ResourceSpecification, with answer: ClusterRecord?) {
-        var encrypted = specification
-        encrypted.content = cipher.encrypt(specification.content)
-        if reports.withLock({ $0.outbox.specify(id, encrypted, with: answer) }) { wake() }
-    }
-
     /// The content of the specification of a resource of this member.
     func content(of id: String) -> JSONObject? {
         guard let encrypted = reports.withLock({ $0.outbox.specification(of: id) }),

@@ -155,11 +155,9 @@ struct ClusterStreams: Sendable {
 
     // MARK: - Owning
 
-    /// Writes the definition of a prepared stream of this member; does nothing for another stream.
-    ///
-    /// - Parameter answer: A record that goes into the same frame.
-    func declare(_ id: String, _ entry: StreamResources.Entry, with answer: ClusterRecord? = nil) {
-        guard let request = entry.prepared else { return }
+    /// The record with the definition of a prepared stream of this member; nil for another stream.
+    func declaration(of id: String, _ entry: StreamResources.Entry) -> ClusterRecord? {
+        guard let request = entry.prepared else { return nil }
         let shared = entry.joined.mapValues { subscription in
             SharedTopicKey(upstream: subscription.upstream, properties: subscription.properties)
         }
@@ -170,7 +168,7 @@ struct ClusterStreams: Sendable {
             owner: entry.owner,
             content: definition.bytes
         )
-        cluster.write(.stream(.prepare(id: id, specification)), with: answer)
+        return .stream(.prepare(id: id, specification))
     }
 
     /// Writes the definitions of all streams of this member again, after it has joined under another number.
@@ -181,8 +179,9 @@ struct ClusterStreams: Sendable {
     }
 
     private func declareAgain(_ id: String) {
-        guard let entry = services.streamResources.entry(id), entry.prepared != nil else { return }
-        declare(id, entry)
+        guard let entry = services.streamResources.entry(id), let declaration = declaration(of: id, entry)
+        else { return }
+        cluster.write(declaration)
         guard entry.isOpen else { return }
         keep(id)
         // Waits, so that no request takes this decision for its own one.
