@@ -202,6 +202,25 @@ import Testing
         #expect(ended.status == 200 && ended.headers["ETag"] != tag)
     }
 
+    @Test(arguments: ["", "/i1", "/i1/f1"]) func aLongPollEndsWhenTheConnectionChanges(part: String) async throws {
+        let subscription = "/v1/subscriptions/" + fixture.makeSubscription()
+        #expect(fixture.perform("POST", subscription + "/subscribe").status == 202)
+        let client = try #require(fixture.services.pool.resources().first?.client)
+        let tag = fixture.perform("GET", subscription + "/values" + part).headers["ETag"] ?? ""
+        var changes: Task<Void, Never>?
+        let ended = await awaited(subscription + "/values" + part, tag) {
+            // Again and again, because the client without a server reports its status as well.
+            changes = Task {
+                while !Task.isCancelled {
+                    client.client(client.core, emitted: .status(.connectedWSStreaming))
+                    await Task.yield()
+                }
+            }
+        }
+        changes?.cancel()
+        #expect(ended.status == 200 && ended.headers["ETag"] != tag)
+    }
+
     /// The response to a request that waits for other values, or the first one if it does not wait.
     private func awaited(_ target: String, _ tag: String, _ meanwhile: () -> Void) async -> Fixture.Outcome {
         let (responses, source) = AsyncStream.makeStream(of: HTTPResponse.self)

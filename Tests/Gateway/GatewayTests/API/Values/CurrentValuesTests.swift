@@ -152,9 +152,17 @@ import Testing
         let first = await awaited(Self.quote) { publish(Self.subscribed, update(["1", "2"])) }
         let tag = try #require(first.headers["ETag"])
         let client = try #require(fixture.services.pool.resources().last?.client)
-        let changed = await awaited(Self.quote, ["If-None-Match": tag, "Prefer": "wait=20"]) {
-            fixture.hub.take(.client(client.id, .event(.status(.connectedWSStreaming, failure: nil))))
+        var changes: Task<Void, Never>?
+        let changed = await awaited(Self.quote, ["If-None-Match": tag, "Prefer": "wait=20"]) { [hub = fixture.hub] in
+            // Again and again, because the client without a server reports its status as well.
+            changes = Task {
+                while !Task.isCancelled {
+                    hub.take(.client(client.id, .event(.status(.connectedWSStreaming, failure: nil))))
+                    await Task.yield()
+                }
+            }
         }
+        changes?.cancel()
         #expect(changed.status == 200)
         #expect(changed.json["items"]?.array?.first?["stale"] == false)
     }
