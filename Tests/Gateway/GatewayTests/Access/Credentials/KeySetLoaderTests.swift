@@ -85,10 +85,19 @@ import Testing
         #expect(fixture.perform("GET", "\(target)&ticket=\(tickets[1])").isStream)
     }
 
+    /// Counts a call; returns the number of calls.
+    private static func next(_ calls: borrowing Mutex<Int>) -> Int {
+        calls.withLock { calls in
+            calls += 1
+            return calls
+        }
+    }
+
     @Test func aResponseThatStallsEndsAtTheDeadlineAndTheSetIsLoadedAgain() async throws {
         let key = P256.Signing.PrivateKey()
         let fixture = try await AccessFixture(Self.access())
         let attempts = Mutex(0)
+        let deadlines = Mutex(0)
         let (stalled, far) = (AsyncStream.makeStream(of: Never.self), AsyncStream.makeStream(of: Never.self))
         let pauses = Mutex<[Duration]>([])
         var loader = KeySetLoader(
@@ -97,17 +106,14 @@ import Testing
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         loader.fetch = { _ in
-            let attempt = attempts.withLock { attempts in
-                attempts += 1
-                return attempts
-            }
             // The first response never ends.
-            if attempt == 1 { for await _ in stalled.stream {} }
+            if Self.next(attempts) == 1 { for await _ in stalled.stream {} }
             try Task.checkCancellation()
             return Self.keySet(key)
         }
         loader.deadline = { _ in
-            if attempts.withLock({ $0 }) > 1 { for await _ in far.stream {} }
+            // The deadline of the second attempt may begin before the attempt.
+            if Self.next(deadlines) > 1 { for await _ in far.stream {} }
         }
         loader.pause = { time in
             pauses.withLock { $0.append(time) }
