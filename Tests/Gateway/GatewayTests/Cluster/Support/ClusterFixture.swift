@@ -253,7 +253,11 @@ struct ClusterMember {
         while true {
             let frames = engine.figures.frames
             await catchUp()
-            if let number, number != former { return }
+            if let number, number != former {
+                // The member writes a step later.
+                while node.generation == nil { await Task.yield() }
+                return
+            }
             await engine.wait { $0.frames > frames }
         }
     }
