@@ -55,8 +55,7 @@ extension SessionPool {
 
     /// Wakes the waiters for values that a client carries: these become stale, or fresh again.
     func notifyWatchers(of client: PooledClient) {
-        let resources = state.withLock { Array($0.resources.values) }
-        for resource in resources where !resource.watchers.isEmpty && resource.client === client {
+        for resource in sharedSubscriptions(on: client).flatMap(\.resources) where !resource.watchers.isEmpty {
             resource.notifyWatchers()
         }
     }

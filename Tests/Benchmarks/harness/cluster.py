@@ -49,14 +49,15 @@ def wait_for(condition, what):
 
 
 @contextlib.contextmanager
-def engine(version=None, sync="2m"):
+def engine(version=None, sync=None):
     """NATS with JetStream on the core of the load, which has the rest of its time to spare."""
     folder = tempfile.mkdtemp()
     ports = os.path.join(folder, "ports")
     os.mkdir(ports)
     settings = os.path.join(folder, "settings")
     with open(settings, "w", encoding="ascii") as file:
-        file.write(f'jetstream {{ store_dir: "{folder}"{"" if version is None else f", sync_interval: {sync}"} }}')
+        interval = f", sync_interval: {sync}" if sync else ""
+        file.write(f'jetstream {{ store_dir: "{folder}"{interval} }}')
     command = [program(version), "-c", settings, "-a", "127.0.0.1", "-p", "-1", "--ports_file_dir", ports]
     process = subprocess.Popen(pinned(LOAD_CORE, *command), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

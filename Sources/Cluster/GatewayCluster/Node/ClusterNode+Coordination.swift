@@ -131,7 +131,7 @@ extension ClusterNode: Coordination {
         }
     }
 
-    /// The units that a request begins to use: that of the resource that the request creates, and all.
+    /// The units that a request begins to use: the unit of the resource that the request creates, and all units.
     func demands(of use: ResourceUse, by caller: Caller) -> (created: QuotaUnit?, all: [QuotaDemand]) {
         switch use {
         case .sources(let selectors, let owner): return (nil, demands(of: selectors, for: owner))

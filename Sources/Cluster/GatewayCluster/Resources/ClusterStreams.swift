@@ -242,9 +242,9 @@ struct ClusterStreams: Sendable {
         return [.stream(id, of: owner)] + topics.map { .subscription($0, of: owner) }
     }
 
-    /// Gives up a stream that another member owns. If it is open, its last event is `closing`, and its client can resume
-    /// it through the new owner. A stream that this member is opening stays until that is decided: in a new epoch, its former
-    /// owner may have declared it first.
+    /// Gives up a stream that another member owns. The last event of an open stream is `closing`, and the client can resume
+    /// the stream through the new owner. A stream that this member is opening stays until the log has decided about the
+    /// opening: in a new epoch, the former owner may have declared the stream first.
     func release(_ id: String) {
         if cluster.shared.withLock({ $0.opening.contains(id) }) { return }
         // At once, so that this member never declares the stream again. Releasing thousands of sources takes longer.

@@ -51,7 +51,7 @@ extension MemberMachine {
         let areStreams: [String: Bool]
     }
 
-    /// A prepared stream that another member has opened: its new owner, and the position at which it became that.
+    /// A prepared stream that another member has opened: the new owner, and the position of the opening in the log.
     struct HandOver: Equatable {
         let owner: UInt64
         let position: UInt64

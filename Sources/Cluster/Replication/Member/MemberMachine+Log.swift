@@ -142,8 +142,8 @@ extension MemberMachine {
 
     // MARK: - Prepared streams
 
-    /// Another member owns a stream of this one. If it has opened the stream, this member keeps it until the other one has
-    /// read that: if an epoch begins before, this member is the only one that can report the stream.
+    /// Another member owns a stream of this member. If the new owner has opened the stream, this member keeps the stream until
+    /// the new owner has read the opening: if an epoch begins before, only this member can report the stream.
     mutating func streamLost(_ id: String, to owner: UInt64?, at position: UInt64) -> [MemberAction] {
         guard let owner, owner != member else { return [.releaseStream(id)] }
         handedOver[id] = HandOver(owner: owner, position: position)

@@ -64,7 +64,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The time at which a member was in another epoch while this one had read the whole log; nil: none was.
     var otherEpochSince: Moment?
     var formerResources: FormerResources?
-    /// The prepared streams of this member that others have opened without having shown that they know it.
+    /// The prepared streams of this member that other members have opened, until the new owners have read the opening.
     var handedOver: [String: HandOver] = [:]
     /// The formats of other processes, from their heartbeats.
     var heardFormats: HeardFormats

@@ -20,9 +20,7 @@ final class SingleProcess: Coordination {
     // MARK: - Place
 
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        guard operation.method == .post, call.header("Idempotency-Key") != nil,
-            let key = try IdempotencyStore.key(of: call, operation.method)
-        else { return try operation.handler(call) }
+        guard let key = try IdempotencyStore.key(of: call, operation.method) else { return try operation.handler(call) }
         return .later { [self] in try await idempotency.perform(call, key, operation, now: clock()) }
     }
 

@@ -19,10 +19,9 @@ struct ConnectionResource: Sendable {
         let client = try services.dedicatedClient(call)
         try RequestBody.none(of: call)
         client.core.disconnect()
-        let isDisconnected = try await situation(of: client, call) { $0.status == .disconnected } != nil
-        guard isDisconnected, let wait = PreferHeader(call.header("Prefer")).wait else {
-            return services.clientResponse(client, call, status: 202)
-        }
+        guard let wait = PreferHeader(call.header("Prefer")).wait,
+            try await situation(of: client, call, within: wait, until: { $0.status == .disconnected }) != nil
+        else { return services.clientResponse(client, call, status: 202) }
         return services.clientResponse(client, call).waited(wait)
     }
 
@@ -34,23 +33,24 @@ struct ConnectionResource: Sendable {
         refused: () -> Void = {},
         _ shown: (_ isConnected: Bool) -> Response
     ) async throws -> Response {
-        let situation = try await situation(of: client, call) { situation in
+        guard let wait = PreferHeader(call.header("Prefer")).wait else { return shown(false) }
+        let situation = try await situation(of: client, call, within: wait) { situation in
             situation.isConnected || (situation.status == .disconnected && situation.lastServerError != nil)
         }
-        guard let situation, let wait = PreferHeader(call.header("Prefer")).wait else { return shown(false) }
+        guard let situation else { return shown(false) }
         guard !situation.isConnected, let refusal = situation.lastServerError else { return shown(true).waited(wait) }
         refused()
         return ProblemDetails.response(to: call, refusedBy: refusal, of: .session).waited(wait)
     }
 
-    /// Waits until the situation of a client satisfies a condition, if the request asks for that; nil otherwise.
+    /// Waits until the situation of a client satisfies a condition; nil after some seconds.
     private func situation(
         of client: PooledClient,
         _ call: Call,
+        within wait: Int,
         until isDecided: @escaping @Sendable (ClientSituation) -> Bool
     ) async throws -> ClientSituation? {
-        guard let wait = PreferHeader(call.header("Prefer")).wait else { return nil }
-        return try await services.wait(
+        try await services.wait(
             call,
             upTo: wait,
             on: client.watchers,

@@ -5,7 +5,7 @@ internal import MicroHTTPD
 internal import SessionCore
 internal import SessionPool
 
-/// Ends the handling of a request that has its response already: that of another gateway, or a stream with one event.
+/// Ends the handling of a request whose response is known: the response of another gateway, or a stream with one event.
 package struct AnsweredRequest: Error {
     let response: Response
 

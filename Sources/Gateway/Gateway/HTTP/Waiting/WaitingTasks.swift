@@ -2,7 +2,7 @@ internal import MicroHTTPD
 internal import Primitives
 internal import SessionPool
 
-/// The task of a request that may wait. It runs on the thread of the HTTP server until it waits.
+/// The task of a request that may wait. The task runs on the thread of the HTTP server until the request waits.
 final class RequestTask: Sendable {
     enum State {
         /// The HTTP server has no decision yet.
