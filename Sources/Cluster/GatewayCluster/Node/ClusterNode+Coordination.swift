@@ -71,7 +71,7 @@ extension ClusterNode: Coordination {
 
     /// Performs a request on this member. A request with an `Idempotency-Key` is performed once.
     func performHere(_ call: Call, _ operation: Operation) async throws -> OperationResult {
-        guard let key = try IdempotencyStore.key(of: call, operation.method) else {
+        guard operation.method == .post, let key = try IdempotencyStore.key(of: call) else {
             return try await confirming(call, operation, nil)
         }
         let idempotency = ClusterIdempotency(cluster: self, isConfirmed: operation.changesResources)

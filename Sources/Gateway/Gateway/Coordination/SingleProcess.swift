@@ -20,7 +20,9 @@ final class SingleProcess: Coordination {
     // MARK: - Place
 
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        guard let key = try IdempotencyStore.key(of: call, operation.method) else { return try operation.handler(call) }
+        guard operation.method == .post, let key = try IdempotencyStore.key(of: call) else {
+            return try operation.handler(call)
+        }
         return .later { [self] in try await idempotency.perform(call, key, operation, now: clock()) }
     }
 

@@ -173,8 +173,8 @@ extension IdempotencyStore {
     )
 
     /// The key of a POST; nil if it has none.
-    package static func key(of call: Call, _ method: Operation.Method) throws(Problem) -> Key? {
-        guard method == .post, let header = call.header("Idempotency-Key") else { return nil }
+    package static func key(of call: Call) throws(Problem) -> Key? {
+        guard let header = call.header("Idempotency-Key") else { return nil }
         guard (1...255).contains(header.utf8.count) else {
             throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")
         }
