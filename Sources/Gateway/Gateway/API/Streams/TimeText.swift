@@ -19,17 +19,16 @@ enum TimeText {
     private static func seconds(_ text: String) -> Double? {
         let unit = text.last.flatMap { units[$0] }
         let digits = unit == nil ? text[...] : text.dropLast()
-        guard let first = digits.utf8.first, (0x30...0x39).contains(first),
-            digits.utf8.allSatisfy({ (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }),
-            let number = Double(digits)
-        else { return nil }
+        guard digits.wholeMatch(of: /[0-9]+(\.[0-9]+)?/) != nil, let number = Double(digits) else { return nil }
         let seconds = number * (unit ?? 1)
         return seconds <= longest ? seconds : nil
     }
 
     private static func time(_ text: String) -> Date? {
-        // A plus sign in a query is a space.
-        let text = text.replacing(" ", with: "+")
+        // A plus sign in a query is a space. RFC 3339, section 5.6: `t` and `z` may be lower case.
+        let upper = text.replacing(" ", with: "+").uppercased()
+        // Foundation reads up to nine digits of a fraction; a millisecond is enough here.
+        let text = upper.replacing(/(\.[0-9]{3})[0-9]+/) { $0.output.1 }
         // Foundation accepts 30 February and 99 o'clock, and counts on.
         let clock = text.prefix(19) + "Z"
         guard (try? Date.ISO8601FormatStyle().parse(String(clock)))?.formatted(.iso8601) == String(clock) else {
