@@ -214,6 +214,33 @@ struct DivergenceTests {
         #expect(failed == [.inspectLog])
     }
 
+    /// A member that cannot read its own frame does not append it as fast as the engine replies.
+    @Test
+    func frameInFlightIsRepeatedWithPausesWhileItIsMissing() {
+        let cluster = SimulatedCluster(nodes: 3, seed: 1, loss: 0)
+        cluster.run(.seconds(4))
+        let count = cluster.frameCount
+        cluster.loseNextFrame(for: [1])
+        cluster.nodes[1].make("p")
+        cluster.run(.milliseconds(2500))
+        #expect(2...5 ~= cluster.frameCount - count)
+    }
+
+    /// Requests that wait for it would wait until the others find its former number silent.
+    @Test
+    func memberThatEntersAgainRemovesItsFormerNumber() {
+        let cluster = SimulatedCluster(nodes: 3, seed: 1, loss: 0)
+        cluster.run(.seconds(4))
+        let (node, former) = (cluster.nodes[1], cluster.nodes[1].machine.member)
+        cluster.loseNextFrame(for: [1])
+        cluster.nodes[0].make("p")
+        for _ in 0..<1000 where node.machine.member == former || !node.machine.isMember {
+            cluster.run(.milliseconds(10))
+        }
+        #expect(node.machine.isMember && node.machine.member != former)
+        #expect(node.machine.ledger?.members.count == 3)
+    }
+
     private func fetches(_ actions: [MemberAction]) -> Bool {
         actions.contains { if case .fetch = $0 { true } else { false } }
     }

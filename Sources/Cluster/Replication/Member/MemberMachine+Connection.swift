@@ -113,7 +113,9 @@ extension MemberMachine {
         phase = .following
         reader.reaches(generation.last)
         var actions = drain(at: now)
-        if phase == .following { actions += resend(at: now) }
+        // While a frame is missing, the log is inspected again and again.
+        let pause = reader.missingSince == nil ? .zero : timings.resend
+        if phase == .following { actions += resend(after: pause, at: now) }
         return actions + fetchIfBehind(at: now, always: reader.missingSince == nil)
     }
 

@@ -209,6 +209,9 @@ extension MemberMachine {
         )
         phase = .following
         join()
+        // This process is one member: nothing waits until the others find its former number silent.
+        let former = snapshot.ledger.members.filter { $0.value.info.process == process }.keys.sorted()
+        if !isLeaving { writer.control += former.map { .remove($0) } }
         return [restart] + releaseFormerResources() + fetchIfBehind(at: now, always: true)
     }
 
