@@ -33,11 +33,13 @@ struct ClusterRouting: Sendable {
             var response: Response?
             if case .process(let process) = holder { response = try await cluster.response(of: process, to: call) }
             // The member that created a stream does not have it if another one has opened it since: at the beginning of an
-            // epoch, the log knows neither.
-            if let response, response.status != 404 || cluster.isInLog(id) { return .response(response) }
-            if response != nil || holder == .unknown {
+            // epoch, the log knows neither, and the stream may get its owner while that member is asked.
+            if let response, response.status != 404 || place.isKnown && place == cluster.place(of: id) {
+                return .response(response)
+            }
+            if !place.isKnown, response != nil || holder == .unknown {
                 // Another member may have created it just now.
-                if let read, read == cluster.epoch { break }
+                if let read, read == cluster.epoch, place == cluster.place(of: id) { break }
                 let epoch = cluster.epoch
                 read = await cluster.caughtUp() ? epoch : nil
                 if read != nil { continue }
@@ -81,7 +83,7 @@ struct ClusterRouting: Sendable {
         var missing = Array(page.entries)
         while !missing.isEmpty {
             let places = Dictionary(uniqueKeysWithValues: missing.map { ($0, cluster.place(of: $0)) })
-            await read(missing, operation, call, into: &views)
+            await read(missing, at: places, operation, call, into: &views)
             // Resources without an owner are read once they have one.
             missing.removeAll { views[$0] != nil || (cluster.resourceElsewhere($0) == nil && !cluster.isPrepared($0)) }
             if missing.isEmpty { break }
@@ -142,9 +144,11 @@ struct ClusterRouting: Sendable {
         return await host.serve(requests, for: cluster)
     }
 
-    /// Reads the JSON forms of resources from the members that have them; nil for those that the caller does not see.
+    /// Reads the JSON forms of resources from the members that have them; nil for those that the caller does not see. A resource
+    /// that has another place meanwhile is missing where it was.
     private func read(
         _ ids: [String],
+        at places: [String: LogPlace],
         _ operation: Operation,
         _ call: Call,
         into views: inout [String: [UInt8]?]
@@ -166,7 +170,7 @@ struct ClusterRouting: Sendable {
             for (id, response) in zip(ids, responses) {
                 switch response.status {
                 case 200: views[id] = .some(response.body)
-                case 404: views[id] = .some(nil)
+                case 404 where cluster.place(of: id) == places[id]: views[id] = .some(nil)
                 default: break
                 }
             }
@@ -182,7 +186,4 @@ extension ClusterNode {
         guard holder == .unknown, let process = opener(ofStream: id), process != self.process else { return holder }
         return .process(process)
     }
-
-    /// Whether the log has a client, subscription or prepared stream.
-    func isInLog(_ id: String) -> Bool { state.withLock { $0.machine.holder(of: id) } != .unknown }
 }

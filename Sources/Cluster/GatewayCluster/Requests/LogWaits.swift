@@ -12,6 +12,9 @@ struct LogPlace: Sendable, Equatable {
     /// Whether there is no contact to the log.
     private let isDetached: Bool
 
+    /// Whether the log has the resource.
+    var isKnown: Bool { holder != .unknown }
+
     init(of id: String, in machine: borrowing MemberMachine) {
         holder = machine.holder(of: id)
         isOpen = machine.ledger?.specified[id]?.isOpen

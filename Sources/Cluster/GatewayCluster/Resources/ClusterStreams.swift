@@ -29,7 +29,8 @@ struct ClusterStreams: Sendable {
     func open(_ call: Call, _ operation: Operation) async throws -> OperationResult {
         let id = call.parameter("id")
         let deadline = cluster.clock() + cluster.configuration.replacementTime
-        var isCaughtUp = false
+        // The epoch whose log was read up to its end.
+        var read: UInt64?
         while true {
             let (place, epoch) = (cluster.place(of: id), cluster.epoch)
             var awaitsEnd = false
@@ -48,13 +49,13 @@ struct ClusterStreams: Sendable {
                         until = min(deadline, cluster.clock() + Self.retryInterval)
                     }
                 }
-            } else if isCaughtUp {
+            } else if let read, read == cluster.epoch {
                 // The handler reports an unknown stream.
                 return try await cluster.performHere(call, operation)
             } else {
                 // Another member may have created the stream just now.
-                isCaughtUp = await cluster.caughtUp()
-                if isCaughtUp { continue }
+                read = await cluster.caughtUp() ? epoch : nil
+                if read != nil { continue }
             }
             let isChanged = await cluster.changes(of: id, since: awaitsEnd ? nil : place, until: until) {
                 awaitsEnd && !isEnding(id)

@@ -115,6 +115,66 @@ import Testing
         }
     }
 
+    /// At the beginning of an epoch, the member that created the stream does not know who has it now.
+    @Test func aStreamIsFoundThatIsReportedWhileItsCreatorIsAsked() async throws {
+        try await ClusterFixture.run(3) { fixture in
+            let (creator, owner, other) = (fixture.members[0], fixture.members[1], fixture.members[2])
+            let path = try await Self.prepare(creator)
+            try await Self.use(path, owner)
+            await fixture.settle()
+            let numbers = fixture.members.map(\.number)
+            fixture.engine.holdFrames(for: owner.node.process)
+            Self.appendEpoch(99, fixture)
+            for index in [0, 2] { await fixture.members[index].join(fixture.engine, after: numbers[index]) }
+            for member in [creator, other] { #expect(await member.confirm()) }
+            for member in [creator, other] { await member.catchUp() }
+            let calls = fixture.engine.figures.calls
+            fixture.engine.holdCalls()
+            let read = other.start("GET", path)
+            await fixture.engine.wait { $0.calls > calls }
+            fixture.engine.holdFrames(for: creator.node.process)
+            fixture.engine.releaseFrames(for: owner.node.process)
+            await owner.join(fixture.engine, after: numbers[1])
+            #expect(await owner.confirm())
+            await other.catchUp()
+            #expect(other.node.isPrepared(String(path.dropFirst("/v1/streams/".count))))
+            fixture.engine.releaseCalls()
+            #expect(await read.outcome.status == 200)
+            fixture.engine.releaseFrames(for: creator.node.process)
+        }
+    }
+
+    /// The member that opens the stream had read the log of the former epoch to its end.
+    @Test func aStreamIsOpenedThatIsReportedWhileARequestWaits() async throws {
+        try await ClusterFixture.run(suspect: .seconds(1_000_000), reporting: .seconds(1)) { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let numbers = fixture.members.map(\.number)
+            await Self.pass(5, fixture)
+            fixture.engine.holdFrames(for: second.node.process)
+            let path = try await Self.prepare(first)
+            let stream = try await Self.open(path, first)
+            let calls = fixture.engine.figures.calls
+            let opening = second.start("GET", path + "/events")
+            fixture.engine.holdCalls()
+            fixture.engine.releaseFrames(for: second.node.process)
+            await fixture.engine.wait { $0.calls > calls }
+            let frames = fixture.engine.figures.frames
+            fixture.engine.holdFrames(for: first.node.process)
+            stream.onEnd(.neverOpened)
+            await fixture.engine.wait { $0.frames > frames }
+            Self.appendEpoch(99, fixture)
+            await second.join(fixture.engine, after: numbers[1])
+            fixture.engine.releaseCalls()
+            await second.catchUp()
+            fixture.engine.releaseFrames(for: first.node.process)
+            await first.join(fixture.engine, after: numbers[0])
+            #expect(await first.confirm())
+            for _ in 0..<3 { await fixture.exchangeHeartbeats() }
+            #expect(await opening.outcome.isStream)
+            opening.stream?.onEnd(.neverOpened)
+        }
+    }
+
     @Test func aStreamThatAnotherMemberOpenedJustNowIsReadAndDeletedThere() async throws {
         try await ClusterFixture.run { fixture in
             let (first, second) = (fixture.members[0], fixture.members[1])
@@ -151,6 +211,12 @@ import Testing
     {
         let numbers = fixture.members.map(\.number)
         await handle()
+        appendEpoch(number, fixture)
+        for (member, number) in zip(fixture.members, numbers) { await member.join(fixture.engine, after: number) }
+        await fixture.settle()
+    }
+
+    private static func appendEpoch(_ number: UInt64, _ fixture: ClusterFixture) {
         let epoch = ClusterFrame(
             kind: .epoch,
             member: 9,
@@ -161,8 +227,6 @@ import Testing
             payload: [1]
         )
         fixture.members[0].node.state.withLock { $0.connection }?.append(epoch.bytes)
-        for (member, number) in zip(fixture.members, numbers) { await member.join(fixture.engine, after: number) }
-        await fixture.settle()
     }
 
     /// The member that carries the subscription of the streams, and the other one. Only the first one writes records by
