@@ -161,7 +161,7 @@ package enum LedgerEffect: Sendable, Equatable {
     case ticketMoved(RecordKey, from: UInt64)
     /// A removed member had streams that tickets have opened.
     case ticketsOrphaned(of: UInt64)
-    /// A member has lost its prepared stream to another one, or has never owned it.
+    /// A member has lost its prepared stream to another one, has never owned it, or has removed it.
     case streamLost(String, by: UInt64)
     /// A member has more credits of an upstream.
     case credited(upstream: String, UpstreamCredits, to: UInt64)

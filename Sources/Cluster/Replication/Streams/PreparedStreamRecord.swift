@@ -20,7 +20,10 @@ extension ClusterLedger {
         case .close(let id):
             if isOwner(member, ofStream: id) { specified[id]?.isOpen = false }
         case .remove(let id, let evenIfOpen):
-            if isOwner(member, ofStream: id), evenIfOpen || specified[id]?.isOpen == false { specified[id] = nil }
+            guard isOwner(member, ofStream: id), evenIfOpen || specified[id]?.isOpen == false else { return }
+            specified[id] = nil
+            // An opening that the log decided before may have recreated the stream.
+            effects.append(.streamLost(id, by: member))
         }
     }
 

@@ -115,6 +115,27 @@ import Testing
         }
     }
 
+    /// As at the beginning of an epoch: the log opens the stream again after a request has deleted it.
+    @Test func aStreamThatTheLogOpensAfterItsDeletionIsGone() async throws {
+        try await ClusterFixture.run { fixture in
+            let member = fixture.members[0]
+            let path = try await Self.prepare(member)
+            await fixture.settle()
+            fixture.engine.holdFrames(for: member.node.process)
+            let deleted = member.start("DELETE", path)
+            let id = String(path.dropFirst("/v1/streams/".count))
+            while member.services.streamResources.entry(id) != nil { await Task.yield() }
+            let streams = try #require(member.node.streams)
+            streams.opened(id)
+            while member.services.streamResources.entry(id) == nil { await Task.yield() }
+            fixture.engine.releaseFrames(for: member.node.process)
+            #expect(await deleted.outcome.status == 204)
+            await fixture.settle()
+            #expect(member.services.streamResources.entry(id) == nil)
+            #expect(await member.perform("GET", path).status == 404)
+        }
+    }
+
     /// At the beginning of an epoch, the member that created the stream does not know who has it now.
     @Test func aStreamIsFoundThatIsReportedWhileItsCreatorIsAsked() async throws {
         try await ClusterFixture.run(3) { fixture in
