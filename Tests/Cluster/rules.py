@@ -156,8 +156,8 @@ MUTANTS = [
     (
         "reported", "an answer waits until the members of a new epoch have reported their resources",
         (
-            MEMBER + ".swift", "isFollowing && (epochSeenAt.map",
-            'isFollowing && (isMutant("reported") || epochSeenAt.map',
+            MEMBER + "+Connection.swift", "return age >= timings.reporting && reports",
+            'return isMutant("reported") || age >= timings.reporting && reports',
         ),
     ),
     (

@@ -134,6 +134,38 @@ struct JoiningTests {
         #expect(!isMissing)
     }
 
+    /// The frame with the report of a member is lost, and lost again.
+    @Test
+    func membersWaitForTheReportOfAMemberThatTheyHear() {
+        let cluster = cluster(seed: 6, loss: 0)
+        let (first, other) = (cluster.nodes[0], cluster.nodes[1])
+        first.make("r")
+        cluster.run(.seconds(1))
+        let epoch = other.machine.ledger?.epoch
+        cluster.rollBack(by: 3)
+        first.losesAppends = true
+        cluster.disconnect(other)
+        for _ in 0..<100 where other.machine.ledger?.epoch ?? epoch == epoch || !other.machine.isMember {
+            cluster.run(.milliseconds(10))
+        }
+        cluster.run(.seconds(3))
+        let early = other.machine.isComplete(at: cluster.now)
+        #expect(!early)
+        first.losesAppends = false
+        for _ in 0..<200 where !other.machine.isComplete(at: cluster.now) { cluster.run(.milliseconds(10)) }
+        let (isComplete, isKnown) = (
+            other.machine.isComplete(at: cluster.now), other.machine.ledger?.specified["r"] != nil
+        )
+        #expect(isComplete && isKnown)
+        // A member that never reports is not waited for without end.
+        first.losesAppends = true
+        cluster.rollBack(by: 3)
+        cluster.disconnect(other)
+        cluster.run(.seconds(10))
+        let isLate = other.machine.isComplete(at: cluster.now)
+        #expect(isLate)
+    }
+
     /// While a member was away, the log was emptied, and the new one has grown beyond the position of the member.
     @Test
     func memberThatJoinsAnotherLogBeginsNoEpoch() {

@@ -18,6 +18,16 @@ extension MemberMachine {
         return isServing(at: now) && isMember && !removing.contains(member) && !isBehind
     }
 
+    /// Whether the ledger has the resources of the members: after the beginning of an epoch they report them again. A process
+    /// that is heard and has not reported is waited for, for a limited time.
+    package func isComplete(at now: Moment) -> Bool {
+        guard isFollowing, let ledger else { return false }
+        guard let age = epochSeenAt.map({ now - $0 }), age < timings.reporting * EpochReports.patience else {
+            return true
+        }
+        return age >= timings.reporting && reports.areComplete(in: ledger, since: now - timings.suspect)
+    }
+
     /// The owner of a client or subscription, according to the log as far as this member has applied it.
     package func holder(of id: String) -> ResourceHolder {
         guard let ledger, let owner = ledger.owner(of: id) else { return .unknown }
@@ -169,6 +179,7 @@ extension MemberMachine {
     mutating func resetMembership(isLogRead: Bool = true) -> [MemberAction] {
         member = randomNumber()
         isMember = false
+        reports.restart(isLeaving: isLeaving)
         writer.restart()
         readers.reset()
         carried = CarriedTopics()

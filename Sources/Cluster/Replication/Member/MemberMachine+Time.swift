@@ -10,6 +10,7 @@ extension MemberMachine {
             monitor.echoed(sentAt: heartbeat.sentAt, at: now)
             return []
         }
+        reports.heard(heartbeat, at: now)
         var other = heardFormats.heard(heartbeat, at: now)
         guard heartbeat.member != 0 else { return other + fetchIfBehind(at: now) }
         monitor.heard(heartbeat.member, at: now)
@@ -39,14 +40,17 @@ extension MemberMachine {
         guard phase != .offline, now >= nextHeartbeat else { return [] }
         nextHeartbeat = now + timings.heartbeat
         heardFormats.forget(before: now - timings.suspect)
+        reports.forget(before: now - timings.suspect)
         let isFollowing = isFollowing
+        // Until the log has its report, a member states the beginning of the epoch.
+        let position = reports.hasOwn ? reader.position : ledger?.epochPosition ?? 0
         return [
             .broadcast(
                 Heartbeat(
                     process: process,
                     member: isFollowing ? member : 0,
                     epoch: ledger?.epoch ?? 0,
-                    position: isFollowing ? reader.position : 0,
+                    position: isFollowing ? position : 0,
                     sentAt: now,
                     configuration: configuration,
                     formats: formats

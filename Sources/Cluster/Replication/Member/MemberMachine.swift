@@ -57,6 +57,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     var nextHeartbeat = Moment.zero
     /// The epochs that this member has been in, newest last.
     var pastEpochs: [UInt64] = []
+    /// Which processes have reported their resources.
+    var reports = EpochReports()
     /// The time at which the epoch began for this member, or for the sender of its state; nil: long ago.
     var epochSeenAt: Moment?
     /// Which requests with an `Idempotency-Key` have expired.
@@ -113,11 +115,6 @@ package struct MemberMachine: ~Copyable, Sendable {
 
     /// Whether this member belongs to the cluster and misses no frame: until an input arrives, only deadlines change that.
     package var isSettled: Bool { isFollowing && isMember && reader.behindSince == nil }
-
-    /// Whether the ledger has the resources of the members: after the beginning of an epoch they report them again.
-    package func isComplete(at now: Moment) -> Bool {
-        isFollowing && (epochSeenAt.map { now - $0 >= timings.reporting } ?? true)
-    }
 
     var isFollowing: Bool { phase == .following && ledger != nil }
 
@@ -208,6 +205,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// A frame of this member was read from the log: the next one may be appended.
     private mutating func ownFrameRead(_ entry: LogEntry, _ now: Moment) -> [MemberAction] {
         guard writer.isInFlight(entry.frame), let (records, delay) = writer.read(at: now) else { return [] }
+        reports.written(records)
         counters.appendSeconds.record(delay / .seconds(1))
         return [.written(records)]
     }
@@ -268,6 +266,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The next frame to append; nil if nothing waits, or if the previous frame was not read from the log yet.
     package mutating func nextFrame(from outbox: inout Outbox, at now: Moment) -> [UInt8]? {
         guard isFollowing, writer.isIdle, let ledger else { return nil }
+        if isMember { reports.wait(for: outbox) }
         if !readers.new.isEmpty { writer.control += readers.declareNew() }
         if hasSuspects { removeSilent(at: now) }
         if outbox.hasOverflowed, isMember {

@@ -9,7 +9,8 @@ package struct Heartbeat: Sendable, Equatable {
     package var process: UInt64
     /// The member; 0 while it does not belong to the cluster.
     package var member: UInt64
-    /// The epoch and the position up to which it has applied the log.
+    /// The epoch and the position up to which it has applied the log; the position at which the epoch began until the log has
+    /// what the member reports when it joins.
     package var epoch: UInt64
     package var position: UInt64
     /// The time of sending, by the clock of the sender.
