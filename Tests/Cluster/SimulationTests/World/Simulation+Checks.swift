@@ -66,7 +66,7 @@ extension Simulation {
         for holder in holders { holder.end() }
         for caller in limitedCallers { caller.end() }
         // With the engine's data its keys are lost, so that a repeated request makes a second resource.
-        let mayBeDouble = losses > 0
+        let mayBeDouble = losses > 0 || hasLostKeys
         simulator.run(upTo: .seconds(60)) { stayed.isEmpty && (mayBeDouble || leftovers.isEmpty) }
         problems += readers.flatMap(\.problems) + callers.flatMap(\.problems) + limitedCallers.flatMap(\.problems)
         problems += prepared.flatMap { $0.problems + $0.reader.problems } + holders.flatMap(\.problems)

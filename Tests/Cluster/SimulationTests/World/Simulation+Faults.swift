@@ -1,5 +1,7 @@
 import TestSupport
 
+@testable import GatewayCluster
+
 /// The faults of a schedule.
 extension Simulation {
     func perform(_ step: Schedule.Step) {
@@ -115,6 +117,7 @@ extension Simulation {
             simulator.run(for: length)
             engine.echoes = 0
         default:
+            let epoch = epoch
             engine.answerFromStaleServer(deceived)
             simulator.run(for: .seconds(1))
             for number in deceived.sorted() {
@@ -124,6 +127,11 @@ extension Simulation {
             simulator.run(for: length)
             engine.endStaleness()
             recover(within: 4)
+            // If no process could read the newest frames for long, they begin an epoch.
+            if deceived == numbers, epoch != self.epoch { hasLostKeys = true }
         }
     }
+
+    /// The epoch of the first process.
+    private var epoch: UInt64? { alive.first?.parts?.node.epoch }
 }

@@ -29,6 +29,8 @@ final class Simulation {
     var losses = 0
     /// Whether it is losing data, or members have not reported again what they have.
     var isLosing: Bool { losses % 2 == 1 }
+    /// Whether an epoch has begun although the engine has lost nothing: the keys of requests are lost with the former one.
+    var hasLostKeys = false
     /// Whether different frames may have been read at the same position.
     var hasTwoLogs = false
     /// Whether the engine shows two logs, which not all members have noticed.
