@@ -6,6 +6,7 @@
 /* Not in Swift's Glibc module in all releases. */
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <microhttpd.h>
@@ -19,6 +20,25 @@ static inline int
 cmhd_accept (int listener, struct sockaddr *address, socklen_t *length)
 {
   return accept4 (listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+/* How many bytes were read from a TCP socket in all; -1 if the system does not tell. */
+static inline int64_t
+cmhd_read_count (int descriptor)
+{
+  /* The first part of `struct tcp_info` of <linux/tcp.h>, of which <netinet/tcp.h> has fewer members. */
+  struct { uint8_t others[128]; uint64_t received; } info;
+  socklen_t size = sizeof info;
+  int unread;
+  int later;
+
+  /* Equal numbers of unread bytes before and after: no byte arrived in between. */
+  if (0 != ioctl (descriptor, FIONREAD, &unread) ||
+      0 != getsockopt (descriptor, 6 /* IPPROTO_TCP */, 11 /* TCP_INFO */, &info, &size) ||
+      sizeof info != size ||
+      0 != ioctl (descriptor, FIONREAD, &later) || unread != later)
+    return -1;
+  return (int64_t) info.received - unread;
 }
 
 /* What a daemon is started with; see `cmhd_start`. */

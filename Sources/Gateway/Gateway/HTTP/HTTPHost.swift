@@ -106,12 +106,13 @@ package final class HTTPHost: HTTPHandler {
     // MARK: - Steps
 
     /// The outcome of the steps before the handler.
-    private enum Admission {
+    enum Admission {
         case admitted(Call, Operation)
         case response(HTTPResponse)
     }
 
-    private func admit(_ head: HTTPRequest) -> Admission {
+    /// Performs the steps before the handler.
+    func admit(_ head: HTTPRequest) -> Admission {
         var request = head
         if let proxies = services.access.policy.proxies { request.peer = proxies.client(of: request) }
         let record = CallRecord(request, requestID: RequestIdentity.id(of: request), since: services.clock())
@@ -127,7 +128,7 @@ package final class HTTPHost: HTTPHandler {
     }
 
     private func perform(
-        _ admitted: consuming Call,
+        _ admitted: Call,
         _ operation: Operation,
         body: [UInt8],
         _ responder: HTTPResponder
@@ -137,6 +138,11 @@ package final class HTTPHost: HTTPHandler {
         call.body = body
         call.respond = { [self] in responder.respond(finish($0, record)) }
         call.onAbandonment = { responder.onAbandonment($0) }
+        if record.request.headers["Prefer"] != nil {
+            call.share = { [self] decision in
+                responder.share { SharedPoll(of: admitted, decision, host: self, deliver: $0) }
+            }
+        }
         do {
             let result =
                 if body.count > Self.largeBody {
@@ -206,7 +212,8 @@ package final class HTTPHost: HTTPHandler {
     /// From this size on, in bytes, the background queue reads a body, which takes up to 0.25 µs a byte.
     private static let largeBody = 16 * 1024
 
-    private func rejection(_ error: any Error, of call: Call) -> HTTPResponse {
+    /// The response to a request that is refused.
+    func rejection(_ error: any Error, of call: Call) -> HTTPResponse {
         if let name = (error as? Problem)?.refusedName { refusedNames.log(name, to: logger) }
         return finish(ProblemDetails.response(to: call, for: error), call.record)
     }
@@ -274,16 +281,23 @@ extension HTTPHost {
         return head
     }
 
-    private func decorate(_ headers: inout HTTPFields, _ record: CallRecord) {
-        headers.append("X-Request-Id", record.requestID)
+    /// The response to a request, without the headers of this request alone.
+    func shared(_ response: consuming Response, _ record: CallRecord) -> HTTPResponse {
+        decorate(&response.headers, record, isShared: true)
+        return response.httpResponse
+    }
+
+    private func decorate(_ headers: inout HTTPFields, _ record: CallRecord, isShared: Bool = false) {
+        if !isShared { headers.append("X-Request-Id", record.requestID) }
         // Responses are cached only if their own headers permit it, and browsers do not guess media types.
         if headers["Cache-Control"] == nil { headers.append("Cache-Control", "no-store") }
         headers.append("X-Content-Type-Options", "nosniff")
-        headers.lines += record.headers
+        if !isShared { headers.lines += record.headers }
         for middleware in responseMiddlewares { middleware.finish(&headers, for: record.request) }
     }
 
-    private func finished(_ record: CallRecord, status: Int, problem: ProblemCode?) {
+    /// Counts and logs a response.
+    func finished(_ record: CallRecord, status: Int, problem: ProblemCode?) {
         let now = services.clock()
         requests.record(
             route: record.operation,

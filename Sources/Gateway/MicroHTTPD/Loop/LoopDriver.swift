@@ -35,6 +35,8 @@ final class LoopDriver {
     private var dueServers: Set<UInt64> = []
     /// The exchanges of all servers.
     let exchanges: Exchanges
+    /// The connections of clients that repeat long polls.
+    private(set) lazy var polls = PollingConnections(driver: self, poller: poller)
     private var pace: CollectionPace
     /// Whether the feed was due at the end of the last pass.
     private var isFeedDue = false
@@ -182,7 +184,7 @@ final class LoopDriver {
             } else if occurrence.token > Self.mailboxToken - 1 - serverCount {
                 dueServers.insert(occurrence.token)
             } else if occurrence.token >= Exchanges.firstToken {
-                exchanges.abandon(occurrence.token)
+                if !polls.noticed(occurrence.token, occurrence.events) { exchanges.abandon(occurrence.token) }
             } else {
                 scheduler.noticed(StreamID(rawValue: occurrence.token), occurrence.events)
             }
@@ -213,7 +215,7 @@ final class LoopDriver {
         figures.blockedStreams = scheduler.blockedCount
         loop.figures.withLock { $0 = figures }
         guard !drains.isEmpty else { return }
-        let isQuiet = exchanges.open == 0 && scheduler.count == 0
+        let isQuiet = exchanges.open == 0 && scheduler.count == 0 && !polls.hasRequests
         drains.removeAll { drain in
             if isQuiet || drain.until <= now { drain.completion(isQuiet) }
             return isQuiet || drain.until <= now
@@ -231,6 +233,8 @@ extension LoopDriver {
             } else {
                 answer.refuse()
             }
+        case .answerAll(let id, let answer):
+            polls.answer(id, answer)
         case .replaceCertificate(let certificate, let completion):
             completion(replace(certificate))
         case .stopAccepting:
@@ -284,6 +288,7 @@ extension LoopDriver {
         for exchange in exchanges.takeAll() {
             exchange.server.answer(exchange, .response(HTTPResponse(status: 503)))
         }
+        polls.endAll()
         loop.mailbox.close()
         servers.forEach { $0.run(at: scheduler.now, isDue: true) }
         servers.forEach(remove)

@@ -14,8 +14,12 @@ final class Poller {
         static let connection = Events(rawValue: EPOLLIN.rawValue | 1 << 28)  // EPOLLEXCLUSIVE
         /// An eventfd was written, also while its former value was not read.
         static let raised = Events(rawValue: EPOLLIN.rawValue | 1 << 31)  // EPOLLET
+        /// Bytes arrived, or can be written again, or the connection closed: each occurrence once.
+        static let changes = Events(rawValue: EPOLLIN.rawValue | EPOLLOUT.rawValue | closed.rawValue | 1 << 31)
         /// The peer closed its side, or both, or the connection broke.
-        static let closed = Events(rawValue: EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue)
+        static let closed = Events(rawValue: EPOLLRDHUP.rawValue | broken.rawValue)
+        /// Both sides are closed, or the connection broke.
+        static let broken = Events(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
         /// As `closed`, but only once after each `add` or `change`.
         static let closedOnce = Events(rawValue: closed.rawValue | 1 << 30)  // EPOLLONESHOT
     }

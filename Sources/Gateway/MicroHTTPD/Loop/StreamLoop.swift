@@ -210,7 +210,7 @@ extension LoopMessage {
         case .answer(_, let answer): answer.refuse()
         case .drain(_, let completion): completion(true)
         case .replaceCertificate(_, let completion): completion(.notRunning)
-        case .stopAccepting, .close: break
+        case .answerAll, .stopAccepting, .close: break
         }
     }
 }
@@ -219,6 +219,8 @@ extension LoopMessage {
 enum LoopMessage: Sendable {
     /// The answer to a waiting exchange.
     case answer(UInt64, LateAnswer)
+    /// The answer to the shared wait that an exchange began.
+    case answerAll(UInt64, SharedAnswer)
     /// Serve new connections with this certificate, and report the error, if any.
     case replaceCertificate(DaemonConfiguration.Certificate, completion: @Sendable (DaemonError?) -> Void)
     /// Stop listening.

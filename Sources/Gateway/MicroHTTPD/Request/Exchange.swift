@@ -61,6 +61,10 @@ final class Exchange {
     var isLastOnConnection: Bool
     /// True for HTTP/1.0.
     var isOldVersion: Bool
+    /// True if the client may send an equal request next, and has sent nothing behind this one.
+    var mayRepeat: Bool
+    /// True if the request is the first one of a shared wait.
+    var hasSharedWait: Bool
 
     init(id: UInt64, server: HTTPServer, connection: OpaquePointer, record: ConnectionRecord, target: TargetText) {
         self.id = id
@@ -73,6 +77,7 @@ final class Exchange {
         partTime = .zero
         (reservedBytes, discarded) = (0, 0)
         (isResponding, wantsOnlyHead, isLastOnConnection, isOldVersion) = (false, false, false, false)
+        (mayRepeat, hasSharedWait) = (false, false)
     }
 }
 

@@ -99,6 +99,7 @@ package final class HTTPResponder: Sendable {
         var use: Use
         var isAbandoned: Bool
         var onAbandonment: (@Sendable () -> Void)?
+        var offer: SharedWaitOffer?
     }
 
     private let deliver: @Sendable (LateAnswer) -> Void
@@ -143,25 +144,33 @@ package final class HTTPResponder: Sendable {
         if isAbandoned { action() }
     }
 
+    /// Offers to requests with equal heads to wait together; before the handler returns `.wait`.
+    package func share(_ offer: @escaping SharedWaitOffer) {
+        state.withLock { if $0.use != .used, !$0.isAbandoned { $0.offer = offer } }
+    }
+
     /// The client closed its connection before the answer.
     package func abandon() {
-        let action = state.withLock { state in
+        let (action, _) = state.withLock { state in
             state.isAbandoned = true
-            return state.onAbandonment.take()
+            return (state.onAbandonment.take(), state.offer.take())
         }
         action?()
     }
 
-    /// The handler returned `.wait`: from now on the request needs an answer.
-    func expectAnswer() {
-        state.withLock { if $0.use == .unused { $0.use = .awaited } }
+    /// The handler returned `.wait`: from now on the request needs an answer. Returns the offer, if there is one.
+    package func expectAnswer() -> SharedWaitOffer? {
+        state.withLock { state in
+            if state.use == .unused { state.use = .awaited }
+            return state.offer.take()
+        }
     }
 
     private func use() -> Bool {
-        // The action is released outside the lock: the end of what it refers to may take other locks.
-        let (isFirst, _) = state.withLock { state in
+        // The closures are released outside the lock: the end of what they refer to may take other locks.
+        let (isFirst, _, _) = state.withLock { state in
             defer { state.use = .used }
-            return (state.use != .used, state.onAbandonment.take())
+            return (state.use != .used, state.onAbandonment.take(), state.offer.take())
         }
         return isFirst
     }

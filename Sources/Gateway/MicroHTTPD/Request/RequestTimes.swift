@@ -7,6 +7,8 @@ final class RequestTimes {
     // In nanoseconds: the conversion of a `Duration` is a division of 128 bits.
     private let requestTimeout: Int64
     /// The time between the requests of a connection.
+    private let idleTimeout: Int64
+    /// The time between the requests of a connection that the library has, which closes idle ones itself.
     private let pauseTimeout: Int64
     /// The time within which a connection beyond the limit has to send its request.
     private static let reservedRequestTimeout = Duration.seconds(5).clampedNanoseconds
@@ -23,6 +25,7 @@ final class RequestTimes {
 
     init(configuration: DaemonConfiguration, now: Moment) {
         requestTimeout = configuration.requestTimeout.clampedNanoseconds
+        idleTimeout = configuration.idleTimeout.clampedNanoseconds
         pauseTimeout = (configuration.idleTimeout + configuration.requestTimeout).clampedNanoseconds
         responseTimeout = configuration.responseTimeout.clampedNanoseconds
         self.now = now
@@ -61,6 +64,11 @@ final class RequestTimes {
         wheel.cancel(record.slot)
     }
 
+    /// The request waits with equal ones, at most this long.
+    func requestWaits(_ record: ConnectionRecord, atMost limit: Duration) {
+        wheel.schedule(record.slot, at: now + limit)
+    }
+
     /// The response is ready: its client has to accept it in time.
     func responseBegan(_ record: ConnectionRecord, size: Int) {
         let transfer = Int64(min(size / Self.leastBytesPerSecond, Self.longestTransfer)) * 1_000_000_000
@@ -69,16 +77,19 @@ final class RequestTimes {
 
     /// The request is answered: the connection may be idle before the next one.
     func requestEnded(_ record: ConnectionRecord) {
-        wheel.schedule(record.slot, at: now.advanced(by: pauseTimeout))
+        wheel.schedule(record.slot, at: now.advanced(by: record.onDeadline == nil ? pauseTimeout : idleTimeout))
     }
 
-    /// Shuts down late connections. The library detects the end of input and closes them.
+    /// Shuts down late connections, unless they have another action. The library detects the end of input and closes
+    /// them.
     func advance(to now: Moment) {
         self.now = now
         due.removeAll(keepingCapacity: true)
         wheel.advance(to: now, due: &due)
         for slot in due {
-            if let record = records[slot] { shutdown(record.descriptor, Int32(SHUT_RDWR)) }
+            // An action may have ended other connections, and new ones have their slots then.
+            guard let record = records[slot], wheel.deadline(of: slot) == nil else { continue }
+            if let act = record.onDeadline { act() } else { shutdown(record.descriptor, Int32(SHUT_RDWR)) }
         }
     }
 }

@@ -207,9 +207,13 @@ struct ConnectionPlace: Sendable {
     let descriptor: Int32
     /// The connection is beyond the limit: it may only send operational requests.
     let isReserved: Bool
+    /// The bytes of the first request, if the loop has seen them before the library.
+    var knownHead: [UInt8]?
+    /// How many bytes were read from the connection before; negative: unknown.
+    var readBytes: Int64 = 0
 }
 
-/// The record of a connection while the library has it. Confined to its loop's thread.
+/// The record of a connection while the library has it, or the loop between long polls. Confined to its loop's thread.
 final class ConnectionRecord {
     /// The server that has it; it outlives its connections.
     unowned let server: HTTPServer
@@ -227,12 +231,21 @@ final class ConnectionRecord {
     var hasNamelessLine = false
     /// The place in the loop's table of connections.
     let slot: Int
+    /// The bytes of the present request, if the loop has seen them before the library.
+    var knownHead: [UInt8]?
+    /// How many bytes of the connection the requests up to the present one have; negative: unknown.
+    var requestBytes: Int64
+    /// The action at a deadline of a connection that the library does not have.
+    var onDeadline: (() -> Void)?
     /// The descriptor that the library uses for the connection.
     var descriptor: Int32 { place.descriptor }
 
     init(server: HTTPServer, place: ConnectionPlace, slot: Int) {
         self.server = server
-        self.place = place
         self.slot = slot
+        requestBytes = place.readBytes
+        var place = place
+        knownHead = place.knownHead.take()
+        self.place = place
     }
 }

@@ -66,10 +66,13 @@ extension HTTPServer {
                 return refuse(exchange, .connectionLimitReached)
             }
         }
+        exchange.record.requestBytes &+= Int64(cmhd_head_size(exchange.connection))
         switch head.body {
         case .none, .length(0): return .YES
-        case .length, .chunked: return driver.isClosing ? .YES : screen(exchange, head)
+        case .length(let length): exchange.record.requestBytes &+= Int64(length)
+        case .chunked: exchange.record.requestBytes = .min
         }
+        return driver.isClosing ? .YES : screen(exchange, head)
     }
 
     /// Asks the handler whether it accepts a request with a body, and reserves the memory of the body.
@@ -154,7 +157,7 @@ extension HTTPServer {
             exchange.responder = responder
             driver.exchanges.wait(for: exchange)
             MHD_suspend_connection(exchange.connection)
-            responder.expectAnswer()
+            if let offer = responder.expectAnswer(), !isSecure { driver.polls.wait(for: exchange, request, offer) }
             return .YES
         case .stream(let head, let stream):
             return openStream(exchange, head, stream)
@@ -213,6 +216,7 @@ extension HTTPServer {
         guard case .waiting = exchange.phase else { return answer.refuse() }
         switch answer {
         case .response(let response):
+            if exchange.mayRepeat, driver.polls.take(exchange, response) { return }
             exchange.phase = .answering(response)
             resume(exchange)
         case .stream(let head, let stream):
@@ -267,12 +271,18 @@ extension HTTPServer {
         if writer == nil { connection.close() }
     }
 
-    /// The socket, taken from the library, which then frees the rest of the connection.
+    /// Takes the socket of a waiting exchange from the library, which then frees the rest of the connection.
+    func takeSocket(of exchange: Exchange) -> Int32? {
+        driver.exchanges.stopWatching(exchange.record)
+        guard let descriptor = SocketHandover.take(exchange.record.descriptor) else { return nil }
+        exchange.record.isTakenOver = true
+        release(exchange)
+        return descriptor
+    }
+
     private func takenConnection(of exchange: Exchange) -> StreamConnection? {
         let record = exchange.record
-        guard let descriptor = SocketHandover.take(record.descriptor) else { return nil }
-        record.isTakenOver = true
-        release(exchange)
+        guard let descriptor = takeSocket(of: exchange) else { return nil }
         return StreamConnection(sink: .socket(descriptor), descriptor: descriptor) {
             [ledger = driver.ledger, place = record.place] in
             Glibc.close(descriptor)
@@ -290,7 +300,7 @@ extension HTTPServer {
     }
 
     /// Has the library close the suspended connection of a stream, or free what is left of it.
-    private func release(_ exchange: Exchange) {
+    func release(_ exchange: Exchange) {
         exchange.phase = .over
         resume(exchange)
     }

@@ -210,5 +210,7 @@ extension HTTPServer {
         if exchange.heldResponse != nil { driver.largeResponses.end(exchange) }
         driver.requestTimes.requestEnded(exchange.record)
         driver.exchanges.end(exchange)
+        exchange.record.knownHead = nil
+        if exchange.hasSharedWait { driver.polls.firstRequestEnded(exchange.id) }
     }
 }

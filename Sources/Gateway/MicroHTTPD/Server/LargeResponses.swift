@@ -1,3 +1,4 @@
+internal import CMicroHTTPD
 internal import Glibc
 internal import StreamIO
 
@@ -10,33 +11,49 @@ struct LargeResponses {
     static let leastSize = 4096
 
     private let ledger: ConnectionLedger
-    private var exchanges: [UInt64: Exchange] = [:]
+    /// By their numbers, in the order of their beginnings.
+    private var holders: [UInt64: any LargeResponseHolder] = [:]
+    private var count: UInt64 = 0
 
     /// No responses.
     init(ledger: ConnectionLedger) { self.ledger = ledger }
 
     /// A response follows; false if the budget has no room for it.
-    mutating func begin(_ exchange: Exchange, _ body: HTTPResponse.Body) -> Bool {
-        guard let held = HeldResponse(body), exchange.heldResponse == nil else { return true }
+    mutating func begin(_ holder: any LargeResponseHolder, _ body: HTTPResponse.Body) -> Bool {
+        guard var held = HeldResponse(body), holder.heldResponse == nil else { return true }
         while !ledger.reserve(held) {
-            guard let oldest = exchanges.min(by: { $0.key < $1.key })?.value else { return false }
+            guard let oldest = holders.min(by: { $0.key < $1.key })?.value else { return false }
             end(oldest)
-            // The library detects the end of its connection and frees the response.
+            // The library, or the loop, detects the end of the connection and frees the response.
             shutdown(oldest.record.descriptor, Int32(SHUT_RDWR))
         }
-        exchange.heldResponse = held
-        exchanges[exchange.id] = exchange
+        count += 1
+        held.number = count
+        holder.heldResponse = held
+        holders[count] = holder
         return true
     }
 
     /// A request is over, or its response is cut off.
-    mutating func end(_ exchange: Exchange) {
-        guard let held = exchange.heldResponse else { return }
-        exchange.heldResponse = nil
-        exchanges[exchange.id] = nil
+    mutating func end(_ holder: any LargeResponseHolder) {
+        guard let held = holder.heldResponse else { return }
+        holder.heldResponse = nil
+        holders[held.number] = nil
         ledger.release(held)
     }
 }
+
+/// A request whose response may be large.
+protocol LargeResponseHolder: AnyObject {
+    /// The connection.
+    var record: ConnectionRecord { get }
+    /// The memory of the response, if that is large, until it is sent.
+    var heldResponse: HeldResponse? { get set }
+}
+
+extension Exchange: LargeResponseHolder {}
+
+extension PollingConnection: LargeResponseHolder {}
 
 /// The memory of the body of a large response until it is sent.
 struct HeldResponse: Sendable {
@@ -44,6 +61,8 @@ struct HeldResponse: Sendable {
     let size: Int
     /// The shared bytes, which count once for all responses with them; nil if the bytes are those of one response.
     let shared: ObjectIdentifier?
+    /// The number of the response on its loop.
+    var number: UInt64 = 0
 
     /// The memory of a body; nil if it is small or not sent.
     init?(_ body: HTTPResponse.Body) {

@@ -5,12 +5,20 @@ enum StreamHeadEncoder {
     /// Status line and header lines, with the empty line behind them. Lines that are not allowed are omitted.
     static func encode(_ head: HTTPStreamHead, isChunked: Bool, date: String) -> [UInt8] {
         let status = HTTPResponse(status: head.status).sendableStatus
-        let phrase = MHD_get_reason_phrase_for(status).map { String(cString: $0) } ?? "Unknown"
-        var text = "HTTP/1.1 \(status) \(phrase)\r\nDate: \(date)\r\nConnection: close\r\n"
+        var text = StatusLine.text(status, date: date) + "Connection: close\r\n"
         if isChunked { text += "Transfer-Encoding: chunked\r\n" }
         for line in head.headers.lines where line.isSendable && !line.isNamed("Connection") {
             text += "\(line.name): \(line.value)\r\n"
         }
         return Array((text + "\r\n").utf8)
+    }
+}
+
+/// The first lines of a response that the loop writes.
+enum StatusLine {
+    /// The status line, and the line with the date.
+    static func text(_ status: UInt32, date: String) -> String {
+        let phrase = MHD_get_reason_phrase_for(status).map { String(cString: $0) } ?? "Unknown"
+        return "HTTP/1.1 \(status) \(phrase)\r\nDate: \(date)\r\n"
     }
 }

@@ -88,6 +88,13 @@ final class StreamOutput {
         }
     }
 
+    /// Discards input before the socket is closed: on a close with unread input the kernel would discard the last bytes
+    /// written.
+    func discardInput(of descriptor: Int32) {
+        var rounds = 0
+        while rounds < 16, let count = receive(from: descriptor), count > 0 { rounds += 1 }
+    }
+
     private func receive(from descriptor: Int32) -> Int? {
         let count = recv(descriptor, scratch.baseAddress, scratch.count, Int32(MSG_DONTWAIT))
         if count > 0 { return count }

@@ -35,15 +35,16 @@ final class StreamWriter {
 
     /// Starts watching for the client; false if the system refuses.
     func begin(_ poller: Poller) -> Bool {
-        // The library changes these for its own responses on the same connection.
-        set(TCP_CORK, 0)
-        set(TCP_NODELAY, 1)
+        Self.sendAtOnce(connection.descriptor)
         return poller.add(connection.descriptor, token: stream.id.rawValue, interest)
     }
 
-    private func set(_ option: Int32, _ value: Int32) {
-        var value = value
-        setsockopt(connection.descriptor, Int32(IPPROTO_TCP), option, &value, socklen_t(MemoryLayout<Int32>.size))
+    /// Sets the options that the library changes for its own responses on the same connection.
+    static func sendAtOnce(_ descriptor: Int32) {
+        for (option, value) in [(TCP_CORK, 0), (TCP_NODELAY, 1)] as [(Int32, Int32)] {
+            var value = value
+            setsockopt(descriptor, Int32(IPPROTO_TCP), option, &value, socklen_t(MemoryLayout<Int32>.size))
+        }
     }
 
     /// Sends the due bytes of the content.
@@ -103,9 +104,8 @@ final class StreamWriter {
             _ = output.write([piece], to: connection.sink)
         }
         rest = []
-        // On a close with unread input the kernel would discard the last bytes written. Encrypted input is not decrypted.
-        var rounds = 0
-        while rounds < 16, let count = output.drain(.socket(connection.descriptor)), count > 0 { rounds += 1 }
+        // Encrypted input is not decrypted.
+        output.discardInput(of: connection.descriptor)
         connection.close()
     }
 
@@ -134,7 +134,8 @@ final class StreamWriter {
     /// A request for new keys is not read while a record is kept in the session, which would then send it twice.
     private var readsInput: Bool { inputCount < Self.inputLimit && blockedSince == nil }
 
-    private static func rest(of pieces: ArraySlice<StreamPiece>, after count: Int) -> [StreamPiece] {
+    /// The pieces behind this many bytes.
+    static func rest(of pieces: ArraySlice<StreamPiece>, after count: Int) -> [StreamPiece] {
         var left = count
         var rest = pieces
         while let first = rest.first, first.bytes.count <= left {

@@ -165,7 +165,7 @@ final class SimulatedGateway: @unchecked Sendable {
             switch parts.host.handle(request, responder) {
             case .respond(let response): reply(.response(response), done)
             case .stream(_, let stream): open(stream, done)
-            case .wait: responder.expectAnswer()
+            case .wait: _ = responder.expectAnswer()
             }
         }
         return { [simulator, number] in simulator.schedule(as: number) { responder.abandon() } }

@@ -108,7 +108,8 @@ struct ValuesResource: Sendable {
                 }
             }
         }
-        let present: @Sendable () -> Response = { polled(resource, call, wait, find) }
+        let polled: @Sendable (Call) -> Response = { self.polled(resource, $0, wait, find) }
+        let present: @Sendable () -> Response = { polled(call) }
         let changed: @Sendable () -> Response? = {
             let response = present()
             return response.status == 304 ? nil : response
@@ -136,7 +137,8 @@ struct ValuesResource: Sendable {
                 let isKnown = status.version == known && resource.isStale == wasStale && !resource.isDeleted
                 return isKnown ? nil : changed()
             },
-            timedOut: present
+            timedOut: present,
+            sharing: SharedDecision.Rules(response: polled) { (try? services.subscription($0)) != nil }
         )
     }
 

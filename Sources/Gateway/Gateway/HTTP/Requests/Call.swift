@@ -37,6 +37,8 @@ package struct Call: Sendable {
     package var respond: PendingResponse.Send
     /// Reports that the client left before the response to a long poll.
     package var onAbandonment: Abandonment
+    /// Offers to equal long polls to wait together with this one; nil: the response does not wait, or is not sent from here.
+    var share: (@Sendable (SharedDecision) -> Void)?
 
     /// A call that is not routed yet.
     package init(record: CallRecord, respond: @escaping PendingResponse.Send = { _ in }) {

@@ -64,6 +64,8 @@ package final class PendingResponse: Sendable {
 final class WaitingRequests: Sendable {
     /// The most requests of one caller that wait at a time.
     static let limit = 1_000
+    /// The refusal of a further one.
+    static let refusal = Problem(.overQuota, detail: "The maximum of \(limit) waiting requests is reached.")
 
     struct Request {
         let caller: Caller
@@ -76,6 +78,11 @@ final class WaitingRequests: Sendable {
         var all: [UInt64: Request] = [:]
         var counts: [String: Int] = [:]
         var next: UInt64 = 0
+
+        mutating func uncount(_ name: String) {
+            let left = counts[name, default: 1] - 1
+            counts[name] = left > 0 ? left : nil
+        }
     }
 
     let requests = RankedMutex(Requests())
@@ -102,9 +109,30 @@ final class WaitingRequests: Sendable {
     func remove(_ number: UInt64) {
         requests.withLock { requests in
             guard let name = requests.all.removeValue(forKey: number)?.counted else { return }
-            let left = requests.counts[name, default: 1] - 1
-            requests.counts[name] = left > 0 ? left : nil
+            requests.uncount(name)
         }
+    }
+
+    /// Counts a request that waits with an equal one, which ends both; false if as many requests as the limit count.
+    func count(_ name: String?) -> Bool {
+        guard let name else { return true }
+        return requests.withLock { requests in
+            let present = requests.counts[name, default: 0]
+            if present < Self.limit { requests.counts[name] = present + 1 }
+            return present < Self.limit
+        }
+    }
+
+    /// Removes a request that `count` has counted.
+    func uncount(_ name: String?) {
+        if let name { requests.withLock { $0.uncount(name) } }
+    }
+
+    /// The name under which a request counts. Callers are distinguished by their credentials or else by their network.
+    /// Without credentials, requests from loopback do not count: behind a local proxy they come from different callers.
+    static func name(of call: Call) -> String? {
+        let host = call.request.peer.host
+        return call.caller.identity ?? (ListeningAddress.isLoopback(host) ? nil : IPNetwork.subscriber(of: host))
     }
 
     /// Ends the requests of some callers.
@@ -117,17 +145,12 @@ final class WaitingRequests: Sendable {
 extension Services {
     /// Counts a request as waiting, and returns its number for `WaitingRequests.remove`.
     ///
-    /// Callers are distinguished by their credentials or else by their network. Without credentials, requests from
-    /// loopback are not limited: behind a local proxy they come from different callers.
-    ///
     /// - Parameter end: Ends the wait if the caller loses its rights.
     /// - Throws: A 429 problem if too many requests of the caller wait.
     func count(_ call: Call, end: @escaping @Sendable () -> Void) throws(Problem) -> UInt64 {
-        var counted = call.caller.identity
-        let host = call.request.peer.host
-        if counted == nil, !ListeningAddress.isLoopback(host) { counted = IPNetwork.subscriber(of: host) }
-        guard let number = waiting.add(of: call.caller, counted: counted, end: end) else {
-            throw Problem(.overQuota, detail: "The maximum of \(WaitingRequests.limit) waiting requests is reached.")
+        let name = WaitingRequests.name(of: call)
+        guard let number = waiting.add(of: call.caller, counted: name, end: end) else {
+            throw WaitingRequests.refusal
         }
         return number
     }
@@ -162,24 +185,30 @@ extension Services {
     ///   - present: The present state.
     ///   - decide: The response for a state; nil while it is undecided.
     ///   - timedOut: The response after the longest wait.
+    ///   - sharing: The rules for equal requests that join the wait; nil: each waits alone.
     func wait<State>(
         _ call: Call,
         upTo seconds: Int,
         on watchers: Watchers<State>,
-        present: () -> State,
+        present: @escaping @Sendable () -> State,
         decide: @escaping @Sendable (State) -> Response?,
-        timedOut: @escaping @Sendable () -> Response
+        timedOut: @escaping @Sendable () -> Response,
+        sharing rules: SharedDecision.Rules? = nil
     ) throws(Problem) -> OperationResult {
         if let response = decide(present()) { return .response(response) }
         if seconds <= 0 { return .response(timedOut()) }
         let pending = try pendingResponse(call)
         pending.complete(after: .seconds(seconds), by: timers, timedOut)
-        let handle = watchers.add(present: present) { state in
-            guard let response = decide(state) else { return false }
-            pending.complete { response }
-            return true
+        let watch: SharedDecision.Watch = { complete in
+            let handle = watchers.add(present: present) { state in
+                guard let response = decide(state) else { return false }
+                complete(response)
+                return true
+            }
+            return { if let handle { watchers.cancel(handle) } }
         }
-        if let handle { pending.onCompletion { watchers.cancel(handle) } }
+        pending.onCompletion(watch { response in pending.complete { response } })
+        if let rules { call.share?(SharedDecision(longestWait: .seconds(seconds), rules: rules, watch: watch)) }
         return .deferred
     }
 }

@@ -1,0 +1,83 @@
+internal import Glibc
+internal import Primitives
+internal import Testing
+
+@testable internal import MicroHTTPD
+
+@Suite struct RequestTimesTests {
+    /// The times of the connections of a server that does not run.
+    private final class Fixture {
+        let times: RequestTimes
+        private let driver: LoopDriver
+        private let server: HTTPServer
+        /// The slots whose deadlines have passed.
+        private(set) var due: [Int] = []
+
+        init() throws {
+            var configuration = DaemonConfiguration()
+            (configuration.idleTimeout, configuration.requestTimeout) = (.seconds(10), .seconds(20))
+            times = RequestTimes(configuration: configuration, now: .zero)
+            driver = try LoopDriver(
+                loop: StreamLoop(),
+                configuration: configuration,
+                handler: TestHandler(),
+                ledger: ConnectionLedger(
+                    limit: 10,
+                    reserve: 1,
+                    limitPerAddress: 0,
+                    group: { $0 },
+                    bodyBudget: 0
+                ),
+                listener: .open(configuration)
+            ) { TestFeed($0) }
+            server = try HTTPServer(driver: driver, token: 1, certificate: nil)
+        }
+
+        deinit {
+            server.stop()
+            driver.abandon()
+        }
+
+        /// A connection of the loop.
+        func add(_ act: @escaping (ConnectionRecord) -> Void = { _ in }) -> ConnectionRecord {
+            let peer = PeerAddress(host: "127.0.0.1", port: 1)
+            let record = times.add(ConnectionPlace(peer: peer, descriptor: -1, isReserved: false), of: server)
+            record.onDeadline = { [unowned self, unowned record] in
+                due.append(record.slot)
+                act(record)
+            }
+            return record
+        }
+    }
+
+    @Test func anIdleConnectionOfTheLoopIsLateAfterTheIdleTimeout() throws {
+        let fixture = try Fixture()
+        let record = fixture.add()
+        fixture.times.requestEnded(record)
+        fixture.times.advance(to: .zero + .milliseconds(9900))
+        #expect(fixture.due.isEmpty)
+        fixture.times.advance(to: .zero + .milliseconds(10_100))
+        #expect(fixture.due == [record.slot])
+    }
+
+    @Test func aConnectionThatGetsTheSlotOfALateOneIsNotLate() throws {
+        let fixture = try Fixture()
+        var records: [ConnectionRecord] = []
+        var isDone = false
+        for _ in 0..<2 {
+            records.append(
+                fixture.add { _ in
+                    guard !isDone else { return }
+                    isDone = true
+                    // The first action ends both connections, and new ones get their slots.
+                    records.forEach { fixture.times.remove($0) }
+                    records = [fixture.add(), fixture.add()]
+                }
+            )
+        }
+        let slots = Set(records.map(\.slot))
+        fixture.times.advance(to: .zero + .seconds(21))
+        #expect(fixture.due.count == 1)
+        #expect(Set(records.map(\.slot)) == slots)
+    }
+}
