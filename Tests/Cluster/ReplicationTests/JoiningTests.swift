@@ -104,10 +104,11 @@ struct JoiningTests {
         #expect(cluster.nodes.allSatisfy { $0.machine.ledger?.epoch != epoch })
     }
 
-    /// Another member reports a resource late in a new epoch.
-    @Test
-    func memberThatJoinsAYoungEpochKnowsThatResourcesMayBeMissing() throws {
-        let cluster = cluster(seed: 6, loss: 0)
+    /// The engine loses frames. The second member begins an epoch, while the frame with the report of the first member, which
+    /// has the resource "r", is lost.
+    private func beginEpochThatLacksAReport(
+        _ cluster: SimulatedCluster
+    ) -> (silent: SimulatedNode, other: SimulatedNode) {
         let (first, other) = (cluster.nodes[0], cluster.nodes[1])
         first.make("r")
         cluster.run(.seconds(1))
@@ -118,6 +119,14 @@ struct JoiningTests {
         for _ in 0..<100 where other.machine.ledger?.epoch ?? epoch == epoch || !other.machine.isMember {
             cluster.run(.milliseconds(10))
         }
+        return (first, other)
+    }
+
+    /// Another member reports a resource late in a new epoch.
+    @Test
+    func memberThatJoinsAYoungEpochKnowsThatResourcesMayBeMissing() throws {
+        let cluster = cluster(seed: 6, loss: 0)
+        let first = beginEpochThatLacksAReport(cluster).silent
         let late = cluster.start()
         var wasLoaded = false
         for _ in 0..<90 {
@@ -138,16 +147,7 @@ struct JoiningTests {
     @Test
     func membersWaitForTheReportOfAMemberThatTheyHear() {
         let cluster = cluster(seed: 6, loss: 0)
-        let (first, other) = (cluster.nodes[0], cluster.nodes[1])
-        first.make("r")
-        cluster.run(.seconds(1))
-        let epoch = other.machine.ledger?.epoch
-        cluster.rollBack(by: 3)
-        first.losesAppends = true
-        cluster.disconnect(other)
-        for _ in 0..<100 where other.machine.ledger?.epoch ?? epoch == epoch || !other.machine.isMember {
-            cluster.run(.milliseconds(10))
-        }
+        let (first, other) = beginEpochThatLacksAReport(cluster)
         cluster.run(.seconds(3))
         let early = other.machine.isComplete(at: cluster.now)
         #expect(!early)

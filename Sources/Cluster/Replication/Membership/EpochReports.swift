@@ -1,12 +1,12 @@
 internal import Primitives
 
-/// Which processes have reported their resources in an epoch: this one, and the others by their heartbeats.
+/// Which processes have reported their resources in an epoch: this process, and others according to their heartbeats.
 struct EpochReports: Sendable {
     /// The longest wait for the reports, as a multiple of the time that members have for them.
     static let patience = 4
 
     private var heard: [UInt64: (heartbeat: Heartbeat, time: Moment)] = [:]
-    /// The number of the last record that this member reports after its join; nil: it has not joined.
+    /// The number of the last record that this member reports after its join; nil before the join.
     private var end: UInt64?
     /// Whether the log has the report of this member.
     private(set) var hasOwn = false

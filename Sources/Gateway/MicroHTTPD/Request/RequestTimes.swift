@@ -8,7 +8,7 @@ final class RequestTimes {
     private let requestTimeout: Int64
     /// The time between the requests of a connection.
     private let idleTimeout: Int64
-    /// The time between the requests of a connection that the library has, which closes idle ones itself.
+    /// The time between the requests of a connection that the library has. The library itself closes idle connections.
     private let pauseTimeout: Int64
     /// The time within which a connection beyond the limit has to send its request.
     private static let reservedRequestTimeout = Duration.seconds(5).clampedNanoseconds

@@ -27,7 +27,7 @@ package enum SharedWaitEntry {
 
 /// A request that has joined a shared wait. The methods are called on the thread of one loop; one of them, and once.
 package protocol JoinedRequest: AnyObject, Sendable {
-    /// The header lines of its response that differ from those of other requests. Read before `answered`.
+    /// The header lines that only the response to this request has. Read before `answered`.
     var fields: HTTPFields { get }
 
     /// The shared response, with the lines of this request, is being sent.
@@ -62,11 +62,10 @@ struct EncodedResponse {
 
     /// - Parameter closing: Adds `Connection: close`.
     init(_ response: HTTPResponse, date: String, closing: Bool) {
-        let fields = response.headers.lines.filter { $0.isSendable && !$0.isNamed("Connection") }
         let isClosing = closing || response.headers["Connection"]?.equalsIgnoringASCIICase("close") == true
         var end = isClosing ? "Connection: close\r\n" : ""
         if response.status != 204 { end += "Content-Length: \(response.body.count)\r\n" }
-        let head = StatusLine.text(response.sendableStatus, date: date) + HTTPFields(fields).text
+        let head = StatusLine.text(response.sendableStatus, date: date) + response.headers.sendableText
         closesConnection = isClosing
         let hasBody = response.status != 204 && response.status != 304
         let bytes: SharedBytes? =
@@ -89,4 +88,7 @@ extension StreamPiece {
 extension HTTPFields {
     /// The lines as they are sent.
     var text: String { lines.reduce(into: "") { $0 += "\($1.name): \($1.value)\r\n" } }
+
+    /// The lines that are allowed, without `Connection`, which the server decides.
+    var sendableText: String { HTTPFields(lines.filter { $0.isSendable && !$0.isNamed("Connection") }).text }
 }

@@ -7,10 +7,7 @@ enum StreamHeadEncoder {
         let status = HTTPResponse(status: head.status).sendableStatus
         var text = StatusLine.text(status, date: date) + "Connection: close\r\n"
         if isChunked { text += "Transfer-Encoding: chunked\r\n" }
-        for line in head.headers.lines where line.isSendable && !line.isNamed("Connection") {
-            text += "\(line.name): \(line.value)\r\n"
-        }
-        return Array((text + "\r\n").utf8)
+        return Array((text + head.headers.sendableText + "\r\n").utf8)
     }
 }
 

@@ -79,6 +79,14 @@ final class WaitingRequests: Sendable {
         var counts: [String: Int] = [:]
         var next: UInt64 = 0
 
+        /// False, without counting, if as many requests as the limit count under the name. Requests without a name do not count.
+        mutating func count(_ name: String?) -> Bool {
+            guard let name else { return true }
+            let present = counts[name, default: 0]
+            if present < limit { counts[name] = present + 1 }
+            return present < limit
+        }
+
         mutating func uncount(_ name: String) {
             let left = counts[name, default: 1] - 1
             counts[name] = left > 0 ? left : nil
@@ -94,11 +102,7 @@ final class WaitingRequests: Sendable {
     /// requests as the limit count under the same name.
     func add(of caller: Caller, counted name: String?, end: @escaping @Sendable () -> Void) -> UInt64? {
         requests.withLock { requests in
-            if let name {
-                let present = requests.counts[name, default: 0]
-                if present >= Self.limit { return nil }
-                requests.counts[name] = present + 1
-            }
+            guard requests.count(name) else { return nil }
             requests.next += 1
             requests.all[requests.next] = Request(caller: caller, counted: name, end: end)
             return requests.next
@@ -113,14 +117,9 @@ final class WaitingRequests: Sendable {
         }
     }
 
-    /// Counts a request that waits with an equal one, which ends both; false if as many requests as the limit count.
+    /// Counts a request that waits together with an equal request; false if as many requests as the limit count.
     func count(_ name: String?) -> Bool {
-        guard let name else { return true }
-        return requests.withLock { requests in
-            let present = requests.counts[name, default: 0]
-            if present < Self.limit { requests.counts[name] = present + 1 }
-            return present < Self.limit
-        }
+        requests.withLock { $0.count(name) }
     }
 
     /// Removes a request that `count` has counted.
