@@ -161,6 +161,27 @@ MUTANTS = [
         ),
     ),
     (
+        "all-reports", "members of a new epoch wait for the report of every process that is heard",
+        (
+            MEMBERS + "EpochReports.swift", "heardAt <= time\n",
+            'heardAt <= time || isMutant("all-reports")\n',
+        ),
+    ),
+    (
+        "membership", "a member that enters again removes its former membership",
+        (
+            MEMBER + "+Loading.swift", "if !isLeaving { writer.control += former",
+            'if !isLeaving, !isMutant("membership") { writer.control += former',
+        ),
+    ),
+    (
+        "hand-over", "a member keeps its stream until the member that opened it has read the opening",
+        (
+            MEMBER + "+Log.swift", "handedOver[id] = HandOver(",
+            'if isMutant("hand-over") { return [.releaseStream(id)] }\n        handedOver[id] = HandOver(',
+        ),
+    ),
+    (
         "missing", "a frame that the engine does not have is replaced by the state of another member",
         (
             MEMBER + "+Connection.swift", "generation.last > reader.position } ?? false",
@@ -201,6 +222,10 @@ MUTANTS = [
     (
         "past", "a frame that was written on another past begins an epoch",
         (LOG + "LogReader.swift", "own != frame.digest", 'own != frame.digest, !isMutant("past")'),
+    ),
+    (
+        "quiet", "a member that writes nothing states the digest of what it has read",
+        (MEMBER + "+Time.swift", "if digest != own {", 'if digest != own, !isMutant("quiet") {'),
     ),
     (
         "checksum", "a frame that the engine has changed begins an epoch",

@@ -167,6 +167,38 @@ struct DivergenceTests {
         #expect(cluster.problems.isEmpty)
     }
 
+    /// The new owner reads other bytes at the position of its opening: that it has read the position is no proof.
+    @Test(arguments: [EngineLie.otherFrame, .emptyFrame])
+    func streamOpenedByAMemberThatReadsAnotherFrameBeforeAnEpochIsKept(lie: EngineLie) {
+        let cluster = SimulatedCluster(nodes: 3, seed: 1, loss: 0)
+        cluster.run(.seconds(4))
+        cluster.nodes[0].prepare("p")
+        cluster.run(.seconds(1))
+        cluster.lie(lie, to: [1])
+        cluster.nodes[1].open("p")
+        cluster.run(.milliseconds(700))
+        cluster.stopEngine()
+        cluster.empty()
+        cluster.startEngine()
+        cluster.run(.seconds(10))
+        cluster.checkStreams(["p"])
+        #expect(cluster.problems.isEmpty)
+    }
+
+    /// Nobody writes a frame afterwards: the heartbeats have the digests.
+    @Test(arguments: [EngineLie.otherFrame, .emptyFrame])
+    func quietMembersNoticeThatTheyHaveReadAnotherFrame(lie: EngineLie) {
+        let cluster = SimulatedCluster(nodes: 3, seed: 1, loss: 0)
+        cluster.run(.seconds(4))
+        cluster.lie(lie, to: [1])
+        cluster.nodes[0].make("p")
+        cluster.run(.seconds(10))
+        #expect(cluster.divergences.contains { $0.member != nil })
+        cluster.checkSettled(topics: [])
+        cluster.checkResources(["p"])
+        #expect(cluster.problems.isEmpty)
+    }
+
     /// Appended again after a long time, they are ignored.
     @Test(arguments: 0..<3 as Range<UInt64>)
     func repeatedFramesHaveNoEffect(seed: UInt64) {

@@ -16,7 +16,14 @@ extension MemberMachine {
         monitor.heard(heartbeat.member, at: now)
         if phase == .following, heartbeat.epoch == ledger?.epoch {
             reader.reaches(heartbeat.position)
-            other += read(heartbeat.position, by: heartbeat.member)
+            // The digest of a position that this member has not read yet says nothing.
+            if let digest = heartbeat.digest, let own = digests[heartbeat.position]?.value {
+                let (position, member) = (heartbeat.position, heartbeat.member)
+                if digest != own {
+                    return other + diverged(LogDivergence(position: position, own: own, other: digest, member: member))
+                }
+                other += read(position, by: member)
+            }
         }
         if isElsewhere(heartbeat, at: now) { return other + [inspectLog()] }
         return other + noteConfiguration(heartbeat.configuration, of: heartbeat.member) + fetchIfBehind(at: now)
@@ -44,19 +51,19 @@ extension MemberMachine {
         let isFollowing = isFollowing
         // Until the log has its report, a member states the beginning of the epoch.
         let position = reports.hasOwn ? reader.position : ledger?.epochPosition ?? 0
-        return [
-            .broadcast(
-                Heartbeat(
-                    process: process,
-                    member: isFollowing ? member : 0,
-                    epoch: ledger?.epoch ?? 0,
-                    position: isFollowing ? position : 0,
-                    sentAt: now,
-                    configuration: configuration,
-                    formats: formats
-                )
-            )
-        ]
+        var heartbeat = Heartbeat(
+            process: process,
+            member: 0,
+            epoch: ledger?.epoch ?? 0,
+            position: 0,
+            sentAt: now,
+            configuration: configuration,
+            formats: formats
+        )
+        if isFollowing {
+            (heartbeat.member, heartbeat.position, heartbeat.digest) = (member, position, digests[position]?.value)
+        }
+        return [.broadcast(heartbeat)]
     }
 
     // MARK: - Time

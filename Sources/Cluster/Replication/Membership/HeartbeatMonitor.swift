@@ -3,7 +3,9 @@ package import Primitives
 /// The message that a member sends periodically to all members, itself included.
 package struct Heartbeat: Sendable, Equatable {
     /// The format of these fields, which later formats do not change.
-    private static let format: UInt8 = 2
+    private static let format: UInt8 = 3
+    /// The oldest format that is read, which has no digest.
+    private static let oldest: UInt8 = 2
 
     /// The process; it stays the same when the member joins again.
     package var process: UInt64
@@ -21,24 +23,27 @@ package struct Heartbeat: Sendable, Equatable {
     package var formats = Formats.supported
     /// The requests of rate-limited names since the last heartbeat.
     package var rates: [RateUse] = []
+    /// The digest of the log up to the position; nil if the sender does not have it any more, or wrote format 2.
+    package var digest: UInt64?
 }
 
 extension Heartbeat {
     /// The bytes that are sent.
     package var bytes: [UInt8] {
-        [Self.format] + Wire<Heartbeat>.heartbeat.bytes(self)
+        [Self.format] + Wire<Heartbeat>.heartbeat.bytes(self) + Wire.digest.bytes(digest)
     }
 
     /// Parses a heartbeat; nil for other bytes.
     package init?(_ bytes: [UInt8]) {
         // Later formats have more fields.
         var reader = ByteReader(bytes.dropFirst())
-        guard let format = bytes.first, format >= Self.format,
-            let heartbeat = try? Wire<Heartbeat>.heartbeat.read(&reader)
-        else {
+        guard let format = bytes.first, format >= Self.oldest else { return nil }
+        do throws(CodingError) {
+            self = try Wire.heartbeat.read(&reader)
+            if format >= Self.format { digest = try Wire.digest.read(&reader) }
+        } catch {
             return nil
         }
-        self = heartbeat
     }
 }
 
@@ -56,6 +61,10 @@ extension Wire<Heartbeat> {
             Field(\.rates, .list(.rate)),
         ]
     )
+}
+
+extension Wire<UInt64?> {
+    fileprivate static let digest = Wire.optional(.fixed64)
 }
 
 extension Wire<Moment> {
