@@ -369,7 +369,7 @@ MUTANTS = [
         "confirmed", "a response waits until the log has the change",
         (
             REPORTS, "let request = MemberReports.Unconfirmed(",
-            'if isMutant("confirmed") { return .written }\n            let request = MemberReports.Unconfirmed(',
+            'if isMutant("confirmed") { return (.written, isFirst) }\n            let request = MemberReports.Unconfirmed(',
         ),
     ),
     (
