@@ -62,6 +62,8 @@ final class SimulatedUpstream {
 struct SimulatedClient {
     let id: String
     let session: SimulatedUpstream.Session
+    /// Whether the node reads the session. It continues an adopted one once it owns its sessions for certain.
+    var isReading = true
     /// The number of notifications that were read.
     var cursor = 0
     /// The shared subscriptions by number.
@@ -115,8 +117,12 @@ extension SimulatedNode {
             for topic in inherited.topics { carry(topic.id, topic.key, term: topic.term) }
             return
         }
-        session.reader = number
-        var client = SimulatedClient(id: inherited.client, session: session, cursor: Int(inherited.session.processed))
+        var client = SimulatedClient(
+            id: inherited.client,
+            session: session,
+            isReading: false,
+            cursor: Int(inherited.session.processed)
+        )
         for topic in inherited.topics {
             client.topics[Int(topic.number)] = topic.id
             carried[topic.id] = Self.layout(of: topic.id)
@@ -136,13 +142,37 @@ extension SimulatedNode {
     /// Reads the notifications of the sessions. A session that another node reads was adopted.
     func readSessions() {
         for (group, client) in clients.sorted(by: { $0.key < $1.key }) {
-            guard client.session.reader == number, upstream.sessions[client.session.name] != nil else {
-                if machine.ownsSessions(at: now()) { problems.append("node \(number) shares \(client.session.name)") }
-                clients[group] = nil
-                continue
+            let isOwner = machine.ownsSessions(at: now())
+            if !client.isReading {
+                guard isOwner else { continue }
+                client.session.reader = number
+                clients[group]?.isReading = true
             }
-            read(client, group)
+            if client.session.reader != number {
+                if isOwner { problems.append("node \(number) shares \(client.session.name)") }
+                clients[group] = nil
+            } else if upstream.sessions[client.session.name] != nil {
+                read(client, group)
+            } else if isOwner {
+                clients[group] = replaceSession(of: client)
+            }
         }
+    }
+
+    /// The server has ended the session, which nobody has read for a long time: the client opens another one.
+    private func replaceSession(of client: SimulatedClient) -> SimulatedClient {
+        let session = upstream.open(by: number)
+        outbox.offer(OfferedUpstreamSession(content: Array(session.name.utf8), processed: 0), of: client.id)
+        for (number, id) in client.topics.sorted(by: { $0.key < $1.key }) {
+            report(.unsubscribed(isFinal: false), of: id)
+            session.subscribe(number)
+        }
+        return SimulatedClient(
+            id: client.id,
+            session: session,
+            topics: client.topics,
+            lastNumber: client.lastNumber
+        )
     }
 
     private func read(_ client: SimulatedClient, _ group: UInt64) {
