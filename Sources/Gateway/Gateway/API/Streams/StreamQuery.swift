@@ -105,12 +105,19 @@ package enum StreamQuery {
     private static func object(_ query: Query, _ refusals: Refusals) -> JSONObject {
         var object = JSONObject()
         for (list, single) in [("items", "item"), ("fields", "field"), ("commandSecondLevelFields", "")] {
-            let split = query.values(list).flatMap {
-                $0.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            var given: [(name: String, parameter: String)] = []
+            for pair in query.pairs {
+                switch pair.name {
+                case list:
+                    let names = pair.value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+                    given += names.map { (String(Substring($0)), list) }
+                case single: given.append((pair.value, single))
+                default: break
+                }
             }
-            let names = split.map { JSONValue.string(String(Substring($0))) } + query.values(single).map { .string($0) }
-            if query.has(list) || query.has(single) { object[list] = .array(names) }
-            if query.has(single) { refusals.singles[list] = (single, split.count) }
+            if given.isEmpty { continue }
+            object[list] = .array(given.map { .string($0.name) })
+            refusals.parameters[list] = given.map(\.parameter)
         }
         let texts = join.filter { !["items", "item", "fields", "field", "commandSecondLevelFields"].contains($0) }
         for name in texts {

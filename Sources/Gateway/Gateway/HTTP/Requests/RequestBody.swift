@@ -77,8 +77,8 @@ final class Refusals {
     let origin: Origin
     /// The errors so far.
     private(set) var entries: [ProblemEntry] = []
-    /// The parameters that give single names of a list, by the list, and the place of their first name in the list.
-    var singles: [String: (parameter: String, first: Int)] = [:]
+    /// The parameters of a query that give the names of a list, by the list, in the order of the names.
+    var parameters: [String: [String]] = [:]
 
     /// No errors.
     init(_ origin: Origin = .body) { self.origin = origin }
@@ -99,10 +99,9 @@ final class Refusals {
     }
 
     private func parameter(of path: [String]) -> String {
-        let name = path.first ?? ""
-        guard let single = singles[name] else { return name }
-        let index = path.dropFirst().first.flatMap { Int($0) } ?? 0
-        return index < single.first ? name : single.parameter
+        let (name, index) = (path.first ?? "", path.dropFirst().first.flatMap { Int($0) } ?? 0)
+        guard let names = parameters[name], names.indices.contains(index) else { return name }
+        return names[index]
     }
 
     /// Throws the collected errors, if there are any.

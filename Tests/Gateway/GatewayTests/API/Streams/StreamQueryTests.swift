@@ -24,6 +24,22 @@ import Testing
         #expect(properties.fields == .list(["x", "y"]))
     }
 
+    @Test func namesAreInTheOrderOfTheQuery() throws {
+        let properties = SubscriptionProperties(
+            mode: .merge,
+            items: .list(["a", "b", "c", "d"]),
+            fields: .list(["x", "y", "z"])
+        )
+        let query = "upstream=d&item=a&items=b,c&field=x&item=d&fields=y&field=z"
+        #expect(try sources(query) == [.join(upstream: "d", properties)])
+    }
+
+    @Test(arguments: [("item=a&items=b,", "items"), ("items=a,b&item=&item=c", "item"), ("item=&items=a", "item")])
+    func refusalsNameTheParameterOfTheName(names: String, parameter: String) {
+        let problem = #expect(throws: Problem.self) { try sources("upstream=d&fields=x&\(names)") }
+        #expect(problem?.entries.map(\.location) == [.parameter(parameter)])
+    }
+
     @Test func upstreamAndModeHaveDefaults() throws {
         let properties = SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(["b"]))
         #expect(try sources("items=a&fields=b", upstreams: ["d"]) == [.join(upstream: "d", properties)])
