@@ -23,8 +23,15 @@ def architecture():
     return subprocess.run(["dpkg", "--print-architecture"], capture_output=True, text=True, check=True).stdout.strip()
 
 
-def license_of(package):
-    folder = ROOT / ".build/checkouts" / package
+def checkouts(binary):
+    """The sources of the Swift packages in a binary: in the scratch folder of the build that has made it, or else in .build."""
+    for folder in [*pathlib.Path(binary).resolve().parents, ROOT / ".build"]:
+        if (folder / "checkouts").is_dir():
+            return folder / "checkouts"
+    sys.exit("no checkouts of the Swift packages, which contain the licences")
+
+
+def license_of(folder):
     for file in sorted(folder.glob("LICENSE*")):
         content = file.read_text(errors="replace")
         for name, words in LICENSES:
@@ -33,13 +40,14 @@ def license_of(package):
     return []
 
 
-def swift_packages():
+def swift_packages(binary):
+    sources = checkouts(binary)
     for pin in json.loads((ROOT / "Package.resolved").read_text())["pins"]:
         version = pin["state"].get("version")
         place = re.sub(r"^https://|\.git$", "", pin["location"])
         purl = f"pkg:swift/{place}@{version}"
         component = {"type": "library", "bom-ref": purl, "name": pin["identity"], "version": version, "purl": purl}
-        if found := license_of(place.split("/")[-1]):
+        if found := license_of(sources / place.split("/")[-1]):
             component["licenses"] = found
         yield component
 
@@ -73,7 +81,7 @@ def debian_packages(binary):
 
 def document(version, binary, epoch):
     """The document; the same input gives the same bytes."""
-    components = [*swift_packages(), *debian_packages(binary)]
+    components = [*swift_packages(binary), *debian_packages(binary)]
     purl = f"pkg:generic/lightstreamer-gateway@{version}"
     subject = {
         "type": "application", "bom-ref": purl, "name": "lightstreamer-gateway", "version": version, "purl": purl,

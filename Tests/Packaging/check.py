@@ -141,6 +141,18 @@ def the_bill_of_materials_is_complete(binary, folder):
     print(f"packaging: {len(components)} components in the bill of materials")
 
 
+def licences_are_those_of_the_build(binary, folder):
+    """Also if the build has another scratch folder."""
+    scratch = folder / "scratch"
+    (scratch / "checkouts/swift-nio").mkdir(parents=True)
+    (scratch / "checkouts/swift-nio/LICENSE.txt").write_text("Permission is hereby granted, free of charge, to any person")
+    (scratch / "release").mkdir()
+    copy = shutil.copy(binary, scratch / "release")
+    bill = json.loads(run("python3", ROOT / ".ci/packaging/sbom.py", version(), copy, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}))
+    found = {component["name"]: component.get("licenses") for component in bill["components"]}
+    expect(found["swift-nio"] == [{"license": {"id": "MIT"}}], f"the licence of another build: {found['swift-nio']}")
+
+
 # MARK: - Image
 
 
@@ -242,8 +254,8 @@ def the_configuration_of_the_chart_is_valid(binary, folder):
 
 CHECKS = [
     all_places_have_one_version, two_builds_are_equal, the_package_has_what_it_should, the_manual_page_has_all_commands,
-    bash_completes_commands, the_archive_has_one_folder, the_bill_of_materials_is_complete, the_files_of_the_image_run_alone,
-    the_chart_renders, the_chart_refuses_mistakes, the_configuration_of_the_chart_is_valid,
+    bash_completes_commands, the_archive_has_one_folder, the_bill_of_materials_is_complete, licences_are_those_of_the_build,
+    the_files_of_the_image_run_alone, the_chart_renders, the_chart_refuses_mistakes, the_configuration_of_the_chart_is_valid,
 ]
 
 
