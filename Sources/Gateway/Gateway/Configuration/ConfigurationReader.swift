@@ -35,12 +35,14 @@ package struct ConfigurationReader {
 
     /// Reads everything; throws all mistakes at once.
     package mutating func read() throws(ConfigurationError) -> GatewayConfiguration {
-        let reader = ConfigReader(providers: [
-            InMemoryProvider(name: "flags", values: values(flags)),
-            EnvironmentVariablesProvider(environmentVariables: environment),
-            InMemoryProvider(name: "file", values: values((file?.entries ?? []).map { ($0.key, $0.value ?? "") })),
-            InMemoryProvider(name: "defaults", values: values(defaults)),
-        ]).scoped(to: "gateway")
+        let flags = InMemoryProvider(name: "flags", values: values(self.flags))
+        let entries = (self.file?.entries ?? []).map { ($0.key, $0.value ?? "") }
+        let file = InMemoryProvider(name: "file", values: values(entries))
+        let defaults = InMemoryProvider(name: "defaults", values: values(self.defaults))
+        let variables = EnvironmentVariablesProvider(environmentVariables: environment)
+        let reader = ConfigReader(providers: [flags, variables, file, defaults]).scoped(to: "gateway")
+        // Names of variables are ASCII. The provider of variables traps on some other keys, such as a field `aÄ` in decomposed form.
+        let withoutVariables = ConfigReader(providers: [flags, file, defaults]).scoped(to: "gateway")
         var configuration = GatewayConfiguration()
         let upstreamNames = admitted(names(under: ["upstreams"], variable: Self.upstreamNames), under: "upstreams")
         let feedNames = admitted(names(under: ["feeds"], variable: Self.feedNames), under: "feeds")
@@ -57,7 +59,8 @@ package struct ConfigurationReader {
             let instances = isNamed ? chosen : [""]
             for name in instances {
                 let key = Self.key(of: setting, named: name)
-                guard let value = value(of: setting, key: key, from: reader) else { continue }
+                let source = key.utf8.allSatisfy { $0 < 0x80 } ? reader : withoutVariables
+                guard let value = value(of: setting, key: key, from: source) else { continue }
                 do throws(SettingError) {
                     try setting.apply(&configuration, name, value)
                 } catch {

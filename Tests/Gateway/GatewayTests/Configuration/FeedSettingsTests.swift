@@ -52,6 +52,13 @@ import Testing
         } throws: { "\($0)".contains(mistake) }
     }
 
+    /// A decomposed upper-case letter behind a lower-case one ended the process.
+    @Test(arguments: ["wertÄnderung", "wertA\u{308}"])
+    func fieldsHaveNamesOfAnyLetters(name: String) throws {
+        let feeds = try read(Self.upstream + "feeds:\n  f: { items: i, fields: { '\(name)': string } }\n").feeds
+        #expect(feeds.map(\.fieldNames) == [[name]])
+    }
+
     @Test func feedsOfTheSameItemsAgreeOnTheTypesOfTheirFields() {
         let text = """
             feeds:
