@@ -12,7 +12,7 @@ WAITS = "Sources/Cluster/GatewayCluster/Resources/LocalStreams.swift"
 RESOURCES = "Sources/Cluster/GatewayCluster/Resources/ClusterResources.swift"
 CALLS = "Sources/Cluster/GatewayCluster/Requests/MemberCalls.swift"
 REPORTS = "Sources/Cluster/GatewayCluster/Node/MemberReports.swift"
-HUB = "Sources/Gateway/EventHub/State/HubState+Streams.swift"
+HUB = "Sources/Gateway/EventHub/State/"
 
 # Name, the rule that is left out, and its changes: file, text, replacement.
 MUTANTS = [
@@ -344,16 +344,16 @@ MUTANTS = [
     ),
     (
         "epoch", "a stream of another epoch is not resumed",
-        (HUB, "let known = id.epoch == epoch &&", 'let known = (id.epoch == epoch || isMutant("epoch")) &&'),
+        (HUB + "TopicTable.swift", "guard id.epoch == epoch,", 'guard id.epoch == epoch || isMutant("epoch"),'),
     ),
     (
         "snapshot", "a stream is not resumed from inside a snapshot",
-        (HUB, "!isInsideSnapshot(id.sequence)\n", '(!isInsideSnapshot(id.sequence) || isMutant("snapshot"))\n'),
+        (HUB + "TopicTable.swift", "return !isInsideSnapshot\n", 'return !isInsideSnapshot || isMutant("snapshot")\n'),
     ),
     (
         "window", "a stream is resumed only if the window has its last event",
         (
-            HUB, "&& wanted.channel.log.position(after: id.sequence) != nil",
+            HUB + "WantedChannels.swift", "&& wanted.channel.log.position(after: id.sequence) != nil",
             '&& (wanted.channel.log.position(after: id.sequence) != nil || isMutant("window"))',
         ),
     ),

@@ -32,13 +32,13 @@ extension EventHub {
     /// The present state of a subscription; nil for an unknown one.
     package func snapshot(of subscription: SubscriptionID) -> SubscriptionSnapshot? {
         locked { state in
-            state.subscriptions[subscription].map { record in
+            state.topics.subscriptions[subscription].map { record in
                 SubscriptionSnapshot(
                     table: record.table,
                     isActive: record.isActive,
                     lastError: record.lastError,
                     client: record.client,
-                    status: record.client.flatMap { state.clients[$0]?.status }
+                    status: record.client.flatMap { state.topics.clients[$0]?.status }
                 )
             }
         }
@@ -47,12 +47,12 @@ extension EventHub {
     /// The version of the values of a subscription; nil for an unknown one.
     package func version(of subscription: SubscriptionID) -> ValuesVersion? {
         locked { state in
-            guard let index = state.subscriptions.index(forKey: subscription) else { return nil }
-            let client = state.subscriptions.values[index].client
+            guard let index = state.topics.subscriptions.index(forKey: subscription) else { return nil }
+            let client = state.topics.subscriptions.values[index].client
             return ValuesVersion(
-                table: state.subscriptions.values[index].table.version,
-                isActive: state.subscriptions.values[index].isActive,
-                status: client.flatMap { state.clients[$0]?.status }
+                table: state.topics.subscriptions.values[index].table.version,
+                isActive: state.topics.subscriptions.values[index].isActive,
+                status: client.flatMap { state.topics.clients[$0]?.status }
             )
         }
     }
@@ -64,10 +64,10 @@ extension EventHub {
         _ body: (_ table: ValueTable, _ isActive: Bool) -> Result
     ) -> Result? {
         locked { state in
-            guard let index = state.subscriptions.index(forKey: subscription) else { return nil }
+            guard let index = state.topics.subscriptions.index(forKey: subscription) else { return nil }
             return body(
-                state.subscriptions.values[index].table,
-                state.subscriptions.values[index].isActive
+                state.topics.subscriptions.values[index].table,
+                state.topics.subscriptions.values[index].isActive
             )
         }
     }

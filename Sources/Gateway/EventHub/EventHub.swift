@@ -96,23 +96,23 @@ package final class EventHub: ChangeSink {
     }
 
     /// The sequence of the last event; with given numbers, the number that completes the last position.
-    package var sequence: UInt64 { locked { $0.sequence } }
+    package var sequence: UInt64 { locked { $0.topics.numbers.sequence } }
 
     /// The greatest id that a stream can have sent so far.
-    package var lastID: EventID { locked { $0.lastID } }
+    package var lastID: EventID { locked { $0.topics.numbers.lastID } }
 
     /// The name of the present numbering.
-    package var epoch: String { locked { $0.epoch } }
+    package var epoch: String { locked { $0.topics.numbers.epoch } }
 
     /// The changes that lead from an unknown topic to its present state, and the sequence that they are the state of;
     /// nil for an unknown topic.
     package func state(of topic: TopicID) -> (changes: [Change], sequence: UInt64)? {
-        locked { state in state.state(of: topic).map { ($0, state.sequence) } }
+        locked { state in state.topics.state(of: topic).map { ($0, state.topics.numbers.sequence) } }
     }
 
     /// The values of a subscription at the present sequence; nil for an unknown one.
     package func values(of subscription: SubscriptionID) -> ValueTable? {
-        locked { $0.subscriptions[subscription]?.table }
+        locked { $0.topics.subscriptions[subscription]?.table }
     }
 
     /// Sets a topic to the state that it had in another hub at this hub's present sequence (see `state(of:)`). Its
@@ -123,10 +123,12 @@ package final class EventHub: ChangeSink {
     }
 
     /// Whether a stream carries a subscription: as a source of its own, or with all subscriptions of its client.
-    package func isRead(subscription id: SubscriptionID) -> Bool { state.withLock { $0.isRead(subscription: id) } }
+    package func isRead(subscription id: SubscriptionID) -> Bool {
+        state.withLock { $0.streams.isRead(subscription: id, $0.topics) }
+    }
 
     /// Whether a topic is known.
-    package func knows(_ topic: TopicID) -> Bool { locked { $0.knows(topic) } }
+    package func knows(_ topic: TopicID) -> Bool { locked { $0.topics.knows(topic) } }
 
     /// Begins another epoch after a position, for hubs with given numbers: replaces the windows of all topics and
     /// restarts every stream, with a `stream` event of outcome `gap` and a fresh snapshot.
@@ -160,18 +162,18 @@ package final class EventHub: ChangeSink {
     ) throws(HubError) -> String {
         let now = clock()
         return try locked { state throws(HubError) in
-            try state.admit(request, id: id, isWaiting: isWaiting, now: now)
+            try state.streams.admit(request, id: id, isWaiting: isWaiting, state.topics, now: now)
         }
     }
 
     /// Begins a stream that was admitted as one that waits. Does nothing for any other stream.
     package func begin(stream id: String) {
-        locked { $0.begin(id) }
+        locked { $0.streams.begin(id, &$0.topics) }
     }
 
     /// Removes a stream that is over, or was never opened.
     package func discard(stream id: String) {
-        locked { $0.discard(id) }
+        locked { $0.streams.discard(id) }
     }
 
     /// Changes the sources of a stream, all or nothing. The stream gets a `stream` event with its sources, then the
@@ -187,8 +189,8 @@ package final class EventHub: ChangeSink {
         types: FieldTypes = [:]
     ) throws(HubError) -> EventID {
         try locked { state throws(HubError) in
-            let last = state.lastID
-            try state.change(id, add: add, remove: remove, types)
+            let last = state.topics.numbers.lastID
+            try state.streams.change(id, add: add, remove: remove, types, &state.topics)
             return last
         }
     }
@@ -196,24 +198,24 @@ package final class EventHub: ChangeSink {
     /// Delivers what is due on a stream, then closes it for this reason; false if no stream has this id.
     @discardableResult
     package func close(stream id: String, reason: String) -> Bool {
-        locked { $0.close(id, reason: reason) }
+        locked { $0.streams.close(id, reason: reason, $0.topics) }
     }
 
     /// Closes all streams for this reason.
     package func closeAll(reason: String) {
         locked { state in
-            for id in state.streams.keys { _ = state.close(id, reason: reason) }
+            for id in state.streams.records.keys { _ = state.streams.close(id, reason: reason, state.topics) }
         }
     }
 
     /// Summaries of all streams, ordered by id.
     package func streams() -> [StreamSummary] {
-        locked { $0.streams.values.map(\.summary) }.sorted { $0.id < $1.id }
+        locked { $0.streams.records.values.map(\.summary) }.sorted { $0.id < $1.id }
     }
 
     /// The summary of a stream; nil if no stream has this id.
     package func stream(_ id: String) -> StreamSummary? {
-        locked { $0.streams[id]?.summary }
+        locked { $0.streams.records[id]?.summary }
     }
 
     /// The number of events published so far.
@@ -223,7 +225,7 @@ package final class EventHub: ChangeSink {
     package var invalidValues: UInt64 { locked { $0.encoder.invalidCount } &+ metrics.invalidValues }
 
     /// The beginnings of streams by their outcomes, including those of open streams in another epoch.
-    package var beginnings: [ResumeOutcome: UInt64] { locked { $0.beginnings } }
+    package var beginnings: [ResumeOutcome: UInt64] { locked { $0.streams.beginnings } }
 
     // MARK: - Shards
 
@@ -233,10 +235,7 @@ package final class EventHub: ChangeSink {
     ///   - seed: The seed of the random delays of its streams.
     ///   - wake: Has `collect` called soon, or at once by the calling thread; called from any thread, without the lock.
     package func makeShard(seed: UInt64, wake: @escaping @Sendable () -> Void) -> HubShard {
-        let index = locked { state in
-            state.shards.append(HubState.ShardRecord(wake: wake))
-            return state.shards.count - 1
-        }
+        let index = locked { $0.streams.queues.addShard(wake: wake) }
         return HubShard(hub: self, index: index, seed: seed)
     }
 }

@@ -12,16 +12,10 @@ package final class HubShard: StreamFeed {
     private var subscribers: [String: Subscriber] = [:]
     private var pass: UInt64 = 0
     private var channels: [Channel] = []
-    private var unseen: [Unseen] = []
+    private var unseen: [UnseenChannel] = []
     private var groups = LiveGroups()
     private var compressedGroups: [CompressedGroup.Key: CompressedGroup] = [:]
     private var groupCount: UInt64 = 0
-
-    /// A channel with new events, and the part of it that the shard has taken over.
-    private struct Unseen {
-        let channel: ShardChannel
-        let seen: LogView
-    }
 
     init(hub: EventHub, index: Int, seed: UInt64) {
         self.hub = hub
@@ -31,7 +25,7 @@ package final class HubShard: StreamFeed {
             metrics: hub.metrics,
             memory: hub.memory,
             configuration: hub.configuration,
-            epoch: hub.locked { $0.epoch }
+            epoch: hub.epoch
         )
     }
 
@@ -49,10 +43,11 @@ package final class HubShard: StreamFeed {
         let shard = index
         var delay = RetryDelay(base: hub.configuration.retryDelay, seed: seed &+ opening.id.rawValue)
         let retry = delay.milliseconds()
-        guard let record = hub.locked({ $0.attach(id, to: shard, retryMilliseconds: retry) }) else { return nil }
+        let attached = hub.locked { $0.streams.attach(id, to: shard, retryMilliseconds: retry, &$0.topics) }
+        guard let (record, changes) = attached else { return nil }
         let subscriber = Subscriber(record: record, opening: opening, shard: self, delay: delay, context: context)
         subscribers[id] = subscriber
-        for change in record.changes { subscriber.apply(change) }
+        for change in changes { subscriber.apply(change) }
         return subscriber
     }
 
@@ -68,7 +63,11 @@ package final class HubShard: StreamFeed {
     /// Takes over the events that were published since the last call, and reports the streams that read them. With a
     /// limit, only if no stream has changes.
     package func collect(into news: inout FeedNews, ifAtMost limit: Int?, now: Moment) -> Bool {
-        guard let changes = takeOver(ifAtMost: limit) else { return false }
+        // The only place where a pass takes the hub's lock. Nothing here wakes a loop.
+        let changes = hub.state.withLock { state in
+            state.streams.queues.takeOver(by: index, ifAtMost: limit, channels: &channels, unseen: &unseen)
+        }
+        guard let changes else { return false }
         pass &+= 1
         if !changes.isEmpty { apply(changes, &news) }
         if unseen.count > 1 {
@@ -95,7 +94,7 @@ package final class HubShard: StreamFeed {
     private func closeSlowest(_ news: inout FeedNews) {
         context.hasGreedyOwner = false
         let memory = context.memory
-        let share = memory.goal / max(1, hub.locked { $0.streams.count })
+        let share = memory.goal / max(1, hub.locked { $0.streams.records.count })
         let holders = subscribers.values.map { ($0, $0.heldBytes) }.filter { $0.1 > 0 }.sorted { $0.1 > $1.1 }
         for (subscriber, held) in holders {
             let isGreedy = subscriber.charged > 0 && memory.ownerLimit < subscriber.ownerMemory.used
@@ -183,34 +182,7 @@ package final class HubShard: StreamFeed {
         }
     }
 
-    /// Takes new events and changes from the hub; nil if more streams are due than the limit. The only place where a
-    /// pass takes the hub's lock.
-    private func takeOver(ifAtMost limit: Int?) -> [(String, [StreamChange])]? {
-        // Nothing here wakes a loop.
-        hub.state.withLock { state in
-            if let limit, !state.hasAtMost(limit, dueIn: index) { return nil }
-            channels.removeAll(keepingCapacity: true)
-            swap(&channels, &state.shards[index].dirtyChannels)
-            for channel in channels {
-                guard var interest = channel.interests[index] else { continue }
-                unseen.append(Unseen(channel: interest.local, seen: interest.local.view))
-                interest.local.view = channel.log.view
-                interest.isDirty = false
-                channel.interests[index] = interest.readers > 0 ? interest : nil
-            }
-            guard !state.shards[index].dirtyStreams.isEmpty else { return [] }
-            var changes: [(String, [StreamChange])] = []
-            for id in state.shards[index].dirtyStreams {
-                guard let pending = state.streams[id]?.changes, !pending.isEmpty else { continue }
-                changes.append((id, pending))
-                state.streams[id]?.changes = []
-            }
-            state.shards[index].dirtyStreams.removeAll(keepingCapacity: true)
-            return changes
-        }
-    }
-
-    private func recordLatency(of unseen: Unseen, now: Moment) {
+    private func recordLatency(of unseen: UnseenChannel, now: Moment) {
         let view = unseen.channel.view
         let first = view.tail === unseen.seen.tail ? unseen.seen.tailCount : 0
         guard first < view.tailCount else { return }

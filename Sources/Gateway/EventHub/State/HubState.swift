@@ -1,46 +1,19 @@
 internal import Changes
+internal import Primitives
 internal import SessionCore
 
-/// The state under the hub's lock.
+/// The state under the hub's lock: applies changes to the topics and passes their events on to the streams.
 struct HubState: Sendable {
-    let configuration: HubConfiguration
-    /// The name of the numbering in ids.
-    var epoch: String
-    /// Whether the process is cut off from its cluster in this epoch.
-    var isDegraded = false
-    let numbering: EventNumbering
-    var encoder: EventEncoder
-    /// The sequence of the last event; with given numbers, that of the last position or change.
-    var sequence: UInt64 = 0
-    var clients: [ClientID: ClientRecord] = [:]
-    var subscriptions: [SubscriptionID: SubscriptionRecord] = [:]
-    var streams: [String: StreamRecord] = [:]
-    var shards: [ShardRecord] = []
-    var snapshotRanges = SnapshotRanges()
+    private let configuration: HubConfiguration
+    private let memory: StreamMemory
+    private(set) var encoder: EventEncoder
+    var topics: TopicTable
+    var streams = StreamTable()
     /// The callers that wait for changes of subscriptions.
     var watches = SubscriptionWatches()
-    let memory: StreamMemory
-    var owners = StreamOwners()
-    /// The memory of logs above which windows are dropped again.
-    var nextShrink = 0
+    private var windows = WindowBudget()
     /// Events published so far.
-    var published: UInt64 = 0
-    /// The beginnings of streams, by their outcomes.
-    var beginnings: [ResumeOutcome: UInt64] = [:]
-    /// The shards with changes since the last `takeWakeUps`.
-    var wakeUps: UInt64 = 0
-    private var channelCount = 0
-    private var streamCount: UInt64 = 0
-
-    /// The changes that a shard has to take over.
-    struct ShardRecord: Sendable {
-        /// Wakes its loop.
-        let wake: @Sendable () -> Void
-        /// The channels with new events.
-        var dirtyChannels: [Channel] = []
-        /// The streams with changes.
-        var dirtyStreams: [String] = []
-    }
+    private(set) var published: UInt64 = 0
 
     /// A hub without topics.
     init(
@@ -51,123 +24,253 @@ struct HubState: Sendable {
     ) {
         self.memory = memory
         self.configuration = configuration
-        self.numbering = numbering
-        self.epoch = epoch
+        let numbers = EventNumbers(numbering, epoch: epoch)
+        topics = TopicTable(numbers: numbers, recentRows: configuration.recentRows, memory: memory)
         encoder = EventEncoder(epoch: epoch, refusalText: configuration.refusalText)
+    }
+
+    // MARK: - Changes
+
+    /// Applies a change.
+    mutating func apply(_ change: Change, now: Moment) {
+        switch change {
+        case .client(let id, let change): apply(change, of: id, now: now)
+        case .subscription(let id, let change): apply(change, of: id, now: now)
+        }
+    }
+
+    private mutating func apply(_ change: ClientChange, of id: ClientID, now: Moment) {
+        switch change {
+        case .added(let status): topics.addClient(id, status: status)
+        case .removed: removeClient(id)
+        case .event(let event):
+            if case .status(let status, let failure) = event {
+                topics.changed(status, failure, of: id)
+                // The values of the client's subscriptions become stale, or fresh again.
+                if !watches.watches.isEmpty {
+                    for member in topics.clients[id]?.members ?? [] { watches.changed(member) }
+                }
+            }
+            guard let client = topics.clients[id] else { return }
+            append(.client(event), to: client.channel(of: event), now: now)
+        }
+    }
+
+    private mutating func apply(_ change: SubscriptionChange, of id: SubscriptionID, now: Moment) {
+        if case .event(let event) = change { return apply(event, of: id, now: now) }
+        if !watches.watches.isEmpty { watches.changed(id) }
+        switch change {
+        case .added(let properties): topics.addSubscription(id, properties: properties)
+        case .removed: removeSubscription(id)
+        case .propertiesChanged(let properties): topics.setProperties(properties, of: id)
+        case .carried(let client): carry(id, by: client)
+        case .activity(let isActive): topics.setActive(isActive, id)
+        case .event: break
+        }
+    }
+
+    /// Applies an event of a subscription.
+    mutating func apply(_ event: SubscriptionEvent, of id: SubscriptionID, now: Moment) {
+        if !watches.watches.isEmpty { watches.changed(id) }
+        guard let change = topics.apply(event, of: id, now: now) else { return }
+        append(.subscription(event), to: change.channel, now: now)
+        // The last event about a refused or removed subscription: `failed`, or the `unsubscribed` that follows it if the
+        // subscription was subscribed.
+        if change.isRefusal { streams.closeJoined(to: id, topics) }
+    }
+
+    /// Applies the changes of a position, which has to be after the present one.
+    mutating func apply(_ changes: some Sequence<NumberedChange>, at position: UInt64, now: Moment) {
+        for numbered in changes {
+            topics.numbers.move(to: position, index: numbered.index)
+            apply(numbered.change, now: now)
+        }
+        topics.numbers.move(to: position)
+    }
+
+    private mutating func append(_ event: HubEvent, to channel: Channel, now: Moment) {
+        let sequence = topics.numbers.next()
+        published &+= 1
+        if channel.log.keepsEvents {
+            channel.log.append(event, sequence: sequence, now: now, encoder: &encoder, limits: configuration)
+        } else {
+            channel.log.pass(through: sequence)
+        }
+        if memory.isExceeded { windows.shrink(topics.channels, in: memory) }
+        if let snapshot = channel.snapshot, snapshot.sequences.last < channel.log.forgottenThrough {
+            channel.snapshot = nil
+        }
+        streams.queues.markDirty(channel)
+    }
+
+    /// The calls to make after the lock is released.
+    mutating func takeWakeUps() -> (@Sendable () -> Void)? {
+        streams.queues.takeWakeUps(with: watches.due.isEmpty ? [] : watches.takeDue())
     }
 
     // MARK: - Topics
 
-    mutating func addClient(_ id: ClientID, status: ClientStatus) {
-        guard clients[id] == nil else { return }
-        let context = TopicContext(client: id)
-        clients[id] = ClientRecord(
-            status: status,
-            connection: makeChannel(context, hasWindow: true),
-            own: makeChannel(context),
-            legacy: makeChannel(context)
-        )
-    }
-
-    mutating func addSubscription(_ id: SubscriptionID, properties: SubscriptionProperties) {
-        guard subscriptions[id] == nil else { return }
-        let context = TopicContext(subscription: id, client: nil, properties: properties)
-        subscriptions[id] = SubscriptionRecord(
-            properties: properties,
-            channel: makeChannel(context),
-            table: ValueTable(properties: properties, recentRows: configuration.recentRows)
-        )
-    }
-
-    mutating func setProperties(_ properties: SubscriptionProperties, of id: SubscriptionID) {
-        subscriptions[id]?.channel.snapshot = nil
-        guard let client = subscriptions[id]?.client, let channel = subscriptions[id]?.channel else {
-            subscriptions[id]?.properties = properties
-            subscriptions[id]?.table = ValueTable(properties: properties, recentRows: configuration.recentRows)
+    /// A client carries a subscription from now on, with these values.
+    mutating func carry(_ id: SubscriptionID, by client: ClientID, _ values: ValueTable?, now: Moment) {
+        apply(.subscription(id, .carried(by: client)), now: now)
+        guard let values, values.isSubscribed, let channel = topics.subscriptions[id]?.channel else { return }
+        guard channel.log.canSkip(weight: values.weight) else {
+            for event in values.eventsFromStart { apply(event, of: id, now: now) }
             return
         }
-        subscriptions[id]?.properties = properties
-        channel.log.setContext(TopicContext(subscription: id, client: client, properties: properties))
+        for event in values.firstEvents { apply(event, of: id, now: now) }
+        topics.takeValues(values, of: id)
+        channel.log.pass(through: topics.numbers.next())
     }
 
-    private mutating func makeChannel(_ context: TopicContext, hasWindow: Bool = false) -> Channel {
-        // With given numbers a stream may have received events of the same topic from another member.
-        let hasWindow = numbering == .given ? true : hasWindow
-        return makeChannel(TopicLog(context: context, createdAt: sequence, hasWindow: hasWindow, memory: memory))
+    private mutating func carry(_ id: SubscriptionID, by client: ClientID?) {
+        let former = topics.readable(id)
+        guard topics.carry(id, by: client) else { return }
+        streams.reconcile(streams.reading(former + topics.readable(id)), topics)
     }
 
-    mutating func makeChannel(_ log: TopicLog) -> Channel {
-        channelCount += 1
-        return Channel(id: channelCount, log: log)
+    private mutating func removeSubscription(_ id: SubscriptionID) {
+        let affected = streams.reading(topics.readable(id))
+        topics.remove(id)
+        streams.remove(.subscription(id), from: affected, topics)
     }
 
-    mutating func carry(_ id: SubscriptionID, by client: ClientID?) {
-        guard var subscription = subscriptions[id], client != nil || subscription.client != nil else { return }
-        var affected = streamsReading(subscription)
-        if let former = subscription.client { clients[former]?.remove(id, subscription.channel) }
-        subscription.client = client
-        subscription.channel.snapshot = nil
-        if let client {
-            subscription.isActive = true
-            subscription.lastError = nil
-            let context = TopicContext(subscription: id, client: client, properties: subscription.properties)
-            subscription.channel.log.setContext(context)
-            subscription.start = nil
-            if let status = clients[client]?.status {
-                subscription.start = SubscriptionStart(sequence: sequence, client: client, status: status)
+    private mutating func removeClient(_ id: ClientID) {
+        guard let client = topics.remove(id) else { return }
+        let affected = streams.reading([.client(id)] + client.members.map { .subscription($0) })
+        streams.remove(.client(id), from: affected, topics)
+    }
+
+    /// Sets a topic to the state that it had in another hub at the present sequence. Nothing is appended to its log;
+    /// streams that read it receive the state as a snapshot.
+    mutating func adopt(_ topic: TopicID, _ changes: [Change], now: Moment) {
+        if case .subscription(let id) = topic {
+            watches.changed(id)
+            topics.clearValues(of: id)
+        }
+        for change in changes {
+            switch change {
+            case .client(let id, .added(let status)):
+                topics.addClient(id, status: status)
+                topics.changed(status, nil, of: id)
+            case .subscription(let id, .event(let event)): _ = topics.apply(event, of: id, now: now)
+            default: apply(change, now: now)
             }
         }
-        subscriptions[id] = subscription
-        if let client { clients[client]?.add(id, subscription.channel) }
-        affected.formUnion(streamsReading(subscription))
-        for stream in affected { reconcile(stream, unread: .retire) }
+        topics.forgetEvents(of: topic)
+        guard case .subscription(let id) = topic, let record = topics.subscriptions[id] else { return }
+        let state = PresentState(channel: record.channel, content: SnapshotContent(fromStartOf: record.table))
+        streams.deliver(state, to: streams.reading(topics.readable(id)), &topics)
     }
 
-    mutating func removeSubscription(_ id: SubscriptionID) {
-        guard let subscription = subscriptions.removeValue(forKey: id) else { return }
-        if let client = subscription.client { clients[client]?.remove(id, subscription.channel) }
-        let group = subscription.client.flatMap { clients[$0]?.streams } ?? []
-        leave(subscription.streams.union(group)) { $0.topic == .subscription(id) }
+    /// Begins another epoch at a position: drops the events of all logs and restarts every stream, with outcome `gap`
+    /// and a fresh snapshot on the same connection.
+    ///
+    /// - Parameter windows: The windows of the topics at the position; nil: they begin there.
+    mutating func restart(epoch: String, at position: UInt64, windows: RebuiltWindows?, isDegraded: Bool) {
+        topics.numbers.begin(epoch: epoch, at: position, isDegraded: isDegraded)
+        encoder.epoch = Array(epoch.utf8)
+        topics.forgetEvents()
+        if let windows { topics.take(windows.topics) }
+        streams.restart(&topics)
+    }
+}
+
+/// The new events and changes that the shards have to take over.
+struct ShardQueues: Sendable {
+    private var shards: [Shard] = []
+    /// The shards with changes since the last `takeWakeUps`.
+    private var due: UInt64 = 0
+
+    private struct Shard: Sendable {
+        /// Wakes its loop.
+        let wake: @Sendable () -> Void
+        /// The channels with new events.
+        var channels: [Channel] = []
+        /// The streams with changes.
+        var streams: [String] = []
+        /// The changes of these streams.
+        var changes: [String: [StreamChange]] = [:]
     }
 
-    mutating func removeClient(_ id: ClientID) {
-        guard let client = clients.removeValue(forKey: id) else { return }
-        let dependents = client.members.reduce(into: client.streams) { streams, member in
-            streams.formUnion(subscriptions[member]?.streams ?? [])
+    /// Adds a shard; returns its index.
+    mutating func addShard(wake: @escaping @Sendable () -> Void) -> Int {
+        shards.append(Shard(wake: wake))
+        return shards.count - 1
+    }
+
+    /// Marks a channel as having a new event.
+    mutating func markDirty(_ channel: Channel) {
+        for index in channel.interests.indices where channel.interests[index]?.isDirty == false {
+            channel.interests[index]?.isDirty = true
+            shards[index].channels.append(channel)
+            due |= 1 << UInt64(index & 63)
         }
-        leave(dependents) { $0.topic == .client(id) }
     }
 
-    func streamsReading(_ subscription: SubscriptionRecord) -> Set<String> {
-        guard let client = subscription.client, let streams = clients[client]?.streams else {
-            return subscription.streams
+    /// Adds changes of a stream.
+    mutating func add(_ changes: [StreamChange], to stream: String, of shard: Int) {
+        if shards[shard].changes[stream] == nil { shards[shard].streams.append(stream) }
+        shards[shard].changes[stream, default: []] += changes
+        due |= 1 << UInt64(shard & 63)
+    }
+
+    /// Drops the changes of a stream.
+    mutating func drop(_ stream: String, of shard: Int) { shards[shard].changes[stream] = nil }
+
+    /// Takes the channels with new events, and the changes of streams in order. With a limit, returns nil if a stream has
+    /// changes or more streams have new events; a stream counts once for each of its channels.
+    ///
+    /// - Parameter channels: Memory for the channels.
+    mutating func takeOver(
+        by shard: Int,
+        ifAtMost limit: Int?,
+        channels: inout [Channel],
+        unseen: inout [UnseenChannel]
+    ) -> [(String, [StreamChange])]? {
+        if let limit {
+            guard shards[shard].streams.isEmpty else { return nil }
+            var readers = 0
+            for channel in shards[shard].channels {
+                readers += channel.interests[shard]?.readers ?? 0
+                if readers > limit { return nil }
+            }
         }
-        return subscription.streams.union(streams)
-    }
-
-    /// Whether a stream carries a subscription.
-    func isRead(subscription id: SubscriptionID) -> Bool {
-        guard let record = subscriptions[id] else { return false }
-        if !record.streams.isEmpty { return true }
-        guard let client = record.client, let streams = clients[client]?.streams else { return false }
-        let source = StreamSource.client(client, withSubscriptions: true)
-        return streams.contains { self.streams[$0]?.request.sources.contains(source) ?? false }
-    }
-
-    /// Removes sources from streams. A stream whose last source is removed is closed.
-    private mutating func leave(_ affected: Set<String>, where isGone: (StreamSource) -> Bool) {
-        for id in affected {
-            guard var stream = streams[id] else { continue }
-            let hadSources = !stream.request.sources.isEmpty
-            stream.request.sources.removeAll(where: isGone)
-            streams[id] = stream
-            reconcile(id, unread: .retire)
-            if hadSources, stream.request.sources.isEmpty { _ = close(id, reason: "deleted") }
+        channels.removeAll(keepingCapacity: true)
+        swap(&channels, &shards[shard].channels)
+        for channel in channels {
+            guard var interest = channel.interests[shard] else { continue }
+            unseen.append(UnseenChannel(channel: interest.local, seen: interest.local.view))
+            interest.local.view = channel.log.view
+            interest.isDirty = false
+            channel.interests[shard] = interest.readers > 0 ? interest : nil
         }
+        guard !shards[shard].streams.isEmpty else { return [] }
+        var taken: [(String, [StreamChange])] = []
+        for id in shards[shard].streams {
+            if let changes = shards[shard].changes.removeValue(forKey: id) { taken.append((id, changes)) }
+        }
+        shards[shard].streams.removeAll(keepingCapacity: true)
+        return taken
     }
 
-    mutating func makeStreamID() -> String {
-        streamCount += 1
-        return "stream-\(epoch)-\(streamCount)"
+    /// The loops to wake after the lock is released, and other calls.
+    ///
+    /// Usually one loop, for which nothing is allocated.
+    mutating func takeWakeUps(with calls: [@Sendable () -> Void]) -> (@Sendable () -> Void)? {
+        if due == 0, calls.isEmpty { return nil }
+        defer { due = 0 }
+        if due.nonzeroBitCount == 1, shards.count <= 64, calls.isEmpty { return shards[due.trailingZeroBitCount].wake }
+        let loops = shards.indices.filter { due & (1 << UInt64($0 & 63)) != 0 }.map { shards[$0].wake }
+        let calls = calls + loops
+        return { for call in calls { call() } }
     }
+}
+
+/// A channel with new events, and the part of it that its shard has taken over.
+struct UnseenChannel {
+    /// The channel.
+    let channel: ShardChannel
+    /// The part without the new events.
+    let seen: LogView
 }

@@ -1,43 +1,54 @@
 internal import Changes
 internal import SessionCore
 
-/// The hub's record of a stream.
+/// The hub's record of a stream: its sources and the channels that it reads. Its operations return the changes for the
+/// shard of the stream.
 struct StreamRecord: Sendable {
+    /// The reason for which a stream ends whose only source was refused.
+    static let refused = "refused"
+
     /// The id of the stream.
     let id: String
-    /// The epoch of the hub when the stream was attached.
-    var epoch = ""
     /// The request, with the present sources.
-    var request: StreamRequest
+    private(set) var request: StreamRequest
     /// When the stream was admitted.
     let openedAt: Moment
     /// The memory of the owner of the stream.
     let memory: StreamOwnerMemory
+    /// Whether the stream waits for `begin`: until then, it reads nothing.
+    private(set) var isWaiting: Bool
     /// The figures of the stream, counted by its shard.
     let figures = StreamFigures()
+    /// The epoch of the hub when the stream was attached.
+    private(set) var epoch = ""
     /// The shard that writes the stream; nil until the HTTP server opened the stream.
-    var shard: Int?
-    /// Whether the stream waits for `HubState.begin`: until then, it reads nothing.
-    var isWaiting = false
-    /// The time that the client waits before it reconnects; set when the HTTP server opens the stream.
-    var retryMilliseconds = 0
+    private(set) var shard: Int?
+    /// The time that the client waits before it reconnects; nil until the HTTP server opens the stream.
+    private var retryMilliseconds: Int?
     /// The outcome of the opening; nil until the stream is open.
-    var outcome: ResumeOutcome?
+    private(set) var outcome: ResumeOutcome?
     /// The channels that the stream reads, by their ids.
-    var reads: [Int: ReadChannel] = [:]
-    /// The changes that the shard has not taken over yet.
-    var changes: [StreamChange] = []
+    private var reads: [Int: ReadChannel] = [:]
     /// The reason for which the stream is being closed; nil while it is not.
-    var closeReason: String?
+    private(set) var closeReason: String?
 
     /// A channel that a stream reads.
-    struct ReadChannel: Sendable {
+    private struct ReadChannel: Sendable {
         /// The hub's side.
         let channel: Channel
         /// The variant in which the stream reads its events.
         let variant: EventVariant
         /// The shard's side.
         let local: ShardChannel
+    }
+
+    /// A stream that was admitted.
+    init(id: String, request: StreamRequest, openedAt: Moment, memory: StreamOwnerMemory, isWaiting: Bool) {
+        self.id = id
+        self.request = request
+        self.openedAt = openedAt
+        self.memory = memory
+        self.isWaiting = isWaiting
     }
 
     /// The present summary of the stream.
@@ -50,6 +61,216 @@ struct StreamRecord: Sendable {
             closeReason: closeReason,
             figures: figures
         )
+    }
+
+    // MARK: - Opening
+
+    /// A shard opens the stream: sets its first sequence, unless it waits.
+    mutating func attach(to shard: Int, retryMilliseconds: Int?, _ topics: inout TopicTable) -> [StreamChange] {
+        (self.shard, self.retryMilliseconds) = (shard, retryMilliseconds)
+        if isWaiting { return closing(topics) }
+        let wanted = WantedChannels(of: request, in: topics)
+        let resumeFrom = wanted.resumePoint(of: request, topics.numbers)
+        let start = resumeFrom.sequence == nil ? StreamStart(of: request, in: topics) : nil
+        // The refusal may precede the stream that has caused the subscription.
+        if closeReason == nil, let joined, let record = topics.subscriptions[joined], !record.isActive,
+            record.lastError != nil
+        {
+            closeReason = Self.refused
+        }
+        (epoch, outcome) = (topics.numbers.epoch, resumeFrom.outcome)
+        let states = start?.states ?? [SourceState](of: request, in: topics)
+        var changes = [
+            announcement(of: states, resumeFrom.outcome, topics.numbers, retryMilliseconds: retryMilliseconds)
+        ]
+        if let sequence = resumeFrom.sequence {
+            changes += departedEvents(in: topics, after: sequence)
+            changes += wanted.all.compactMap { read($0.channel, after: sequence) }
+        } else if let start {
+            for (channel, sequence) in start.channels {
+                changes +=
+                    wanted.ids.contains(channel.id)
+                    ? [read(channel, after: sequence)].compactMap(\.self)
+                    : channel.lastEvents(for: request, after: sequence)
+            }
+        } else {
+            changes += joinFirst(wanted, &topics)
+        }
+        return changes + closing(topics)
+    }
+
+    /// Begins, if it waits: the first sequence is the present one, or that from which the stream resumes.
+    mutating func begin(_ topics: inout TopicTable) -> [StreamChange] {
+        isWaiting = false
+        guard let shard else { return [] }
+        let changes = attach(to: shard, retryMilliseconds: retryMilliseconds, &topics)
+        return [.restart(epoch: topics.numbers.epoch)] + changes
+    }
+
+    /// Begins again in another epoch, with outcome `gap` and the present state; has no effect before the stream has begun.
+    mutating func restart(_ topics: inout TopicTable) -> [StreamChange] {
+        guard !isWaiting, shard != nil else { return [] }
+        leaveChannels()
+        (epoch, outcome) = (topics.numbers.epoch, .gap)
+        let changes = [
+            .restart(epoch: epoch), announcement(of: [SourceState](of: request, in: topics), .gap, topics.numbers),
+        ]
+        if closeReason != nil { return changes }
+        return changes + joinFirst(WantedChannels(of: request, in: topics), &topics)
+    }
+
+    private func announcement(
+        of states: [SourceState],
+        _ outcome: ResumeOutcome,
+        _ numbers: EventNumbers,
+        retryMilliseconds: Int? = nil
+    ) -> StreamChange {
+        let event = ControlEvent.stream(
+            id: id,
+            sources: states,
+            resume: outcome,
+            isDegraded: numbers.isDegraded,
+            retryMilliseconds: retryMilliseconds
+        )
+        return .announce(event, after: numbers.lastEventSequence)
+    }
+
+    /// The changes that make the stream read the channels of subscriptions that its clients have released, as far as
+    /// these channels have events after a sequence.
+    private func departedEvents(in topics: TopicTable, after sequence: UInt64) -> [StreamChange] {
+        request.sources.flatMap { source -> [StreamChange] in
+            guard case .client(let id, withSubscriptions: true) = source else { return [] }
+            return (topics.clients[id]?.departed ?? []).filter { request.admits($0.log.context.properties) }
+                .flatMap { $0.lastEvents(for: request, after: sequence) }
+        }
+    }
+
+    // MARK: - Sources
+
+    /// Changes the sources, and the types of the fields of those that are added.
+    mutating func change(
+        to sources: [StreamSource],
+        _ types: FieldTypes,
+        _ topics: inout TopicTable
+    ) -> [StreamChange] {
+        let former = request
+        request.sources = sources
+        for case .subscription(let gone) in former.sources where !sources.contains(.subscription(gone)) {
+            request.types[gone] = nil
+        }
+        // A subscription that the stream reads already keeps the form of its values.
+        request.types.merge(types.filter { !former.sources.contains(.subscription($0.key)) }) { $1 }
+        guard shard != nil, !isWaiting else { return [] }
+        var changes: [StreamChange] = request.types == former.types ? [] : [.types(request.types)]
+        // Removed channels end before the announcement, added ones begin after it.
+        let wanted = WantedChannels(of: request, in: topics)
+        changes += leave(except: wanted).map { .drop($0.local) }
+        changes.append(announcement(of: [SourceState](of: request, in: topics), .resumed, topics.numbers))
+        return changes + join(wanted.all.filter { reads[$0.channel.id] == nil }, &topics)
+    }
+
+    /// Removes a topic that is gone from the sources. A stream whose last source is removed is closed.
+    mutating func remove(_ topic: TopicID, _ topics: TopicTable) -> [StreamChange] {
+        let hadSources = !request.sources.isEmpty
+        request.sources.removeAll { $0.topic == topic }
+        let changes = reconcile(topics)
+        return hadSources && request.sources.isEmpty ? changes + close("deleted", topics) : changes
+    }
+
+    /// The only source, if it is a subscription that the stream names by its properties: the stream ends when the server has
+    /// refused the subscription. Streams of a subscription that a request has created stay open: another request may
+    /// activate it again.
+    var joined: SubscriptionID? {
+        guard request.sources.count == 1, case .subscription(let id)? = request.sources.first else { return nil }
+        return request.joined.contains(id) ? id : nil
+    }
+
+    /// Ends the stream after the present events, unless it is ending.
+    mutating func close(_ reason: String, _ topics: TopicTable) -> [StreamChange] {
+        guard closeReason == nil else { return [] }
+        closeReason = reason
+        return closing(topics)
+    }
+
+    private func closing(_ topics: TopicTable) -> [StreamChange] {
+        guard let closeReason else { return [] }
+        return [.close(reason: closeReason, after: topics.numbers.sequence)]
+    }
+
+    // MARK: - Channels
+
+    /// Reads the channels of the present topics, new ones from now on. The unread events of others are still delivered.
+    mutating func reconcile(_ topics: TopicTable) -> [StreamChange] {
+        guard shard != nil else { return [] }
+        let wanted = WantedChannels(of: request, in: topics)
+        let retired = leave(except: wanted).map { StreamChange.retire($0.local, upTo: $0.channel.log.view) }
+        return retired + wanted.all.compactMap { read($0.channel, after: nil) }
+    }
+
+    /// Stops reading all channels.
+    mutating func leaveChannels() {
+        guard let shard else { return }
+        for read in reads.values { read.channel.removeReader(shard: shard, variant: read.variant) }
+        reads = [:]
+    }
+
+    /// The state of a subscription, if the stream reads it.
+    func snapshot(of state: PresentState, _ topics: inout TopicTable) -> [StreamChange] {
+        reads[state.channel.id] == nil ? [] : topics.numbers.snapshots(of: [state], topics.memory)
+    }
+
+    /// Stops reading the channels that are not wanted.
+    private mutating func leave(except wanted: WantedChannels) -> [ReadChannel] {
+        guard let shard else { return [] }
+        let left = reads.filter { !wanted.ids.contains($0.key) }.sorted { $0.key < $1.key }
+        for (id, read) in left {
+            reads[id] = nil
+            read.channel.removeReader(shard: shard, variant: read.variant)
+        }
+        return left.map(\.value)
+    }
+
+    /// Reads a channel from after a sequence, or from now on.
+    private mutating func read(_ channel: Channel, after sequence: UInt64?) -> StreamChange? {
+        guard let shard, !isWaiting, reads[channel.id] == nil else { return nil }
+        let variant = EventVariant(of: channel.log.context, in: request, request.types)
+        if variant.isTyped, let subscription = channel.log.context.subscription {
+            channel.log.types = request.types[subscription]
+        }
+        let local = channel.addReader(shard: shard, variant: variant)
+        reads[channel.id] = ReadChannel(channel: channel, variant: variant, local: local)
+        let position = sequence.flatMap { channel.log.position(after: $0) } ?? channel.log.end
+        return .read(local, as: variant, from: position, upTo: channel.log.view)
+    }
+
+    /// Reads channels, as the first ones, after the present state of their subscriptions, or after one that another stream
+    /// has received before the last few events.
+    private mutating func joinFirst(_ wanted: WantedChannels, _ topics: inout TopicTable) -> [StreamChange] {
+        let table = wanted.onlyTable
+        if let snapshot = wanted.recentSnapshot {
+            snapshot.share()
+            let last = snapshot.sequences.last
+            return wanted.all.compactMap { read($0.channel, after: $0.channel === table ? last : nil) }
+                + [.snapshot(snapshot)]
+        }
+        let changes = join(wanted.all, &topics)
+        if let table, case .snapshot(let snapshot)? = changes.last, snapshot.content.count >= Snapshot.leastKept {
+            table.snapshot = snapshot
+        }
+        return changes
+    }
+
+    /// Reads channels from now on, after the present state of their subscriptions.
+    private mutating func join(_ wanted: [WantedChannel], _ topics: inout TopicTable) -> [StreamChange] {
+        var changes: [StreamChange] = []
+        var states: [PresentState] = []
+        for wanted in wanted {
+            if let change = read(wanted.channel, after: nil) { changes.append(change) }
+            guard let id = wanted.subscription, let record = topics.subscriptions[id] else { continue }
+            states.append(PresentState(channel: record.channel, content: SnapshotContent(ofValues: record.table)))
+        }
+        // All channels are read from the same place in the sequence, so the snapshots may follow after all of them.
+        return changes + topics.numbers.snapshots(of: states, topics.memory)
     }
 }
 

@@ -17,11 +17,9 @@ struct ClientRecord: Sendable {
     /// The events for legacy listeners.
     var legacy: Channel
     /// The subscriptions that the client carries, in the order in which they were added.
-    var members: [SubscriptionID] = []
+    private(set) var members: [SubscriptionID] = []
     /// The channels of the subscriptions that the client released last.
     var departed: [Channel] = []
-    /// The streams that have the client as a source.
-    var streams: Set<String> = []
 
     /// The record of a client with these channels.
     init(status: ClientStatus, connection: Channel, own: Channel, legacy: Channel) {
@@ -39,6 +37,15 @@ struct ClientRecord: Sendable {
 
     /// The channels of the client.
     var channels: [Channel] { [connection, own, legacy] }
+
+    /// The channel of an event of the client.
+    func channel(of event: ClientTopicEvent) -> Channel {
+        switch event {
+        case .status, .serverError: connection
+        case .property, .message: own
+        case .legacy, .sessionStarted, .bytesReceived, .activityWarning: legacy
+        }
+    }
 
     /// Adds a subscription.
     mutating func add(_ subscription: SubscriptionID, _ channel: Channel) {
@@ -71,8 +78,38 @@ struct SubscriptionRecord: Sendable {
     var client: ClientID?
     /// The state when the present client, or else the last client, began to carry the subscription.
     var start: SubscriptionStart?
-    /// The streams that have the subscription as a source.
-    var streams: Set<String> = []
+
+    /// Applies an event; returns whether it is the last one about a subscription that was refused or removed: `failed`,
+    /// or the `unsubscribed` that follows it if the subscription was subscribed.
+    mutating func apply(_ event: SubscriptionEvent, now: Moment) -> Bool {
+        let wasSubscribed = table.isSubscribed
+        channel.snapshot = nil
+        table.apply(event, at: now)
+        switch event {
+        case .subscribed:
+            isActive = true
+            lastError = nil
+        case .failed:
+            isActive = false
+            lastError = UpstreamRefusal(event)
+            return !wasSubscribed
+        case .unsubscribed(isFinal: true):
+            isActive = false
+            return lastError != nil
+        default: break
+        }
+        return false
+    }
+
+    /// The changes that lead from an unknown subscription to this one.
+    var changes: [SubscriptionChange] {
+        var changes: [SubscriptionChange] = [.added(properties)]
+        if let client { changes.append(.carried(by: client)) }
+        if let lastError { changes.append(.event(.failed(code: lastError.code, message: lastError.message))) }
+        changes += table.eventsWithRows.map { .event($0) }
+        changes.append(.activity(isActive: isActive))
+        return changes
+    }
 }
 
 /// The state of a subscription when a client began to carry it: active, not subscribed, without values.
@@ -133,5 +170,21 @@ final class Channel: @unchecked Sendable {
         interest.readers -= 1
         interests[shard] = interest.readers > 0 || interest.isDirty ? interest : nil
         if snapshot != nil, interests.allSatisfy({ ($0?.readers ?? 0) == 0 }) { snapshot = nil }
+    }
+
+    /// Drops the events; the topic may be older than the sequence.
+    func forgetEvents(through sequence: UInt64) {
+        log.forget(through: sequence, createdAt: 0)
+        snapshot = nil
+    }
+
+    /// The changes that make a stream read the events after a sequence, and no later ones.
+    func lastEvents(for request: StreamRequest, after sequence: UInt64) -> [StreamChange] {
+        guard let last = log.lastSequence, last > sequence, let position = log.position(after: sequence) else {
+            return []
+        }
+        let local = ShardChannel(id: id, view: log.view)
+        let variant = EventVariant(of: log.context, in: request, request.types)
+        return [.read(local, as: variant, from: position, upTo: log.view), .retire(local, upTo: log.view)]
     }
 }

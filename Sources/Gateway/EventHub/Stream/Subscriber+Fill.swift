@@ -49,7 +49,7 @@ extension Subscriber {
         if pending.isEmpty, ready.isEmpty, let closeReason {
             let retry =
                 switch closeReason {
-                case HubState.refused: delay.milliseconds(times: Self.refusedFactor)
+                case StreamRecord.refused: delay.milliseconds(times: Self.refusedFactor)
                 case EventHub.behind: delay.milliseconds(in: Self.shortDelay)
                 default: delay.milliseconds()
                 }

@@ -243,7 +243,7 @@ internal import Testing
         harness.publish(quotes.subscribed)
         harness.pass()
         #expect(harness.hub.streams().isEmpty)
-        let idle = harness.hub.locked { $0.subscriptions["s"]?.channel.interests.allSatisfy { $0 == nil } }
+        let idle = harness.hub.locked { $0.topics.subscriptions["s"]?.channel.interests.allSatisfy { $0 == nil } }
         #expect(idle == true)
     }
 }

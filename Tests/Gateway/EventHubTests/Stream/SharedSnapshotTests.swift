@@ -85,7 +85,7 @@ internal import Testing
         func open() throws -> TestStream { try harness.open(.subscription("s")) }
 
         /// The snapshot that is kept for streams that join later.
-        var kept: Snapshot? { harness.hub.locked { $0.subscriptions["s"]?.channel.snapshot } }
+        var kept: Snapshot? { harness.hub.locked { $0.topics.subscriptions["s"]?.channel.snapshot } }
     }
 
     private static let modes: [SubscriptionMode] = [.merge, .command, .distinct]

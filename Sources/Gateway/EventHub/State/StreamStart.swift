@@ -1,44 +1,40 @@
 internal import Changes
 internal import SessionCore
 
-/// Streams that start with the first events of their subscriptions.
-extension HubState {
-    /// The first events of the subscriptions that were opened for a stream.
-    struct StreamStart {
-        /// The states of the subscriptions before these events.
-        var states: [SourceState] = []
-        /// The channels of the events, with the sequences after which they are read.
-        var channels: [(channel: Channel, sequence: UInt64)] = []
-    }
+/// The first events of the subscriptions that were opened for a stream.
+struct StreamStart {
+    /// The states of the subscriptions before these events.
+    private(set) var states: [SourceState] = []
+    /// The channels of the events, with the sequences after which they are read.
+    private(set) var channels: [(channel: Channel, sequence: UInt64)] = []
 
     /// The start of a stream all of whose sources are subscriptions that were opened for it; nil for other streams, and if
     /// the first events are no longer kept.
     ///
     /// A subscription that was not opened for the stream would need a snapshot, whose sequences follow the events so far:
     /// a reader that resumes with one of these events would not receive the snapshot.
-    func start(of request: StreamRequest) -> StreamStart? {
+    init?(of request: StreamRequest, in topics: TopicTable) {
         var records: [(id: SubscriptionID, mode: SubscriptionMode, channel: Channel, start: SubscriptionStart)] = []
         for source in request.sources {
-            guard case .subscription(let id) = source, request.opened.contains(id), let record = subscriptions[id],
-                let start = record.start
+            guard case .subscription(let id) = source, request.opened.contains(id),
+                let record = topics.subscriptions[id], let start = record.start
             else { return nil }
             records.append((id, record.properties.mode, record.channel, start))
         }
         guard !records.isEmpty else { return nil }
-        var result = StreamStart()
         // A client is listed with its status at the first of its subscriptions: its later events follow.
         var first: [ClientID: SubscriptionStart] = [:]
         for (_, _, _, start) in records where start.sequence < first[start.client]?.sequence ?? .max {
             first[start.client] = start
         }
         for (name, start) in first {
-            guard let client = clients[name] else { return nil }
-            result.channels.append((client.connection, start.sequence))
-            if request.includesLegacy { result.channels.append((client.legacy, start.sequence)) }
+            guard let client = topics.clients[name] else { return nil }
+            channels.append((client.connection, start.sequence))
+            if request.includesLegacy { channels.append((client.legacy, start.sequence)) }
         }
         for (id, mode, channel, start) in records {
-            result.channels.append((channel, start.sequence))
-            result.states.append(
+            channels.append((channel, start.sequence))
+            states.append(
                 .subscription(
                     SubscriptionSourceState(
                         id: id,
@@ -51,6 +47,6 @@ extension HubState {
                 )
             )
         }
-        return result.channels.allSatisfy { $0.channel.log.position(after: $0.sequence) != nil } ? result : nil
+        guard channels.allSatisfy({ $0.channel.log.position(after: $0.sequence) != nil }) else { return nil }
     }
 }

@@ -1,0 +1,168 @@
+internal import Changes
+internal import SessionCore
+
+/// The streams of a hub, from their admission to their ends.
+struct StreamTable: Sendable {
+    /// The changes for the shards of the streams.
+    var queues = ShardQueues()
+    /// The beginnings of streams, by their outcomes.
+    private(set) var beginnings: [ResumeOutcome: UInt64] = [:]
+    private(set) var records: [String: StreamRecord] = [:]
+    /// The streams that have a topic as a source.
+    private var readers: [TopicID: Set<String>] = [:]
+    private var owners = StreamOwners()
+    private var admitted: UInt64 = 0
+
+    // MARK: - Admission and end
+
+    /// Admits a stream of known sources, with this id unless another stream has it; returns the id.
+    mutating func admit(
+        _ request: StreamRequest,
+        id: String?,
+        isWaiting: Bool,
+        _ topics: TopicTable,
+        now: Moment
+    ) throws(HubError) -> String {
+        try topics.check(request.sources)
+        var id = id ?? makeID(topics)
+        if records[id] != nil { id = makeID(topics) }
+        records[id] = StreamRecord(
+            id: id,
+            request: request,
+            openedAt: now,
+            memory: owners.add(request.owner),
+            isWaiting: isWaiting
+        )
+        for source in request.sources { readers[source.topic, default: []].insert(id) }
+        return id
+    }
+
+    private mutating func makeID(_ topics: TopicTable) -> String {
+        admitted += 1
+        return "stream-\(topics.numbers.epoch)-\(admitted)"
+    }
+
+    /// Removes a stream that is over, or was never opened.
+    mutating func discard(_ id: String) {
+        guard var stream = records.removeValue(forKey: id) else { return }
+        owners.remove(stream.request.owner)
+        remove(id, from: stream.request.sources)
+        stream.leaveChannels()
+        if let shard = stream.shard { queues.drop(id, of: shard) }
+    }
+
+    private mutating func remove(_ id: String, from sources: [StreamSource]) {
+        for source in sources {
+            readers[source.topic]?.remove(id)
+            if readers[source.topic]?.isEmpty == true { readers[source.topic] = nil }
+        }
+    }
+
+    /// The streams that have one of these topics as a source.
+    func reading(_ topics: [TopicID]) -> Set<String> {
+        var streams: Set<String> = []
+        for topic in topics { if let readers = readers[topic] { streams.formUnion(readers) } }
+        return streams
+    }
+
+    /// Whether a stream reads a subscription, as a source of its own or with all subscriptions of the client that carries it.
+    func isRead(subscription id: SubscriptionID, _ topics: TopicTable) -> Bool {
+        if readers[.subscription(id)] != nil { return true }
+        guard let client = topics.subscriptions[id]?.client, let streams = readers[.client(client)] else {
+            return false
+        }
+        let source = StreamSource.client(client, withSubscriptions: true)
+        return streams.contains { records[$0]?.request.sources.contains(source) ?? false }
+    }
+
+    // MARK: - Opening
+
+    /// A shard opens a stream; returns its record and first changes, or nil for an unknown stream or one that was opened.
+    mutating func attach(
+        _ id: String,
+        to shard: Int,
+        retryMilliseconds: Int,
+        _ topics: inout TopicTable
+    ) -> (StreamRecord, [StreamChange])? {
+        guard let index = records.index(forKey: id), records.values[index].shard == nil else { return nil }
+        let changes = records.values[index].attach(to: shard, retryMilliseconds: retryMilliseconds, &topics)
+        if let outcome = records.values[index].outcome { beginnings[outcome, default: 0] &+= 1 }
+        return (records.values[index], changes)
+    }
+
+    /// Begins a stream that waits.
+    mutating func begin(_ id: String, _ topics: inout TopicTable) {
+        guard let stream = records[id], stream.isWaiting else { return }
+        if let shard = stream.shard { queues.drop(id, of: shard) }
+        if update(id, { $0.begin(&topics) }), let outcome = records[id]?.outcome {
+            beginnings[outcome, default: 0] &+= 1
+        }
+    }
+
+    /// Begins all streams again in another epoch.
+    mutating func restart(_ topics: inout TopicTable) {
+        for id in records.keys.sorted() where update(id, { $0.restart(&topics) }) {
+            beginnings[.gap, default: 0] &+= 1
+        }
+    }
+
+    // MARK: - Changes
+
+    /// Changes a stream, and passes the changes that follow to its shard; returns whether there are any.
+    @discardableResult
+    private mutating func update(_ id: String, _ change: (inout StreamRecord) -> [StreamChange]) -> Bool {
+        // Changed in place: a copy of the record would cause another one of its channels.
+        guard let index = records.index(forKey: id) else { return false }
+        let changes = change(&records.values[index])
+        guard let shard = records.values[index].shard, !changes.isEmpty else { return false }
+        queues.add(changes, to: id, of: shard)
+        return true
+    }
+
+    /// Changes the sources of a stream; those that are added have to be known.
+    mutating func change(
+        _ id: String,
+        add: [StreamSource],
+        remove: [StreamSource],
+        _ types: FieldTypes,
+        _ topics: inout TopicTable
+    ) throws(HubError) {
+        guard let stream = records[id], stream.closeReason == nil else { throw .unknownStream(id) }
+        try topics.check(add)
+        let former = stream.request.sources
+        var sources = former.filter { !remove.contains($0) }
+        sources += add.filter { !sources.contains($0) }
+        self.remove(id, from: former)
+        for source in sources { readers[source.topic, default: []].insert(id) }
+        update(id) { $0.change(to: sources, types, &topics) }
+    }
+
+    /// Makes streams read the present channels of their sources.
+    mutating func reconcile(_ streams: Set<String>, _ topics: TopicTable) {
+        for id in streams { update(id) { $0.reconcile(topics) } }
+    }
+
+    /// Removes a topic that is gone from the sources of its streams, and makes them and others read the channels that are left.
+    mutating func remove(_ topic: TopicID, from streams: Set<String>, _ topics: TopicTable) {
+        readers[topic] = nil
+        for id in streams { update(id) { $0.remove(topic, topics) } }
+    }
+
+    /// Delivers the state of a subscription to those of these streams that read it.
+    mutating func deliver(_ state: PresentState, to streams: Set<String>, _ topics: inout TopicTable) {
+        for id in streams.sorted() { update(id) { $0.snapshot(of: state, &topics) } }
+    }
+
+    /// Closes a stream after the present events; false for an unknown one.
+    mutating func close(_ id: String, reason: String, _ topics: TopicTable) -> Bool {
+        update(id) { $0.close(reason, topics) }
+        return records[id] != nil
+    }
+
+    /// Closes the streams that have joined a subscription and have no other source.
+    mutating func closeJoined(to subscription: SubscriptionID, _ topics: TopicTable) {
+        for id in reading([.subscription(subscription)]).sorted() {
+            update(id) { $0.joined == nil ? [] : $0.close(StreamRecord.refused, topics) }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+internal import Changes
+internal import SessionCore
+
+/// A channel that a stream has to read.
+struct WantedChannel {
+    let channel: Channel
+    /// The subscription whose present state a new reader gets.
+    var subscription: SubscriptionID?
+    /// Whether a client brings the subscription into the stream, and no source names the subscription.
+    var isInGroup = false
+}
+
+/// The channels of a stream's sources, each once.
+struct WantedChannels {
+    private(set) var all: [WantedChannel]
+    private(set) var ids: Set<Int>
+
+    /// The channels of these sources.
+    init(of request: StreamRequest, in topics: TopicTable) {
+        (all, ids) = ([], [])
+        for source in request.sources {
+            switch source {
+            case .subscription(let id):
+                guard let subscription = topics.subscriptions[id] else { continue }
+                if let client = subscription.client.flatMap({ topics.clients[$0] }) {
+                    // As part of a group, so that a change of the client that carries the subscription causes no gap.
+                    add(WantedChannel(channel: client.connection, isInGroup: true))
+                    if request.includesLegacy { add(WantedChannel(channel: client.legacy, isInGroup: true)) }
+                }
+                add(WantedChannel(channel: subscription.channel, subscription: id))
+            case .client(let id, let withSubscriptions):
+                guard let client = topics.clients[id] else { continue }
+                add(WantedChannel(channel: client.connection))
+                add(WantedChannel(channel: client.own))
+                if request.includesLegacy { add(WantedChannel(channel: client.legacy)) }
+                guard withSubscriptions else { continue }
+                for member in client.members {
+                    guard let record = topics.subscriptions[member], request.admits(record.properties) else { continue }
+                    add(WantedChannel(channel: record.channel, subscription: member, isInGroup: true))
+                }
+            }
+        }
+    }
+
+    private mutating func add(_ wanted: WantedChannel) {
+        if ids.insert(wanted.channel.id).inserted { all.append(wanted) }
+    }
+
+    /// The sequence from which a stream resumes, if it can.
+    func resumePoint(of request: StreamRequest, _ numbers: EventNumbers) -> (outcome: ResumeOutcome, sequence: UInt64?)
+    {
+        guard let text = request.lastEventID, !text.isEmpty else {
+            guard let since = request.since, !all.isEmpty else { return (.fresh, nil) }
+            return resumePoint(since: since)
+        }
+        guard let id = EventID(text), !request.missesState, numbers.isKnown(id) else { return (.gap, nil) }
+        let isReachable = all.allSatisfy { wanted in
+            // A channel of a group may be newer than the last event: it is read from its start. A source that was
+            // requested by its own name and is newer cannot be the one that the last event came from.
+            (wanted.isInGroup || wanted.channel.log.createdAt <= id.sequence)
+                && wanted.channel.log.position(after: id.sequence) != nil
+        }
+        return isReachable ? (.resumed, id.sequence) : (.gap, nil)
+    }
+
+    /// The sequence of the last event before a time; a gap if events after that time are no longer kept.
+    private func resumePoint(since: Moment) -> (outcome: ResumeOutcome, sequence: UInt64?) {
+        var last: UInt64 = 0
+        for wanted in all {
+            guard let sequence = wanted.channel.log.sequence(before: since) else { return (.gap, nil) }
+            last = max(last, sequence)
+        }
+        return (.resumed, last)
+    }
+
+    /// A snapshot that another stream has received before the last few events, and with which a stream can start: the later
+    /// events of the only subscription are few compared with the snapshot and in the log, and the other channels, whose
+    /// state the `stream` event has, have none.
+    var recentSnapshot: Snapshot? {
+        guard let channel = onlyTable, let snapshot = channel.snapshot, snapshot.context === channel.log.context,
+            all.allSatisfy({ wanted in
+                guard let count = wanted.channel.log.count(after: snapshot.sequences.last) else { return false }
+                return count <= (wanted.channel === channel ? snapshot.content.count / 8 : 0)
+            })
+        else { return nil }
+        return snapshot
+    }
+
+    /// The channel of the only subscription; nil if there are none or more.
+    var onlyTable: Channel? {
+        let tables = all.filter { $0.subscription != nil }
+        return tables.count == 1 ? tables[0].channel : nil
+    }
+}
+
+/// The present state of a subscription, without sequences.
+struct PresentState {
+    /// The channel of the subscription.
+    let channel: Channel
+    /// The events of the state.
+    let content: SnapshotContent
+}
+
+extension [SourceState] {
+    /// The present state of the sources of a stream, in their order.
+    init(of request: StreamRequest, in topics: TopicTable) {
+        self = []
+        for source in request.sources {
+            switch source {
+            case .subscription(let id): add(id, in: topics)
+            case .client(let id, let withSubscriptions):
+                guard let client = topics.clients[id] else { continue }
+                append(.client(id: id, status: client.status, failure: client.failure))
+                guard withSubscriptions else { continue }
+                for member in client.members where request.admits(topics.subscriptions[member]?.properties) {
+                    add(member, in: topics)
+                }
+            }
+        }
+    }
+
+    private mutating func add(_ id: SubscriptionID, in topics: TopicTable) {
+        guard let record = topics.subscriptions[id] else { return }
+        let client = record.client.flatMap { topics.clients[$0] }
+        let state = SubscriptionSourceState(
+            id: id,
+            mode: record.properties.mode,
+            client: record.client,
+            status: client?.status,
+            failure: client?.failure,
+            isActive: record.isActive,
+            lastError: record.lastError,
+            shape: SubscribedShape(of: record.table, record.channel.log.context)
+        )
+        append(.subscription(state))
+    }
+}
