@@ -109,15 +109,15 @@ MUTANTS = [
     (
         "generation", "another log is noticed after a connection",
         (
-            MEMBER + "+Connection.swift", "guard ledger != nil, created == generation.created else",
-            'guard ledger != nil, created == generation.created || isMutant("generation") && created != nil else',
+            LOG + "LogInspections.swift", "let isReplaced = created != generation.created\n",
+            'let isReplaced = created != generation.created && !(isMutant("generation") && created != nil)\n',
         ),
     ),
     (
         "older-copy", "a log that went back is noticed after a connection",
         (
-            MEMBER + "+Connection.swift", "if generation.last < inspectedFrom {",
-            'if generation.last < inspectedFrom, !isMutant("older-copy") {',
+            MEMBER + "+Connection.swift", "if finding == .shortened {",
+            'if finding == .shortened, !isMutant("older-copy") {',
         ),
     ),
     (
@@ -151,34 +151,34 @@ MUTANTS = [
     ),
     (
         "behind", "a member serves after it has read what the log had when it connected",
-        (MEMBER + "+Connection.swift", "isFollowing && position >= endAtConnection", 'isFollowing && (position >= endAtConnection || isMutant("behind"))'),
+        (MEMBER + "+Connection.swift", "isFollowing && position >= inspections.last", 'isFollowing && (position >= inspections.last || isMutant("behind"))'),
     ),
     (
         "reported", "an answer waits until the members of a new epoch have reported their resources",
         (
-            MEMBER + "+Connection.swift", "return age >= timings.reporting && reports",
-            'return isMutant("reported") || age >= timings.reporting && reports',
+            MEMBERS + "EpochReports.swift", "return age >= timings.reporting && hasOwn\n",
+            'return isMutant("reported") || age >= timings.reporting && hasOwn\n',
         ),
     ),
     (
         "all-reports", "members of a new epoch wait for the report of every process that is heard",
         (
-            MEMBERS + "EpochReports.swift", "heardAt <= time\n",
-            'heardAt <= time || isMutant("all-reports")\n',
+            MEMBERS + "EpochReports.swift", "heardAt <= now - timings.suspect\n",
+            'heardAt <= now - timings.suspect || isMutant("all-reports")\n',
         ),
     ),
     (
         "membership", "a member that enters again removes its former membership",
         (
-            MEMBER + "+Loading.swift", "if !isLeaving { writer.control += former",
-            'if !isLeaving, !isMutant("membership") { writer.control += former',
+            MEMBER + "+Loading.swift", "if !isLeaving { writer.control += own",
+            'if !isLeaving, !isMutant("membership") { writer.control += own',
         ),
     ),
     (
         "hand-over", "a member keeps its stream until the member that opened it has read the opening",
         (
-            MEMBER + "+Log.swift", "handedOver[id] = HandOver(",
-            'if isMutant("hand-over") { return [.releaseStream(id)] }\n        handedOver[id] = HandOver(',
+            MEMBER + "+Log.swift", "handedOver.add(id, to: owner",
+            'if isMutant("hand-over") { return [.releaseStream(id)] }\n        handedOver.add(id, to: owner',
         ),
     ),
     (
@@ -191,16 +191,16 @@ MUTANTS = [
     (
         "inspections", "only the last inspection of the log counts",
         (
-            MEMBER + "+Connection.swift", "guard phase != .offline, inspections == 0 else",
-            'guard phase != .offline, inspections == 0 || isMutant("inspections") else',
+            LOG + "LogInspections.swift", "guard pending == 0 else",
+            'guard pending == 0 || isMutant("inspections") else',
         ),
         (
-            MEMBER + ".swift", "phase == .offline || inspections > 0 ? []",
-            'phase == .offline || inspections > 0 && !isMutant("inspections") ? []',
+            MEMBER + ".swift", "phase == .offline || inspections.isPending ? []",
+            'phase == .offline || inspections.isPending && !isMutant("inspections") ? []',
         ),
         (
-            MEMBER + "+Loading.swift", "!isOutdated(snapshot.ledger)\n",
-            '!isOutdated(snapshot.ledger) || isMutant("inspections")\n',
+            MEMBER + "+Loading.swift", "!former.isNewer(than: snapshot.ledger)\n",
+            '!former.isNewer(than: snapshot.ledger) || isMutant("inspections")\n',
         ),
     ),
     (
@@ -274,8 +274,8 @@ MUTANTS = [
     (
         "surrender", "a member that returns gives up the resources that others have inherited",
         (
-            MEMBER + "+Loading.swift", "return [restart] + releaseFormerResources() +",
-            'return [restart] + (isMutant("surrender") ? [] : releaseFormerResources()) +',
+            MEMBER + "+Loading.swift", "return [restart] + former.release(in: snapshot.ledger.epoch) +",
+            'return [restart] + (isMutant("surrender") ? [] : former.release(in: snapshot.ledger.epoch)) +',
         ),
     ),
     (

@@ -235,7 +235,7 @@ struct DivergenceTests {
     func framesThatTheEngineDoesNotHaveAreFetchedWithPauses() throws {
         let cluster = cluster(seed: 3)
         let (node, now) = (cluster.nodes[1], cluster.now)
-        let (created, last) = (node.machine.created, node.machine.position + 2)
+        let (created, last) = (node.machine.inspections.created, node.machine.position + 2)
         let generation = LogGeneration(created: try #require(created), first: 1, last: last)
         let arrived = node.machine.arrived(StoredFrame(position: last, bytes: []), at: now)
         let failed = node.machine.fetchFailed(isMissing: true, at: now)

@@ -218,7 +218,7 @@ struct JoiningTests {
     func memberNoticesAnotherLogOfTheSameLength() {
         let cluster = cluster(seed: 4, loss: 0)
         for (node, isSame) in [(cluster.nodes[0], true), (cluster.nodes[1], false)] {
-            let created = (node.machine.created ?? "") + (isSame ? "" : "x")
+            let created = (node.machine.inspections.created ?? "") + (isSame ? "" : "x")
             let log = LogGeneration(created: created, first: 1, last: node.machine.position)
             _ = node.machine.connected(at: cluster.now)
             let isRequested = node.machine.logInspected(log, at: cluster.now).contains(.requestState(.supported))

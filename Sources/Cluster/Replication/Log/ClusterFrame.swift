@@ -210,6 +210,8 @@ struct FrameWriter: Sendable {
     private(set) var recordsTaken: UInt64 = 0
     /// The records of the machine, which are written before those of the outbox.
     var control: [ClusterRecord] = []
+    /// The members whose removal was ordered.
+    private(set) var removing: Set<UInt64> = []
 
     /// Whether the last frame was read from the log, so that the next one may be appended.
     var isIdle: Bool { inFlight == nil }
@@ -258,6 +260,15 @@ struct FrameWriter: Sendable {
         return inFlight?.frame.bytes
     }
 
+    /// Orders the removal of a member.
+    mutating func remove(_ member: UInt64) {
+        control.append(.remove(member))
+        removing.insert(member)
+    }
+
+    /// A member was removed.
+    mutating func removed(_ member: UInt64) { removing.remove(member) }
+
     /// The process becomes another member, whose frames are counted from 1.
-    mutating func restart() { (counter, inFlight, control) = (0, nil, []) }
+    mutating func restart() { (counter, inFlight, control, removing) = (0, nil, [], []) }
 }

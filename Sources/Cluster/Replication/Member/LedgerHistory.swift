@@ -8,6 +8,23 @@ package struct EarlierState: Sendable, Equatable {
     package let age: Duration
 }
 
+/// The epochs that a member has been in.
+struct PastEpochs: Sendable {
+    /// The last ones, newest last.
+    private var epochs: [UInt64] = []
+
+    /// The member enters an epoch.
+    mutating func add(_ epoch: UInt64) {
+        if !epochs.contains(epoch) { epochs = (epochs + [epoch]).suffix(ClusterLedger.remembered) }
+    }
+
+    /// Whether the member has been in an epoch before it was in another one.
+    func has(_ epoch: UInt64, before other: UInt64) -> Bool {
+        guard let place = epochs.firstIndex(of: epoch) else { return false }
+        return place < epochs.firstIndex(of: other) ?? 0
+    }
+}
+
 /// Earlier ledgers of a member. A joining member reads the log from one of them on, so that it has recent events and not
 /// the present state alone.
 ///

@@ -8,24 +8,20 @@ extension MemberMachine {
     /// Whether streams may be opened on this member, and requests answered from its ledger: not before it has read what
     /// the log had when its connection was opened.
     package func isServing(at now: Moment) -> Bool {
-        isFollowing && position >= endAtConnection && monitor.isReachable(at: now)
+        isFollowing && position >= inspections.last && monitor.isReachable(at: now)
     }
 
     /// Whether no other member can have adopted the sessions of this one: it is not leaving, has not been missing frames
     /// for `fetchDelay`, and its last heartbeat is too recent for others to suspect it.
     package func ownsSessions(at now: Moment) -> Bool {
         let isBehind = reader.behindSince.map { now - $0 >= timings.fetchDelay } ?? false
-        return isServing(at: now) && isMember && !removing.contains(member) && !isBehind
+        return isServing(at: now) && isMember && !writer.removing.contains(member) && !isBehind
     }
 
-    /// Whether the ledger has the resources of the members: after the beginning of an epoch they report them again. A process
-    /// that is heard and has not reported is waited for, for a limited time.
+    /// Whether the ledger has the resources of the members (see `EpochReports.areComplete`).
     package func isComplete(at now: Moment) -> Bool {
         guard isFollowing, let ledger else { return false }
-        guard let age = epochSeenAt.map({ now - $0 }), age < timings.reporting * EpochReports.patience else {
-            return true
-        }
-        return age >= timings.reporting && reports.areComplete(in: ledger, since: now - timings.suspect)
+        return reports.areComplete(in: ledger, timings, at: now)
     }
 
     /// The owner of a client or subscription, according to the log as far as this member has applied it.
@@ -39,9 +35,7 @@ extension MemberMachine {
     /// Whether an epoch is an earlier one of this member: its state is newer than all events of that epoch.
     package func isPast(_ epoch: UInt64) -> Bool {
         guard let ledger else { return false }
-        if ledger.earlierEpochs.contains(epoch) { return true }
-        guard let place = pastEpochs.firstIndex(of: epoch) else { return false }
-        return place < pastEpochs.firstIndex(of: ledger.epoch) ?? 0
+        return ledger.earlierEpochs.contains(epoch) || pastEpochs.has(epoch, before: ledger.epoch)
     }
 
     /// The state of a ticket. A ticket of an epoch that this member has not read yet counts as unused: the log decides about its use.
@@ -54,11 +48,6 @@ extension MemberMachine {
     package func expiredPosition(of key: RecordKey) -> UInt64 {
         guard let position = ledger?.requests.position(of: key), position <= ages.expired else { return 0 }
         return position
-    }
-
-    /// Stores the epoch that the member enters.
-    mutating func noteEpoch(_ epoch: UInt64) {
-        if !pastEpochs.contains(epoch) { pastEpochs = (pastEpochs + [epoch]).suffix(ClusterLedger.remembered) }
     }
 
     // MARK: - Connection
@@ -76,14 +65,12 @@ extension MemberMachine {
         monitor.connected(at: now)
         nextHeartbeat = now
         reader.isFetching = false
-        inspections = 0
-        return [inspectLog()]
+        return [inspectLog(isFirst: true)]
     }
 
-    /// Orders to inspect the log. Only the result of the last order is used.
-    mutating func inspectLog() -> MemberAction {
-        inspections += 1
-        inspectedFrom = reader.position
+    /// Orders to inspect the log.
+    mutating func inspectLog(isFirst: Bool = false) -> MemberAction {
+        inspections.ordered(at: reader.position, isFirst: isFirst)
         return .inspectLog
     }
 
@@ -98,22 +85,18 @@ extension MemberMachine {
 
     /// The generation and extent of the log were read.
     package mutating func logInspected(_ generation: LogGeneration, at now: Moment) -> [MemberAction] {
-        inspections = max(0, inspections - 1)
-        guard phase != .offline, inspections == 0 else { return [] }
-        firstKept = generation.first
-        endAtConnection = generation.last
+        guard phase != .offline, let finding = inspections.inspected(generation) else { return [] }
         reader.isFetching = false
         let known = ledger?.epochPosition ?? replay?.snapshot.ledger.epochPosition
-        if hasDiverged, let known, created == generation.created {
+        if hasDiverged, let known, finding != .replaced {
             let epoch = ledger?.epoch ?? replay?.snapshot.ledger.epoch
             return enter(from: generation.last, knowingFrom: known, ending: epoch, at: now)
         }
-        guard ledger != nil, created == generation.created else {
-            created = generation.created
+        guard ledger != nil, finding != .replaced else {
             return enter(from: generation.last, beginning: isLocal, at: now)
         }
         // Frames may have arrived since the order.
-        if generation.last < inspectedFrom {
+        if finding == .shortened {
             // Readers may have events that the log has lost, so no stream can be resumed, here or on other members.
             return enter(from: generation.last, ending: ledger?.epoch, at: now)
         }
@@ -153,21 +136,11 @@ extension MemberMachine {
         return actions + (beginning ? beginEpoch(at: now) : requestState(at: now))
     }
 
-    /// Whether a state is older than that of this member was: a reply to an earlier request, for instance.
-    func isOutdated(_ ledger: ClusterLedger) -> Bool {
-        guard let former else { return false }
-        return ledger.epoch == former.epoch && ledger.position < former.position
-    }
-
     /// Drops the state of the cluster. What this member owned in the cluster is stored; the log of this process alone has
     /// nothing that other members could inherit.
     private mutating func leaveLog() {
         if let ledger, !isLocal {
-            let owned = ledger.specified.filter { $0.value.owner == member }
-            former = (ledger.epoch, reader.position)
-            var areStreams = owned.mapValues { $0.isOpen != nil }
-            for id in handedOver.keys { areStreams[id] = true }
-            formerResources = FormerResources(epoch: ledger.epoch, areStreams: areStreams)
+            former.lost(ledger, of: member, handedOver, at: reader.position)
         }
         ledger = nil
         replay = nil
@@ -183,8 +156,7 @@ extension MemberMachine {
         writer.restart()
         readers.reset()
         carried = CarriedTopics()
-        removing = []
-        handedOver = [:]
+        handedOver = HandedOverStreams()
         return [.closeOutbox(uncertain: isLogRead ? 0 : writer.recordsTaken), .dropAll]
     }
 }

@@ -44,19 +44,6 @@ extension MemberMachine {
         let deadline: Moment
     }
 
-    /// The specified resources that this member owned in an epoch when it lost the state of the cluster, and whether each
-    /// of them is a prepared stream.
-    struct FormerResources: Equatable {
-        let epoch: UInt64
-        let areStreams: [String: Bool]
-    }
-
-    /// A prepared stream that another member has opened: the new owner, and the position of the opening in the log.
-    struct HandOver: Equatable {
-        let owner: UInt64
-        let position: UInt64
-    }
-
     /// The state for a joining member, without the values.
     package struct StateForMember {
         /// The format to send it in.
@@ -135,12 +122,13 @@ extension MemberMachine {
 
     /// A member sent its state. It is used if it belongs to this log and the log still has the frames after it.
     package mutating func stateArrived(_ snapshot: ClusterSnapshot, at now: Moment) -> [MemberAction] {
-        guard case .loading(let loading) = phase, snapshot.ledger.epoch != loading.ending, snapshot.created == created,
-            snapshot.ledger.position + 1 >= firstKept, snapshot.ledger.position <= reader.known,
-            !isOutdated(snapshot.ledger)
+        guard case .loading(let loading) = phase, snapshot.ledger.epoch != loading.ending,
+            snapshot.created == inspections.created,
+            snapshot.ledger.position + 1 >= inspections.first, snapshot.ledger.position <= reader.known,
+            !former.isNewer(than: snapshot.ledger)
         else { return [] }
         guard let earlier = snapshot.earlier?.ledger, earlier.epoch == snapshot.ledger.epoch,
-            earlier.position + 1 >= firstKept, earlier.position < snapshot.ledger.position
+            earlier.position + 1 >= inspections.first, earlier.position < snapshot.ledger.position
         else { return load(snapshot, withWindows: false, at: now) }
         replay = Replay(snapshot: snapshot, ledger: earlier, deadline: now + timings.replay)
         phase = .replaying
@@ -196,9 +184,9 @@ extension MemberMachine {
         history.restart(with: snapshot.ledger, after: withWindows ? snapshot.earlier : nil, at: now)
         digests.restart(with: snapshot.ledger.digest, at: snapshot.ledger.position)
         ages.reset()
-        noteEpoch(snapshot.ledger.epoch)
-        epochSeenAt = snapshot.epochAge.map { now - $0 }
-        for member in snapshot.ledger.members.keys { joinSeen[member] = now }
+        pastEpochs.add(snapshot.ledger.epoch)
+        reports.begin(at: snapshot.epochAge.map { now - $0 })
+        for member in snapshot.ledger.members.keys { monitor.joined(member, at: now) }
         counters.epochsLoaded += 1
         let restart = MemberAction.restart(
             epoch: snapshot.ledger.epoch,
@@ -210,19 +198,9 @@ extension MemberMachine {
         phase = .following
         join()
         // This process is one member: nothing waits until the others find its former number silent.
-        let former = snapshot.ledger.members.filter { $0.value.info.process == process }.keys.sorted()
-        if !isLeaving { writer.control += former.map { .remove($0) } }
-        return [restart] + releaseFormerResources() + fetchIfBehind(at: now, always: true)
-    }
-
-    /// Releases the resources that this member owned earlier in the epoch: other members have inherited them, and may have
-    /// deleted them. This member must not report them again.
-    private mutating func releaseFormerResources() -> [MemberAction] {
-        defer { formerResources = nil }
-        guard let formerResources, formerResources.epoch == ledger?.epoch else { return [] }
-        return formerResources.areStreams.sorted { $0.key < $1.key }.map { id, isStream in
-            isStream ? .releaseStream(id) : .releaseResource(id)
-        }
+        let own = snapshot.ledger.members.filter { $0.value.info.process == process }.keys.sorted()
+        if !isLeaving { writer.control += own.map { .remove($0) } }
+        return [restart] + former.release(in: snapshot.ledger.epoch) + fetchIfBehind(at: now, always: true)
     }
 
     /// Joins, and declares what local readers need.
@@ -230,7 +208,8 @@ extension MemberMachine {
 
     /// The state for a joining member that reads some formats; nil while this member must not reply, or shares none of them.
     package func state(for other: Formats, at now: Moment) -> StateForMember? {
-        guard isServing(at: now), isMember, let ledger, let created, let common = ledger.formats?.common(with: other)
+        guard isServing(at: now), isMember, let ledger, let created = inspections.created,
+            let common = ledger.formats?.common(with: other)
         else { return nil }
         let limit = timings.window * (Self.windowParts - 1) / Self.windowParts
         let earlier = history.oldest(upTo: limit, before: ledger.position, at: now)
@@ -239,7 +218,7 @@ extension MemberMachine {
             created: created,
             ledger: ledger,
             earlier: earlier,
-            epochAge: isComplete(at: now) ? nil : epochSeenAt.map { now - $0 }
+            epochAge: isComplete(at: now) ? nil : reports.age(at: now)
         )
     }
 }

@@ -51,11 +51,11 @@ extension MemberMachine {
         ages.reset()
         history.restart(with: ledger, at: now)
         digests.restart(with: ledger.digest, at: position)
-        noteEpoch(epoch)
-        epochSeenAt = now
+        pastEpochs.add(epoch)
+        reports.begin(at: now)
         counters.epochsStarted += 1
         // In a new epoch, all members report what they have.
-        if !isLocal { formerResources = nil }
+        if !isLocal { former.epochBegan() }
         let actions = resetMembership()
         join()
         let kept = readers.ids
@@ -74,7 +74,7 @@ extension MemberMachine {
     }
 
     mutating func memberJoined(_ joined: UInt64, _ now: Moment) -> [MemberAction] {
-        joinSeen[joined] = now
+        monitor.joined(joined, at: now)
         guard joined == member else { return [] }
         isMember = true
         return [.openOutbox]
@@ -91,12 +91,11 @@ extension MemberMachine {
     mutating func memberRemoved(_ gone: UInt64, by remover: UInt64?, _ now: Moment) -> [MemberAction] {
         countRemoval(of: gone, by: remover, now)
         monitor.forget(gone)
-        joinSeen[gone] = nil
-        removing.remove(gone)
+        writer.removed(gone)
         configurations[gone] = nil
         for id in carried.ids { noteInterest(id, now) }
         guard gone == member else { return [] }
-        let actions = releaseHandedOver() + resetMembership() + [.keepUsedCredits]
+        let actions = handedOver.releaseAll() + resetMembership() + [.keepUsedCredits]
         if isLeaving { return actions + [.left] }
         join()
         return actions
@@ -142,23 +141,16 @@ extension MemberMachine {
 
     // MARK: - Prepared streams
 
-    /// Another member owns a stream of this member. If the new owner has opened the stream, this member keeps the stream until
-    /// the new owner has read the opening: if an epoch begins before, only this member can report the stream.
+    /// Another member owns a stream of this member, and has opened the stream; nil: the stream is only lost.
     mutating func streamLost(_ id: String, to owner: UInt64?, at position: UInt64) -> [MemberAction] {
         guard let owner, owner != member else { return [.releaseStream(id)] }
-        handedOver[id] = HandOver(owner: owner, position: position)
+        handedOver.add(id, to: owner, at: position)
         return []
     }
 
     /// A member has read the log up to a position.
     mutating func read(_ position: UInt64, by reader: UInt64) -> [MemberAction] {
-        releaseHandedOver { $0.owner == reader && $0.position <= position }
-    }
-
-    private mutating func releaseHandedOver(_ isDue: (HandOver) -> Bool = { _ in true }) -> [MemberAction] {
-        let due = handedOver.filter { isDue($0.value) }.keys.sorted()
-        for id in due { handedOver[id] = nil }
-        return due.map { .releaseStream($0) }
+        handedOver.read(position, by: reader)
     }
 
     // MARK: - Writing

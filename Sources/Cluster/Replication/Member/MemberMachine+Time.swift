@@ -97,15 +97,12 @@ extension MemberMachine {
     /// Orders the removal of silent members. Called when a frame can be written: a removal that was decided earlier might
     /// be about a member that sends heartbeats again.
     mutating func removeSilent(at now: Moment) {
-        for silent in suspects(at: now) where removing.insert(silent).inserted {
-            writer.control.append(.remove(silent))
-        }
+        for silent in suspects(at: now) where !writer.removing.contains(silent) { writer.remove(silent) }
     }
 
     private func suspects(at now: Moment) -> [UInt64] {
         guard isMember, let ledger else { return [] }
-        let members = ledger.members.keys.map { (key: $0, value: joinSeen[$0] ?? .zero) }
-        return monitor.suspects(among: members, me: member, at: now)
+        return monitor.suspects(among: ledger.members.keys, me: member, at: now)
     }
 
     // MARK: - Local readers
@@ -125,8 +122,7 @@ extension MemberMachine {
     package mutating func leave() -> [MemberAction] {
         isLeaving = true
         guard isMember, isFollowing else { return [.left] }
-        writer.control.append(.remove(member))
-        removing.insert(member)
+        writer.remove(member)
         return []
     }
 }

@@ -25,15 +25,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     var phase = Phase.offline
     /// Whether the log is that of this process alone, because the engine is away.
     package internal(set) var isLocal = false
-    var created: String?
-    var firstKept: UInt64 = 0
-    /// The position of the last frame when the log was inspected.
-    var endAtConnection: UInt64 = 0
-    /// The number of orders to inspect the log without a result, and the position of this member at the last one.
-    var inspections = 0
-    var inspectedFrom: UInt64 = 0
-    /// The epoch and the position up to which this member has applied the log when it lost the state of the cluster.
-    var former: (epoch: UInt64, position: UInt64)?
+    var inspections = LogInspections()
+    var former = FormerState()
     var reader = LogReader()
     package internal(set) var ledger: ClusterLedger?
     /// The replay, in the phase `replaying`.
@@ -49,25 +42,18 @@ package struct MemberMachine: ~Copyable, Sendable {
     var writer = FrameWriter()
     var readers = LocalReaders()
     var carried = CarriedTopics()
-    var removing: Set<UInt64> = []
     /// Whether members were silent when the deadlines were checked last.
     var hasSuspects = false
     var monitor: HeartbeatMonitor
-    var joinSeen: [UInt64: Moment] = [:]
     var nextHeartbeat = Moment.zero
-    /// The epochs that this member has been in, newest last.
-    var pastEpochs: [UInt64] = []
+    var pastEpochs = PastEpochs()
     /// Which processes have reported their resources.
     var reports = EpochReports()
-    /// The time at which the epoch began for this member, or for the sender of its state; nil: long ago.
-    var epochSeenAt: Moment?
     /// Which requests with an `Idempotency-Key` have expired.
     var ages = PositionAges(lifetime: IdempotentRequests.lifetime)
     /// The time at which a member was in another epoch while this one had read the whole log; nil: none was.
     var otherEpochSince: Moment?
-    var formerResources: FormerResources?
-    /// The prepared streams of this member that other members have opened, until the new owners have read the opening.
-    var handedOver: [String: HandOver] = [:]
+    var handedOver = HandedOverStreams()
     /// The formats of other processes, from their heartbeats.
     var heardFormats: HeardFormats
     /// The digests of the members' configurations, from their heartbeats.
@@ -149,7 +135,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         reader.missingSince = isMissing ? reader.missingSince ?? now : nil
         if phase == .replaying { return endReplay(isComplete: false, at: now) }
         reader.behindSince = now
-        return phase == .offline || inspections > 0 ? [] : [inspectLog()]
+        return phase == .offline || inspections.isPending ? [] : [inspectLog()]
     }
 
     /// Applies the frames that can be applied in order.
@@ -205,7 +191,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// A frame of this member was read from the log: the next one may be appended.
     private mutating func ownFrameRead(_ entry: LogEntry, _ now: Moment) -> [MemberAction] {
         guard writer.isInFlight(entry.frame), let (records, delay) = writer.read(at: now) else { return [] }
-        reports.written(records)
+        if !reports.hasOwn { reports.written(records) }
         counters.appendSeconds.record(delay / .seconds(1))
         return [.written(records)]
     }
@@ -222,7 +208,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     private mutating func perform(_ effects: [LedgerEffect], of entry: LogEntry, _ now: Moment) -> [MemberAction] {
         var changes: [Change] = []
         var actions: [MemberAction] = []
-        if !handedOver.isEmpty, let frame = entry.frame { actions += read(frame.previous, by: frame.member) }
+        if !handedOver.openings.isEmpty, let frame = entry.frame { actions += read(frame.previous, by: frame.member) }
         // After a removal, the subscriptions of the removed member are assigned to others.
         var isTakeover = false
         for effect in effects {
@@ -266,13 +252,13 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The next frame to append; nil if nothing waits, or if the previous frame was not read from the log yet.
     package mutating func nextFrame(from outbox: inout Outbox, at now: Moment) -> [UInt8]? {
         guard isFollowing, writer.isIdle, let ledger else { return nil }
-        if isMember { reports.wait(for: outbox) }
+        if isMember, !reports.hasOwn { reports.wait(for: outbox) }
         if !readers.new.isEmpty { writer.control += readers.declareNew() }
         if hasSuspects { removeSilent(at: now) }
         if outbox.hasOverflowed, isMember {
             // Dropped records cannot be recovered one by one: the member leaves and joins again.
-            writer.control = [.remove(member)]
-            removing.insert(member)
+            writer.control = []
+            writer.remove(member)
         }
         guard let records = writer.takeRecords(isMember, from: &outbox) else { return nil }
         let frame = ClusterFrame(

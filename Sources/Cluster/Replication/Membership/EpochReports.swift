@@ -3,13 +3,21 @@ internal import Primitives
 /// Which processes have reported their resources in an epoch: this process, and others according to their heartbeats.
 struct EpochReports: Sendable {
     /// The longest wait for the reports, as a multiple of the time that members have for them.
-    static let patience = 4
+    private static let patience = 4
 
+    /// The time at which the epoch began for this member, or for the sender of its state; nil: long ago.
+    private var begunAt: Moment?
     private var heard: [UInt64: (heartbeat: Heartbeat, time: Moment)] = [:]
     /// The number of the last record that this member reports after its join; nil before the join.
     private var end: UInt64?
     /// Whether the log has the report of this member.
     private(set) var hasOwn = false
+
+    /// An epoch begins, or began at a time.
+    mutating func begin(at time: Moment?) { begunAt = time }
+
+    /// The time since the beginning of the epoch; nil if it is long ago.
+    func age(at now: Moment) -> Duration? { begunAt.map { now - $0 } }
 
     // MARK: - This member
 
@@ -38,11 +46,13 @@ struct EpochReports: Sendable {
     /// Processes are silent that were heard last before this time.
     mutating func forget(before time: Moment) { heard = heard.filter { $0.value.time >= time } }
 
-    /// Whether a ledger has the reports of this member, and of all processes that were heard after a time.
-    func areComplete(in ledger: ClusterLedger, since time: Moment) -> Bool {
-        hasOwn
+    /// Whether a ledger has the resources of the members: after the beginning of an epoch they report them again. A process
+    /// that is heard and has not reported is waited for, for a limited time.
+    func areComplete(in ledger: ClusterLedger, _ timings: ClusterTimings, at now: Moment) -> Bool {
+        guard let age = age(at: now), age < timings.reporting * Self.patience else { return true }
+        return age >= timings.reporting && hasOwn
             && heard.values.allSatisfy { last, heardAt in
-                heardAt <= time
+                heardAt <= now - timings.suspect
                     || last.member != 0 && last.epoch == ledger.epoch
                         && last.position > ledger.epochPosition && last.position <= ledger.position
             }

@@ -79,6 +79,8 @@ extension Wire<Moment> {
 package struct HeartbeatMonitor: Sendable {
     private let timings: ClusterTimings
     private var heard: [UInt64: Moment] = [:]
+    /// The times at which this member has read that others are members.
+    private var joined: [UInt64: Moment] = [:]
     /// The time of sending of the newest heartbeat of this member that was received back.
     private var echoSentAt: Moment?
     /// The time since which all own heartbeats have been received back in time; nil while they are not.
@@ -91,6 +93,9 @@ package struct HeartbeatMonitor: Sendable {
 
     /// A heartbeat of another member was received.
     mutating func heard(_ member: UInt64, at now: Moment) { heard[member] = now }
+
+    /// A member has joined, or is one according to a state that was loaded.
+    mutating func joined(_ member: UInt64, at now: Moment) { joined[member] = now }
 
     /// A heartbeat of this member was received back.
     mutating func echoed(sentAt: Moment, at now: Moment) {
@@ -127,17 +132,15 @@ package struct HeartbeatMonitor: Sendable {
 
     /// Members without heartbeats for too long. A member of lower rank waits longer, so that usually only one of them
     /// acts.
-    func suspects(among members: some Collection<(key: UInt64, value: Moment)>, me: UInt64, at now: Moment) -> [UInt64]
-    {
+    func suspects(among members: some Collection<UInt64>, me: UInt64, at now: Moment) -> [UInt64] {
         guard isReachable(at: now), let reachableSince else { return [] }
-        let ids = members.map(\.key)
-        return members.compactMap { member, seenAt in
-            guard member != me else { return nil }
-            let since = max(heard[member] ?? seenAt, seenAt, reachableSince)
-            guard now - since > timings.suspect else { return nil }
-            let others = ids.filter { $0 != member }
+        return members.filter { member in
+            guard member != me else { return false }
+            let since = max(heard[member] ?? .zero, joined[member] ?? .zero, reachableSince)
+            guard now - since > timings.suspect else { return false }
+            let others = members.filter { $0 != member }
             let rank = Rendezvous.ranking(of: others, for: member).firstIndex(of: me) ?? 0
-            return now - since > timings.suspect + timings.rankDelay * rank ? member : nil
+            return now - since > timings.suspect + timings.rankDelay * rank
         }
     }
 
@@ -159,7 +162,7 @@ package struct HeartbeatMonitor: Sendable {
     }
 
     /// A member was removed.
-    mutating func forget(_ member: UInt64) { heard[member] = nil }
+    mutating func forget(_ member: UInt64) { (heard[member], joined[member]) = (nil, nil) }
 }
 
 /// The timeouts of a member. None of them affects order or ownership.

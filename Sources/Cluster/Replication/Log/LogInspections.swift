@@ -1,0 +1,38 @@
+/// The generation and extent of the log, as a member has inspected them. Only the result of the last order counts.
+struct LogInspections: Sendable {
+    /// The log, compared with the one that was inspected before.
+    enum Finding {
+        /// It is another log.
+        case replaced
+        /// It ends before the position of the member when the inspection was ordered.
+        case shortened
+        /// It is the same log, which has not lost a frame that the member has read.
+        case same
+    }
+
+    /// The generation of the log.
+    private(set) var created: String?
+    /// The positions of the first and last frames that the log had.
+    private(set) var (first, last): (UInt64, UInt64) = (0, 0)
+    /// The number of orders without a result, and the position of the member at the last one.
+    private var (pending, orderedAt): (Int, UInt64) = (0, 0)
+
+    /// Whether an order has no result yet.
+    var isPending: Bool { pending > 0 }
+
+    /// An inspection is ordered by a member that has read the log up to a position; the first one of a connection voids those
+    /// before it.
+    mutating func ordered(at position: UInt64, isFirst: Bool = false) {
+        pending = isFirst ? 1 : pending + 1
+        orderedAt = position
+    }
+
+    /// The log was inspected; nil if a later order has no result yet.
+    mutating func inspected(_ generation: LogGeneration) -> Finding? {
+        pending = max(0, pending - 1)
+        guard pending == 0 else { return nil }
+        let isReplaced = created != generation.created
+        (created, first, last) = (generation.created, generation.first, generation.last)
+        return isReplaced ? .replaced : last < orderedAt ? .shortened : .same
+    }
+}
