@@ -126,7 +126,7 @@ struct HubState: Sendable {
     private mutating func carry(_ id: SubscriptionID, by client: ClientID?) {
         let former = topics.readable(id)
         guard topics.carry(id, by: client) else { return }
-        streams.reconcile(streams.reading(former + topics.readable(id)), topics)
+        for stream in streams.reading(former + topics.readable(id)) { streams.reconcile(stream, topics) }
     }
 
     private mutating func removeSubscription(_ id: SubscriptionID) {

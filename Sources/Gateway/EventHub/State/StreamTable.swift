@@ -137,10 +137,8 @@ struct StreamTable: Sendable {
         update(id) { $0.change(to: sources, types, &topics) }
     }
 
-    /// Makes streams read the present channels of their sources.
-    mutating func reconcile(_ streams: Set<String>, _ topics: TopicTable) {
-        for id in streams { update(id) { $0.reconcile(topics) } }
-    }
+    /// Makes a stream read the present channels of its sources.
+    mutating func reconcile(_ id: String, _ topics: TopicTable) { update(id) { $0.reconcile(topics) } }
 
     /// Removes a topic that is gone from the sources of its streams, and makes them and others read the channels that are left.
     mutating func remove(_ topic: TopicID, from streams: Set<String>, _ topics: TopicTable) {

@@ -123,12 +123,7 @@ struct TopicTable: Sendable {
     private mutating func makeChannel(_ context: TopicContext, hasWindow: Bool = false) -> Channel {
         // With given numbers a stream may have received events of the same topic from another member.
         let hasWindow = numbers.numbering == .given ? true : hasWindow
-        return makeChannel(
-            TopicLog(context: context, createdAt: numbers.sequence, hasWindow: hasWindow, memory: memory)
-        )
-    }
-
-    private mutating func makeChannel(_ log: TopicLog) -> Channel {
+        let log = TopicLog(context: context, createdAt: numbers.sequence, hasWindow: hasWindow, memory: memory)
         channelCount += 1
         return Channel(id: channelCount, log: log)
     }
@@ -176,7 +171,8 @@ struct TopicTable: Sendable {
         if let channel = taken[rebuilt.id] { return channel }
         var log = rebuilt.log
         log.count(in: memory)
-        let channel = makeChannel(log)
+        channelCount += 1
+        let channel = Channel(id: channelCount, log: log)
         taken[rebuilt.id] = channel
         return channel
     }
