@@ -49,7 +49,7 @@ package final class EventHub: ChangeSink {
     ) throws(Failure) -> Result {
         let (result, wakeUps) = try state.withLock { state throws(Failure) -> (Result, (@Sendable () -> Void)?) in
             let result = try body(&state)
-            return (result, state.takeWakeUps())
+            return (result, state.streams.queues.takeWakeUps(&state.watches))
         }
         wakeUps?()
         return result
@@ -65,18 +65,14 @@ package final class EventHub: ChangeSink {
         let now = clock()
         return state.withLock { state in
             state.apply(event, of: id, now: now)
-            return state.takeWakeUps()
+            return state.streams.queues.takeWakeUps(&state.watches)
         }
     }
 
     /// Applies changes without releasing the lock in between, so that no stream joins between them.
     package func take(_ changes: [Change]) {
         let now = clock()
-        let wakeUps = state.withLock { state in
-            for change in changes { state.apply(change, now: now) }
-            return state.takeWakeUps()
-        }
-        wakeUps?()
+        locked { state in for change in changes { state.apply(change, now: now) } }
     }
 
     /// Applies the beginning of a subscription with a client. The rows of many values are not copied where no stream has

@@ -63,7 +63,10 @@ struct HubState: Sendable {
         case .added(let properties): topics.addSubscription(id, properties: properties)
         case .removed: removeSubscription(id)
         case .propertiesChanged(let properties): topics.setProperties(properties, of: id)
-        case .carried(let client): carry(id, by: client)
+        case .carried(let client):
+            let former = topics.readable(id)
+            guard topics.carry(id, by: client) else { return }
+            for stream in streams.reading(former + topics.readable(id)) { streams.reconcile(stream, topics) }
         case .activity(let isActive): topics.setActive(isActive, id)
         case .event: break
         }
@@ -103,11 +106,6 @@ struct HubState: Sendable {
         streams.queues.markDirty(channel)
     }
 
-    /// The calls to make after the lock is released.
-    mutating func takeWakeUps() -> (@Sendable () -> Void)? {
-        streams.queues.takeWakeUps(with: watches.due.isEmpty ? [] : watches.takeDue())
-    }
-
     // MARK: - Topics
 
     /// A client carries a subscription from now on, with these values.
@@ -121,12 +119,6 @@ struct HubState: Sendable {
         for event in values.firstEvents { apply(event, of: id, now: now) }
         topics.takeValues(values, of: id)
         channel.log.pass(through: topics.numbers.next())
-    }
-
-    private mutating func carry(_ id: SubscriptionID, by client: ClientID?) {
-        let former = topics.readable(id)
-        guard topics.carry(id, by: client) else { return }
-        for stream in streams.reading(former + topics.readable(id)) { streams.reconcile(stream, topics) }
     }
 
     private mutating func removeSubscription(_ id: SubscriptionID) {
@@ -254,15 +246,17 @@ struct ShardQueues: Sendable {
         return taken
     }
 
-    /// The loops to wake after the lock is released, and other calls.
+    /// The calls to make after the lock is released: they wake loops, and callers that wait for changes.
     ///
     /// Usually one loop, for which nothing is allocated.
-    mutating func takeWakeUps(with calls: [@Sendable () -> Void]) -> (@Sendable () -> Void)? {
-        if due == 0, calls.isEmpty { return nil }
+    mutating func takeWakeUps(_ watches: inout SubscriptionWatches) -> (@Sendable () -> Void)? {
+        if due == 0, watches.due.isEmpty { return nil }
         defer { due = 0 }
-        if due.nonzeroBitCount == 1, shards.count <= 64, calls.isEmpty { return shards[due.trailingZeroBitCount].wake }
+        if due.nonzeroBitCount == 1, shards.count <= 64, watches.due.isEmpty {
+            return shards[due.trailingZeroBitCount].wake
+        }
         let loops = shards.indices.filter { due & (1 << UInt64($0 & 63)) != 0 }.map { shards[$0].wake }
-        let calls = calls + loops
+        let calls = watches.takeDue() + loops
         return { for call in calls { call() } }
     }
 }
