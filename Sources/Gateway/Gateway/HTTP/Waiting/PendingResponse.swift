@@ -98,11 +98,15 @@ final class WaitingRequests: Sendable {
     /// The number of requests.
     var count: Int { requests.withLock { $0.all.count } }
 
-    /// Adds a request that `end` ends when its caller loses rights. Returns its number; nil, without adding it, if as many
-    /// requests as the limit count under the same name.
-    func add(of caller: Caller, counted name: String?, end: @escaping @Sendable () -> Void) -> UInt64? {
-        requests.withLock { requests in
-            guard requests.count(name) else { return nil }
+    /// Adds a request that `end` ends when its caller loses rights. Returns its number. Throws a 429 problem, without adding
+    /// it, if as many requests as the limit count under the same name.
+    func add(
+        of caller: Caller,
+        counted name: String?,
+        end: @escaping @Sendable () -> Void
+    ) throws(Problem) -> UInt64 {
+        try requests.withLock { requests throws(Problem) in
+            guard requests.count(name) else { throw Self.refusal }
             requests.next += 1
             requests.all[requests.next] = Request(caller: caller, counted: name, end: end)
             return requests.next
@@ -142,25 +146,13 @@ final class WaitingRequests: Sendable {
 }
 
 extension Services {
-    /// Counts a request as waiting, and returns its number for `WaitingRequests.remove`.
-    ///
-    /// - Parameter end: Ends the wait if the caller loses its rights.
-    /// - Throws: A 429 problem if too many requests of the caller wait.
-    func count(_ call: Call, end: @escaping @Sendable () -> Void) throws(Problem) -> UInt64 {
-        let name = WaitingRequests.name(of: call)
-        guard let number = waiting.add(of: call.caller, counted: name, end: end) else {
-            throw WaitingRequests.refusal
-        }
-        return number
-    }
-
     /// A pending response to a long poll, which counts as waiting. The response is a refusal if the caller loses its rights
     /// before; there is none when the client leaves.
     ///
     /// - Throws: A 429 problem if too many requests of the caller wait.
     func pendingResponse(_ call: Call) throws(Problem) -> PendingResponse {
         let pending = PendingResponse(call.respond)
-        let number = try count(call) { [weak pending] in
+        let number = try waiting.add(of: call.caller, counted: WaitingRequests.name(of: call)) { [weak pending] in
             pending?.complete { ProblemDetails.response(to: call, for: Challenge.changed()) }
         }
         pending.onCompletion { [waiting] in waiting.remove(number) }

@@ -44,7 +44,7 @@ final class SharedPoll: SharedWait {
         (self.first, self.decision, self.host, self.deliver) = (first, decision, host, deliver)
         policy = host.services.access.policy
         let services = host.services
-        let number = services.waiting.add(of: first.caller, counted: nil) { [weak self] in
+        let number = try? services.waiting.add(of: first.caller, counted: nil) { [weak self] in
             self?.answer { ProblemDetails.response(to: $0, for: Challenge.changed()) }
         }
         if let number { pending.onCompletion { services.waiting.remove(number) } }

@@ -91,7 +91,9 @@ extension Services {
         for begin: (Awaited<Value?>) throws -> Void
     ) async throws -> Value? {
         let awaited = Awaited<Value?>()
-        let number = try count(call) { awaited.end(.failure(Challenge.changed())) }
+        let number = try waiting.add(of: call.caller, counted: WaitingRequests.name(of: call)) {
+            awaited.end(.failure(Challenge.changed()))
+        }
         defer { waiting.remove(number) }
         try checkPresent(call)
         try begin(awaited)
