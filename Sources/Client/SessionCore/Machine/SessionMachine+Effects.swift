@@ -13,16 +13,11 @@ extension SessionMachine {
 
     mutating func perform(_ effects: [SubscriptionEffect], at context: EventContext) {
         for effect in effects {
-            perform(effect, at: context)
-            if case .protocolViolation = effect { return }
-        }
-    }
-
-    mutating func perform(_ effect: SubscriptionEffect, at context: EventContext) {
-        switch effect {
-        case .notify(let token, let event): emit(.notify(.subscription(token, event)))
-        case .requestsWaiting: sendPendingRequests(at: context)
-        case .protocolViolation(let reason): badData(reason, at: context)
+            switch effect {
+            case .notify(let token, let event): emit(.notify(.subscription(token, event)))
+            case .requestsWaiting: sendPendingRequests(at: context)
+            case .protocolViolation(let reason): return badData(reason, at: context)
+            }
         }
     }
 

@@ -41,7 +41,12 @@ extension SubscriptionMachine {
         stage = .subscribed(frequency.differs ? .due : nil)
         data = SubscriptionData(
             properties: properties,
-            layout: SubscriptionLayout(properties, announcement),
+            layout: SubscriptionLayout(
+                properties,
+                fieldCount: announcement.fieldCount,
+                keyPosition: announcement.positions?.key,
+                commandPosition: announcement.positions?.command
+            ),
             itemCount: announcement.itemCount
         )
         let event = SubscriptionEvent.subscribed(
@@ -111,16 +116,19 @@ extension SubscriptionProperties {
 }
 
 extension SubscriptionLayout {
-    convenience init(
+    /// The layout of the updates of a subscription, from the counts and positions that the server has confirmed.
+    package convenience init(
         _ properties: SubscriptionProperties,
-        _ announcement: SubscriptionMachine.Announcement
+        fieldCount: Int,
+        keyPosition: Int?,
+        commandPosition: Int?
     ) {
         self.init(
             itemNames: properties.items.names,
             fieldNames: properties.fields.names,
-            fieldCount: announcement.fieldCount,
-            keyPosition: announcement.positions?.key,
-            commandPosition: announcement.positions?.command,
+            fieldCount: fieldCount,
+            keyPosition: keyPosition,
+            commandPosition: commandPosition,
             secondLevelFieldNames: properties.secondLevelFields?.names,
             hasSecondLevel: properties.secondLevelFields != nil
         )

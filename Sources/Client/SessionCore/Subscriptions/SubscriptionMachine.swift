@@ -58,7 +58,12 @@ struct SubscriptionMachine: Sendable {
         stage = .subscribed(nil)
         data = SubscriptionData(
             properties: properties,
-            layout: SubscriptionLayout(properties, announcement),
+            layout: SubscriptionLayout(
+                properties,
+                fieldCount: announcement.fieldCount,
+                keyPosition: announcement.positions?.key,
+                commandPosition: announcement.positions?.command
+            ),
             itemCount: itemCount,
             continuing: adopted.table
         )

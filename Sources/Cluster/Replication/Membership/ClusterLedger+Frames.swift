@@ -217,30 +217,12 @@ extension ClusterLedger {
 }
 
 extension ClusterLedger.SubscriptionEntry {
-    /// The layout of the updates of a subscription, from the counts and positions that the server confirmed.
-    static func layout(
-        _ properties: SubscriptionProperties,
-        fieldCount: Int,
-        keyPosition: Int?,
-        commandPosition: Int?
-    ) -> SubscriptionLayout {
-        SubscriptionLayout(
-            itemNames: properties.items.names,
-            fieldNames: properties.fields.names,
-            fieldCount: fieldCount,
-            keyPosition: keyPosition,
-            commandPosition: commandPosition,
-            secondLevelFieldNames: properties.secondLevelFields?.names,
-            hasSecondLevel: properties.secondLevelFields != nil
-        )
-    }
-
     fileprivate mutating func note(_ event: SubscriptionEvent) {
         switch event {
         case .subscribed(_, let fieldCount, let keyPosition, let commandPosition):
             isSubscribed = true
             isActive = true
-            layout = Self.layout(
+            layout = SubscriptionLayout(
                 properties,
                 fieldCount: fieldCount,
                 keyPosition: keyPosition,

@@ -218,7 +218,7 @@ extension Wire<ClusterLedger.SubscriptionEntry> {
             Field(\.confirmation, .optional(.confirmation)) { entry, confirmation in
                 guard let confirmation else { return }
                 entry.isSubscribed = true
-                entry.layout = ClusterLedger.SubscriptionEntry.layout(
+                entry.layout = SubscriptionLayout(
                     entry.properties,
                     fieldCount: confirmation.fieldCount,
                     keyPosition: confirmation.keyPosition,
