@@ -221,11 +221,11 @@ MUTANTS = [
     # Digest
     (
         "past", "a frame that was written on another past begins an epoch",
-        (LOG + "LogReader.swift", "own != frame.digest", 'own != frame.digest, !isMutant("past")'),
+        (LOG + "LogReader.swift", "own != digest else", 'own != digest, !isMutant("past") else'),
     ),
     (
         "quiet", "a member that writes nothing states the digest of what it has read",
-        (MEMBER + "+Time.swift", "if digest != own {", 'if digest != own, !isMutant("quiet") {'),
+        (MEMBER + "+Time.swift", "if let otherPast = ", 'if !isMutant("quiet"), let otherPast = '),
     ),
     (
         "checksum", "a frame that the engine has changed begins an epoch",

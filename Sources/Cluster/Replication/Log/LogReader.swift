@@ -128,10 +128,11 @@ struct RecentDigests: Sendable {
         position >= first && position <= last ? values[Int(position % Self.limit)] : nil
     }
 
-    /// The proof that the writer of a frame has read another log up to `previous`; nil: it has read the same log.
-    func otherPast(of frame: ClusterFrame) -> LogDivergence? {
-        guard let own = self[frame.previous]?.value, own != frame.digest else { return nil }
-        return LogDivergence(position: frame.previous, own: own, other: frame.digest, member: frame.member)
+    /// The proof that a member has read another log up to a position, by the digest of the member; nil: the member has read the
+    /// same log, or the position is not among the last ones.
+    func otherPast(of member: UInt64, upTo position: UInt64, _ digest: UInt64) -> LogDivergence? {
+        guard let own = self[position]?.value, own != digest else { return nil }
+        return LogDivergence(position: position, own: own, other: digest, member: member)
     }
 }
 

@@ -148,11 +148,6 @@ extension MemberMachine {
         return []
     }
 
-    /// A member has read the log up to a position.
-    mutating func read(_ position: UInt64, by reader: UInt64) -> [MemberAction] {
-        handedOver.read(position, by: reader)
-    }
-
     // MARK: - Writing
 
     /// Appends the frame in flight again unless it was sent within `time`.

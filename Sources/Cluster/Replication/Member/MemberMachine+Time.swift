@@ -16,13 +16,12 @@ extension MemberMachine {
         monitor.heard(heartbeat.member, at: now)
         if phase == .following, heartbeat.epoch == ledger?.epoch {
             reader.reaches(heartbeat.position)
-            // The digest of a position that this member has not read yet says nothing.
-            if let digest = heartbeat.digest, let own = digests[heartbeat.position]?.value {
-                let (position, member) = (heartbeat.position, heartbeat.member)
-                if digest != own {
-                    return other + diverged(LogDivergence(position: position, own: own, other: digest, member: member))
+            // A digest of a position that this member has not read yet says nothing.
+            if let digest = heartbeat.digest, digests[heartbeat.position] != nil {
+                if let otherPast = digests.otherPast(of: heartbeat.member, upTo: heartbeat.position, digest) {
+                    return other + diverged(otherPast)
                 }
-                other += read(position, by: member)
+                other += handedOver.read(heartbeat.position, by: heartbeat.member)
             }
         }
         if isElsewhere(heartbeat, at: now) { return other + [inspectLog()] }

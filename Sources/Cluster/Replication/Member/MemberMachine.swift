@@ -155,7 +155,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         if !isMember, isUnreadable(entry) { return enter(from: position, at: now) }
         if phase == .replaying { return replay(entry, at: now) }
         if let frame = entry.frame, frame.kind == .records, frame.epoch == ledger?.epoch,
-            let divergence = digests.otherPast(of: frame)
+            let divergence = digests.otherPast(of: frame.member, upTo: frame.previous, frame.digest)
         {
             return diverged(divergence)
         }
@@ -208,7 +208,9 @@ package struct MemberMachine: ~Copyable, Sendable {
     private mutating func perform(_ effects: [LedgerEffect], of entry: LogEntry, _ now: Moment) -> [MemberAction] {
         var changes: [Change] = []
         var actions: [MemberAction] = []
-        if !handedOver.openings.isEmpty, let frame = entry.frame { actions += read(frame.previous, by: frame.member) }
+        if !handedOver.openings.isEmpty, let frame = entry.frame {
+            actions += handedOver.read(frame.previous, by: frame.member)
+        }
         // After a removal, the subscriptions of the removed member are assigned to others.
         var isTakeover = false
         for effect in effects {
