@@ -12,18 +12,27 @@ struct SubscriptionData: Sendable {
     private let wantsSnapshot: Bool
     private var items: [ItemState] = []
 
-    /// Data of a subscription that has just become active; the layout agrees with the counts.
-    init(properties: SubscriptionProperties, layout: SubscriptionLayout, itemCount: Int) {
-        self.layout = layout
-        self.itemCount = itemCount
+    /// Data of a subscription that has just become active; the announcement agrees with the properties.
+    init(_ properties: SubscriptionProperties, _ announcement: SubscriptionMachine.Announcement) {
+        layout = SubscriptionLayout(
+            properties,
+            fieldCount: announcement.fieldCount,
+            keyPosition: announcement.positions?.key,
+            commandPosition: announcement.positions?.command
+        )
+        itemCount = announcement.itemCount
         mode = properties.mode
         wantsSnapshot = properties.wantsSnapshot
         if properties.secondLevelFields != nil { frequencies = FrequencyAggregate() }
     }
 
     /// Data that correspond to the present values of a subscription with one level.
-    init(properties: SubscriptionProperties, layout: SubscriptionLayout, itemCount: Int, continuing table: ValueTable) {
-        self.init(properties: properties, layout: layout, itemCount: itemCount)
+    init(
+        _ properties: SubscriptionProperties,
+        _ announcement: SubscriptionMachine.Announcement,
+        continuing table: ValueTable
+    ) {
+        self.init(properties, announcement)
         items = table.items.indices.map { ItemState(properties.mode, continuing: table.items[$0]) }
     }
 

@@ -39,16 +39,7 @@ extension SubscriptionMachine {
         }
         if let positions = announcement.positions { try check(positions, among: announcement.fieldCount) }
         stage = .subscribed(frequency.differs ? .due : nil)
-        data = SubscriptionData(
-            properties: properties,
-            layout: SubscriptionLayout(
-                properties,
-                fieldCount: announcement.fieldCount,
-                keyPosition: announcement.positions?.key,
-                commandPosition: announcement.positions?.command
-            ),
-            itemCount: announcement.itemCount
-        )
+        data = SubscriptionData(properties, announcement)
         let event = SubscriptionEvent.subscribed(
             itemCount: announcement.itemCount,
             fieldCount: announcement.fieldCount,

@@ -56,17 +56,7 @@ struct SubscriptionMachine: Sendable {
         let properties = adopted.table.properties
         self.init(SubscriptionID(adopted.number), role: .user(adopted.token), properties: properties)
         stage = .subscribed(nil)
-        data = SubscriptionData(
-            properties: properties,
-            layout: SubscriptionLayout(
-                properties,
-                fieldCount: announcement.fieldCount,
-                keyPosition: announcement.positions?.key,
-                commandPosition: announcement.positions?.command
-            ),
-            itemCount: itemCount,
-            continuing: adopted.table
-        )
+        data = SubscriptionData(properties, announcement, continuing: adopted.table)
     }
 
     /// A subscription unknown to the client; its delete is due.
