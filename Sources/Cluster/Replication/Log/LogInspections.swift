@@ -2,11 +2,11 @@
 struct LogInspections: Sendable {
     /// The log, compared with the one that was inspected before.
     enum Finding {
-        /// It is another log.
+        /// Another log.
         case replaced
-        /// It ends before the position of the member when the inspection was ordered.
+        /// A log that ends before the position of the member when the inspection was ordered.
         case shortened
-        /// It is the same log, which has not lost a frame that the member has read.
+        /// The same log, with all frames that the member has read.
         case same
     }
 

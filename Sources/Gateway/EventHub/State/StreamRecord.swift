@@ -1,8 +1,8 @@
 internal import Changes
 internal import SessionCore
 
-/// The hub's record of a stream: its sources and the channels that it reads. Its operations return the changes for the
-/// shard of the stream.
+/// The hub's record of a stream, with the sources and the channels that are read. Operations return the changes for the shard
+/// of the stream.
 struct StreamRecord: Sendable {
     /// The reason for which a stream ends whose only source was refused.
     static let refused = "refused"
@@ -99,7 +99,7 @@ struct StreamRecord: Sendable {
         return changes + closing(topics)
     }
 
-    /// Begins, if it waits: the first sequence is the present one, or that from which the stream resumes.
+    /// Begins a stream that waits: with the present sequence, or with the sequence from which the stream resumes.
     mutating func begin(_ topics: inout TopicTable) -> [StreamChange] {
         isWaiting = false
         guard let shard else { return [] }
@@ -177,8 +177,8 @@ struct StreamRecord: Sendable {
         return hadSources && request.sources.isEmpty ? changes + close("deleted", topics) : changes
     }
 
-    /// The only source, if it is a subscription that the stream names by its properties: the stream ends when the server has
-    /// refused the subscription. Streams of a subscription that a request has created stay open: another request may
+    /// The subscription that is the only source and that the request names by its properties: the stream ends when the server
+    /// has refused the subscription. Streams of a subscription that a request has created stay open: another request may
     /// activate it again.
     var joined: SubscriptionID? {
         guard request.sources.count == 1, case .subscription(let id)? = request.sources.first else { return nil }
@@ -246,15 +246,15 @@ struct StreamRecord: Sendable {
     /// Reads channels, as the first ones, after the present state of their subscriptions, or after one that another stream
     /// has received before the last few events.
     private mutating func joinFirst(_ wanted: WantedChannels, _ topics: inout TopicTable) -> [StreamChange] {
-        let table = wanted.onlyTable
-        if let snapshot = wanted.recentSnapshot {
+        guard let table = wanted.onlyTable else { return join(wanted.all, &topics) }
+        if let snapshot = wanted.recentSnapshot(of: table) {
             snapshot.share()
             let last = snapshot.sequences.last
             return wanted.all.compactMap { read($0.channel, after: $0.channel === table ? last : nil) }
                 + [.snapshot(snapshot)]
         }
         let changes = join(wanted.all, &topics)
-        if let table, case .snapshot(let snapshot)? = changes.last, snapshot.content.count >= Snapshot.leastKept {
+        if case .snapshot(let snapshot)? = changes.last, snapshot.content.count >= Snapshot.leastKept {
             table.snapshot = snapshot
         }
         return changes

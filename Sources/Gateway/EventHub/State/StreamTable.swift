@@ -65,7 +65,7 @@ struct StreamTable: Sendable {
         return streams
     }
 
-    /// Whether a stream reads a subscription, as a source of its own or with all subscriptions of the client that carries it.
+    /// Whether a stream reads a subscription: as a source, or with all subscriptions of the carrying client.
     func isRead(subscription id: SubscriptionID, _ topics: TopicTable) -> Bool {
         if readers[.subscription(id)] != nil { return true }
         guard let client = topics.subscriptions[id]?.client, let streams = readers[.client(client)] else {
@@ -140,13 +140,13 @@ struct StreamTable: Sendable {
     /// Makes a stream read the present channels of its sources.
     mutating func reconcile(_ id: String, _ topics: TopicTable) { update(id) { $0.reconcile(topics) } }
 
-    /// Removes a topic that is gone from the sources of its streams, and makes them and others read the channels that are left.
+    /// Removes a topic that is gone from the sources of these streams, and makes the streams read the channels that are left.
     mutating func remove(_ topic: TopicID, from streams: Set<String>, _ topics: TopicTable) {
         readers[topic] = nil
         for id in streams { update(id) { $0.remove(topic, topics) } }
     }
 
-    /// Delivers the state of a subscription to those of these streams that read it.
+    /// Delivers the state of a subscription to these streams, as far as they read the subscription.
     mutating func deliver(_ state: PresentState, to streams: Set<String>, _ topics: inout TopicTable) {
         for id in streams.sorted() { update(id) { $0.snapshot(of: state, &topics) } }
     }

@@ -245,7 +245,7 @@ struct EventNumbers: Sendable {
         move(to: position)
     }
 
-    /// The greatest sequence that an event published so far can have; those of snapshots taken now follow it.
+    /// The greatest sequence that an event published so far can have; a snapshot taken now has greater sequences.
     var lastEventSequence: UInt64 {
         switch numbering {
         case .counted: sequence

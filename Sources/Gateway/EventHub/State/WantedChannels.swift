@@ -73,11 +73,11 @@ struct WantedChannels {
         return (.resumed, last)
     }
 
-    /// A snapshot that another stream has received before the last few events, and with which a stream can start: the later
-    /// events of the only subscription are few compared with the snapshot and in the log, and the other channels, whose
-    /// state the `stream` event has, have none.
-    var recentSnapshot: Snapshot? {
-        guard let channel = onlyTable, let snapshot = channel.snapshot, snapshot.context === channel.log.context,
+    /// A snapshot of the only subscription that another stream has received before the last few events, and with which a stream
+    /// can start: the later events of the subscription are few compared with the snapshot and in the log, and the other
+    /// channels, whose state the `stream` event has, have none.
+    func recentSnapshot(of channel: Channel) -> Snapshot? {
+        guard let snapshot = channel.snapshot, snapshot.context === channel.log.context,
             all.allSatisfy({ wanted in
                 guard let count = wanted.channel.log.count(after: snapshot.sequences.last) else { return false }
                 return count <= (wanted.channel === channel ? snapshot.content.count / 8 : 0)
