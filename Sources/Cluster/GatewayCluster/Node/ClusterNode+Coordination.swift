@@ -83,7 +83,7 @@ extension ClusterNode: Coordination {
         _ operation: Operation,
         _ begun: BegunRequest?
     ) async throws -> OperationResult {
-        guard operation.changesResources, let resources else { return try await operation.perform(call) }
+        guard operation.changesResources, let resources else { return try await operation.handler(call).last }
         return try await resources.perform(call, operation, begun)
     }
 

@@ -36,7 +36,7 @@ struct ClusterResources: Sendable {
                     return result
                 }
             } else {
-                result = try await operation.perform(call)
+                result = try await operation.handler(call).last
                 try await claimStream(result, call)
                 write(result, call, operation, generation, begun, fate)
             }

@@ -154,7 +154,7 @@ extension IdempotencyStore {
         switch begin(key, of: Self.owner(of: call), body: call.body, now: now) {
         case .perform:
             // A task of its own goes on when the client leaves, which may repeat the request to receive the response.
-            let result = await Task.immediate { try await operation.perform(call) }.result
+            let result = await Task.immediate { try await operation.handler(call).last }.result
             if let response = call.response(for: result) { finished(key, with: response) }
             return try result.get()
         case .replay(let response): return .response(response.with("Idempotency-Replayed", "true"))

@@ -142,9 +142,6 @@ package final class Operation: Sendable {
         self.handler = handler
     }
 
-    /// Performs the operation to its end.
-    package func perform(_ call: Call) async throws -> OperationResult { try await handler(call).last }
-
     /// Every status that openapi.yaml documents for the operation.
     var statuses: Set<Int> {
         var statuses = ownStatuses.union([400, 503])
