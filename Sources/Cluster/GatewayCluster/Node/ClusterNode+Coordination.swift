@@ -71,9 +71,10 @@ extension ClusterNode: Coordination {
 
     /// Performs a request on this member. A request with an `Idempotency-Key` is performed once.
     func performHere(_ call: Call, _ operation: Operation) async throws -> OperationResult {
-        guard operation.method == .post, let key = try IdempotencyStore.key(of: call) else {
+        guard operation.method == .post, let header = call.header("Idempotency-Key") else {
             return try await confirming(call, operation, nil)
         }
+        let key = try IdempotencyStore.key(header, of: call)
         let idempotency = ClusterIdempotency(cluster: self, isConfirmed: operation.changesResources)
         return try await idempotency.perform(call, key) { [self] in try await confirming($0, operation, $1) }
     }

@@ -20,9 +20,10 @@ final class SingleProcess: Coordination {
     // MARK: - Place
 
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
-        guard operation.method == .post, let key = try IdempotencyStore.key(of: call) else {
+        guard operation.method == .post, let header = call.header("Idempotency-Key") else {
             return try operation.handler(call)
         }
+        let key = try IdempotencyStore.key(header, of: call)
         return .later { [self] in try await idempotency.perform(call, key, operation, now: clock()) }
     }
 

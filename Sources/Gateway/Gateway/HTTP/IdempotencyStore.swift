@@ -172,9 +172,8 @@ extension IdempotencyStore {
         detail: "The key was used for a request with another body."
     )
 
-    /// The key of a POST; nil if it has none.
-    package static func key(of call: Call) throws(Problem) -> Key? {
-        guard let header = call.header("Idempotency-Key") else { return nil }
+    /// The key of a POST with this `Idempotency-Key`.
+    package static func key(_ header: String, of call: Call) throws(Problem) -> Key {
         guard (1...255).contains(header.utf8.count) else {
             throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")
         }
