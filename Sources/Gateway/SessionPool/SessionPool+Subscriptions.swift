@@ -119,13 +119,7 @@ extension SessionPool {
         guard !present.status.isActive, !present.isDeleted else {
             throw .lifecycle(rule: "the subscription is already active")
         }
-        sink.take(.subscription(resource.id, .activity(isActive: true)))
-        do {
-            return try carry(resource, present.properties)
-        } catch {
-            sink.take(.subscription(resource.id, .activity(isActive: false)))
-            throw error
-        }
+        return try carry(resource, present.properties)
     }
 
     func makeInactive(_ resource: SubscriptionResource) {
