@@ -98,6 +98,22 @@ internal import Testing
         }
     }
 
+    @Test func subscriptionOfARefusedSessionIsAnsweredWithTheRefusal() async throws {
+        try await DemoFixture.run { demo in
+            await demo.server.install([Fault(.refuse(code: 7, message: "full"), at: .request(.create))])
+            let client = try await RestClient(demo)
+            // One request may begin to wait before the server refuses the session, the other one begins later.
+            async let first = client.make(Self.quote, headers: ["Prefer": "wait=60"])
+            #expect(try await call("POST", client.url + "/connect", headers: ["Prefer": "wait=60"]).status == 502)
+            for refused in [try await first, try await client.make(Self.quote, headers: ["Prefer": "wait=60"])] {
+                #expect(refused.status == 502)
+                #expect(refused["upstream"] == ["code": 7, "message": "full"])
+            }
+            let left = try await call("GET", demo.url + "/v1/subscriptions")
+            #expect(left["subscriptions"] == .array([]))
+        }
+    }
+
     @Test func disconnectionEndsTheSessionInTheAnswer() async throws {
         try await DemoFixture.run { demo in
             let client = try await RestClient(demo)

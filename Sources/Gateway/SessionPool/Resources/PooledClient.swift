@@ -53,7 +53,8 @@ package final class PooledClient: Sendable {
     /// Called when the server has refused the session of a pooled client, with an error that another attempt repeats.
     private let refused: @Sendable (PooledClient, UpstreamRefusal) -> Void
     private let observeConnection: ConnectionObserver?
-    /// Called when updates can arrive again, or no longer.
+    /// Called when updates can arrive again, or no longer, and when the server has refused the session of a dedicated
+    /// client.
     private let deliveryChanged: @Sendable (PooledClient) -> Void
     private let state: RankedMutex<State>
 
@@ -266,7 +267,11 @@ extension PooledClient: ClientObserver {
         metrics.serverError(refusal.code, on: self)
         report([.serverError(code: refusal.code, message: refusal.message)])
         if !watchers.isEmpty { watchers.notify(situation) }
-        if !isDedicated, refusal.isLasting { refused(self, refusal) }
+        if isDedicated {
+            deliveryChanged(self)
+        } else if refusal.isLasting {
+            refused(self, refusal)
+        }
     }
 
     private func changed(property: String) {
@@ -307,4 +312,7 @@ package struct ClientSituation: Sendable, Equatable {
     package let status: ClientStatus
     /// The last refusal or closure by the server since `connect()` was called; nil: none.
     package let lastServerError: UpstreamRefusal?
+
+    /// Why the server has refused or closed the session of a client that does not connect again by itself; nil: it has not.
+    package var refusal: UpstreamRefusal? { status == .disconnected ? lastServerError : nil }
 }

@@ -118,6 +118,13 @@ package final class SubscriptionResource: Sendable {
     /// The client that carries the resource now; nil while it is not active.
     package var client: PooledClient? { carrier?.client }
 
+    /// Why the server has refused the session of the dedicated client that carries the subscription, which waits for another
+    /// one; nil: it has not.
+    package var sessionRefusal: UpstreamRefusal? {
+        guard case .dedicated = home else { return nil }
+        return client?.situation.refusal
+    }
+
     /// Whether the values may be out of date.
     package var isStale: Bool { present.isStale }
 

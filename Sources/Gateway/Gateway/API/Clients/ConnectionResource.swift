@@ -34,11 +34,9 @@ struct ConnectionResource: Sendable {
         _ shown: (_ isConnected: Bool) -> Response
     ) async throws -> Response {
         guard let wait = PreferHeader(call.header("Prefer")).wait else { return shown(false) }
-        let situation = try await situation(of: client, call, within: wait) { situation in
-            situation.isConnected || (situation.status == .disconnected && situation.lastServerError != nil)
-        }
+        let situation = try await situation(of: client, call, within: wait) { $0.isConnected || $0.refusal != nil }
         guard let situation else { return shown(false) }
-        guard !situation.isConnected, let refusal = situation.lastServerError else { return shown(true).waited(wait) }
+        guard let refusal = situation.refusal else { return shown(true).waited(wait) }
         refused()
         return ProblemDetails.response(to: call, refusedBy: refusal, of: .session).waited(wait)
     }

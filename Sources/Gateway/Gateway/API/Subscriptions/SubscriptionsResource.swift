@@ -227,10 +227,14 @@ struct SubscriptionsResource: Sendable {
             upTo: wait,
             on: resource.watchers,
             present: { resource.status },
-            until: { $0.isSubscribed || !$0.isActive }
+            until: { $0.isSubscribed || !$0.isActive || resource.sessionRefusal != nil }
         )
         guard let status else { return shown(false) }
         if status.isSubscribed { return shown(true).waited(wait) }
+        if status.isActive, let refusal = resource.sessionRefusal {
+            refused()
+            return ProblemDetails.response(to: call, refusedBy: refusal, of: .session).waited(wait)
+        }
         if let refusal = status.lastError {
             refused()
             return ProblemDetails.response(to: call, refusedBy: refusal, of: .subscription).waited(wait)
