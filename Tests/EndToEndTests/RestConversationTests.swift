@@ -102,14 +102,16 @@ internal import Testing
         try await DemoFixture.run { demo in
             await demo.server.install([Fault(.refuse(code: 7, message: "full"), at: .request(.create))])
             let client = try await RestClient(demo)
+            let (subscriptions, id, wait) = (demo.url + "/v1/subscriptions", client.id, ["Prefer": "wait=60"])
+            let body = #"{"client":"\#(id)",\#(Self.quote)}"#
             // One request may begin to wait before the server refuses the session, the other one begins later.
-            async let first = client.make(Self.quote, headers: ["Prefer": "wait=60"])
-            #expect(try await call("POST", client.url + "/connect", headers: ["Prefer": "wait=60"]).status == 502)
-            for refused in [try await first, try await client.make(Self.quote, headers: ["Prefer": "wait=60"])] {
+            async let first = call("POST", subscriptions, json: body, headers: wait)
+            #expect(try await call("POST", client.url + "/connect", headers: wait).status == 502)
+            for refused in [try await first, try await call("POST", subscriptions, json: body, headers: wait)] {
                 #expect(refused.status == 502)
                 #expect(refused["upstream"] == ["code": 7, "message": "full"])
             }
-            let left = try await call("GET", demo.url + "/v1/subscriptions")
+            let left = try await call("GET", subscriptions)
             #expect(left["subscriptions"] == .array([]))
         }
     }
@@ -247,7 +249,7 @@ internal import Testing
 /// A dedicated client of the REST interface, with the stream of its own events and those of its subscriptions.
 private struct RestClient {
     let url: String
-    private let id: String
+    let id: String
     private let gateway: String
     var stream: EventStream
 
