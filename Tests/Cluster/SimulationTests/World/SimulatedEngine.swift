@@ -9,7 +9,7 @@ import TestSupport
 final class SimulatedEngine: @unchecked Sendable {
     let simulator: Simulator
     /// In thousandths: how often an append or a delivery is lost.
-    let loss: Int
+    private var loss: Int
     private(set) var log: [[UInt8]] = []
     private var created = 1
     private(set) var isUp = true
@@ -49,6 +49,9 @@ final class SimulatedEngine: @unchecked Sendable {
     }
 
     func start() { isUp = true }
+
+    /// Nothing is lost any more.
+    func endLosses() { loss = 0 }
 
     /// The log loses its newest frames.
     func rollBack(by count: Int) {
