@@ -58,7 +58,10 @@ package final class EventHub: ChangeSink {
     // MARK: - Changes of this process
 
     /// Applies one change.
-    package func take(_ change: Change) { take([change]) }
+    package func take(_ change: Change) {
+        let now = clock()
+        locked { $0.apply(change, now: now) }
+    }
 
     /// Applies an event of a subscription.
     package func publish(_ event: SubscriptionEvent, of id: SubscriptionID) -> (@Sendable () -> Void)? {

@@ -35,7 +35,9 @@ extension ClusterNode: Coordination {
             if let client = body?["client"]?.string {
                 return try await routing.perform(call, operation, onOwnerOf: client)
             }
-            if let upstream = body?["upstream"]?.string, let carrier = carrier(of: upstream, for: call) {
+            if let upstream = body?["upstream"]?.string, services.pool.figures(of: upstream).sessions == 0,
+                let carrier = carrier(of: upstream, for: call)
+            {
                 try checkServing()
                 // This member can have no session.
                 if let response = try await response(of: carrier, to: call) { return .response(response) }

@@ -21,6 +21,7 @@ extension MemberMachine {
     /// Whether the ledger has the resources of the members (see `EpochReports.areComplete`).
     package func isComplete(at now: Moment) -> Bool {
         guard isFollowing, let ledger else { return false }
+        if reports.begunAt == nil { return true }
         return reports.areComplete(in: ledger, timings, at: now)
     }
 

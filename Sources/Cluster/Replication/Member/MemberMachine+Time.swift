@@ -46,7 +46,7 @@ extension MemberMachine {
         guard phase != .offline, now >= nextHeartbeat else { return [] }
         nextHeartbeat = now + timings.heartbeat
         heardFormats.forget(before: now - timings.suspect)
-        reports.forget(before: now - timings.suspect)
+        reports.timePassed(timings, at: now)
         let isFollowing = isFollowing
         // Until the log has its report, a member states the beginning of the epoch.
         let position = reports.hasOwn ? reader.position : ledger?.epochPosition ?? 0

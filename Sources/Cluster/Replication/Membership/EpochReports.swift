@@ -5,8 +5,9 @@ struct EpochReports: Sendable {
     /// The longest wait for the reports, as a multiple of the time that members have for them.
     private static let patience = 4
 
-    /// The time at which the epoch began for this member, or for the sender of its state; nil: long ago.
-    private var begunAt: Moment?
+    /// The time at which the epoch began for this member, or for the sender of its state; nil: long ago, so that no report
+    /// is waited for.
+    private(set) var begunAt: Moment?
     private var heard: [UInt64: (heartbeat: Heartbeat, time: Moment)] = [:]
     /// The number of the last record that this member reports after its join; nil before the join.
     private var end: UInt64?
@@ -43,8 +44,11 @@ struct EpochReports: Sendable {
         if heartbeat.member != 0 || heard[heartbeat.process] != nil { heard[heartbeat.process] = (heartbeat, now) }
     }
 
-    /// Processes are silent that were heard last before this time.
-    mutating func forget(before time: Moment) { heard = heard.filter { $0.value.time >= time } }
+    /// Forgets the processes that are silent, and the beginning of the epoch once no report is waited for.
+    mutating func timePassed(_ timings: ClusterTimings, at now: Moment) {
+        heard = heard.filter { $0.value.time >= now - timings.suspect }
+        if let begunAt, now - begunAt >= timings.reporting * Self.patience { self.begunAt = nil }
+    }
 
     /// Whether a ledger has the resources of the members: after the beginning of an epoch they report them again. A process
     /// that is heard and has not reported is waited for, for a limited time.

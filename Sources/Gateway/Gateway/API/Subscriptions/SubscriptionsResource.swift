@@ -227,7 +227,10 @@ struct SubscriptionsResource: Sendable {
             upTo: wait,
             on: resource.watchers,
             present: { resource.status },
-            until: { $0.isSubscribed || !$0.isActive || resource.sessionRefusal != nil }
+            until: { status in
+                if status.isSubscribed { return true }
+                return status.isActive ? resource.sessionRefusal != nil : true
+            }
         )
         guard let status else { return shown(false) }
         if status.isSubscribed { return shown(true).waited(wait) }
