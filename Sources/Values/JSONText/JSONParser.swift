@@ -234,7 +234,8 @@ extension JSONParser {
 
 /// The names read so far in one object: found by linear search while they are few, by hash when they are many.
 struct JSONNames {
-    private struct Name: Hashable {
+    /// A name, compared by bytes.
+    struct Name: Hashable {
         let text: String
 
         static func == (left: Name, right: Name) -> Bool { left.text.hasSameBytes(as: right.text) }

@@ -1,14 +1,26 @@
 extension JSONPatch {
-    /// The most that the `copy` operations of one patch may add, in approximate bytes of text: each
-    /// can double the value.
-    private static let maxGrowth = 16 << 20
+    /// The most that patches may cost, however short they are. Several patches can share one.
+    package struct Budget: Sendable {
+        /// What `copy` operations may add, in approximate bytes of text: each can double the value.
+        var growth = 16 << 20
+        /// The members that pointers are compared with, the elements that insertions and removals shift, and the
+        /// approximate bytes of text of values that are moved or tested.
+        var work = 64 << 20
 
-    /// The value with all operations applied in order; the first operation that fails makes the whole patch fail.
-    ///
-    /// The result is nested at most `JSONValue.maxDepth` deep, and `copy` operations add at most 16 MiB.
+        /// A budget of which nothing is spent.
+        package init() {}
+    }
+
+    /// The value with all operations applied in order, within a budget of its own.
     package func applied(to value: JSONValue) throws(Failure) -> JSONValue {
+        var budget = Budget()
+        return try applied(to: value, within: &budget)
+    }
+
+    /// The value with all operations applied in order; the first operation that fails, or exceeds the budget, makes the
+    /// whole patch fail. The result is nested at most `JSONValue.maxDepth` deep.
+    package func applied(to value: JSONValue, within budget: inout Budget) throws(Failure) -> JSONValue {
         var result = value
-        var budget = Self.maxGrowth
         for (index, operation) in operations.enumerated() {
             guard Self.fits(operation, into: result, &budget) else { throw .tooLarge(index) }
             try Self.apply(operation, at: index, to: &result)
@@ -16,20 +28,35 @@ extension JSONPatch {
         return result
     }
 
-    /// Whether the value that an operation inserts stays within the limits of depth and growth.
-    private static func fits(_ operation: Operation, into value: JSONValue, _ budget: inout Int) -> Bool {
+    /// Whether an operation stays within the budget, and the value that it inserts within the limit of depth.
+    private static func fits(_ operation: Operation, into value: JSONValue, _ budget: inout Budget) -> Bool {
         let maxDepth = JSONValue.maxDepth
         switch operation {
-        case .add(let path, let new), .replace(let path, let new):
-            return path.tokens.count + new.depth <= maxDepth
+        case .add(let path, let new):
+            value.takeWork(at: path, shifts: true, from: &budget.work)
+            return budget.work >= 0 && path.tokens.count + new.depth <= maxDepth
+        case .replace(let path, let new):
+            value.takeWork(at: path, shifts: false, from: &budget.work)
+            return budget.work >= 0 && path.tokens.count + new.depth <= maxDepth
+        case .remove(let path):
+            value.takeWork(at: path, shifts: true, from: &budget.work)
+            return budget.work >= 0
         case .move(let source, let path):
-            return path.tokens.count + (value.value(at: source)?.depth ?? 0) <= maxDepth
+            value.takeWork(at: source, shifts: true, from: &budget.work)
+            value.takeWork(at: path, shifts: true, from: &budget.work)
+            guard let moved = value.value(at: source) else { return true }
+            moved.takeWeight(from: &budget.work)
+            return budget.work >= 0 && path.tokens.count + moved.depth <= maxDepth
         case .copy(let source, let path):
+            value.takeWork(at: source, shifts: false, from: &budget.work)
+            value.takeWork(at: path, shifts: true, from: &budget.work)
             guard let copied = value.value(at: source) else { return true }
-            copied.takeWeight(from: &budget)
-            return budget >= 0 && path.tokens.count + copied.depth <= maxDepth
-        case .remove, .test:
-            return true
+            copied.takeWeight(from: &budget.growth)
+            return budget.work >= 0 && budget.growth >= 0 && path.tokens.count + copied.depth <= maxDepth
+        case .test(let path, _):
+            value.takeWork(at: path, shifts: false, from: &budget.work)
+            value.value(at: path)?.takeWeight(from: &budget.work)
+            return budget.work >= 0
         }
     }
 
@@ -81,11 +108,14 @@ extension JSONValue {
         return edit(at: path.dropLast()) { parent in
             switch parent {
             case .object(var members):
+                // The members have one owner while they change, so that they are not copied.
+                parent = .null
                 members[last] = new
                 parent = .object(members)
             case .array(var elements):
                 let index = last == "-" ? elements.count : JSONPointer.index(last, count: elements.count + 1)
                 guard let index else { return false }
+                parent = .null
                 elements.insert(new, at: index)
                 parent = .array(elements)
             case .null, .bool, .number, .string:
@@ -107,10 +137,12 @@ extension JSONValue {
             switch parent {
             case .object(var members):
                 removed = members[last]
+                parent = .null
                 members[last] = nil
                 parent = .object(members)
             case .array(var elements):
                 guard let index = JSONPointer.index(last, count: elements.count) else { return false }
+                parent = .null
                 removed = elements.remove(at: index)
                 parent = .array(elements)
             case .null, .bool, .number, .string:
@@ -133,17 +165,18 @@ extension JSONValue {
     private mutating func edit(at path: ArraySlice<String>, _ change: (inout JSONValue) -> Bool) -> Bool {
         guard let token = path.first else { return change(&self) }
         switch self {
-        case .object(var members):
-            guard var member = members[token] else { return false }
-            guard member.edit(at: path.dropFirst(), change) else { return false }
-            members[token] = member
-            self = .object(members)
-            return true
+        case .object(var object):
+            guard let position = object.position(of: token) else { return false }
+            self = .null
+            let isChanged = object.members[position].value.edit(at: path.dropFirst(), change)
+            self = .object(object)
+            return isChanged
         case .array(var elements):
             guard let index = JSONPointer.index(token, count: elements.count) else { return false }
-            guard elements[index].edit(at: path.dropFirst(), change) else { return false }
+            self = .null
+            let isChanged = elements[index].edit(at: path.dropFirst(), change)
             self = .array(elements)
-            return true
+            return isChanged
         case .null, .bool, .number, .string:
             return false
         }
@@ -157,6 +190,26 @@ extension JSONValue {
         case .null, .bool, .number, .string: 0
         case .array(let elements): 1 + (elements.lazy.map(\.depth).max() ?? 0)
         case .object(let members): 1 + (members.lazy.map(\.value.depth).max() ?? 0)
+        }
+    }
+
+    /// Subtracts from a budget the members that names of a pointer are compared with, and if the last array shifts, the
+    /// elements from the last index on. It stops when the budget is negative.
+    fileprivate func takeWork(at pointer: JSONPointer, shifts: Bool, from budget: inout Int) {
+        var value = self
+        for (depth, token) in pointer.tokens.enumerated() {
+            switch value {
+            case .object(let members):
+                budget -= members.count
+                guard budget >= 0, let next = members[token] else { return }
+                value = next
+            case .array(let elements):
+                guard let index = JSONPointer.index(token, count: elements.count) else { return }
+                if shifts, depth == pointer.tokens.count - 1 { budget -= elements.count - index }
+                value = elements[index]
+            case .null, .bool, .number, .string:
+                return
+            }
         }
     }
 

@@ -28,7 +28,7 @@ package struct JSONPatch: Sendable, Hashable {
         case noSuchPlace(Int)
         /// A `test` that failed.
         case testFailed(Int)
-        /// The result would exceed the limits of depth or growth.
+        /// The result would exceed the limits of depth or growth, or the operation the limit of work.
         case tooLarge(Int)
     }
 

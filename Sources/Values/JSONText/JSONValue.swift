@@ -49,8 +49,7 @@ package enum JSONValue: Sendable, Hashable {
         case (.array(let left), .array(let right)):
             left.count == right.count && zip(left, right).allSatisfy { $0.isEquivalent(to: $1) }
         case (.object(let left), .object(let right)):
-            left.count == right.count
-                && left.allSatisfy { member in right[member.name]?.isEquivalent(to: member.value) ?? false }
+            left.isEquivalent(to: right)
         default:
             self == other
         }
@@ -141,7 +140,7 @@ package struct JSONObject: Sendable, Hashable, RandomAccessCollection {
     }
 
     /// The members, in order.
-    package private(set) var members: [Member]
+    package internal(set) var members: [Member]
 
     /// An object with these members, which are not checked for duplicate names.
     package init(_ members: [Member] = []) { self.members = members }
@@ -173,6 +172,27 @@ package struct JSONObject: Sendable, Hashable, RandomAccessCollection {
     /// The position of the last member with a name.
     package func position(of name: String) -> Int? {
         members.lastIndex { $0.name.hasSameBytes(as: name) }
+    }
+
+    /// Whether both have equivalent members, in any order.
+    fileprivate func isEquivalent(to other: JSONObject) -> Bool {
+        guard count == other.count else { return false }
+        // Where the order is the same, as it nearly always is, no name is searched.
+        var positions: [JSONNames.Name: Int] = [:]
+        for (index, member) in members.enumerated() {
+            var position = index
+            if !other.members[index].name.hasSameBytes(as: member.name) {
+                if positions.isEmpty {
+                    for (index, member) in other.members.enumerated() {
+                        positions[JSONNames.Name(text: member.name)] = index
+                    }
+                }
+                guard let found = positions[JSONNames.Name(text: member.name)] else { return false }
+                position = found
+            }
+            guard other.members[position].value.isEquivalent(to: member.value) else { return false }
+        }
+        return true
     }
 }
 

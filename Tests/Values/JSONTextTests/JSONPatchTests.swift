@@ -88,6 +88,46 @@ struct JSONPatchTests {
         #expect(throws: JSONPatch.Failure.tooLarge(0)) { try Self.patch([.add(path, [[]])]).applied(to: [:]) }
     }
 
+    @Test func insertionsAtTheHeadOfALargeArrayAreBounded() throws {
+        let patch = Self.patch(Array(repeating: .add(JSONPointer(tokens: ["0"]), 1), count: 10_000))
+        let large = JSONValue.array(Array(repeating: 1, count: 1 << 18))
+        #expect(throws: JSONPatch.Failure.tooLarge(255)) { try patch.applied(to: large) }
+        #expect(try patch.applied(to: [1]).array?.count == 10_001)
+    }
+
+    @Test(arguments: [
+        #"{"op":"add","path":"/0","value":1}"#, #"{"op":"remove","path":"/0"}"#,
+        #"{"op":"move","from":"/0","path":"/1"}"#, #"{"op":"copy","from":"/99","path":"/0"}"#,
+        #"{"op":"replace","path":"/0/b","value":1}"#, #"{"op":"test","path":"/0","value":{"b":1,"a":1}}"#,
+    ])
+    func workOfEachOperationCountsAgainstTheBudget(operation: String) throws {
+        let document = JSONValue.array(Array(repeating: ["a": 1, "b": 1], count: 100))
+        let patch = try JSONPatch(parsing: "[\(operation)]".utf8)
+        var budget = JSONPatch.Budget()
+        budget.work = 1
+        #expect(throws: JSONPatch.Failure.tooLarge(0)) { try patch.applied(to: document, within: &budget) }
+        budget.work = 300
+        _ = try patch.applied(to: document, within: &budget)
+        #expect(budget.work < 300)
+    }
+
+    @Test func appendingAndReplacingElementsTakesNoWork() throws {
+        let patch = #"[{"op":"add","path":"/-","value":4},{"op":"replace","path":"/0","value":0}]"#
+        var budget = JSONPatch.Budget()
+        budget.work = 0
+        let result = try JSONPatch(parsing: patch.utf8).applied(to: [1, 2, 3], within: &budget)
+        #expect(result.text == "[0,2,3,4]")
+    }
+
+    @Test func valuePatchedBeforeStaysAsItWas() throws {
+        let document: JSONValue = ["a": [1, ["b": 2]], "c": 3]
+        let patch =
+            #"[{"op":"add","path":"/a/1/b","value":4},{"op":"remove","path":"/a/0"},{"op":"remove","path":"/c"}]"#
+        let result = try JSONPatch(parsing: patch.utf8).applied(to: document)
+        #expect(result.text == #"{"a":[{"b":4}]}"#)
+        #expect(document.text == #"{"a":[1,{"b":2}],"c":3}"#)
+    }
+
     @Test func patchRoundTripsThroughItsDocument() throws {
         let patch = Self.patch([
             .add(JSONPointer(tokens: ["a/b"]), 1), .remove(JSONPointer()), .replace(JSONPointer(tokens: ["~"]), nil),

@@ -24,6 +24,20 @@ struct JSONValueTests {
         #expect(!JSONValue.array([1, 2]).isEquivalent(to: [2, 1]))
     }
 
+    @Test func largeObjectsAreEquivalentInAnyOrder() {
+        let members = (0..<20_000).map { JSONObject.Member(name: "n\($0)", value: .number(JSONNumber($0))) }
+        let object = JSONValue.object(JSONObject(members))
+        var others = Array(members.reversed())
+        #expect(object.isEquivalent(to: .object(JSONObject(others))))
+        others[0].value = 0
+        #expect(!object.isEquivalent(to: .object(JSONObject(others))))
+        others[0] = JSONObject.Member(name: "other", value: 19_999)
+        #expect(!object.isEquivalent(to: .object(JSONObject(others))))
+        let composed = JSONObject([.init(name: "\u{E9}", value: 1), .init(name: "a", value: 2)])
+        let decomposed = JSONObject([.init(name: "a", value: 2), .init(name: "e\u{301}", value: 1)])
+        #expect(!JSONValue.object(composed).isEquivalent(to: .object(decomposed)))
+    }
+
     @Test(arguments: [
         ("1", "1.0", true), ("10", "1e1", true), ("0", "-0.0", true), ("100e-2", "1", true), ("0.10", "0.1", true),
         ("1", "2", false), ("1", "-1", false), ("9007199254740993", "9007199254740992", false),
