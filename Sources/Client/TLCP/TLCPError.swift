@@ -33,7 +33,7 @@ package enum FieldFault: Hashable, Sendable {
     case diffOnDocument
     /// A TLCP-diff that is malformed or exceeds its base.
     case malformedDiff
-    /// A diff of either format for a value that is too large to accept diffs.
+    /// A diff of either format for a value that is too large to accept diffs, alone or with the others of its update.
     case baseTooLarge
     /// A JSON Patch for a field whose text is not JSON.
     case baseNotJSON

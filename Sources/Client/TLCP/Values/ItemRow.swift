@@ -7,6 +7,8 @@ internal import JSONText
 package struct ItemRow: Sendable, Equatable {
     /// The largest value that accepts diffs, in bytes. The work for a diff is that of the value, however short the diff.
     package static let largestDiffBase = 512 * 1024
+    /// The most bytes that the values which one update changes by diffs may have together.
+    package static let largestDiffBases = 4 * largestDiffBase
 
     /// The value of each field, nil for null.
     package private(set) var values: [String?]
@@ -34,6 +36,7 @@ package struct ItemRow: Sendable, Equatable {
         let covered = try list.bytes.withUnsafeBufferPointer { bytes throws(TLCPError) -> Int in
             var field = 0
             var index = 0
+            var budget: DiffBudget?
             while true {
                 let start = index
                 var hasEscape = false
@@ -46,7 +49,8 @@ package struct ItemRow: Sendable, Equatable {
                     index += 1
                 }
                 let token = TokenBytes(rebasing: bytes[start..<index])
-                field += try apply(token, hasEscape ? .escaped : seen < 0x80 ? .ascii : .unicode, at: field, &change)
+                let content: TokenContent = hasEscape ? .escaped : seen < 0x80 ? .ascii : .unicode
+                field += try apply(token, content, at: field, &change, &budget)
                 if index == bytes.count { return field }
                 index += 1
             }
@@ -64,7 +68,8 @@ package struct ItemRow: Sendable, Equatable {
         _ token: TokenBytes,
         _ content: TokenContent,
         at field: Int,
-        _ change: inout RowChange
+        _ change: inout RowChange,
+        _ budget: inout DiffBudget?
     ) throws(TLCPError) -> Int {
         guard field < values.count else { throw .fieldCountMismatch(expected: values.count) }
         guard let first = token.first else {
@@ -77,7 +82,7 @@ package struct ItemRow: Sendable, Equatable {
         case UInt8(ascii: "$") where token.count == 1:
             set("", at: field, &change)
         case UInt8(ascii: "^"):
-            return try applyMarked(token, at: field, &change)
+            return try applyMarked(token, at: field, &change, &budget)
         default:
             try setValue(token, content, at: field, &change)
         }
@@ -88,15 +93,20 @@ package struct ItemRow: Sendable, Equatable {
     private mutating func applyMarked(
         _ token: TokenBytes,
         at field: Int,
-        _ change: inout RowChange
+        _ change: inout RowChange,
+        _ budget: inout DiffBudget?
     ) throws(TLCPError) -> Int {
         let body = TokenBytes(rebasing: token.dropFirst(2))
         switch token.dropFirst().first {
         case UInt8(ascii: "P"):
-            try patch(body, at: field, &change)
+            var rest = budget ?? DiffBudget()
+            try patch(body, at: field, &change, &rest)
+            budget = rest
             return 1
         case UInt8(ascii: "T"):
-            try applyDiff(body, at: field, &change)
+            var rest = budget ?? DiffBudget()
+            try applyDiff(body, at: field, &change, &rest)
+            budget = rest
             return 1
         default:
             guard let count = WireNumber.count(token.dropFirst()), count > 0 else {
@@ -164,38 +174,57 @@ extension ItemRow {
     }
 
     /// The value that a diff changes.
-    private func diffBase(at field: Int) throws(TLCPError) -> String {
+    private func diffBase(at field: Int, _ budget: inout DiffBudget) throws(TLCPError) -> String {
         guard hasBase, let base = values[field] else { throw .field(position: field + 1, .diffWithoutBase) }
-        guard base.utf8.count <= Self.largestDiffBase else { throw .field(position: field + 1, .baseTooLarge) }
+        budget.bases -= base.utf8.count
+        guard base.utf8.count <= Self.largestDiffBase, budget.bases >= 0 else {
+            throw .field(position: field + 1, .baseTooLarge)
+        }
         return base
     }
 
     private mutating func applyDiff(
         _ body: TokenBytes,
         at field: Int,
-        _ change: inout RowChange
+        _ change: inout RowChange,
+        _ budget: inout DiffBudget
     ) throws(TLCPError) {
         guard documents[field] == nil else { throw .field(position: field + 1, .diffOnDocument) }
-        let base = try diffBase(at: field)
+        let base = try diffBase(at: field, &budget)
         guard let result = TLCPDiff.apply(try text(body, at: field), to: base) else {
             throw .field(position: field + 1, .malformedDiff)
         }
         set(result, at: field, &change)
     }
 
-    private mutating func patch(_ body: TokenBytes, at field: Int, _ change: inout RowChange) throws(TLCPError) {
-        let base = try diffBase(at: field)
+    private mutating func patch(
+        _ body: TokenBytes,
+        at field: Int,
+        _ change: inout RowChange,
+        _ budget: inout DiffBudget
+    ) throws(TLCPError) {
+        let base = try diffBase(at: field, &budget)
         let text = try text(body, at: field)
         guard let document = documents[field] ?? (try? JSONValue(parsing: base)) else {
             throw .field(position: field + 1, .baseNotJSON)
         }
-        guard let patch = try? JSONPatch(parsing: text.utf8), let result = try? patch.applied(to: document) else {
+        guard let patch = try? JSONPatch(parsing: text.utf8),
+            let result = try? patch.applied(to: document, within: &budget.patches)
+        else {
             throw .field(position: field + 1, .patchFailed)
         }
         set(result.text, at: field, &change)
         documents[field] = result
         change.patches[field + 1] = text
     }
+}
+
+/// What the diffs of one update may still cost. A short line can name many large values.
+private struct DiffBudget {
+    /// The bytes of the values that diffs change. A TLCP-diff copies no byte twice, so that results are bounded as well.
+    var bases = ItemRow.largestDiffBases
+    /// The work of JSON Patches, and what they add.
+    var patches = JSONPatch.Budget()
 }
 
 /// The effect of one field list on a row.

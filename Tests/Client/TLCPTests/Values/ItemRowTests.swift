@@ -206,6 +206,33 @@ struct ItemRowTests {
         _ = try row.apply(FieldList(text + " "))
         #expect(throws: TLCPError.field(position: 1, .baseTooLarge)) { _ = try row.apply(FieldList(diff)) }
     }
+
+    @Test func diffsOfOneUpdateChangeABoundedSumOfValues() throws {
+        var row = ItemRow(fieldCount: 5)
+        let value = String(repeating: "x", count: ItemRow.largestDiffBase)
+        _ = try row.apply(FieldList(Array(repeating: value, count: 5).joined(separator: "|")))
+        var other = row
+        #expect(throws: TLCPError.field(position: 5, .baseTooLarge)) {
+            _ = try other.apply(FieldList("^Tb|^Tb|^Tb|^Tb|^Tb"))
+        }
+        #expect(throws: Never.self) {
+            _ = try row.apply(FieldList("^Tb|^Tb|^Tb|^Tb|"))
+            _ = try row.apply(FieldList("|^Tb|^Tb|^Tb|^Tb"))
+        }
+        #expect(row.values == ["x", "x", "x", "x", "x"])
+    }
+
+    @Test func patchesOfOneUpdateShareTheirBudget() throws {
+        let document = #"{"a":""# + String(repeating: "x", count: 1 << 18) + #""}"#
+        var row = try row(document + "|" + document, fields: 2)
+        let copy = #"{"op":"copy","from":"/a","path":"/b"}"#
+        let patch = "^P[" + Array(repeating: copy, count: 40).joined(separator: ",") + "]"
+        var other = row
+        #expect(throws: Never.self) { _ = try other.apply(FieldList(patch + "|")) }
+        #expect(throws: TLCPError.field(position: 2, .patchFailed)) {
+            _ = try row.apply(FieldList(patch + "|" + patch))
+        }
+    }
 }
 
 extension FieldList {
