@@ -204,8 +204,11 @@ extension SubscriptionStore {
         }
     }
 
-    /// The server has a subscription unknown to the client: it is to be removed.
+    /// The server has a subscription unknown to the client: it is to be removed. While too many deletes are unanswered,
+    /// the line is ignored; one that follows later makes the delete due.
     private mutating func addZombie(_ id: SubscriptionID, into effects: inout [SubscriptionEffect]) {
+        guard zombieCount < Self.maxZombies else { return }
+        zombieCount += 1
         machines[id] = SubscriptionMachine(zombie: id)
         requestDue(id)
         effects.append(.requestsWaiting)

@@ -24,11 +24,17 @@ package struct SubscriptionStore: ~Copyable {
     private var dueLater = DueQueue<SubscriptionID>()
     /// The last copy of each request that was written and not answered.
     var inFlight: [RequestID: SubscriptionID] = [:]
+    /// The number of zombies among the machines.
+    var zombieCount = 0
     private var lastID = 0
 
     /// How many numbers another client may have used beyond those that are known, when its session is adopted. It is
     /// far above the number of requests that can be under way.
     static let reservedNumbers = 10_000
+
+    /// So many zombies may wait for the answer to their delete: a server that sends lines of ever more subscriptions,
+    /// and answers nothing, does not take more memory.
+    package static let maxZombies = 1_000
 
     /// A store without subscriptions. A client has one store for its whole life, because `LS_subId` is never reset.
     package init() {}
@@ -187,6 +193,7 @@ package struct SubscriptionStore: ~Copyable {
     /// next session.
     package mutating func sessionEnded() -> [SubscriptionEffect] {
         inFlight.removeAll()
+        zombieCount = 0
         due.removeAll()
         dueLater.removeAll()
         var effects: [SubscriptionEffect] = []
@@ -230,6 +237,7 @@ package struct SubscriptionStore: ~Copyable {
     mutating func forget(_ id: SubscriptionID) {
         guard let machine = machines.removeValue(forKey: id) else { return }
         requestSettled(id)
+        if machine.role == .zombie { zombieCount -= 1 }
         if case .sent(let request) = machine.stage.request { inFlight[request] = nil }
     }
 

@@ -145,6 +145,19 @@ struct SubscriptionStoreRequestTests {
         #expect(try fixture.receive("U,7,1,a").brief == [">"], "a new zombie")
     }
 
+    @Test func zombiesWithoutAnAnswerAreBounded() throws {
+        var fixture = StoreFixture()
+        for number in 1...SubscriptionStore.maxZombies { _ = try fixture.receive("U,\(number),1,x") }
+        #expect(try fixture.receive("U,5000,1,x", "SUBOK,5001,1,1") == [])
+        #expect(fixture.send().count == SubscriptionStore.maxZombies)
+        #expect(try fixture.receive("U,5000,1,x") == [])
+        #expect(fixture.accept(1) == [])
+        #expect(try fixture.receive("U,5000,1,x", "U,5001,1,x").brief == [">"])
+        #expect(fixture.send() == ["LS_reqId=1001&LS_subId=5000&LS_op=delete&LS_ack=false&LS_cause=zombie"])
+        _ = fixture.store.sessionEnded()
+        #expect(try fixture.receive("U,5001,1,x").brief == [">"])
+    }
+
     @Test func numbersInventedByTheServerArePassedOver() throws {
         var fixture = StoreFixture()
         _ = try fixture.receive("U,1,1,a", "U,2,1,a")
