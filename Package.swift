@@ -189,7 +189,7 @@ let allTests: [Target] = [
     tests(
         "TLCPTransportsTests",
         in: "Client",
-        ["TLCPTransports", "TLCP", "Primitives", nioCore, nioPosix, nioEmbedded, nioSSL, crypto]
+        ["TLCPTransports", "TLCP", "Primitives", nioCore, nioPosix, nioEmbedded, nioWebSocket, nioSSL, crypto]
     ),
     tests(
         "LightstreamerClientTests",

@@ -176,8 +176,11 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
     private var isReadPending = false
     private var isInMessage = false
     private var hasSentClose = false
+    private var isPongUnwritten = false
+    /// The data of the last ping that arrived while a pong was not written.
+    private var lastPing: ByteBuffer?
 
-    init(_ transport: WebSocketTransport, _ receiver: LineReceiver) {
+    init(_ transport: WebSocketTransport?, _ receiver: LineReceiver) {
         self.transport = transport
         self.receiver = receiver
     }
@@ -190,8 +193,10 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
 
     /// Sends one text message.
     func send(_ message: [UInt8]) {
-        guard let context else { return }
-        write(.text, ByteBuffer(bytes: message), context)
+        guard let context, !hasSentClose else { return }
+        let data = ByteBuffer(bytes: message)
+        let frame = WebSocketFrame(fin: true, opcode: .text, maskKey: .random(), data: data)
+        context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
     }
 
     /// Sends the close frame after all other messages, and closes the channel when it is written or after a time limit.
@@ -235,7 +240,7 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
                 transport.ended(.failed(reason: "\(error)"))
                 close(code: .messageTooLarge)
             }
-        case .ping: write(.pong, frame.data, context)
+        case .ping: answer(ping: frame.data, context)
         case .pong: break
         case .connectionClose: peerCloses(frame, context)
         case .binary: violate(.unacceptableData, "the server sent a binary message")
@@ -262,6 +267,24 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
         }
     }
 
+    /// Sends a pong. At most one is not written, so that pings of a server that does not read take no memory: the last
+    /// of those that arrive meanwhile is answered afterwards (RFC 6455 section 5.5.3).
+    private func answer(ping data: ByteBuffer, _ context: ChannelHandlerContext) {
+        guard !hasSentClose else { return }
+        guard !isPongUnwritten else {
+            lastPing = data
+            return
+        }
+        isPongUnwritten = true
+        let frame = WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: data)
+        context.writeAndFlush(wrapOutboundOut(frame)).assumeIsolated().whenComplete { [self] _ in
+            isPongUnwritten = false
+            guard let ping = lastPing, let context = self.context else { return }
+            lastPing = nil
+            answer(ping: ping, context)
+        }
+    }
+
     private func peerCloses(_ frame: WebSocketFrame, _ context: ChannelHandlerContext) {
         var data = frame.data
         let code = data.readWebSocketErrorCode()
@@ -281,11 +304,5 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
         payload.write(webSocketErrorCode: code)
         let frame = WebSocketFrame(fin: true, opcode: .connectionClose, maskKey: .random(), data: payload)
         return context.writeAndFlush(wrapOutboundOut(frame))
-    }
-
-    private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer, _ context: ChannelHandlerContext) {
-        guard !hasSentClose else { return }
-        let frame = WebSocketFrame(fin: true, opcode: opcode, maskKey: .random(), data: data)
-        context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
     }
 }

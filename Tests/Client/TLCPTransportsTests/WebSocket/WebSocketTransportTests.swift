@@ -1,3 +1,6 @@
+internal import NIOCore
+internal import NIOEmbedded
+internal import NIOWebSocket
 internal import Testing
 
 @testable internal import TLCPTransports
@@ -157,5 +160,47 @@ internal import Testing
             opened.transport.close()
             #expect(await requests.first { _ in true }?.headers["host"]?.hasPrefix("[::1]:") == true)
         }
+    }
+
+    @Test func pingsOfAServerThatDoesNotReadLeaveOnePongUnwritten() throws {
+        let held = HeldWrites()
+        let receiver = LineReceiver(maxLineLength: 100, window: 100) { _ in }
+        let channel = EmbeddedChannel(handlers: [held, WebSocketClientHandler(nil, receiver)])
+        func ping(_ text: String) throws {
+            try channel.writeInbound(WebSocketFrame(fin: true, opcode: .ping, data: ByteBuffer(string: text)))
+        }
+        for number in 1...1_000 { try ping("\(number)") }
+        #expect(held.pongs == ["1"])
+        held.release()
+        #expect(held.pongs == ["1", "1000"])
+        held.release()
+        #expect(held.pongs == ["1", "1000"])
+        try ping("again")
+        held.release()
+        #expect(held.pongs == ["1", "1000", "again"])
+        _ = try channel.finish()
+    }
+}
+
+/// Keeps what is written unwritten until it is released, as a socket whose peer does not read.
+private final class HeldWrites: ChannelOutboundHandler {
+    typealias OutboundIn = WebSocketFrame
+
+    private(set) var pongs: [String] = []
+    private var promises: [EventLoopPromise<Void>] = []
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let frame = unwrapOutboundIn(data)
+        if frame.opcode == .pong { pongs.append(String(buffer: frame.data)) }
+        if let promise { promises.append(promise) }
+    }
+
+    func flush(context: ChannelHandlerContext) {}
+
+    /// What has been written so far is on its way.
+    func release() {
+        let written = promises
+        promises = []
+        for promise in written { promise.succeed() }
     }
 }
