@@ -9,6 +9,10 @@ struct AttemptPace {
     private static let hastyLoops = 5
     /// A bind that is followed by the next one within this time is hasty.
     private static let hastyTime = Duration.milliseconds(200)
+    /// The time between binds that follow a `LOOP`, on average, whatever they carry.
+    private static let loopSpacing = Duration.milliseconds(10)
+    /// So much time binds may be ahead of that average: 100 may follow each other at once.
+    private static let loopCredit = Duration.seconds(1)
 
     private var base: Duration
     private var backoff: RetryBackoff
@@ -25,6 +29,8 @@ struct AttemptPace {
     private var interruptedSince: Moment?
     private var loops = 0
     private var processedAtLoop = 0
+    /// When the binds that followed a `LOOP` so far would have begun if each had kept the average time.
+    private var evenLoops = Moment.zero
     /// Whether the connection has proved to work since the last failure.
     private(set) var isStable = false
     /// Whether a connection of the present session has ever been stable.
@@ -108,12 +114,20 @@ struct AttemptPace {
     mutating func pauseEnded() { if isLastPauseLong { backoff.increase() } }
 
     /// `LOOP` arrived after this number of data notifications in the session; the server wants the next bind after
-    /// `delay`. Returns the least time until the next bind.
+    /// `delay`. Returns the least time until the next bind: a server that sends a line before each `LOOP` does not set the
+    /// pace either.
     mutating func looped(processed: Int, delay: Duration, at now: Moment) -> Duration {
         let isHasty = processed == processedAtLoop && now - bindStart + delay < Self.hastyTime
         processedAtLoop = processed
         loops = isHasty ? min(loops + 1, Self.hastyLoops + 1) : 0
-        return loops > Self.hastyLoops ? base.remaining(after: now - bindStart) : .zero
+        let least = loops > Self.hastyLoops ? base.remaining(after: now - bindStart) : .zero
+        return max(least, loopedEvenly(at: now))
+    }
+
+    /// A bind follows a `LOOP`. Returns the time by which it would be too far ahead of the average.
+    mutating func loopedEvenly(at now: Moment) -> Duration {
+        evenLoops = max(evenLoops, now) + Self.loopSpacing
+        return Self.loopCredit < evenLoops - now ? evenLoops - now - Self.loopCredit : .zero
     }
 
     /// A connection that lived for the retry delay is stable as well.

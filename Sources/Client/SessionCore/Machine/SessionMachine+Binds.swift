@@ -179,7 +179,7 @@ extension SessionMachine {
             cause = transportSwitch.cause ?? "\(binding.transport.causePrefix).loop"
             leaveStream()
             leave(binding)
-            return bindInBestWay(at: context)
+            return rebind(after: pace.loopedEvenly(at: context.now), leaving: binding, at: context)
         }
         transportSwitch = .none
         requests.dropTransportSwitch()
@@ -205,10 +205,18 @@ extension SessionMachine {
         startTimer(.polling, after: pause)
     }
 
-    /// The pause before the next poll, or before the next bind of a stream, is over.
+    /// The pause before the next poll, or before the next bind to another connection, is over.
     mutating func bindPauseEnded(at context: EventContext) {
-        guard let binding = state.binding else { return }
-        if binding.transport.streams { bindInBestWay(at: context) } else { poll(at: context) }
+        switch state.binding?.transport {
+        case .httpPolling where ladder.bestTransport(forced: options.forcedTransport) == .httpPolling:
+            poll(at: context)
+        case .webSocketPolling where state.connection != nil:
+            poll(at: context)
+        case .webSocketStreaming, .httpStreaming, .webSocketPolling, .httpPolling:
+            bindInBestWay(at: context)
+        case nil:
+            break
+        }
     }
 
     /// Releases the connection of a binding that ended with `LOOP`.

@@ -188,6 +188,45 @@ internal import Testing
         #expect(paused.timers.isEmpty)
     }
 
+    @Test(arguments: [ForcedTransport.httpPolling, .wsPolling, .httpStreaming])
+    func bindsThatEndAtOnceWithAnEventAreBoundedInASecond(forced: ForcedTransport) {
+        let harness = SessionHarness.bound(forced)
+        _ = harness.takeTrace()
+        for _ in 1...1_000 {
+            harness.receive("CONOK,sid,70000,19000,*", "U,9,1,x", "LOOP,0")
+            harness.advance(1)
+        }
+        let binds = harness.takeRequests().filter { $0.contains("bind_session") }
+        #expect((190...210).contains(binds.count))
+    }
+
+    @Test func otherTransportsAreNotTriedWithoutAPauseForOtherClientAddresses() {
+        let harness = SessionHarness.sensing()
+        harness.receive("CLIENTIP,10.0.0.0", "LOOP,0")
+        harness.breakStream()
+        harness.close(harness.stream, .refused(reason: "HTTP status 403"))
+        _ = harness.takeTrace()
+        for number in 1...1_000 {
+            harness.receive("CONOK,sid,70000,19000,*", "CLIENTIP,10.0.0.\(number)", "LOOP,0")
+            if harness.orders[harness.stream]?.kind == .webSocket { harness.breakStream() }
+            if harness.orders[harness.stream]?.kind == .httpStream {
+                harness.close(harness.stream, .refused(reason: "HTTP status 403"))
+            }
+            harness.advance(1)
+        }
+        let polls = harness.takeRequests().filter { $0.contains("LS_polling=true") }
+        #expect((100...210).contains(polls.count))
+    }
+
+    @Test func pollsWithEventsAreNotDelayed() {
+        let harness = SessionHarness.bound(.httpPolling)
+        for _ in 1...500 {
+            harness.receive("CONOK,sid,70000,19000,*", "U,9,1,x", "LOOP,0")
+            #expect(harness.remaining(.polling) == nil)
+            harness.advance(10)
+        }
+    }
+
     @Test func slowPollsOfTheServerAreNotDelayed() {
         let harness = SessionHarness.bound(.httpPolling)
         for _ in 1...20 {
