@@ -42,6 +42,8 @@ struct ClientState {
     var lastHTTPStatus: Int?
     /// The error of the server that was that failure, if another attempt follows it; nil: it was another failure.
     var lastRefusal: UpstreamRefusal?
+    /// The pause between the last failure before the present status and the attempt after it; nil: there was none.
+    var attemptPause: Duration?
 
     init(options: ConnectionOptionValues) {
         self.options = options

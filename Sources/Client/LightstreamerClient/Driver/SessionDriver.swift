@@ -272,7 +272,10 @@ final class SessionDriver {
     private func notify(_ event: SessionEvent) {
         switch event {
         case .propertyChanged(let change): options.take(change)
-        case .statusChanged(let status): logger.debug("status", metadata: ["status": "\(status.rawValue)"])
+        case .statusChanged(let status):
+            logger.debug("status", metadata: ["status": "\(status.rawValue)"])
+            let pause = machine.attemptPause
+            core.state.withLock { $0.attemptPause = pause }
         case .legacy(.serverFailed(let code, let message, isRetried: true)):
             core.state.withLock { $0.noteRefusal(UpstreamRefusal(code: code, message: message)) }
         default: break

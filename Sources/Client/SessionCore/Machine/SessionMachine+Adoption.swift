@@ -89,6 +89,7 @@ extension SessionMachine {
         cause = "ws.error"
         let since = pace.interrupted(at: context.now)
         state.transition(to: .recovering(Recovery(since: since, step: .firstPause)))
+        attemptPause = .zero
         setStatus(.disconnectedTryingRecovery)
         startRecoveryDeadline(at: context)
         recover(at: context)

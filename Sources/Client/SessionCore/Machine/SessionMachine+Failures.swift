@@ -125,12 +125,14 @@ extension SessionMachine {
 
     /// The pause between a failure and the next attempt.
     private mutating func nextPause(_ wait: RetryWait, at context: EventContext) -> Duration {
-        pace.pause(
+        let pause = pace.pause(
             wait,
             at: context.now,
             firstRetryMaxDelay: Duration(optionSeconds: options.firstRetryMaxDelay),
             random: context.random
         )
+        attemptPause = pause
+        return pause
     }
 
     // MARK: - Refusals
@@ -168,6 +170,7 @@ extension SessionMachine {
         noteResponseTimeout()
         close(creation.connection)
         self.cause = cause
+        attemptPause = .zero
         endSession(status: .disconnectedWillRetry)
         create(.unlimited, at: context)
     }

@@ -10,6 +10,8 @@ package import TLCP
 package struct SessionMachine: ~Copyable {
     /// The status that was notified last.
     package internal(set) var status = ClientStatus.disconnected
+    /// The pause between the last failure and the attempt after it; nil: nothing has failed yet.
+    package internal(set) var attemptPause: Duration?
 
     var state = SessionState.idle
     var session: SessionRecord?

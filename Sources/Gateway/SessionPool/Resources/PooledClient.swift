@@ -216,7 +216,7 @@ extension PooledClient: ClientObserver {
             note(
                 core.lastFailure ?? .other,
                 core.lastRefusal,
-                next: clock() + .seconds(core.connectionOptions.retryDelay)
+                next: core.attemptPause.map { clock() + $0 }
             )
         case .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling, .connectedHTTPPolling: noteSuccess()
         case .connecting, .connectedStreamSensing, .stalled, .disconnected: break

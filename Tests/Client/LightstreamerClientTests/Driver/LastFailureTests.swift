@@ -33,6 +33,24 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    @Test func pauseBeforeTheNextAttemptIsKnownWithTheStatus() async throws {
+        let fixture = try ClientFixture()
+        #expect(fixture.client.attemptPause == nil)
+        let link = try await fixture.connected()
+        // The connection is stable: the first attempt after its loss comes soon.
+        link.say("PROBE")
+        link.end(.failed(reason: "reset", kind: .closed))
+        _ = await fixture.words(until: "status DISCONNECTED:TRYING-RECOVERY")
+        let pause = try #require(fixture.client.attemptPause)
+        #expect(pause <= .seconds(fixture.client.connectionOptions.firstRetryMaxDelay))
+        await fixture.clock.fireNext()
+        let recovery = try #require(await fixture.connector.next())
+        recovery.say("CONERR,4,Session not found")
+        _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
+        #expect(fixture.client.attemptPause == .seconds(fixture.client.connectionOptions.retryDelay))
+        await fixture.client.shutdown()
+    }
+
     @Test func wrongCountOfNotificationsIsAFailureOfItsOwn() async throws {
         let fixture = try ClientFixture()
         let link = try await fixture.connected()
