@@ -33,7 +33,7 @@ extension SessionPool {
         }
     }
 
-    /// The upstream subscriptions that a client carries.
+    /// The shared upstream subscriptions that a pooled client carries; those of a dedicated client are not listed.
     func sharedSubscriptions(on client: PooledClient) -> [SharedSubscription] {
         state.withLock { state in state.shared.values.filter { $0.client === client } }
     }
@@ -55,7 +55,8 @@ extension SessionPool {
 
     /// Wakes the waiters for values that a client carries: these become stale, or fresh again.
     func notifyWatchers(of client: PooledClient) {
-        for resource in sharedSubscriptions(on: client).flatMap(\.resources) where !resource.watchers.isEmpty {
+        let resources = state.withLock { Array($0.resources.values) }
+        for resource in resources where !resource.watchers.isEmpty && resource.client === client {
             resource.notifyWatchers()
         }
     }

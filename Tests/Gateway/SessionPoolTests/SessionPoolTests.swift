@@ -1,6 +1,7 @@
 internal import Changes
 internal import Logging
 internal import SessionCore
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 
@@ -64,6 +65,25 @@ internal import Testing
         #expect(pool.client(client.id) != nil)
         pass(1, in: pool)
         #expect(pool.client(client.id) == nil)
+    }
+
+    @Test func waitersForASubscriptionOfADedicatedClientLearnOfItsSession() throws {
+        let pool = pool()
+        let client = try pool.createClient(ClientSpecification(target: .upstream("demo")))
+        let resource = try pool.createResource(home: .dedicated(client.id), properties: Self.key.properties)
+        try pool.activate(resource)
+        let seen = Mutex<[String]>([])
+        let handle = resource.watchers.add(present: { resource.status }) { _ in
+            let session = resource.sessionRefusal.map { "refused with \($0.code)" } ?? "not refused"
+            seen.withLock { $0.append("\(session), \(resource.isStale ? "stale" : "fresh")") }
+            return false
+        }
+        client.client(client.core, emitted: .status(.connectedWSStreaming))
+        client.client(client.core, emitted: .status(.disconnected))
+        client.client(client.core, emitted: .serverError(code: 7, message: "full"))
+        resource.watchers.cancel(try #require(handle))
+        let expected = ["not refused, stale", "not refused, fresh", "not refused, stale", "refused with 7, stale"]
+        #expect(seen.withLock { $0 } == expected)
     }
 
     @Test func subscriptionIsCarriedBeforeItIsSent() throws {
