@@ -122,8 +122,11 @@ package final class EventHub: ChangeSink {
     }
 
     /// Whether a stream carries a subscription: as a source of its own, or with all subscriptions of its client.
-    package func isRead(subscription id: SubscriptionID) -> Bool {
-        state.withLock { $0.streams.isRead(subscription: id, $0.topics) }
+    package func isRead(subscription id: SubscriptionID) -> Bool { lastRead(subscription: id) == .never }
+
+    /// When the last stream that carried a subscription ceased to: `Moment.never` while one does, nil if none has.
+    package func lastRead(subscription id: SubscriptionID) -> Moment? {
+        state.withLock { $0.streams.lastRead(subscription: id, $0.topics) }
     }
 
     /// Whether a topic is known.
@@ -172,7 +175,8 @@ package final class EventHub: ChangeSink {
 
     /// Removes a stream that is over, or was never opened.
     package func discard(stream id: String) {
-        locked { $0.streams.discard(id) }
+        let now = clock()
+        locked { $0.streams.discard(id, now: now) }
     }
 
     /// Changes the sources of a stream, all or nothing. The stream gets a `stream` event with its sources, then the
@@ -187,9 +191,10 @@ package final class EventHub: ChangeSink {
         remove: [StreamSource],
         types: FieldTypes = [:]
     ) throws(HubError) -> EventID {
-        try locked { state throws(HubError) in
+        let now = clock()
+        return try locked { state throws(HubError) in
             let last = state.topics.numbers.lastID
-            try state.streams.change(id, add: add, remove: remove, types, &state.topics)
+            try state.streams.change(id, add: add, remove: remove, types, &state.topics, now: now)
             return last
         }
     }

@@ -202,9 +202,12 @@ extension SessionPool {
         if resource.isImplicit { return description }
         let lifetime = present.lifetime(configuration.subscriptionIdle)
         description.lifetime = lifetime
-        if !sink.isRead(subscription: resource.id) {
-            description.timeLeft = max(.zero, present.lastUsed + lifetime - clock())
+        var lastUsed = present.lastUsed
+        if let end = sink.lastRead(subscription: resource.id) {
+            if end == .never { return description }
+            lastUsed = max(lastUsed, end)
         }
+        description.timeLeft = max(.zero, lastUsed + lifetime - clock())
         return description
     }
 
@@ -214,21 +217,16 @@ extension SessionPool {
         let resources = state.withLock { Array($0.resources.values) }
         for resource in resources where !resource.isImplicit {
             if resource.expiry(limit) > now { continue }
-            if isUsed(resource) {
-                resource.touch(at: now)
-            } else {
-                logger.debug(
-                    "subscription ended, because nothing used it",
-                    metadata: ["subscription": "\(resource.id)"]
-                )
-                deleteResource(resource)
-            }
+            // A stream uses the subscription to the end of the stream, a request as long as it waits.
+            let lastUsed = resource.watchers.isEmpty ? sink.lastRead(subscription: resource.id) : now
+            if let lastUsed { resource.touch(at: min(lastUsed, now)) }
+            if resource.expiry(limit) > now { continue }
+            logger.debug(
+                "subscription ended, because nothing used it",
+                metadata: ["subscription": "\(resource.id)"]
+            )
+            deleteResource(resource)
         }
-    }
-
-    /// Whether a stream carries a subscription, or a request waits for it.
-    private func isUsed(_ resource: SubscriptionResource) -> Bool {
-        !resource.watchers.isEmpty || sink.isRead(subscription: resource.id)
     }
 }
 

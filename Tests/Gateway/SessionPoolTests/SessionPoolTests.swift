@@ -353,6 +353,22 @@ internal import Testing
         #expect(pool.resources().isEmpty)
     }
 
+    @Test func theTimeOfASubscriptionBeginsAtTheEndOfItsLastStream() throws {
+        let pool = pool { $0.subscriptionIdle = .seconds(100) }
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        let id = resource.id
+        sink.read.withLock { $0 = [id] }
+        pass(90, in: pool)
+        let end = time.moment
+        sink.read.withLock { $0 = [] }
+        sink.ends.withLock { $0 = [id: end] }
+        #expect(pool.description(of: resource).timeLeft == .seconds(100))
+        pass(99, in: pool)
+        #expect(pool.description(of: resource).timeLeft == .seconds(1))
+        pass(1, in: pool)
+        #expect(pool.resource(id) == nil)
+    }
+
     @Test func anErrorThatMayHealKeepsTheSubscriptions() throws {
         let pool = pool()
         let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)

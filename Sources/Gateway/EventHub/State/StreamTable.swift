@@ -10,6 +10,8 @@ struct StreamTable: Sendable {
     private(set) var records: [String: StreamRecord] = [:]
     /// The streams that have a topic as a source.
     private var readers: [TopicID: Set<String>] = [:]
+    /// When streams last ceased to read a source.
+    private var ends: [StreamSource: Moment] = [:]
     private var owners = StreamOwners()
     private var admitted: UInt64 = 0
 
@@ -43,16 +45,17 @@ struct StreamTable: Sendable {
     }
 
     /// Removes a stream that is over, or was never opened.
-    mutating func discard(_ id: String) {
+    mutating func discard(_ id: String, now: Moment) {
         guard var stream = records.removeValue(forKey: id) else { return }
         owners.remove(stream.request.owner)
-        remove(id, from: stream.request.sources)
+        remove(id, from: stream.request.sources, now: now)
         stream.leaveChannels()
         if let shard = stream.shard { queues.drop(id, of: shard) }
     }
 
-    private mutating func remove(_ id: String, from sources: [StreamSource]) {
+    private mutating func remove(_ id: String, from sources: [StreamSource], now: Moment) {
         for source in sources {
+            ends[source] = now
             readers[source.topic]?.remove(id)
             if readers[source.topic]?.isEmpty == true { readers[source.topic] = nil }
         }
@@ -65,14 +68,20 @@ struct StreamTable: Sendable {
         return streams
     }
 
-    /// Whether a stream reads a subscription: as a source, or with all subscriptions of the carrying client.
-    func isRead(subscription id: SubscriptionID, _ topics: TopicTable) -> Bool {
-        if readers[.subscription(id)] != nil { return true }
-        guard let client = topics.subscriptions[id]?.client, let streams = readers[.client(client)] else {
-            return false
-        }
+    /// When streams last ceased to read a subscription, as a source or with all subscriptions of the carrying client:
+    /// `Moment.never` while one reads it, nil if none has.
+    func lastRead(subscription id: SubscriptionID, _ topics: TopicTable) -> Moment? {
+        if readers[.subscription(id)] != nil { return .never }
+        let end = ends[.subscription(id)]
+        guard let client = topics.subscriptions[id]?.client else { return end }
         let source = StreamSource.client(client, withSubscriptions: true)
-        return streams.contains { records[$0]?.request.sources.contains(source) ?? false }
+        if let streams = readers[.client(client)],
+            streams.contains(where: { records[$0]?.request.sources.contains(source) ?? false })
+        {
+            return .never
+        }
+        guard let clientEnd = ends[source] else { return end }
+        return max(clientEnd, end ?? clientEnd)
     }
 
     // MARK: - Opening
@@ -125,14 +134,15 @@ struct StreamTable: Sendable {
         add: [StreamSource],
         remove: [StreamSource],
         _ types: FieldTypes,
-        _ topics: inout TopicTable
+        _ topics: inout TopicTable,
+        now: Moment
     ) throws(HubError) {
         guard let stream = records[id], stream.closeReason == nil else { throw .unknownStream(id) }
         try topics.check(add)
         let former = stream.request.sources
         var sources = former.filter { !remove.contains($0) }
         sources += add.filter { !sources.contains($0) }
-        self.remove(id, from: former)
+        self.remove(id, from: former, now: now)
         for source in sources { readers[source.topic, default: []].insert(id) }
         update(id) { $0.change(to: sources, types, &topics) }
     }
@@ -143,6 +153,12 @@ struct StreamTable: Sendable {
     /// Removes a topic that is gone from the sources of these streams, and makes the streams read the channels that are left.
     mutating func remove(_ topic: TopicID, from streams: Set<String>, _ topics: TopicTable) {
         readers[topic] = nil
+        switch topic {
+        case .subscription(let id): ends[.subscription(id)] = nil
+        case .client(let id):
+            ends[.client(id, withSubscriptions: true)] = nil
+            ends[.client(id, withSubscriptions: false)] = nil
+        }
         for id in streams { update(id) { $0.remove(topic, topics) } }
     }
 

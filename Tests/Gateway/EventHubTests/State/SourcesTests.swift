@@ -162,6 +162,32 @@ internal import Testing
         harness.close(other)
     }
 
+    @Test func theEndOfTheLastStreamOfASubscriptionIsKnown() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        #expect(harness.hub.lastRead(subscription: "s") == nil)
+        for source in [StreamSource.subscription("s"), .client("c", withSubscriptions: true)] {
+            let (first, second) = (try harness.open(source), try harness.open(source))
+            harness.close(first)
+            #expect(harness.hub.lastRead(subscription: "s") == .never)
+            harness.advance(.seconds(5))
+            harness.close(second)
+            let end = harness.now
+            harness.advance(.seconds(5))
+            #expect(harness.hub.lastRead(subscription: "s") == end)
+        }
+        let stream = try harness.open(.subscription("s"))
+        harness.advance(.seconds(5))
+        try harness.hub.change(stream: stream.subscriber.id, add: [], remove: [.subscription("s")])
+        #expect(harness.hub.lastRead(subscription: "s") == harness.now)
+        harness.hub.take(.subscription("s", .removed))
+        #expect(harness.hub.lastRead(subscription: "s") == nil)
+        // The client is still there, with the end of its own stream.
+        harness.addSubscription("t")
+        harness.hub.take(.client("c", .removed))
+        #expect(harness.hub.lastRead(subscription: "t") == nil)
+    }
+
     @Test func legacyEventsReachTheStreamsOfSubscriptions() throws {
         let harness = HubHarness()
         harness.addSubscription("s")

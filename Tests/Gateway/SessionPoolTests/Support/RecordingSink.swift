@@ -1,5 +1,6 @@
 import Changes
 import JSONText
+import Primitives
 import SessionCore
 import SessionPool
 import Synchronization
@@ -21,6 +22,8 @@ final class RecordingSink: PoolSink {
     private let clients = Mutex<[ClientID: PooledClient]>([:])
     /// The subscriptions that streams carry.
     let read = Mutex<Set<SubscriptionID>>([])
+    /// When streams ceased to carry subscriptions.
+    let ends = Mutex<[SubscriptionID: Moment]>([:])
     /// The call that has each event delivered; nil: none is needed.
     let delivery = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -69,6 +72,9 @@ final class RecordingSink: PoolSink {
     func take(_ change: SessionChange) {}
     var ownsSessions: Bool { true }
     func isRead(subscription id: SubscriptionID) -> Bool { read.withLock { $0.contains(id) } }
+    func lastRead(subscription id: SubscriptionID) -> Moment? {
+        isRead(subscription: id) ? .never : ends.withLock { $0[id] }
+    }
     func shownValue(of property: String, on client: PooledClient) -> JSONValue? { nil }
     func lastFailure(of client: PooledClient) -> LastFailure? { nil }
 }
