@@ -155,16 +155,18 @@ struct StreamRecord: Sendable {
     ) -> [StreamChange] {
         let former = request
         request.sources = sources
-        for case .subscription(let gone) in former.sources where !sources.contains(.subscription(gone)) {
+        let (before, after) = (Set(former.sources), Set(sources))
+        for case .subscription(let gone) in former.sources where !after.contains(.subscription(gone)) {
             request.types[gone] = nil
         }
         // A subscription that the stream reads already keeps the form of its values.
-        request.types.merge(types.filter { !former.sources.contains(.subscription($0.key)) }) { $1 }
+        request.types.merge(types.filter { !before.contains(.subscription($0.key)) }) { $1 }
         guard shard != nil, !isWaiting else { return [] }
         var changes: [StreamChange] = request.types == former.types ? [] : [.types(request.types)]
         // Removed channels end before the announcement, added ones begin after it.
         let wanted = WantedChannels(of: request, in: topics)
-        changes += leave(except: wanted).map { .drop($0.local) }
+        let left = leave(except: wanted)
+        if !left.isEmpty { changes.append(.drop(left.map(\.local))) }
         changes.append(announcement(of: [SourceState](of: request, in: topics), .resumed, topics.numbers))
         return changes + join(wanted.all.filter { reads[$0.channel.id] == nil }, &topics)
     }
@@ -282,8 +284,8 @@ enum StreamChange: Sendable {
     case read(ShardChannel, as: EventVariant, from: LogPosition, upTo: LogView)
     /// Read a channel to its end, which is the view, and no further.
     case retire(ShardChannel, upTo: LogView)
-    /// Stop reading a channel.
-    case drop(ShardChannel)
+    /// Stop reading channels, and drop their undelivered events.
+    case drop([ShardChannel])
     /// Deliver the present state of a subscription.
     case snapshot(Snapshot)
     /// Deliver an event of the gateway, behind all events up to a sequence.

@@ -140,8 +140,10 @@ struct StreamTable: Sendable {
         guard let stream = records[id], stream.closeReason == nil else { throw .unknownStream(id) }
         try topics.check(add)
         let former = stream.request.sources
-        var sources = former.filter { !remove.contains($0) }
-        sources += add.filter { !sources.contains($0) }
+        let removed = Set(remove)
+        var sources = former.filter { !removed.contains($0) }
+        var present = Set(sources)
+        sources += add.filter { present.insert($0).inserted }
         self.remove(id, from: former, now: now)
         for source in sources { readers[source.topic, default: []].insert(id) }
         update(id) { $0.change(to: sources, types, &topics) }

@@ -272,12 +272,12 @@ struct PendingEvents {
 
     // MARK: - Removing
 
-    /// Removes the events of a channel.
-    mutating func removeAll(from channel: Int) {
-        snapshots[channel] = nil
-        rows = rows.filter { $0.key.channel != channel }
-        lostRows = lostRows.filter { $0.key.channel != channel }
-        for entry in queue.removeAll(from: channel) {
+    /// Removes the events of channels.
+    mutating func removeAll(from channels: Set<Int>) {
+        for channel in channels { snapshots[channel] = nil }
+        rows = rows.filter { !channels.contains($0.key.channel) }
+        lostRows = lostRows.filter { !channels.contains($0.key.channel) }
+        for entry in queue.removeAll(from: channels) {
             if entry.isWindowed { windowed -= 1 }
             if case .snapshot(let snapshot) = entry.content { count(snapshot, entries: -1) }
         }

@@ -68,12 +68,12 @@ struct PendingQueue {
         entries[index].weight = weight
     }
 
-    /// Removes and returns the entries of a channel.
-    mutating func removeAll(from channel: Int) -> [PendingEntry] {
-        let removed = entries.filter { $0.channel == channel && !$0.isVoid }
+    /// Removes and returns the entries of channels.
+    mutating func removeAll(from channels: Set<Int>) -> [PendingEntry] {
+        let removed = entries.filter { channels.contains($0.channel) && !$0.isVoid }
         count -= removed.count
         contentWeight -= removed.reduce(0) { $0 + $1.weight }
-        entries.removeAll { $0.channel == channel || $0.isVoid }
+        entries.removeAll { channels.contains($0.channel) || $0.isVoid }
         head = 0
         return removed
     }

@@ -144,9 +144,8 @@ final class Subscriber: StreamContent {
             guard let cursor = cursors.first(where: { $0.channel === channel && !$0.isRetired }) else { return }
             cursor.isRetired = true
             list(cursor)
-        case .drop(let channel):
-            pending.removeAll(from: channel.id)
-            cursors.filter { $0.channel === channel }.forEach(detach)
+        case .drop(let channels):
+            drop(channels)
         case .snapshot(let snapshot):
             fold(through: snapshot.sequences.first - 1)
             pending.append(SnapshotPlace(snapshot, conflates: conflates, form: form(of: snapshot)))
@@ -177,9 +176,16 @@ final class Subscriber: StreamContent {
 
     // MARK: - Channels
 
-    private func detach(_ cursor: Cursor) {
-        ready.removeAll { $0 === cursor }
-        forget(cursor)
+    /// Stops reading channels, in one pass: a change may remove thousands of sources.
+    private func drop(_ channels: [ShardChannel]) {
+        pending.removeAll(from: Set(channels.map(\.id)))
+        let dropped = Set(channels.map { ObjectIdentifier($0) })
+        ready.removeAll { dropped.contains(ObjectIdentifier($0.channel)) }
+        cursors.removeAll { cursor in
+            guard dropped.contains(ObjectIdentifier(cursor.channel)) else { return false }
+            cursor.channel.remove(cursor)
+            return true
+        }
     }
 
     /// Stops reading a channel.

@@ -222,6 +222,25 @@ internal import Testing
         #expect(sequences == sequences.sorted())
     }
 
+    @Test func pendingEventsOfRemovedSourcesAreNotDelivered() throws {
+        let harness = HubHarness()
+        let ids: [SubscriptionID] = ["s", "t", "u"]
+        for id in ids {
+            harness.addSubscription(id)
+            harness.publish(quotes.subscribed, to: id)
+            harness.publish(quotes.update(["1", "2", "3"], snapshot: true), to: id)
+        }
+        let stream = try harness.open(StreamRequest(sources: ids.map { .subscription($0) }), visits: false)
+        let others = ids.dropLast().map { StreamSource.subscription($0) }
+        // A source that is added twice is one source.
+        try harness.hub.change(stream: stream.subscriber.id, add: [others[0], others[0]], remove: others)
+        #expect(harness.hub.stream(stream.subscriber.id)?.request.sources == [.subscription("u"), others[0]])
+        try harness.hub.change(stream: stream.subscriber.id, add: [], remove: others)
+        harness.pass()
+        let events = try stream.events.filter { $0.name != "stream" }
+        #expect(!events.isEmpty && events.allSatisfy { $0["subscription"] == "u" })
+    }
+
     @Test func aChangeIsAllOrNothing() throws {
         let harness = HubHarness()
         harness.addSubscription("s")
