@@ -224,19 +224,37 @@ struct SubscriptionPatch: Sendable {
     }
 
     private func apply(_ reader: ObjectReader, to properties: inout SubscriptionProperties) {
-        if let items = pair(reader, "items", "itemGroup", .item) { properties.items = items ?? .list([]) }
-        if let fields = pair(reader, "fields", "fieldSchema", .field) { properties.fields = fields ?? .list([]) }
-        if let second = pair(reader, "commandSecondLevelFields", "commandSecondLevelFieldSchema", .field) {
+        if let items = pair(reader, "items", "itemGroup", .item, properties.items) {
+            properties.items = items ?? .list([])
+        }
+        if let fields = pair(reader, "fields", "fieldSchema", .field, properties.fields) {
+            properties.fields = fields ?? .list([])
+        }
+        let (list, group) = ("commandSecondLevelFields", "commandSecondLevelFieldSchema")
+        if let second = pair(reader, list, group, .field, properties.secondLevelFields) {
             properties.secondLevelFields = second
         }
         SubscriptionReader(reader).apply(to: &properties)
     }
 
-    /// One of a pair. Outer nil: both are missing; inner nil: cleared.
-    private func pair(_ reader: ObjectReader, _ list: String, _ group: String, _ rule: NameRule) -> NameSource?? {
+    /// One of a pair. Outer nil: both are missing, or null for the form that the present source does not have; inner nil:
+    /// cleared.
+    private func pair(
+        _ reader: ObjectReader,
+        _ list: String,
+        _ group: String,
+        _ rule: NameRule,
+        _ present: NameSource?
+    ) -> NameSource?? {
         guard reader.has(list) || reader.has(group) else { return nil }
         let values = [reader.object[list], reader.object[group]].compactMap { $0 }
-        if values.allSatisfy(\.isNull) { return .some(nil) }
+        if values.allSatisfy(\.isNull) {
+            switch present {
+            case .list: return reader.has(list) ? .some(nil) : nil
+            case .group: return reader.has(group) ? .some(nil) : nil
+            case nil: return nil
+            }
+        }
         if reader.object[list]?.isNull == true { return reader.name(group).map { .some(.group($0)) } }
         if reader.object[group]?.isNull == true { return reader.strings(list, rule).map { .some(.list($0)) } }
         return SubscriptionReader(reader).source(list: list, group: group, rule, isNeeded: false).map { .some($0) }

@@ -110,6 +110,23 @@ import Testing
     }
 
     @Test(arguments: [
+        (#"{"items":null,"fieldSchema":null,"commandSecondLevelFields":null}"#, false),
+        (#"{"itemGroup":null,"fields":null,"commandSecondLevelFieldSchema":null}"#, true),
+        (#"{"items":null,"itemGroup":null,"fields":null,"commandSecondLevelFieldSchema":null}"#, true),
+    ])
+    func nullClearsOnlyTheFormThatIsPresent(text: String, isCleared: Bool) throws {
+        let object = try #require(try JSONValue(parsing: text).object)
+        var properties = SubscriptionProperties(mode: .command, items: .group("g"), fields: .list(["key", "command"]))
+        properties.secondLevelFields = .group("s")
+        let patched = try SubscriptionPatch(object).applied(to: properties)
+        if isCleared {
+            #expect(patched.items == .list([]) && patched.fields == .list([]) && patched.secondLevelFields == nil)
+        } else {
+            #expect(patched == properties)
+        }
+    }
+
+    @Test(arguments: [
         (SubscriptionMode.raw, #"{"requestedMaxFrequency":2}"#), (.raw, #"{"requestedBufferSize":2}"#),
         (.command, #"{"requestedBufferSize":2}"#), (.merge, #"{"requestedMaxFrequency":"unfiltered"}"#),
     ])
