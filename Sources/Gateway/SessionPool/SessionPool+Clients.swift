@@ -80,9 +80,17 @@ extension SessionPool {
 
     /// The active subscriptions of a client, in the order in which the client subscribed to them.
     package func subscriptions(of client: PooledClient) -> [SubscriptionResource] {
-        let resources = resources().filter { $0.client === client }
-        let byUpstream = Dictionary(grouping: resources) { $0.carrier.map { ObjectIdentifier($0.subscription) } }
-        return client.core.subscriptions.flatMap { byUpstream[ObjectIdentifier($0)] ?? [] }
+        subscriptions(of: CollectionOfOne(client))[client.id] ?? []
+    }
+
+    /// The active subscriptions of clients, each in the order in which the client subscribed to them.
+    package func subscriptions(of clients: some Sequence<PooledClient>) -> [ClientID: [SubscriptionResource]] {
+        let byUpstream = Dictionary(grouping: resources()) { $0.carrier.map { ObjectIdentifier($0.subscription) } }
+        var subscriptions: [ClientID: [SubscriptionResource]] = [:]
+        for client in clients {
+            subscriptions[client.id] = client.core.subscriptions.flatMap { byUpstream[ObjectIdentifier($0)] ?? [] }
+        }
+        return subscriptions
     }
 
     private func resolve(_ target: ClientSpecification.Target) throws(PoolError) -> (UpstreamConfiguration?, String) {

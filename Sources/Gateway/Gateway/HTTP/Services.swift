@@ -194,13 +194,6 @@ extension Services {
     }
 }
 
-extension SubscriptionResource {
-    /// The dedicated client that the resource belongs to, or the pooled client that carries it; nil: none.
-    var carrierID: ClientID? {
-        if case .dedicated(let id) = home { id } else { client?.id }
-    }
-}
-
 /// The rule of the class reference for server addresses.
 enum ServerAddressRule {
     /// The rule.

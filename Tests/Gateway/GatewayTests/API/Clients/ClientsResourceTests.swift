@@ -34,7 +34,9 @@ import Testing
             return try #require(fixture.perform("POST", "/v1/subscriptions", body).headers["Location"])
         }
         let listed = { fixture.perform("GET", "/v1/clients/\(client)").json["subscriptions"]?.array?.map(\.string) }
+        let clients = { fixture.perform("GET", "/v1/clients").json["clients"]?.array ?? [] }
         #expect(listed() == [])
+        #expect(clients().map { $0["subscriptions"] } == [.array([])])
         for path in [paths[2], paths[0], paths[1]] {
             #expect(fixture.perform("POST", path + "/subscribe").status == 202)
         }
@@ -42,6 +44,7 @@ import Testing
         #expect(listed() == [ids[2], ids[0], ids[1]])
         #expect(fixture.perform("POST", paths[0] + "/unsubscribe").status == 202)
         #expect(listed() == [ids[2], ids[1]])
+        #expect(clients().map { $0["subscriptions"]?.array?.map(\.string) } == [[ids[2], ids[1]]])
     }
 
     @Test func everyRefusedOptionIsPointedAt() {
