@@ -64,9 +64,9 @@ struct HubState: Sendable {
         case .removed: removeSubscription(id)
         case .propertiesChanged(let properties): topics.setProperties(properties, of: id)
         case .carried(let client):
-            let former = topics.readable(id)
-            guard topics.carry(id, by: client) else { return }
-            for stream in streams.reading(former + topics.readable(id)) { streams.reconcile(stream, topics) }
+            let former = topics.subscriptions[id]?.client
+            guard topics.carry(id, by: client), let channel = topics.subscriptions[id]?.channel else { return }
+            streams.reconcile(id, channel, from: former, topics)
         case .activity(let isActive): topics.setActive(isActive, id)
         case .event: break
         }
@@ -122,15 +122,15 @@ struct HubState: Sendable {
     }
 
     private mutating func removeSubscription(_ id: SubscriptionID) {
-        let affected = streams.reading(topics.readable(id))
+        guard let record = topics.subscriptions[id] else { return }
         topics.remove(id)
-        streams.remove(.subscription(id), from: affected, topics)
+        streams.reconcile(id, record.channel, from: record.client, topics)
     }
 
     private mutating func removeClient(_ id: ClientID) {
         guard let client = topics.remove(id) else { return }
         let affected = streams.reading([.client(id)] + client.members.map { .subscription($0) })
-        streams.remove(.client(id), from: affected, topics)
+        streams.remove(id, from: affected, topics)
     }
 
     /// Sets a topic to the state that it had in another hub at the present sequence. Nothing is appended to its log;

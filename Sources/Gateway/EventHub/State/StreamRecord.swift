@@ -172,10 +172,16 @@ struct StreamRecord: Sendable {
     }
 
     /// Removes a topic that is gone from the sources. A stream whose last source is removed is closed.
-    mutating func remove(_ topic: TopicID, _ topics: TopicTable) -> [StreamChange] {
+    ///
+    /// - Parameter affected: The channels that the stream may leave; nil: any.
+    mutating func remove(
+        _ topic: TopicID,
+        _ affected: [AffectedChannel]?,
+        _ topics: TopicTable
+    ) -> [StreamChange] {
         let hadSources = !request.sources.isEmpty
         request.sources.removeAll { $0.topic == topic }
-        let changes = reconcile(topics)
+        let changes = if let affected { reconcile(affected) } else { reconcile(topics) }
         return hadSources && request.sources.isEmpty ? changes + close("deleted", topics) : changes
     }
 
@@ -209,6 +215,13 @@ struct StreamRecord: Sendable {
         return retired + wanted.all.compactMap { read($0.channel, after: nil) }
     }
 
+    /// Reads or leaves these channels, as `reconcile` does for all.
+    mutating func reconcile(_ affected: [AffectedChannel]) -> [StreamChange] {
+        let left = leave(affected.filter { !$0.isWanted }.map(\.channel.id))
+        let retired = left.map { StreamChange.retire($0.local, upTo: $0.channel.log.view) }
+        return retired + affected.filter(\.isWanted).compactMap { read($0.channel, after: nil) }
+    }
+
     /// Stops reading all channels.
     mutating func leaveChannels() {
         guard let shard else { return }
@@ -223,13 +236,19 @@ struct StreamRecord: Sendable {
 
     /// Stops reading the channels that are not wanted.
     private mutating func leave(except wanted: WantedChannels) -> [ReadChannel] {
+        leave(reads.keys.filter { !wanted.ids.contains($0) })
+    }
+
+    /// Stops reading the channels of these ids that the stream reads.
+    private mutating func leave(_ ids: [Int]) -> [ReadChannel] {
         guard let shard else { return [] }
-        let left = reads.filter { !wanted.ids.contains($0.key) }.sorted { $0.key < $1.key }
-        for (id, read) in left {
-            reads[id] = nil
+        var left: [ReadChannel] = []
+        for id in ids.sorted() {
+            guard let read = reads.removeValue(forKey: id) else { continue }
             read.channel.removeReader(shard: shard, variant: read.variant)
+            left.append(read)
         }
-        return left.map(\.value)
+        return left
     }
 
     /// Reads a channel from after a sequence, or from now on.

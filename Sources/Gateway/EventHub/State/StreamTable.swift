@@ -149,19 +149,71 @@ struct StreamTable: Sendable {
         update(id) { $0.change(to: sources, types, &topics) }
     }
 
-    /// Makes a stream read the present channels of its sources.
-    mutating func reconcile(_ id: String, _ topics: TopicTable) { update(id) { $0.reconcile(topics) } }
-
-    /// Removes a topic that is gone from the sources of these streams, and makes the streams read the channels that are left.
-    mutating func remove(_ topic: TopicID, from streams: Set<String>, _ topics: TopicTable) {
-        readers[topic] = nil
-        switch topic {
-        case .subscription(let id): ends[.subscription(id)] = nil
-        case .client(let id):
-            ends[.client(id, withSubscriptions: true)] = nil
-            ends[.client(id, withSubscriptions: false)] = nil
+    /// Makes the streams of a subscription, and of its former and present client, read the channels that they need since
+    /// another client carries the subscription, or none, or the subscription is gone and no longer a source. Only channels of
+    /// the subscription and of these clients are considered: a stream may have thousands of sources.
+    mutating func reconcile(
+        _ id: SubscriptionID,
+        _ channel: Channel,
+        from former: ClientID?,
+        _ topics: TopicTable
+    ) {
+        let record = topics.subscriptions[id]
+        var clients: [ClientID] = []
+        if let former { clients.append(former) }
+        if let present = record?.client, !clients.contains(present) { clients.append(present) }
+        var concerned: [TopicID] = [.subscription(id)]
+        for client in clients { concerned.append(.client(client)) }
+        let streams = reading(concerned)
+        if record == nil {
+            readers[.subscription(id)] = nil
+            ends[.subscription(id)] = nil
         }
-        for id in streams { update(id) { $0.remove(topic, topics) } }
+        for stream in streams {
+            var affected: [AffectedChannel] = []
+            for name in clients {
+                guard let client = topics.clients[name] else { continue }
+                let isConnectionWanted = isWanted(client, name, by: stream, topics)
+                let isLegacyWanted = isConnectionWanted && records[stream]?.request.includesLegacy == true
+                affected.append(AffectedChannel(channel: client.connection, isWanted: isConnectionWanted))
+                affected.append(AffectedChannel(channel: client.legacy, isWanted: isLegacyWanted))
+            }
+            affected.append(AffectedChannel(channel: channel, isWanted: isWanted(id, by: stream, topics)))
+            update(stream) { stream in
+                record == nil ? stream.remove(.subscription(id), affected, topics) : stream.reconcile(affected)
+            }
+        }
+    }
+
+    /// Whether a stream reads the connection of a client: a source, or the client of a source.
+    private func isWanted(_ client: ClientRecord, _ id: ClientID, by stream: String, _ topics: TopicTable) -> Bool {
+        if readers[.client(id)]?.contains(stream) == true { return true }
+        let sources = records[stream]?.request.sources ?? []
+        // The fewer ones are looked at; usually the first subscription of the client is one of the stream, too.
+        if client.members.count <= sources.count {
+            return client.members.contains { readers[.subscription($0)]?.contains(stream) == true }
+        }
+        return sources.contains { source in
+            guard case .subscription(let member) = source else { return false }
+            return topics.subscriptions[member]?.client == id
+        }
+    }
+
+    /// Whether a stream reads a subscription: a source, or one of a client that is a source with its subscriptions.
+    private func isWanted(_ id: SubscriptionID, by stream: String, _ topics: TopicTable) -> Bool {
+        if readers[.subscription(id)]?.contains(stream) == true { return true }
+        guard let record = topics.subscriptions[id], let client = record.client,
+            readers[.client(client)]?.contains(stream) == true, let request = records[stream]?.request
+        else { return false }
+        return request.sources.contains(.client(client, withSubscriptions: true)) && request.admits(record.properties)
+    }
+
+    /// Removes a client that is gone from the sources of these streams, and makes the streams read the channels that are left.
+    mutating func remove(_ client: ClientID, from streams: Set<String>, _ topics: TopicTable) {
+        readers[.client(client)] = nil
+        ends[.client(client, withSubscriptions: true)] = nil
+        ends[.client(client, withSubscriptions: false)] = nil
+        for id in streams { update(id) { $0.remove(.client(client), nil, topics) } }
     }
 
     /// Delivers the state of a subscription to these streams, as far as they read the subscription.

@@ -37,6 +37,35 @@ internal import Testing
         #expect(try stream.events[4]["fields"] == [:])
     }
 
+    /// The client has fewer subscriptions than the stream has sources, or more.
+    @Test(arguments: [0, 5])
+    func theConnectionOfAClientIsReadAsLongAsTheClientCarriesASource(others: Int) throws {
+        let harness = HubHarness()
+        for id in ["s", "t"] + (0..<others).map({ "x\($0)" }) { harness.addSubscription(SubscriptionID(id)) }
+        harness.hub.take(.client("d", .added(.connectedWSStreaming)))
+        let stream = try harness.open(StreamRequest(sources: [.subscription("s"), .subscription("t")]))
+        let group = try harness.open(.client("d", withSubscriptions: true))
+        func told() throws -> [String] {
+            let before = try stream.events.count
+            harness.hub.take(.client("c", .event(.status(.stalled))))
+            harness.hub.take(.client("d", .event(.status(.stalled))))
+            harness.publish(quotes.subscribed, to: "s")
+            harness.pass()
+            return try stream.events.dropFirst(before).map { event in
+                event.name == "status" ? event["client"]?.string ?? "-" : event.name
+            }
+        }
+        #expect(try told() == ["c", "subscribed"])
+        harness.hub.take(.subscription("s", .carried(by: "d")))
+        #expect(try told() == ["c", "d", "subscribed"])
+        harness.hub.take(.subscription("t", .removed))
+        #expect(try told() == ["d", "subscribed"])
+        harness.hub.take(.subscription("s", .carried(by: nil)))
+        #expect(try told() == ["subscribed"])
+        // Its own status, and the subscription while the client carries it.
+        #expect(try group.names == ["status", "status", "subscribed", "status", "subscribed", "status"])
+    }
+
     @Test func changedPropertiesNameItemsAndFieldsOfLaterEvents() throws {
         let harness = HubHarness()
         harness.addSubscription()
