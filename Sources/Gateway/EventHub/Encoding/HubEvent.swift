@@ -123,13 +123,20 @@ final class TopicContext: Sendable {
     }
 
     /// The context of a subscription's events; `client` is nil while none carries it.
-    init(subscription: SubscriptionID, client: ClientID?, properties: SubscriptionProperties) {
+    ///
+    /// - Parameter naming: The keys of the fields of the properties, if they are known.
+    init(
+        subscription: SubscriptionID,
+        client: ClientID?,
+        properties: SubscriptionProperties,
+        naming: FieldNaming? = nil
+    ) {
         var json = JSONBytes(capacity: Self.usualLength)
         json.member("client", client?.rawValue)
         json.member("subscription", subscription.rawValue)
         commonMembers = json.bytes
         policy = OverflowPolicy(properties.mode)
-        naming = FieldNaming(properties)
+        if let naming { self.naming = naming } else { self.naming = FieldNaming(properties) }
         self.subscription = subscription
         self.properties = properties
         itemNames = properties.items.names

@@ -101,7 +101,9 @@ struct TopicTable: Sendable {
         if let client {
             subscription.isActive = true
             subscription.lastError = nil
-            let context = TopicContext(subscription: id, client: client, properties: subscription.properties)
+            let (former, properties) = (subscription.channel.log.context, subscription.properties)
+            let naming = former.properties == properties ? former.naming : nil
+            let context = TopicContext(subscription: id, client: client, properties: properties, naming: naming)
             subscription.channel.log.setContext(context)
             subscription.start = nil
             if let status = clients[client]?.status {

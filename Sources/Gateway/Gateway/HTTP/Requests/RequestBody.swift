@@ -112,8 +112,8 @@ final class Refusals {
 
 /// Reads the members of a JSON object and rejects unknown ones.
 struct ObjectReader {
-    /// The most names in a list.
-    private static let mostNames = 100_000
+    /// The most bytes of a name, and of all field names in a list.
+    private static let mostBytes = 65_536
 
     /// The object.
     let object: JSONObject
@@ -164,19 +164,31 @@ struct ObjectReader {
         return value.string
     }
 
-    /// A string that is not empty.
+    /// A string that is not empty and not too long.
     func name(_ name: String) -> String? {
         guard let text = string(name) else { return nil }
+        if text.utf8.count > Self.mostBytes {
+            refuseLength(of: name)
+            return nil
+        }
         if text.isEmpty { refuse(name, "It must not be empty.") }
         return text.isEmpty ? nil : text
     }
 
-    /// A string or null. Outer nil: missing or invalid; inner nil: null.
+    private func refuseLength(of name: String) {
+        refuse(name, "A string of at most \(Self.mostBytes) bytes is expected.")
+    }
+
+    /// A string that is not too long, or null. Outer nil: missing or invalid; inner nil: null.
     func optionalString(_ name: String, mayBeEmpty: Bool = true) -> String?? {
         guard let value = object[name] else { return nil }
         if value.isNull { return .some(nil) }
         guard let text = value.string else {
             refuse(name, "A string or null is expected.")
+            return nil
+        }
+        if text.utf8.count > Self.mostBytes {
+            refuseLength(of: name)
             return nil
         }
         if text.isEmpty, !mayBeEmpty {
@@ -200,11 +212,18 @@ struct ObjectReader {
             refuse(name, "A list of strings is expected.")
             return nil
         }
-        guard (1...Self.mostNames).contains(elements.count) else {
-            refuse(name, "A list of 1 to \(Self.mostNames) names is expected.")
+        // Items count towards quotas. Fields count towards none, and events need the keys of all of them.
+        let most =
+            switch rule {
+            case .item: 100_000
+            case .field: 4_096
+            }
+        guard (1...most).contains(elements.count) else {
+            refuse(name, "A list of 1 to \(most) names is expected.")
             return nil
         }
         var names: [String] = []
+        var bytes = 0
         for (index, element) in elements.enumerated() {
             if refusals.isFull { return nil }
             guard let text = element.string, rule.admits(text) else {
@@ -212,6 +231,11 @@ struct ObjectReader {
                 continue
             }
             names.append(text)
+            bytes += text.utf8.count
+        }
+        if rule == .field, bytes > Self.mostBytes {
+            refuse(name, "Names of at most \(Self.mostBytes) bytes in all are expected.")
+            return nil
         }
         return names.count == elements.count ? names : nil
     }

@@ -94,6 +94,38 @@ import Testing
         #expect(reader.refusals.pointers == pointers)
     }
 
+    @Test(arguments: ["fields", "commandSecondLevelFields"])
+    func fieldNamesAreBoundedInNumberAndLength(member: String) throws {
+        func refusals(_ names: [String]) throws -> [String] {
+            let list = #"["key","command","\#(names.joined(separator: #"",""#))"]"#
+            let others = member == "fields" ? "" : #","fieldSchema":"s""#
+            let reader = try reader(#"{"mode":"COMMAND","itemGroup":"g"\#(others),"\#(member)":\#(list)}"#)
+            _ = SubscriptionReader(reader).properties()
+            return reader.refusals.entries.map(\.detail)
+        }
+        #expect(try refusals((0..<4_094).map { "f\($0)" }) == [])
+        #expect(try refusals((0..<4_095).map { "f\($0)" }) == ["A list of 1 to 4096 names is expected."])
+        let long = String(repeating: "f", count: 32_762)
+        #expect(try refusals([long + "1", long + "2"]) == [])
+        #expect(try refusals([long + "1", long + "23"]) == ["Names of at most 65536 bytes in all are expected."])
+    }
+
+    @Test(arguments: [
+        "itemGroup", "fieldSchema", "dataAdapter", "selector", "commandSecondLevelFieldSchema",
+        "commandSecondLevelDataAdapter",
+    ])
+    func otherNamesAreBoundedInLength(member: String) throws {
+        let cases: [(Int, [String])] = [(65_536, []), (65_537, ["/" + member])]
+        for (length, pointers) in cases {
+            var members = ["itemGroup": "g", "fieldSchema": "s", "commandSecondLevelFieldSchema": "s"]
+            members[member] = String(repeating: "a", count: length)
+            let pairs = members.map { #""\#($0.key)":"\#($0.value)""# }.joined(separator: ",")
+            let reader = try reader(#"{"mode":"COMMAND",\#(pairs)}"#)
+            _ = SubscriptionReader(reader).properties()
+            #expect(reader.refusals.pointers == pointers)
+        }
+    }
+
     @Test func aLengthIsForDistinctOnly() throws {
         let reader = try reader(#"{"mode":"DISTINCT","items":["a"],"fields":["b"],"requestedSnapshot":"10"}"#)
         #expect(SubscriptionReader(reader).properties()?.requestedSnapshot == .length(10))
