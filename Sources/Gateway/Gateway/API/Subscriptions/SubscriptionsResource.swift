@@ -76,7 +76,11 @@ struct SubscriptionsResource: Sendable {
         var owner = call.caller
         owner.identity = services.access.owners.owner(of: resource.id)
         let use = ResourceUse.changedSubscription(resource.id, properties, of: owner)
-        try await services.coordination.admit(use, for: call) { try apply(patch, to: resource, of: owner, call) }
+        // A subscription that moves to another upstream subscription is compared with it, value by value.
+        let isLarge = resource.reading.table.isLarge
+        try await services.coordination.admit(use, for: call) {
+            try await services.background.perform(if: isLarge) { try apply(patch, to: resource, of: owner, call) }
+        }
         let (response, tag) = SubscriptionView(resource, of: services.pool).response()
         return response.tagged(tag, ifNoneMatch: nil)
     }

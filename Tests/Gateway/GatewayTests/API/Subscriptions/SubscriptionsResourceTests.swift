@@ -22,6 +22,20 @@ import Testing
         #expect(fixture.perform("GET", location).code == "unknown-subscription")
     }
 
+    @Test func aLargeSubscriptionIsChangedOnTheBackgroundQueue() throws {
+        let resource = try fixture.services.pool.createResource(
+            home: .pooled(try fixture.services.sessionKey(upstream: "demo")),
+            properties: SubscriptionProperties(
+                mode: .merge,
+                items: .list((0...50_000).map { "i\($0)" }),
+                fields: .list(["f"])
+            )
+        )
+        fixture.services.background.stop()
+        let outcome = fixture.perform("PATCH", "/v1/subscriptions/\(resource.id)", #"{"requestedMaxFrequency":2}"#)
+        #expect(outcome.code == "gateway-full")
+    }
+
     @Test(arguments: [
         (#"{"upstream":"demo","client":"c","mode":"MERGE","items":["a"],"fields":["b"]}"#, ["/client"]),
         (#"{"upstream":"demo","mode":"X","items":["a"],"fields":["b"]}"#, ["/mode"]),
