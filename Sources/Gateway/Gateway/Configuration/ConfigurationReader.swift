@@ -8,7 +8,7 @@ internal import Foundation
 /// `http.maxBody` is `GATEWAY_HTTP_MAX_BODY`, `upstreams.demo.serverAddress` is
 /// `GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS`; the names of upstreams and API keys that neither the file nor flags give
 /// are listed in `GATEWAY_UPSTREAM_NAMES` and `GATEWAY_AUTH_KEY_NAMES`. A secret may be in a file of its own, which the
-/// key with `File` or `_FILE` at its end names.
+/// key with `File` or `_FILE` at its end names; the order of the sources is the same for both keys.
 package struct ConfigurationReader {
     private let flags: [(key: String, value: String)]
     private let environment: [String: String]
@@ -40,9 +40,10 @@ package struct ConfigurationReader {
         let file = InMemoryProvider(name: "file", values: values(entries))
         let defaults = InMemoryProvider(name: "defaults", values: values(self.defaults))
         let variables = EnvironmentVariablesProvider(environmentVariables: environment)
-        let reader = ConfigReader(providers: [flags, variables, file, defaults]).scoped(to: "gateway")
+        let sources: [any ConfigProvider] = [flags, variables, file, defaults]
+        let readers = sources.map { ConfigReader(providers: [$0]).scoped(to: "gateway") }
         // Names of variables are ASCII. The provider of variables traps on some other keys, such as a field `aÄ` in decomposed form.
-        let withoutVariables = ConfigReader(providers: [flags, file, defaults]).scoped(to: "gateway")
+        let withoutVariables = [readers[0], readers[2], readers[3]]
         var configuration = GatewayConfiguration()
         let upstreamNames = admitted(names(under: ["upstreams"], variable: Self.upstreamNames), under: "upstreams")
         let feedNames = admitted(names(under: ["feeds"], variable: Self.feedNames), under: "feeds")
@@ -59,8 +60,8 @@ package struct ConfigurationReader {
             let instances = isNamed ? chosen : [""]
             for name in instances {
                 let key = Self.key(of: setting, named: name)
-                let source = key.utf8.allSatisfy { $0 < 0x80 } ? reader : withoutVariables
-                guard let value = value(of: setting, key: key, from: source) else { continue }
+                let consulted = key.utf8.allSatisfy { $0 < 0x80 } ? readers : withoutVariables
+                guard let value = value(of: setting, key: key, from: consulted) else { continue }
                 do throws(SettingError) {
                     try setting.apply(&configuration, name, value)
                 } catch {
@@ -164,14 +165,18 @@ package struct ConfigurationReader {
         )
     }
 
-    private mutating func value(of setting: Setting, key: String, from reader: ConfigReader) -> String? {
-        if let value = reader.string(forKey: ConfigKey(key), isSecret: setting.isSecret) { return value }
-        guard setting.isSecret, let path = reader.string(forKey: ConfigKey(key + "File")) else { return nil }
-        guard let text = readFile(path) else {
-            note(key + "File", "names a file that cannot be read")
-            return nil
+    /// The value in the first source that has the key, or the key of a file for a secret.
+    private mutating func value(of setting: Setting, key: String, from readers: [ConfigReader]) -> String? {
+        for reader in readers {
+            if let value = reader.string(forKey: ConfigKey(key), isSecret: setting.isSecret) { return value }
+            guard setting.isSecret, let path = reader.string(forKey: ConfigKey(key + "File")) else { continue }
+            guard let text = readFile(path) else {
+                note(key + "File", "names a file that cannot be read")
+                return nil
+            }
+            return text.hasSuffix("\n") ? String(text.dropLast()) : text
         }
-        return text.hasSuffix("\n") ? String(text.dropLast()) : text
+        return nil
     }
 
     /// The names that the operator chose: from the keys with this beginning, and from a variable that lists them.
@@ -267,10 +272,11 @@ package struct ConfigurationReader {
     /// The place of a key, or of the key that names the file with its value; for a missing key, the place of its group
     /// in the file.
     private func place(of key: String) -> String {
-        for name in [key, key + "File"] {
-            if flags.contains(where: { $0.key == name }) { return "flags" }
-            let variable = Self.variable(for: name)
-            if environment[variable] != nil { return "environment \(variable)" }
+        let names = [key, key + "File"]
+        if flags.contains(where: { names.contains($0.key) }) { return "flags" }
+        let variables = names.map(Self.variable(for:))
+        if let variable = variables.first(where: { environment[$0] != nil }) { return "environment \(variable)" }
+        for name in names {
             if let entry = file?.entries.first(where: { $0.key == name }) { return "\(file?.path ?? ""):\(entry.line)" }
         }
         guard let file else { return "configuration" }

@@ -111,6 +111,29 @@ internal import Testing
         #expect(upstream.password == "s3cret")
     }
 
+    @Test func secretsOfFilesFollowTheOrderOfTheSources() throws {
+        let file = Self.demo + "\n    password: of the file"
+        let named = ["GATEWAY_UPSTREAMS_DEMO_PASSWORD_FILE": "/new"]
+        let files = ["/new": "new\n"]
+        func password(flags: [(key: String, value: String)] = [], environment: [String: String]) throws -> String? {
+            try Self.read(flags: flags, environment: environment, file: file, files: files).pool.upstreams.first?
+                .password
+        }
+        #expect(try password(environment: named) == "new")
+        let flag = [(key: "upstreams.demo.passwordFile", value: "/new")]
+        let variable = ["GATEWAY_UPSTREAMS_DEMO_PASSWORD": "of a variable"]
+        #expect(try password(flags: flag, environment: variable) == "new")
+        #expect(try password(environment: variable.merging(named) { $1 }) == "of a variable")
+        #expect(try password(environment: [:]) == "of the file")
+        let missing = ["GATEWAY_UPSTREAMS_DEMO_PASSWORD_FILE": "/missing"]
+        #expect(
+            Self.mistakes { try Self.read(environment: missing, file: file, files: files) } == [
+                "environment GATEWAY_UPSTREAMS_DEMO_PASSWORD_FILE: upstreams.demo.passwordFile: "
+                    + "names a file that cannot be read"
+            ]
+        )
+    }
+
     @Test func olderEditionHasItsDefaultsAndOptionsGoOverThem() throws {
         let file = Self.demo + "\n    edition: old\n    options:\n      sessionRecoveryTimeout: 3\n"
         let upstream = try #require(try Self.read(file: file).pool.upstreams.first)
