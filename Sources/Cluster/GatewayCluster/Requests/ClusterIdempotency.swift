@@ -27,7 +27,7 @@ struct ClusterIdempotency: Sendable {
         _ handler: @escaping Handler
     ) async throws -> OperationResult {
         let cipher = cluster.requestCipher
-        // Neither an identity nor a path has a line break, and the key comes last.
+        // Neither an identity nor a target has a line break, and the key comes last.
         let name = cipher.digest(of: Array("\(key.caller ?? "")\n\(key.path)\n\(key.key)".utf8))
         let body = cipher.digest(of: call.body)
         let deadline = cluster.clock() + cluster.configuration.replacementTime

@@ -20,11 +20,11 @@ package final class IdempotencyStore: Sendable {
         case otherRequest
     }
 
-    /// The scope of a key: one caller with its rights, and one path.
+    /// The scope of a key: one caller with its rights, and one target.
     package struct Key: Hashable, Sendable {
         /// The caller and its rights; nil without authentication.
         package let caller: String?
-        /// The path, as sent.
+        /// The path with the query, as sent.
         package let path: String
         /// The key.
         package let key: String
@@ -177,7 +177,8 @@ extension IdempotencyStore {
         guard (1...255).contains(header.utf8.count) else {
             throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")
         }
-        return Key(caller: scope(of: call.caller), path: call.request.rawPath, key: header)
+        let target = call.request.rawPath + (call.request.rawQuery.map { "?\($0)" } ?? "")
+        return Key(caller: scope(of: call.caller), path: target, key: header)
     }
 
     /// The rights belong to the scope, so that a caller whose rights were reduced, or who shows another token of the

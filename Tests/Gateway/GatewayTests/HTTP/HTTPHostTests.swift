@@ -157,6 +157,18 @@ import Testing
         #expect(fixture.perform("POST", "/v1/clients", "{}", ["Idempotency-Key": "k"]).status == 409)
     }
 
+    @Test func aKeyWithAnotherQueryIsAnotherRequest() {
+        let fixture = Fixture(upstreams: ["a", "b"])
+        let responses = ["a", "b", "a"].map {
+            fixture.perform("POST", "/v1/messages?upstream=\($0)", #"{"text":"x"}"#, ["Idempotency-Key": "k"])
+        }
+        #expect(responses.map(\.status) == [202, 202, 202])
+        #expect(responses.map { $0.headers["Idempotency-Replayed"] } == [nil, nil, "true"])
+        #expect(responses[1].json["id"] != responses[0].json["id"])
+        #expect(responses[2].json["id"] == responses[0].json["id"])
+        #expect(fixture.services.pool.clients().map(\.upstream) == ["a", "b"])
+    }
+
     @Test func pagesOfListedOriginsMayAsk() {
         let preflight = fixture.perform(
             "OPTIONS",
