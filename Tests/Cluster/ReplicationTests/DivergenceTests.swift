@@ -122,9 +122,10 @@ struct DivergenceTests {
     func memberInspectsTheLogIfOthersAreInAnotherEpoch() {
         let cluster = cluster(seed: 5)
         let node = cluster.nodes[0]
-        let other = Heartbeat(process: 1, member: 2, epoch: 3, position: 4, sentAt: cluster.now, configuration: 0)
+        var other = Heartbeat(process: 1, member: 2, epoch: 3, position: 4, sentAt: cluster.now, configuration: 0)
         let first = node.machine.heard(other, at: cluster.now)
-        let later = node.machine.heard(other, at: cluster.now + ClusterTimings().silence)
+        other.sentAt = cluster.now + ClusterTimings().silence
+        let later = node.machine.heard(other, at: other.sentAt)
         #expect(!first.contains(.inspectLog) && later.contains(.inspectLog))
     }
 

@@ -231,7 +231,7 @@ final class ClusterNode: Sendable {
         case .frame(let frame):
             return state.withLock { $0.machine.arrived(frame, at: now) }
         case .broadcast(let bytes):
-            guard let heartbeat = Heartbeat(bytes) else { return [] }
+            guard let heartbeat = Heartbeat(bytes), state.withLock({ $0.machine.isNew(heartbeat) }) else { return [] }
             count(heartbeat.rates, of: heartbeat.process, at: now)
             return state.withLock { $0.machine.heard(heartbeat, at: now) }
         case .groupRequest(let bytes, let address):

@@ -4,12 +4,17 @@ package import Primitives
 extension MemberMachine {
     // MARK: - Heartbeats
 
+    /// Whether a heartbeat was sent after all that were received from its process; the others have no effect. The member's own
+    /// ones count as new.
+    package func isNew(_ heartbeat: Heartbeat) -> Bool { heartbeat.process == process || monitor.isNew(heartbeat) }
+
     /// A heartbeat was received, possibly the member's own one.
     package mutating func heard(_ heartbeat: Heartbeat, at now: Moment) -> [MemberAction] {
         if heartbeat.process == process {
             monitor.echoed(sentAt: heartbeat.sentAt, at: now)
             return []
         }
+        guard monitor.accept(heartbeat) else { return [] }
         reports.heard(heartbeat, at: now)
         var other = heardFormats.heard(heartbeat, at: now)
         guard heartbeat.member != 0 else { return other + fetchIfBehind(at: now) }

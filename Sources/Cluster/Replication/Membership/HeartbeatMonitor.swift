@@ -79,6 +79,9 @@ extension Wire<Moment> {
 package struct HeartbeatMonitor: Sendable {
     private let timings: ClusterTimings
     private var heard: [UInt64: Moment] = [:]
+    /// The times of sending of the newest heartbeats of other processes, by the clocks of the senders. Those of processes
+    /// that have ended stay, since the engine may deliver their heartbeats again.
+    private var newest: [UInt64: Moment] = [:]
     /// The times at which this member has read that others are members.
     private var joined: [UInt64: Moment] = [:]
     /// The time of sending of the newest heartbeat of this member that was received back.
@@ -91,6 +94,17 @@ package struct HeartbeatMonitor: Sendable {
 
     init(timings: ClusterTimings) { self.timings = timings }
 
+    /// Whether a heartbeat of another process was sent after all that were received from the process. Others say nothing about
+    /// the present: somebody without the cluster's secret may have recorded them.
+    func isNew(_ heartbeat: Heartbeat) -> Bool { newest[heartbeat.process].map { heartbeat.sentAt > $0 } ?? true }
+
+    /// A heartbeat of another process was received; false if it is not new.
+    mutating func accept(_ heartbeat: Heartbeat) -> Bool {
+        guard isNew(heartbeat) else { return false }
+        newest[heartbeat.process] = heartbeat.sentAt
+        return true
+    }
+
     /// A heartbeat of another member was received.
     mutating func heard(_ member: UInt64, at now: Moment) { heard[member] = now }
 
@@ -99,7 +113,7 @@ package struct HeartbeatMonitor: Sendable {
 
     /// A heartbeat of this member was received back.
     mutating func echoed(sentAt: Moment, at now: Moment) {
-        silentSince = now
+        if echoSentAt.map({ sentAt > $0 }) ?? true { silentSince = now }
         echoSentAt = max(echoSentAt ?? sentAt, sentAt)
         timePassed(at: now)
         if reachableSince == nil, isFresh(at: now) { reachableSince = now }

@@ -80,6 +80,14 @@ final class MemoryEngine: Sendable {
         }
     }
 
+    /// Delivers all heartbeats again.
+    func repeatHeartbeats() {
+        let (recorded, connections) = state.withLock { ($0.recorded, $0.connections) }
+        for case (_, .broadcast(let bytes)) in recorded {
+            for connection in connections.values { connection.receive(.broadcast(bytes)) }
+        }
+    }
+
     /// Does not deliver calls between processes until `releaseCalls`.
     func holdCalls() { change { $0.heldCalls = [] } }
 
