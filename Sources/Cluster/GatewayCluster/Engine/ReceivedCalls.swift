@@ -64,3 +64,30 @@ struct ReceivedCalls: Sendable {
     /// Whether a message is received for the first time, and not too late.
     mutating func accept(_ stamp: Stamp) -> Bool { senders[stamp.sender, default: Sender()].accept(stamp) }
 }
+
+/// The marks of the requests to all members that this process has received: each request is accepted once.
+struct ReceivedRequests: Sendable {
+    /// How many marks are kept, the newest.
+    static let limit = 4096
+
+    private var marks: Set<UInt64> = []
+    /// The marks in the order of their arrival, in a circle that begins at `oldest` once it is full.
+    private var order: [UInt64] = []
+    private var oldest = 0
+
+    /// No requests.
+    init() {}
+
+    /// Whether a request is received for the first time, or for the first time in a long while.
+    mutating func accept(_ mark: UInt64) -> Bool {
+        guard marks.insert(mark).inserted else { return false }
+        if order.count < Self.limit {
+            order.append(mark)
+        } else {
+            marks.remove(order[oldest])
+            order[oldest] = mark
+            oldest = (oldest + 1) % Self.limit
+        }
+        return true
+    }
+}

@@ -126,12 +126,13 @@ final class EngineSeals: Sendable {
         case reply(Message)
     }
 
-    /// The calls and notifications of this process and of the others.
+    /// The calls and notifications of this process and of the others, and the requests of the others.
     private struct Calls {
         /// The number of the last message to each process, and the time of the last one.
         var numbers: [UInt64: UInt64] = [:]
         var time: Int64 = 0
         var received = ReceivedCalls()
+        var requests = ReceivedRequests()
     }
 
     /// The process whose messages these are.
@@ -193,7 +194,8 @@ final class EngineSeals: Sendable {
         case .groupRequest(let bytes, let address):
             guard bytes.count >= 8 else { return nil }
             let mark = Self.number(bytes[..<8])
-            guard let opened = open(Array(bytes[8...]), .request(mark)) else { return nil }
+            guard let opened = open(Array(bytes[8...]), .request(mark)), calls.withLock({ $0.requests.accept(mark) })
+            else { return nil }
             return .groupRequest(opened, replyTo: "r \(mark) \(address)")
         case .call(let bytes, let address): return open(call: bytes, replyTo: address)
         case .closed: return .closed

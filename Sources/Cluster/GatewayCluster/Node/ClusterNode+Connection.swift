@@ -150,7 +150,10 @@ extension ClusterNode {
     /// Sends the state to a joining member, in a format that both read.
     func sendState(asRequested bytes: [UInt8], _ applier: ClusterApplier, to address: String, at now: Moment) {
         guard let formats = Formats(bytes) else { return }
-        let (answer, connection) = state.withLock { ($0.machine.state(for: formats, at: now), $0.connection) }
+        let began = clock()
+        let (answer, connection) = state.withLock { state in
+            (state.statePace.admits(at: began) ? state.machine.state(for: formats, at: now) : nil, state.connection)
+        }
         guard let answer else { return }
         let snapshot = ClusterSnapshot(
             created: answer.created,
@@ -160,6 +163,8 @@ extension ClusterNode {
             epochAge: answer.epochAge
         )
         connection?.reply(snapshot.bytes(in: answer.format), to: address)
+        let spent = clock() - began
+        state.withLock { $0.statePace.add(spent) }
     }
 
     func reconnect() {
@@ -209,4 +214,28 @@ extension ClusterNode {
             metadata: ["member": "\(info.name)", "version": "\(info.version)"]
         )
     }
+}
+
+/// Limits the time that a member spends on states for joining members to half of its time. A request beyond the limit has no
+/// reply: the joining member repeats it, and other members may reply.
+struct StatePace: Sendable {
+    /// The time that may be spent at once.
+    private static let burst = Duration.milliseconds(250)
+
+    /// The time that was spent, less half of the time since then.
+    private var debt = Duration.zero
+    private var checkedAt = Moment.zero
+
+    /// Nothing was spent.
+    init() {}
+
+    /// Whether a request may be replied to.
+    mutating func admits(at now: Moment) -> Bool {
+        debt = max(.zero, debt - (now - checkedAt) / 2)
+        checkedAt = now
+        return debt < Self.burst
+    }
+
+    /// Time was spent on a state.
+    mutating func add(_ time: Duration) { debt += time }
 }

@@ -22,6 +22,8 @@ final class ClusterNode: Sendable {
         var isOver: StopSignal?
         /// When contact to the log was lost; nil while there is contact.
         var detachedSince: Moment?
+        /// The time that was spent on states for joining members.
+        var statePace = StatePace()
     }
 
     /// The state that requests, the engine and the member's task share. No other lock is taken inside this one.

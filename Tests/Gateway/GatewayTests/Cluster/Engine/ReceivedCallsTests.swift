@@ -1,3 +1,4 @@
+import Primitives
 import Testing
 
 @testable import Gateway
@@ -29,6 +30,23 @@ import Testing
         var calls = ReceivedCalls()
         let isAccepted = calls.accept(stamp(0))
         #expect(!isAccepted)
+    }
+
+    @Test func aRequestIsAcceptedOnceUntilManyOthersHaveFollowed() {
+        var requests = ReceivedRequests()
+        let limit = UInt64(ReceivedRequests.limit)
+        for mark in 0..<limit { _ = requests.accept(mark) }
+        let accepted = [0, limit, 0, limit].map { requests.accept($0) }
+        #expect(accepted == [false, true, true, false])
+    }
+
+    @Test func statesTakeHalfOfTheTimeAtMost() {
+        var pace = StatePace()
+        let start = Moment.zero + .seconds(10)
+        let isFirstAdmitted = pace.admits(at: start)
+        pace.add(.seconds(1))
+        let later = [1.0, 1.4, 2].map { pace.admits(at: start + .seconds($0)) }
+        #expect(isFirstAdmitted && later == [false, false, true])
     }
 
     @Test func aMessageThatWasWithheldIsTooLate() {

@@ -66,6 +66,15 @@ import Testing
         #expect(sender.open(sealed, .reply(.call(sender.nextStamp(for: 2)))) == nil)
     }
 
+    @Test func aRequestToAllOpensOnceForEach() {
+        let (sender, receiver, other) = (seals(1), seals(2), seals(3))
+        let request = sender.request([7], 5)
+        #expect(receiver.opens(.groupRequest(request, replyTo: "a")))
+        #expect(!receiver.opens(.groupRequest(request, replyTo: "b")))
+        #expect(other.opens(.groupRequest(request, replyTo: "a")))
+        #expect(receiver.opens(.groupRequest(sender.request([7], 6), replyTo: "a")))
+    }
+
     @Test func anyChangeOfACallIsNoticed() {
         let sender = seals(1)
         let stamp = sender.nextStamp(for: 2)
