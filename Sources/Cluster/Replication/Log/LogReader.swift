@@ -16,6 +16,9 @@ package struct StoredFrame: Sendable, Equatable {
 
 /// Orders the frames of the log, which may arrive late, twice, or not at all, and decides which missing frames are fetched.
 struct LogReader: Sendable {
+    /// The greatest position that is used: the numbers of events have 48 bits for it. Positions are not encrypted, so that any
+    /// client of the engine may state them.
+    static let greatestPosition: UInt64 = 1 << 48 - 1
     /// The maximum number of frames that are kept after a gap; frames beyond it are fetched again.
     private static let bufferLimit = 4096
     /// The maximum number of frames that one request fetches.
@@ -37,23 +40,26 @@ struct LogReader: Sendable {
     ///
     /// - Parameter known: The highest position that is known to be in the log; nil: `position`.
     mutating func restart(after position: UInt64, known: UInt64? = nil) {
-        self.position = position
-        self.known = max(position, known ?? position)
+        self.position = min(position, Self.greatestPosition)
+        self.known = max(self.position, min(known ?? 0, Self.greatestPosition))
         early = [:]
     }
 
-    /// Adds a frame. `next` returns the frame, and the later ones that waited for it. False: the frame was there already, or
-    /// there is no place.
+    /// Adds a frame. `next` returns the frame, and the later ones that waited for it. False: the frame was there already, there
+    /// is no place, or its position is too great.
     @discardableResult
     mutating func arrived(_ frame: StoredFrame) -> Bool {
+        guard frame.position <= Self.greatestPosition else { return false }
         known = max(known, frame.position)
         guard frame.position > position, early.count < Self.bufferLimit || frame.position == position + 1
         else { return false }
         return early.updateValue(frame.bytes, forKey: frame.position) == nil
     }
 
-    /// Records that the log reaches this position.
-    mutating func reaches(_ position: UInt64) { known = max(known, position) }
+    /// Records that the log reaches this position, unless it is too great.
+    mutating func reaches(_ position: UInt64) {
+        if position <= Self.greatestPosition { known = max(known, position) }
+    }
 
     /// The next frame in order; nil while it is missing.
     mutating func next() -> StoredFrame? {

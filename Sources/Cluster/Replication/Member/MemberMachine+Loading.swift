@@ -124,11 +124,11 @@ extension MemberMachine {
     package mutating func stateArrived(_ snapshot: ClusterSnapshot, at now: Moment) -> [MemberAction] {
         guard case .loading(let loading) = phase, snapshot.ledger.epoch != loading.ending,
             snapshot.created == inspections.created,
-            snapshot.ledger.position + 1 >= inspections.first, snapshot.ledger.position <= reader.known,
+            snapshot.ledger.position <= reader.known, snapshot.ledger.position + 1 >= inspections.first,
             !former.isNewer(than: snapshot.ledger)
         else { return [] }
         guard let earlier = snapshot.earlier?.ledger, earlier.epoch == snapshot.ledger.epoch,
-            earlier.position + 1 >= inspections.first, earlier.position < snapshot.ledger.position
+            earlier.position < snapshot.ledger.position, earlier.position + 1 >= inspections.first
         else { return load(snapshot, withWindows: false, at: now) }
         replay = Replay(snapshot: snapshot, ledger: earlier, deadline: now + timings.replay)
         phase = .replaying
