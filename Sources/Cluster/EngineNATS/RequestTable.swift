@@ -75,14 +75,14 @@ struct RequestTable: Sendable {
         var pieceCounts: [UInt32: Int] = [:]
     }
 
-    private var nextToken: UInt64 = 1
     private var pending: [UInt64: Pending] = [:]
 
-    /// Adds a request, and returns its token.
+    /// Adds a request, and returns its token: a random number, so that only those who see the request can reply to it.
     mutating func add(_ collection: Collection) -> UInt64 {
-        defer { nextToken += 1 }
-        pending[nextToken] = Pending(collection: collection)
-        return nextToken
+        var token = UInt64.random(in: .min ... .max)
+        while pending[token] != nil { token = UInt64.random(in: .min ... .max) }
+        pending[token] = Pending(collection: collection)
+        return token
     }
 
     /// Sets the continuation of a request; false if its time is over, or if all requests were removed.

@@ -25,6 +25,15 @@ struct RequestTableTests {
     }
 
     @Test
+    func tokensCannotBeGuessed() {
+        var table = RequestTable()
+        let tokens = (0..<16).map { _ in table.add(.message) }
+        #expect(Set(tokens).count == tokens.count)
+        #expect(tokens.contains { $0 > 1 << 32 })
+        #expect(tokens != tokens.sorted())
+    }
+
+    @Test
     func messagesThatArriveInTimeAreNotLost() throws {
         var table = RequestTable()
         let token = table.add(.messages(3))
