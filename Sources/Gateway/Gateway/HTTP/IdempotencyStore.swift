@@ -40,17 +40,28 @@ package final class IdempotencyStore: Sendable {
         let owner: String
         let keySize: Int
         var response: Response?
+        /// The place among the responses of its share; 0 without a response.
+        var place = 0
         var size: Int { keySize + body.count + (response?.body.count ?? 0) + 256 }
     }
 
     /// The entries of one caller.
     private struct Share {
-        /// The keys of requests that were performed, in the order of their ends.
-        var order: [Key] = []
+        /// The keys of requests that were performed, by their places, which rise in the order of their ends.
+        var performed: [Int: Key] = [:]
+        /// The last place that was given, and a place that is not after the oldest one in use.
+        var (last, first) = (0, 0)
         /// The bytes of all entries, those in progress included.
         var size = 0
         /// The number of all entries.
         var count = 0
+
+        /// The key of the request that ended first.
+        mutating func oldest() -> Key? {
+            if performed.isEmpty { return nil }
+            while performed[first] == nil { first += 1 }
+            return performed[first]
+        }
     }
 
     private struct State {
@@ -104,10 +115,13 @@ package final class IdempotencyStore: Sendable {
             guard let entry = state.entries[key], entry.response == nil else { return }
             guard Self.isKept(response.status) else { return remove(key, from: &state) }
             let size = response.body.count
+            let place = (state.shares[entry.owner]?.last ?? 0) + 1
             state.entries[key]?.response = response
+            state.entries[key]?.place = place
             state.size += size
             state.shares[entry.owner]?.size += size
-            state.shares[entry.owner]?.order.append(key)
+            state.shares[entry.owner]?.last = place
+            state.shares[entry.owner]?.performed[place] = key
             makeRoom(&state)
         }
     }
@@ -121,9 +135,9 @@ package final class IdempotencyStore: Sendable {
     private func makeRoom(_ state: inout State) {
         while state.entries.count > maxEntries || state.size > maxBytes {
             let byBytes = state.size > maxBytes
-            let fullest = state.shares.filter { !$0.value.order.isEmpty }
-                .max { byBytes ? $0.value.size < $1.value.size : $0.value.count < $1.value.count }
-            guard let key = fullest?.value.order.first else { return }
+            let fullest = state.shares.lazy.filter { !$0.value.performed.isEmpty }
+                .max { byBytes ? $0.value.size < $1.value.size : $0.value.count < $1.value.count }?.key
+            guard let fullest, let key = state.shares[fullest]?.oldest() else { return }
             remove(key, from: &state)
         }
     }
@@ -134,7 +148,7 @@ package final class IdempotencyStore: Sendable {
         guard var share = state.shares.removeValue(forKey: entry.owner) else { return }
         share.size -= entry.size
         share.count -= 1
-        if entry.response != nil, let index = share.order.firstIndex(of: key) { share.order.remove(at: index) }
+        share.performed[entry.place] = nil
         if share.count > 0 { state.shares[entry.owner] = share }
     }
 

@@ -69,6 +69,32 @@ import Testing
         #expect(word(store.begin(key, body: [9], now: moment(12))) == "perform")
     }
 
+    /// The search for each of them among the others took seconds, under the lock of all requests with a key.
+    @Test func manyAnswersThatExpireTogetherAreForgottenQuickly() {
+        let store = IdempotencyStore(lifetime: .seconds(10))
+        for number in 0..<10_000 { add(store, .init(caller: "bob", path: "/", key: "\(number)"), of: "bob") }
+        let duration = ContinuousClock().measure {
+            #expect(word(store.begin(key, body: [], now: moment(11))) == "perform")
+        }
+        #expect(duration < .seconds(4))
+        let first = IdempotencyStore.Key(caller: "bob", path: "/", key: "0")
+        #expect(word(store.begin(first, of: "bob", body: [9], now: moment(11))) == "perform")
+    }
+
+    @Test func theAnswersOfTheOldestEndsAreDroppedFirst() {
+        let store = IdempotencyStore(lifetime: .seconds(10), maxEntries: 3, maxBytes: 1 << 20)
+        let keys = (0..<5).map { IdempotencyStore.Key(caller: nil, path: "/", key: "\($0)") }
+        for key in keys[..<3] { _ = store.begin(key, body: [], now: .zero) }
+        for index in [2, 0, 1] { store.finished(keys[index], with: Response(status: 201)) }
+        for index in [3, 4] { add(store, keys[index]) }
+        let kept = [1, 3, 4].map { word(store.begin(keys[$0], body: [], now: .zero)) }
+        #expect(kept == ["replay 201", "replay 201", "replay 201"])
+        // In progress from now on, in the place of the oldest answer.
+        #expect(word(store.begin(keys[2], body: [], now: .zero)) == "perform")
+        #expect(word(store.begin(keys[1], body: [], now: .zero)) == "perform")
+        #expect(word(store.begin(keys[4], body: [], now: .zero)) == "replay 201")
+    }
+
     @Test(arguments: [400, 401, 403, 413, 415, 422, 429])
     func refusalsOfBodiesAndCredentialsAreNotKept(status: Int) {
         let store = IdempotencyStore()
