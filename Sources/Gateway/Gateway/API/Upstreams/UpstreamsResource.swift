@@ -17,8 +17,7 @@ struct UpstreamsResource: Sendable {
 
     /// `GET /v1/upstreams/{name}`.
     func get(_ call: Call) throws -> OperationResult {
-        let upstream = try services.upstream(call)
-        return .response(response(upstream).tagged(tag, ifNoneMatch: call.header("If-None-Match")))
+        response(try services.upstream(call), ifNoneMatch: call.header("If-None-Match"))
     }
 
     /// `PATCH /v1/upstreams/{name}`: changes the session limit, which all upstreams share, until the next reload.
@@ -31,12 +30,13 @@ struct UpstreamsResource: Sendable {
         )
         let wanted = (limit: limit(reader), policy: policy(reader))
         try reader.refusals.finish()
+        let tagged = taggedMembers(of: upstream)
         try services.pool.changeSessionLimit { present throws(Problem) in
-            try Self.tag(of: present).check(ifMatch: call.header("If-Match"))
+            try Self.tag(over: tagged, present).check(ifMatch: call.header("If-Match"))
             if let limit = wanted.limit { present.maxConcurrentSessionsPerServer = limit }
             if let policy = wanted.policy { present.policy = policy }
         }
-        return .response(response(upstream).tagged(tag, ifNoneMatch: nil))
+        return response(upstream, ifNoneMatch: nil)
     }
 
     private static let limitName = "maxConcurrentSessionsPerServer"
@@ -61,40 +61,70 @@ struct UpstreamsResource: Sendable {
         return policy
     }
 
-    /// The tag of an upstream: over what a request can change.
-    private var tag: EntityTag { Self.tag(of: services.pool.configuration.sessionLimit) }
-
-    private static func tag(of limit: SessionLimit) -> EntityTag {
-        EntityTag(of: Array("\(limit.maxConcurrentSessionsPerServer) \(limit.policy.rawValue)".utf8))
+    /// A response with the tag of the upstream, which may be older than the body, and never newer.
+    private func response(_ upstream: UpstreamConfiguration, ifNoneMatch: String?) -> OperationResult {
+        let tag = Self.tag(over: taggedMembers(of: upstream), services.pool.configuration.sessionLimit)
+        return .response(Response.json { write(upstream, to: &$0) }.tagged(tag, ifNoneMatch: ifNoneMatch))
     }
 
-    private func response(_ upstream: UpstreamConfiguration) -> Response { .json { write(upstream, to: &$0) } }
+    private static func tag(over members: [UInt8], _ limit: SessionLimit) -> EntityTag {
+        EntityTag(of: members + Array("\(limit.maxConcurrentSessionsPerServer) \(limit.policy.rawValue)".utf8))
+    }
+
+    /// The members that belong to the tag, beside the session limit: all but the figures of the pool, and the attempts of a
+    /// failure.
+    private func taggedMembers(of upstream: UpstreamConfiguration) -> [UInt8] {
+        var json = JSONBytes(capacity: Response.usualLength)
+        json.beginObject()
+        writeSettings(of: upstream, to: &json)
+        writeQuotas(of: upstream, to: &json)
+        if let client = failedClient(of: upstream), let trouble = client.trouble {
+            json.member("lastFailure", TroubleText.sentence(trouble, of: client))
+            // The time of day is computed for each response, and differs by milliseconds.
+            json.member("since", "\(trouble.since)")
+        }
+        json.endObject()
+        return json.bytes
+    }
+
+    /// The client that has failed last to connect to an upstream, or whose session the upstream has refused.
+    private func failedClient(of upstream: UpstreamConfiguration) -> PooledClient? {
+        services.pool.clients().last { $0.upstream == upstream.name && $0.trouble != nil }
+            ?? services.pool.refusedClient(of: upstream.name)
+    }
 
     private func write(_ upstream: UpstreamConfiguration, to json: inout JSONBytes) {
         let figures = services.pool.figures(of: upstream.name)
         json.beginObject()
-        json.member("name", upstream.name)
-        json.member("serverAddress", upstream.serverAddress)
-        json.member("adapterSet", upstream.adapterSet)
-        json.member("user", upstream.user)
+        writeSettings(of: upstream, to: &json)
         json.key("pool")
         json.beginObject()
         json.member("sessions", figures.sessions)
         json.member("subscriptions", figures.subscriptions)
         json.member("items", figures.items)
         json.endObject()
+        writeQuotas(of: upstream, to: &json)
+        json.lastFailure(of: failedClient(of: upstream))
+        let limit = services.pool.configuration.sessionLimit
+        json.member("maxConcurrentSessionsPerServer", limit.maxConcurrentSessionsPerServer)
+        json.member("maxConcurrentSessionsPerServerExceededPolicy", limit.policy.rawValue)
+        json.endObject()
+    }
+
+    private func writeSettings(of upstream: UpstreamConfiguration, to json: inout JSONBytes) {
+        json.member("name", upstream.name)
+        json.member("serverAddress", upstream.serverAddress)
+        json.member("adapterSet", upstream.adapterSet)
+        json.member("user", upstream.user)
+    }
+
+    private func writeQuotas(of upstream: UpstreamConfiguration, to json: inout JSONBytes) {
         json.key("quotas")
         json.beginObject()
         json.member("sessions", upstream.maxSessions)
         json.member("subscriptionsPerSession", upstream.maxSubscriptionsPerSession)
         json.member("subscriptions", upstream.maxSubscriptions)
         json.member("items", upstream.maxItems)
-        json.endObject()
-        let failed = services.pool.clients().last { $0.upstream == upstream.name && $0.trouble != nil }
-        json.lastFailure(of: failed ?? services.pool.refusedClient(of: upstream.name))
-        let limit = services.pool.configuration.sessionLimit
-        json.member("maxConcurrentSessionsPerServer", limit.maxConcurrentSessionsPerServer)
-        json.member("maxConcurrentSessionsPerServerExceededPolicy", limit.policy.rawValue)
         json.endObject()
     }
 }

@@ -47,6 +47,34 @@ import Testing
         #expect(fixture.perform("GET", Self.path).json[Self.limit] == 3)
     }
 
+    @Test func tagsAreOverAllMembersButFigures() throws {
+        let fixture = Fixture(upstreams: ["demo", "other"])
+        var tags = [fixture.perform("GET", "/v1/upstreams/other").headers["ETag"] ?? ""]
+        func isNew() -> Bool {
+            let tag = fixture.perform("GET", Self.path).headers["ETag"] ?? ""
+            defer { tags.append(tag) }
+            let isKnown =
+                fixture.perform("GET", Self.path, "", ["If-None-Match": tags.joined(separator: ", ")]).status == 304
+            #expect(isKnown == tags.contains(tag))
+            return !isKnown
+        }
+        #expect(isNew())
+        _ = fixture.makeClient()
+        #expect(!isNew())
+        let client = try #require(fixture.services.pool.clients().first)
+        client.client(client.core, emitted: .serverError(code: 2, message: "Requested Adapter Set not available"))
+        #expect(isNew())
+        // Another attempt.
+        client.client(client.core, emitted: .serverError(code: 2, message: "Requested Adapter Set not available"))
+        #expect(!isNew())
+        client.client(client.core, emitted: .serverError(code: 7, message: "License limit reached"))
+        #expect(isNew())
+        var pool = fixture.services.pool.configuration
+        pool.upstreams[0].serverAddress = "http://127.0.0.1:10"
+        fixture.services.pool.reload(pool)
+        #expect(isNew())
+    }
+
     @Test func onlyCallersThatManageAllUpstreamsMayChangeIt() async throws {
         let fixture = try await AccessFixture()
         defer { SessionLimit().apply() }
