@@ -15,7 +15,9 @@ struct StreamView {
     let listing: StreamListing?
     /// The time that its age refers to.
     let now: Moment
-    /// The pool with the state of its sources.
+    /// The hub with the states of its sources, also of those that another gateway carries.
+    let hub: EventHub
+    /// The pool, with the states of sources that the hub does not know yet.
     let pool: SessionPool
 
     /// Writes it.
@@ -66,19 +68,25 @@ struct StreamView {
         switch source {
         case .client(let id, _):
             json.member("client", id.rawValue)
-            json.member("status", (pool.client(id)?.core.status ?? .disconnected).rawValue)
+            json.member("status", status(of: id).rawValue)
         case .subscription(let id):
-            let resource = pool.resource(id)
+            let state = hub.snapshot(of: id)
+            let resource = state == nil ? pool.resource(id) : nil
             let status = resource?.status
             json.member("subscription", id.rawValue)
-            json.member("mode", resource?.properties.mode.rawValue)
-            json.member("client", resource?.client?.id.rawValue)
-            json.member("status", resource?.client?.core.status.rawValue)
-            json.member("active", status?.isActive ?? false)
-            json.member("subscribed", status?.isSubscribed ?? false)
+            json.member("mode", (state?.table.properties ?? resource?.properties)?.mode.rawValue)
+            json.member("client", (state?.client ?? resource?.client?.id)?.rawValue)
+            json.member("status", (state?.status ?? resource?.client?.core.status)?.rawValue)
+            json.member("active", state?.isActive ?? status?.isActive ?? false)
+            json.member("subscribed", state?.table.isSubscribed ?? status?.isSubscribed ?? false)
             json.key("lastError")
-            json.write(status?.lastError)
+            json.write(state == nil ? status?.lastError : state?.lastError)
         }
         json.endObject()
+    }
+
+    private func status(of client: ClientID) -> ClientStatus {
+        if case .client(_, .added(let status))? = hub.state(of: .client(client))?.changes.first { return status }
+        return pool.client(client)?.core.status ?? .disconnected
     }
 }

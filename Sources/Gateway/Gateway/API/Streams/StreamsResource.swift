@@ -233,7 +233,14 @@ package struct StreamsResource: Sendable {
 
     private func view(_ id: String, _ entry: StreamResources.Entry?) -> StreamView {
         let listing = services.streams.listing(of: id)
-        return StreamView(id: id, entry: entry, listing: listing, now: services.clock(), pool: services.pool)
+        return StreamView(
+            id: id,
+            entry: entry,
+            listing: listing,
+            now: services.clock(),
+            hub: services.hub,
+            pool: services.pool
+        )
     }
 }
 

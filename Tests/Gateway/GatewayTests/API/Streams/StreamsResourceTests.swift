@@ -2,10 +2,10 @@ import Changes
 import EventHub
 import JSONText
 import SessionCore
+import SessionPool
 import Testing
 
 @testable import Gateway
-@testable import SessionPool
 
 @Suite struct StreamsResourceTests {
     private let fixture = Fixture()
@@ -57,6 +57,17 @@ import Testing
         let others = fixture.events("/v1/stream?" + Self.quotes) { _ in }
         #expect(others.contains(#""subscribed":true"#))
         #expect(!others.contains("event: subscribed\n"))
+    }
+
+    @Test func streamsAreShownWithTheStatesThatTheirEventsReport() {
+        let id = fixture.makeSubscription()
+        let prepared = fixture.perform("POST", "/v1/streams", #"{"sources":[{"subscription":"\#(id)"}]}"#)
+        let path = prepared.headers["Location"] ?? ""
+        confirm(SubscriptionID(id))
+        let source = fixture.perform("GET", path).json["sources"]?.array?.first
+        #expect(source?["mode"] == "MERGE" && source?["active"] == true && source?["subscribed"] == true)
+        let listed = fixture.perform("GET", "/v1/streams").json["streams"]?.array?.first
+        #expect(listed?["sources"]?.array?.first == source)
     }
 
     @Test func preparedStreamReceivesAllEventsOfItsSubscriptionsOnce() {
@@ -207,9 +218,9 @@ import Testing
             ]
         )
         #expect(shown()?.last == ["client": .string(client), "status": "DISCONNECTED"])
-        let resource = try #require(fixture.services.pool.resource(SubscriptionID(subscription)))
-        resource.apply(.failed(code: 21, message: "bad group"))
-        resource.left()
+        let id = SubscriptionID(subscription)
+        fixture.hub.take(.subscription(id, .event(.failed(code: 21, message: "bad group"))))
+        fixture.hub.take(.subscription(id, .carried(by: nil)))
         #expect(
             shown()?.first == [
                 "subscription": .string(subscription), "mode": "RAW", "client": .null, "status": .null, "active": false,

@@ -1,4 +1,7 @@
+import Changes
+import LightstreamerClient
 import Replication
+import SessionPool
 import StreamIO
 import Testing
 
@@ -58,6 +61,26 @@ import Testing
         await fixture.settle()
         fixture.time.pass(seconds)
         await fixture.exchangeHeartbeats()
+    }
+
+    @Test func sourcesOfAnotherMemberAreShownWithTheirStates() async throws {
+        try await ClusterFixture.run { fixture in
+            let (owner, member) = (fixture.members[0], fixture.members[1])
+            let made = await owner.perform("POST", "/v1/clients", #"{"upstream":"demo","connect":false}"#)
+            let id = try #require(made.json["id"]?.string)
+            let subscription = await owner.makeSubscription()
+            let client = try #require(owner.services.pool.client(ClientID(id)))
+            client.client(client.core, emitted: .status(.connectedWSStreaming))
+            await fixture.settle()
+            let body = #"{"sources":[{"subscription":"\#(subscription)"},{"client":"\#(id)"}]}"#
+            let prepared = await member.perform("POST", "/v1/streams", body)
+            let path = "/v1/streams/\(try #require(prepared.json["id"]?.string, "\(prepared.text)"))"
+            for outcome in [prepared, await member.perform("GET", path)] {
+                let sources = outcome.json["sources"]?.array
+                #expect(sources?.first?["mode"] == "MERGE")
+                #expect(sources?.last?["status"] == "CONNECTED:WS-STREAMING")
+            }
+        }
     }
 
     @Test func anOutdatedTimerDoesNotDeleteAStreamThatReturned() async throws {
