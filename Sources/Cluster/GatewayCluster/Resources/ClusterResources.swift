@@ -10,7 +10,7 @@ internal import SessionPool
 /// The clients and subscriptions that requests create. The log contains their specifications, from which another member
 /// recreates them when this member is removed.
 ///
-///     subscription: {"client": id or null}
+///     subscription: {"client": id, "ttl": seconds}, without the client of a pool, and without the configured time
 ///     client:       {"create": body, "changes": {operation: body}}
 struct ClusterResources: Sendable {
     let cluster: ClusterNode
@@ -159,6 +159,9 @@ struct ClusterResources: Sendable {
             upstream = services.pool.client(client)?.upstream
             group = client.rawValue
             content["client"] = .string(group)
+        }
+        if let ttl = resource.ttl, let seconds = JSONNumber("\(ttl / .seconds(1))") {
+            content["ttl"] = .number(seconds)
         }
         return ResourceSpecification(
             group: group,

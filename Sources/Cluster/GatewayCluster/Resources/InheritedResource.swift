@@ -35,7 +35,9 @@ extension ClusterResources {
                     .pooled(try services.sessionKey(upstream: resource.specification.upstream ?? ""))
                 }
             let id = SubscriptionID(resource.id)
-            let made = try services.pool.createResource(home: home, properties: view.properties, as: id)
+            // Specifications of version 1.1.0 have no time.
+            let ttl = content["ttl"]?.number?.doubleValue.flatMap { $0 > 0 && $0 < 1e9 ? Duration.seconds($0) : nil }
+            let made = try services.pool.createResource(home: home, properties: view.properties, as: id, ttl: ttl)
             try services.access.owners.note(made, madeBy: caller)
             if view.isActive { try cluster.activate(made, in: services.pool) }
         }

@@ -7,6 +7,25 @@ import Testing
 @testable import GatewayCluster
 
 @Suite(.timeLimit(.minutes(2))) struct ClusterResourcesTests {
+    @Test(arguments: ["", #"{"ttl":2.5}"#, #"{"ttl":null}"#])
+    func inheritedSubscriptionKeepsItsTime(patch: String) async throws {
+        try await ClusterFixture.run { fixture in
+            let (other, member) = (fixture.members[0], fixture.members[1])
+            let body = #"{"upstream":"demo","mode":"MERGE","items":["i"],"fields":["f"],"active":false,"ttl":1.5}"#
+            let id = try #require(await member.perform("POST", "/v1/subscriptions", body).json["id"]?.string)
+            let path = "/v1/subscriptions/\(id)"
+            if !patch.isEmpty { #expect(await member.perform("PATCH", path, patch).status == 200) }
+            let ttl = await member.perform("GET", path).json["ttl"]
+            await fixture.settle()
+            let number = try #require(member.number)
+            other.node.write(.remove(number))
+            #expect(await other.confirm())
+            await other.catchUp()
+            #expect(other.services.has(id))
+            #expect(await other.perform("GET", path).json["ttl"] == ttl)
+        }
+    }
+
     /// Another member recreates a client from its specification, which has to contain every change.
     @Test func changesOfAClientAtTheSameTimeAreAllPartOfItsSpecification() async throws {
         try await ClusterFixture.run(1) { fixture in
