@@ -103,6 +103,8 @@ final class OneTimeReading: Sendable {
         }
         guard let state else { return hasChanged.load(ordering: .relaxed) ? late() : nil }
         if !state.isActive, let refusal = refusal() { return refusal }
+        // Before the values are encoded: until then, no change of them is a response.
+        if let earliest, services.clock() < earliest { return nil }
         guard state.isComplete, let version = versions.version(for: query), version.values.table.hasSecondLevels
         else { return nil }
         return response(with: version.content, isLate: false)
@@ -142,7 +144,6 @@ final class OneTimeReading: Sendable {
         if !isLate {
             if query.isWaitRequested, content.tag.matches(ifNoneMatch: call.header("If-None-Match")) { return nil }
             if query.cursor == content.tag.opaque { return nil }
-            if let earliest, now < earliest { return nil }
         }
         return content.response(to: call, query, caching, at: now)
     }

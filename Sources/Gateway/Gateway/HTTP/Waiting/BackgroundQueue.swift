@@ -78,21 +78,23 @@ final class RepeatedWork: Sendable {
             defer { state = state == .idle ? .queued : .queuedAgain }
             return state == .idle
         }
-        // Requests wait for the work, which is queued once at a time: dropped, it would leave them without a response.
-        if isNew, !queue.add(isBounded: false, { self.run() }) { state.withLock { $0 = .idle } }
+        if isNew { add(to: queue) }
     }
 
-    private func run() {
-        var isDue = true
-        while isDue {
-            state.withLock { $0 = .queued }
-            work()
-            isDue = state.withLock { state in
-                if state == .queuedAgain { return true }
-                state = .idle
-                return false
-            }
+    private func add(to queue: BackgroundQueue) {
+        // Requests wait for the work, which is queued once at a time: dropped, it would leave them without a response.
+        if !queue.add(isBounded: false, { self.run(on: queue) }) { state.withLock { $0 = .idle } }
+    }
+
+    private func run(on queue: BackgroundQueue) {
+        state.withLock { $0 = .queued }
+        work()
+        let isDue = state.withLock { state in
+            defer { state = state == .queuedAgain ? .queued : .idle }
+            return state == .queuedAgain
         }
+        // Behind the other work, which would never run if the state changes faster than this work is done.
+        if isDue { add(to: queue) }
     }
 }
 

@@ -81,12 +81,37 @@ import Testing
         gate.signal()
     }
 
+    @Test func workThatIsRequestedWhileItRunsWaitsBehindOtherWork() async {
+        let queue = BackgroundQueue()
+        let (names, source) = AsyncStream.makeStream(of: String.self)
+        let request = Request()
+        let work = RepeatedWork {
+            source.yield("work")
+            guard let again = request.again.withLock({ $0.take() }) else { return }
+            again()
+            if !queue.add({ source.yield("other") }) { source.finish() }
+        }
+        request.again.withLock { $0 = { work.request(on: queue) } }
+        work.request(on: queue)
+        var order: [String] = []
+        for await name in names {
+            order.append(name)
+            if order.count == 3 { break }
+        }
+        #expect(order == ["work", "other", "work"])
+    }
+
     @Test func theEndOfTheTimeIsAResponse() async throws {
         try wait(for: Flag())
         fixture.services.timers.stop()
         var statuses = responses.stream.makeAsyncIterator()
         #expect(await statuses.next() == 304)
     }
+}
+
+/// A request that work makes the first time it runs.
+private final class Request: Sendable {
+    let again = Mutex<(@Sendable () -> Void)?>(nil)
 }
 
 /// Whether a state has changed, and how often it was asked for.
