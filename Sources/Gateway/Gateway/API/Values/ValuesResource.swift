@@ -7,17 +7,8 @@ internal import Synchronization
 struct ValuesResource: Sendable {
     let services: Services
 
-    /// The part of the values that a request selects.
-    private enum Target: Sendable {
-        case table
-        case item(Int)
-        case keys(Int)
-        case key(Int, String)
-        case value(Int, field: Int, key: String?)
-    }
-
     /// Finds the target in a view; throws if it does not exist.
-    private typealias Selection = @Sendable (ValuesView) throws -> Target
+    private typealias Selection = @Sendable (ValuesView) throws -> ValuesTarget
 
     /// `GET …/values`, with or without a query.
     func query(_ call: Call) throws -> OperationResult {
@@ -87,7 +78,7 @@ struct ValuesResource: Sendable {
     // MARK: - Responses
 
     /// Whether the background queue writes a part of a large table.
-    private func isLarge(_ target: Target, _ view: ValuesView) -> Bool {
+    private func isLarge(_ target: ValuesTarget, _ view: ValuesView) -> Bool {
         switch target {
         case .table: true
         case .item(let item), .keys(let item): view.reading.table.isLarge(item: item)
@@ -108,50 +99,72 @@ struct ValuesResource: Sendable {
                 }
             }
         }
-        let polled: @Sendable (Call) -> Response = { self.polled(resource, $0, wait, find) }
-        let present: @Sendable () -> Response = { polled(call) }
-        let changed: @Sendable () -> Response? = {
-            let response = present()
-            return response.status == 304 ? nil : response
+        let part = PolledPart()
+        let polled: @Sendable (Call) -> Response = { call in
+            self.polled(resource, ValuesView(resource, now: services.clock()), call, wait, find)
         }
-        if isLarge {
+        let present: @Sendable () -> Response = { polled(call) }
+        let rules = SharedDecision.Rules(response: polled) { (try? services.subscription($0)) != nil }
+        var isQuick = false
+        if !isLarge {
+            let first = try response(view, call, find)
+            guard first.status == 304, wait > 0 else { return .response(first.waited(wait)) }
+            part.note(try find(view), in: view.reading)
+            isQuick = first.body.count <= Self.quickLength
+        }
+        if isQuick {
             return try services.wait(
                 call,
                 upTo: wait,
                 on: resource.watchers,
                 present: { resource.status },
-                decideInBackground: changed,
-                timedOut: present
+                decide: { _ in changed(resource, part, call, wait, find) },
+                timedOut: present,
+                sharing: rules
             )
         }
-        let first = try response(view, call, find)
-        guard first.status == 304 else { return .response(first) }
-        let (known, wasStale) = (view.reading.status.version, view.reading.isStale)
         return try services.wait(
             call,
             upTo: wait,
             on: resource.watchers,
             present: { resource.status },
-            // Equal versions mean equal values.
-            decide: { status in
-                let isKnown = status.version == known && resource.isStale == wasStale && !resource.isDeleted
-                return isKnown ? nil : changed()
-            },
+            isKnown: { _ in !resource.isDeleted && part.isKnown(in: resource.reading) },
+            decideInBackground: { changed(resource, part, call, wait, find) },
             timedOut: present,
-            sharing: SharedDecision.Rules(response: polled) { (try? services.subscription($0)) != nil }
+            sharing: isLarge ? nil : rules
         )
     }
 
-    /// The response of a long poll with the present values.
+    /// The length of the longest JSON that the thread of an upstream session writes for a long poll, in bytes.
+    private static let quickLength = 4096
+
+    /// The response of a long poll to a change; nil if its part of the values is the one that the client knows.
+    private func changed(
+        _ resource: SubscriptionResource,
+        _ part: PolledPart,
+        _ call: Call,
+        _ wait: Int,
+        _ find: Selection
+    ) -> Response? {
+        let view = ValuesView(resource, now: services.clock())
+        if !resource.isDeleted, part.isKnown(in: view.reading) { return nil }
+        let response = polled(resource, view, call, wait, find)
+        guard response.status == 304 else { return response }
+        if let target = try? find(view) { part.note(target, in: view.reading) }
+        return nil
+    }
+
+    /// The response of a long poll with the values of a view.
     private func polled(
         _ resource: SubscriptionResource,
+        _ view: ValuesView,
         _ call: Call,
         _ wait: Int,
         _ find: Selection
     ) -> Response {
         do {
             if resource.isDeleted { throw PoolError.unknownSubscription(resource.id.rawValue) }
-            return try response(ValuesView(resource, now: services.clock()), call, find).waited(wait)
+            return try response(view, call, find).waited(wait)
         } catch {
             return ProblemDetails.response(to: call, for: error).waited(wait)
         }

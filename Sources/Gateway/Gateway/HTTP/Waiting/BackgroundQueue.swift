@@ -66,6 +66,7 @@ final class RepeatedWork: Sendable {
         case idle
         case queued
         case queuedAgain
+        case ended
     }
 
     private let work: @Sendable () -> Void
@@ -75,21 +76,33 @@ final class RepeatedWork: Sendable {
 
     func request(on queue: BackgroundQueue) {
         let isNew = state.withLock { state in
+            if state == .ended { return false }
             defer { state = state == .idle ? .queued : .queuedAgain }
             return state == .idle
         }
         if isNew { add(to: queue) }
     }
 
+    /// Ignores further requests, and those whose work has not begun.
+    func end() { state.withLock { $0 = .ended } }
+
     private func add(to queue: BackgroundQueue) {
         // Requests wait for the work, which is queued once at a time: dropped, it would leave them without a response.
-        if !queue.add(isBounded: false, { self.run(on: queue) }) { state.withLock { $0 = .idle } }
+        guard !queue.add(isBounded: false, { self.run(on: queue) }) else { return }
+        state.withLock { state in
+            if state != .ended { state = .idle }
+        }
     }
 
     private func run(on queue: BackgroundQueue) {
-        state.withLock { $0 = .queued }
+        let isEnded = state.withLock { state in
+            if state != .ended { state = .queued }
+            return state == .ended
+        }
+        if isEnded { return }
         work()
         let isDue = state.withLock { state in
+            if state == .ended { return false }
             defer { state = state == .queuedAgain ? .queued : .idle }
             return state == .queuedAgain
         }
@@ -107,32 +120,42 @@ extension Services {
     ///   - seconds: The longest wait.
     ///   - watchers: Where changes of a state are reported.
     ///   - present: The present state.
-    ///   - decideInBackground: The response; nil before a change.
+    ///   - isKnown: Whether there is no response for a state; it must be quick.
+    ///   - decide: The response; nil before a change.
     ///   - timedOut: The response after the longest wait.
+    ///   - rules: The rules for equal requests that join the wait; nil: each waits alone.
     func wait<State>(
         _ call: Call,
         upTo seconds: Int,
         on watchers: Watchers<State>,
-        present: () -> State,
+        present: @escaping @Sendable () -> State,
+        isKnown: @escaping @Sendable (State) -> Bool = { _ in false },
         decideInBackground decide: @escaping @Sendable () -> Response?,
-        timedOut: @escaping @Sendable () -> Response
+        timedOut: @escaping @Sendable () -> Response,
+        sharing rules: SharedDecision.Rules? = nil
     ) throws(Problem) -> OperationResult {
         let pending = try pendingResponse(call)
-        let attempt = RepeatedWork {
-            if !pending.isComplete, let response = decide() { pending.complete { response } }
-        }
         let timer = timers.schedule(after: .seconds(seconds)) { [background] in
             // If the queue is full, the response is made here, because it is due.
             if !background.add({ pending.complete(timedOut) }) { pending.complete(timedOut) }
         }
         if let timer { pending.onCompletion { [timers] in timers.cancel(timer) } }
-        // The first call of this closure is made at once.
-        let handle = watchers.add(present: present) { [background] _ in
-            if pending.isComplete { return true }
-            attempt.request(on: background)
-            return false
+        let watch: SharedDecision.Watch = { [background] complete in
+            let attempt = RepeatedWork {
+                if let response = decide() { complete(response) }
+            }
+            // The first call of this closure is made at once.
+            let handle = watchers.add(present: present) { state in
+                if !isKnown(state) { attempt.request(on: background) }
+                return false
+            }
+            return {
+                attempt.end()
+                if let handle { watchers.cancel(handle) }
+            }
         }
-        if let handle { pending.onCompletion { watchers.cancel(handle) } }
+        pending.onCompletion(watch { response in pending.complete { response } })
+        if let rules { call.share?(SharedDecision(longestWait: .seconds(seconds), rules: rules, watch: watch)) }
         return .deferred
     }
 }

@@ -12,7 +12,7 @@ import Testing
     private let responses = AsyncStream.makeStream(of: Int.self)
 
     /// Waits for a response that is 200 once the flag is set, and 304 at the end of the time.
-    private func wait(for hasChanged: Flag) throws {
+    private func wait(for hasChanged: Flag, isKnown: @escaping @Sendable (Int) -> Bool = { _ in false }) throws {
         let call = Call(
             record: CallRecord(HTTPRequest(method: "GET", rawPath: "/"), requestID: "", since: .zero),
             respond: { [responses] in responses.continuation.yield($0.status) }
@@ -22,6 +22,7 @@ import Testing
             upTo: 60,
             on: watchers,
             present: { 0 },
+            isKnown: isKnown,
             decideInBackground: {
                 hasChanged.questions.withLock { $0 += 1 }
                 return hasChanged.isSet.load(ordering: .acquiring) ? Response(status: 200) : nil
@@ -41,6 +42,20 @@ import Testing
         watchers.notify(2)
         #expect(hasChanged.questions.withLock { $0 } == 0)
         gate.signal()
+        var statuses = responses.stream.makeAsyncIterator()
+        #expect(await statuses.next() == 200)
+    }
+
+    @Test func aKnownStateIsNotExamined() async throws {
+        let hasChanged = Flag()
+        hasChanged.isSet.store(true, ordering: .releasing)
+        try wait(for: hasChanged) { $0 < 2 }
+        watchers.notify(1)
+        await withCheckedContinuation { done in
+            if !fixture.services.background.add({ done.resume() }) { done.resume() }
+        }
+        #expect(hasChanged.questions.withLock { $0 } == 0)
+        watchers.notify(2)
         var statuses = responses.stream.makeAsyncIterator()
         #expect(await statuses.next() == 200)
     }
