@@ -75,7 +75,7 @@ struct CurrentValues: Sendable {
             if isCommand {
                 json.key("keys")
                 json.beginObject()
-                for key in table.keys(item: item) {
+                for key in table.keys(item: item) where json.bytes.count <= ValuesView.mostTableBytes {
                     json.key(key)
                     members.writeFields(table.row(item: item, key: key), to: &json)
                 }
@@ -134,7 +134,7 @@ struct CurrentValues: Sendable {
             return
         }
         json.beginObject()
-        for key in table.keys(item: item) {
+        for key in table.keys(item: item) where json.bytes.count <= ValuesView.mostTableBytes {
             json.key(key)
             members.writeFields(table.row(item: item, key: key), to: &json)
         }
@@ -220,7 +220,8 @@ private struct RowMembers {
     func writeFields(_ row: [String?]?, to json: inout JSONBytes) -> [Int] {
         var invalid: [Int] = []
         json.beginObject()
-        for index in 0..<max(fieldKeys.texts.count, row?.count ?? 0) {
+        let count = max(fieldKeys.texts.count, row?.count ?? 0)
+        for index in 0..<count where json.bytes.count <= ValuesView.mostTableBytes {
             if index < fieldKeys.texts.count { json.key(index, of: fieldKeys) } else { json.key("\(index + 1)") }
             let value = row.flatMap { index < $0.count ? $0[index] : nil }
             if !writeValue(value, at: index, to: &json) { invalid.append(index) }

@@ -82,7 +82,8 @@ struct ValuesResource: Sendable {
         switch target {
         case .table: true
         case .item(let item), .keys(let item): view.reading.table.isLarge(item: item)
-        case .key, .value: false
+        case .key(let item, let key): view.reading.table.isLarge(item: item, key: key)
+        case .value(let item, let field, let key): view.reading.table.isLarge(item: item, field: field, key: key)
         }
     }
 
@@ -179,18 +180,18 @@ struct ValuesResource: Sendable {
             return try table(view, ifNoneMatch: ifNoneMatch)
         case .item(let item):
             _ = try call.mediaType(outOf: "application/json")
-            return part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeMembers(of: item, to: &$0) }
+            return try part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeMembers(of: item, to: &$0) }
         case .keys(let item):
             _ = try call.mediaType(outOf: "application/json")
-            return part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeKeys(of: item, to: &$0) }
+            return try part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeKeys(of: item, to: &$0) }
         case .key(let item, let key):
             _ = try call.mediaType(outOf: "application/json")
-            return part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeKey(key, of: item, to: &$0) }
+            return try part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeKey(key, of: item, to: &$0) }
         case .value(let item, let field, let key):
             let value = view.value(item: item, field: field, key: key)
             let isJSON = try call.mediaType(outOf: "application/json", "text/plain") == "application/json"
             let plain = isJSON ? nil : PlainValue(text: value)
-            return part(item, of: view, plain: plain, ifNoneMatch: ifNoneMatch) { $0.member("value", value) }
+            return try part(item, of: view, plain: plain, ifNoneMatch: ifNoneMatch) { $0.member("value", value) }
                 .with("Vary", "Accept")
         }
     }
@@ -208,17 +209,18 @@ struct ValuesResource: Sendable {
         case .whole(let kept):
             table = kept
         case .length, nil:
+            if view.reading.table.isLonger(than: ValuesView.mostTableBytes) { throw Self.tooLarge }
             table = view.encodedTable()
             services.encodedTables.keep(table, tag: tag)
         }
         let length = table.length(at: view.now)
-        guard length <= ValuesView.mostTableBytes else {
-            throw Problem(.invalidValue, detail: "The values of the subscription are too large: select an item.")
-        }
+        guard length <= ValuesView.mostTableBytes else { throw Self.tooLarge }
         if isMatch { return .notModified(tag, length: length) }
         return Response(status: 200, mediaType: "application/json", body: table.json(at: view.now))
             .tagged(tag, ifNoneMatch: nil)
     }
+
+    private static let tooLarge = Problem(.invalidValue, detail: "The values are too large: select a part of them.")
 
     /// A value as `text/plain`; nil if there is none.
     private struct PlainValue {
@@ -234,10 +236,11 @@ struct ValuesResource: Sendable {
         plain: PlainValue? = nil,
         ifNoneMatch: String?,
         _ write: (inout JSONBytes) -> Void
-    ) -> Response {
+    ) throws(Problem) -> Response {
         var json = JSONBytes(capacity: ValuesView.usualPartBytes)
         json.beginObject()
         write(&json)
+        guard json.bytes.count <= ValuesView.mostTableBytes else { throw Self.tooLarge }
         let tag = EntityTag(EntityTag(of: json.bytes).opaque + "-" + view.staleness, isWeak: true)
         if let plain {
             let response =

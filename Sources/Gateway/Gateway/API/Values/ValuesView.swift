@@ -86,7 +86,7 @@ struct ValuesView {
     /// The capacity that the JSON of most items does not exceed, in bytes.
     static let usualPartBytes = 512
 
-    /// The longest JSON of a table, in bytes.
+    /// The longest JSON of a table or of a part, in bytes.
     static let mostTableBytes = 64 << 20
 
     /// Encodes the whole table; stops after `mostTableBytes`.
@@ -208,7 +208,7 @@ private struct ItemMembers {
         if isCommand {
             json.key("keys")
             json.beginObject()
-            for key in table.keys(item: item) {
+            for key in table.keys(item: item) where json.bytes.count <= ValuesView.mostTableBytes {
                 json.key(key)
                 writeFields(of: table.row(item: item, key: key), to: &json)
             }
@@ -225,7 +225,7 @@ private struct ItemMembers {
     func writeFields(of row: [String?]?, to json: inout JSONBytes) {
         json.beginObject()
         let count = row?.count ?? table.properties.fields.names?.count ?? table.fieldCount ?? 0
-        for index in 0..<max(count, 0) {
+        for index in 0..<max(count, 0) where json.bytes.count <= ValuesView.mostTableBytes {
             if index < fieldKeys.texts.count { json.key(index, of: fieldKeys) } else { json.key("\(index + 1)") }
             json.string(row?[index])
         }

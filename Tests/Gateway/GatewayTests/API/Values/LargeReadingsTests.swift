@@ -26,9 +26,9 @@ import Testing
         fixture.hub.take(.subscription(id, .event(event)))
     }
 
-    private func add(_ keys: Range<Int>) throws {
+    private func add(_ keys: Range<Int>, _ text: String = "7") throws {
         for key in keys {
-            let values = ["k\(key)", "ADD", "7"]
+            let values = ["k\(key)", "ADD", text]
             let update = ItemUpdate(
                 layout: Self.layout,
                 itemPos: 1,
@@ -80,6 +80,12 @@ import Testing
         #expect(!fixture.services.recentReadings.isEmpty)
         try add(1..<20_000)
         #expect(await keysBehindOtherWork() == 20_000)
+    }
+
+    @Test func aLongTextIsWrittenOnTheBackgroundQueue() async throws {
+        try await subscribe(keys: 0..<1)
+        try add(1..<2, String(repeating: "x", count: 2 << 20))
+        #expect(await keysBehindOtherWork() == 2)
     }
 
     @Test func aFullBackgroundQueueIsReported() async throws {

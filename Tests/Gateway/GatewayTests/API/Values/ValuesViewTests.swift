@@ -81,6 +81,26 @@ import Testing
         #expect(merge.reading.table.cellCount == 4)
     }
 
+    @Test func longTextsMakeATableLarge() {
+        let layout = SubscriptionLayout(itemNames: ["a", "b"], fieldNames: ["x", "y"], fieldCount: 2)
+        let update = ItemUpdate(
+            layout: layout,
+            itemPos: 1,
+            isSnapshot: true,
+            values: [String(repeating: "x", count: 2 << 20), "1"],
+            changed: FieldSet(all: 2)
+        )
+        let view = view(
+            SubscriptionProperties(mode: .merge, items: .list(["a", "b"]), fields: .list(["x", "y"])),
+            [.subscribed(itemCount: 2, fieldCount: 2, keyPosition: nil, commandPosition: nil), .update(update)]
+        )
+        let table = view.reading.table
+        #expect(table.isLarge && !merge.reading.table.isLarge)
+        #expect(table.isLarge(item: 1) && !table.isLarge(item: 2))
+        #expect(table.isLarge(item: 1, field: 1, key: nil) && !table.isLarge(item: 1, field: 2, key: nil))
+        #expect(table.isLonger(than: 2 << 20) && !table.isLonger(than: 3 << 20))
+    }
+
     private func json(_ write: (inout JSONBytes) -> Void) throws -> JSONValue {
         var json = JSONBytes()
         write(&json)
