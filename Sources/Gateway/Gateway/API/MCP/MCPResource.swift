@@ -1,4 +1,5 @@
 internal import JSONText
+internal import MicroHTTPD
 
 /// `/mcp`: feeds and messages for language models, by the Model Context Protocol with its transport *Streamable HTTP*
 /// (<https://modelcontextprotocol.io/specification/2025-11-25/basic/transports>).
@@ -27,11 +28,16 @@ struct MCPResource: Sendable {
     }
 
     /// `GET /mcp`: an event stream of notifications, which ends after some of them or a time.
-    func get(_ call: Call) async throws -> Response {
+    func get(_ call: Call) async throws -> OperationResult {
         _ = try AcceptHeader(call.header("Accept")).choose(["text/event-stream"])
         try checkVersion(call)
         let (_, session) = try session(call)
-        return try await MCPNotifications(services: services, session: session, call: call).response()
+        // The notifications are for the GET that waits.
+        if call.isHead {
+            let head = HTTPStreamHead(headers: [HTTPField("Content-Type", "text/event-stream")])
+            return .stream(head, StreamOpener.headOnly)
+        }
+        return .response(try await MCPNotifications(services: services, session: session, call: call).response())
     }
 
     /// `DELETE /mcp`: ends the session.

@@ -187,6 +187,26 @@ import Testing
         #expect(await ended.first { _ in true } == "retry: 100\n\n")
     }
 
+    @Test func aHeadIsAnsweredAndLeavesTheGetOfItsSession() async throws {
+        let fixture = try await Self.fixture()
+        let session = try Self.session(fixture, as: AccessFixture.alice)
+        let (ended, source) = AsyncStream.makeStream(of: String.self)
+        let get = fixture.host.decide(HTTPRequest("GET", "/mcp", as: AccessFixture.alice, [session])) { _ in
+            source.yield("response")
+        }
+        guard case .wait = get else {
+            Issue.record("the request does not wait")
+            return
+        }
+        let head = fixture.perform("HEAD", "/mcp", as: AccessFixture.alice, "", [session])
+        #expect(head.status == 200 && head.isStream)
+        #expect(head.headers["Content-Type"] == "text/event-stream")
+        #expect(fixture.perform("HEAD", "/mcp", as: AccessFixture.bob, "", [session]).status == 404)
+        source.yield("end")
+        #expect(fixture.perform("DELETE", "/mcp", as: AccessFixture.alice, "", [session]).status == 204)
+        #expect(await ended.first { _ in true } == "end")
+    }
+
     @Test func theSessionUsedLeastRecentlyMakesRoom() {
         let sessions = MCPSessions()
         var caller = Caller()
