@@ -19,7 +19,7 @@ struct MCPResource: Sendable {
         if request.method != "initialize" { try checkVersion(call) }
         if let id = call.header(Self.sessionHeader), !MCPSessions.isID(id) { throw Self.unknownSession }
         guard let id = request.id else { return Response(status: 202) }
-        if request.method == "initialize" { return initialize(request.params, id, call) }
+        if request.method == "initialize" { return try initialize(request.params, id, call) }
         do {
             return .message(id, .success(try await result(of: request, call)))
         } catch let error as MCPError {
@@ -97,7 +97,7 @@ struct MCPResource: Sendable {
         }
     }
 
-    private func initialize(_ params: JSONObject, _ id: JSONValue, _ call: Call) -> Response {
+    private func initialize(_ params: JSONObject, _ id: JSONValue, _ call: Call) throws(Problem) -> Response {
         let requested = params["protocolVersion"]?.string ?? ""
         let version = Self.versions.contains(requested) ? requested : Self.versions[0]
         let result: JSONValue = [
@@ -109,7 +109,8 @@ struct MCPResource: Sendable {
             ],
             "instructions": "Live data in feeds. list_feeds describes them, read returns present values.",
         ]
-        let session = services.mcpSessions.make(for: call.caller, at: services.clock())
+        let host = call.request.peer.host
+        let session = try services.mcpSessions.make(for: call.caller, from: host, at: services.clock())
         return .message(id, .success(result)).with(Self.sessionHeader, session)
     }
 

@@ -71,31 +71,50 @@ final class MCPSession: Sendable {
     func notified(at now: Moment) { state.withLock { $0.notifiedAt = now } }
 }
 
-/// The sessions of this gateway. The one that was used least recently makes room for another one.
+/// The sessions of this gateway. A further session of a caller makes room by the end of its session that was used least
+/// recently; no caller ends a session of another one. Callers are distinguished by their credentials, or else by their network.
 final class MCPSessions: Sendable {
-    /// The most sessions.
+    /// The most sessions of callers with credentials, and of those without: neither take the room of the others.
     private static let capacity = 1_000
     /// The most sessions of one caller.
     private static let share = 100
+    /// How long a session is kept unused if there is no room for another one.
+    private static let idleLifetime = Duration.seconds(600)
 
     private struct Entry {
         let session: MCPSession
+        /// The caller by which the session counts.
+        let name: String
         var usedAt: Moment
     }
 
     private let entries = RankedMutex<[String: Entry]>([:])
 
-    /// A new session of a caller; returns its id.
-    func make(for caller: Caller, at now: Moment) -> String {
+    /// A new session of a caller at a host; returns its id. Throws a 503 problem if there is no room.
+    func make(for caller: Caller, from host: String, at now: Moment) throws(Problem) -> String {
         let id = "m" + Base64URL.encode(APIKey.randomBytes())
-        let entry = Entry(session: MCPSession(owner: caller.identity), usedAt: now)
-        let removed = entries.withLock { entries -> Entry? in
-            defer { entries[id] = entry }
-            let own = caller.identity == nil ? [:] : entries.filter { $0.value.session.owner == caller.identity }
-            let crowded = own.count >= Self.share ? own : entries.count >= Self.capacity ? entries : [:]
-            return crowded.min { $0.value.usedAt < $1.value.usedAt }.flatMap { entries.removeValue(forKey: $0.key) }
+        let name = caller.identity ?? IPNetwork.subscriber(of: host)
+        // Behind a local proxy, requests without credentials come from different callers.
+        let isShared = caller.identity == nil && ListeningAddress.isLoopback(host)
+        let share = isShared ? Self.capacity : Self.share
+        let removed = try entries.withLock { entries throws(Problem) -> [Entry] in
+            let isNamed = caller.identity != nil
+            let kind = entries.filter { ($0.value.session.owner != nil) == isNamed }
+            let own = kind.filter { $0.value.name == name }
+            var leaving: [String] = []
+            if own.count >= share {
+                leaving = own.min { $0.value.usedAt < $1.value.usedAt }.map { [$0.key] } ?? []
+            } else if kind.count >= Self.capacity {
+                leaving = kind.filter { now - $0.value.usedAt >= Self.idleLifetime }.map(\.key)
+                guard !leaving.isEmpty else {
+                    throw Problem(.gatewayFull, detail: "The maximum of \(Self.capacity) sessions is reached.")
+                }
+            }
+            let removed = leaving.compactMap { entries.removeValue(forKey: $0) }
+            entries[id] = Entry(session: MCPSession(owner: caller.identity), name: name, usedAt: now)
+            return removed
         }
-        removed?.session.end()
+        for entry in removed { entry.session.end() }
         return id
     }
 

@@ -207,14 +207,41 @@ import Testing
         #expect(await ended.first { _ in true } == "end")
     }
 
-    @Test func theSessionUsedLeastRecentlyMakesRoom() {
+    @Test func theSessionOfACallerUsedLeastRecentlyMakesRoom() throws {
         let sessions = MCPSessions()
-        var caller = Caller()
-        caller.identity = "alice"
-        let ids = (0..<101).map { sessions.make(for: caller, at: Moment(nanoseconds: Int64($0))) }
+        let caller = Caller(identity: "alice")
+        let other = try sessions.make(for: Caller(identity: "bob"), from: "10.0.0.1", at: .zero)
+        let ids = try (0..<101).map { number in
+            try sessions.make(for: caller, from: "10.0.0.1", at: Moment(nanoseconds: Int64(number)))
+        }
         #expect(sessions.session(ids[0], of: caller, at: .zero) == nil)
         #expect(sessions.session(ids[1], of: caller, at: .zero) != nil)
         #expect(sessions.session(ids[1], of: Caller(), at: .zero) == nil)
+        #expect(sessions.session(other, of: Caller(identity: "bob"), at: .zero) != nil)
+    }
+
+    @Test func callersWithoutCredentialsEndNoSessionsOfOthers() throws {
+        let sessions = MCPSessions()
+        let alice = Caller(identity: "alice")
+        let first = try sessions.make(for: alice, from: "10.0.0.1", at: .zero)
+        let neighbour = try sessions.make(for: Caller(), from: "2001:db8:1::1", at: .zero)
+        for host in 0..<99 {
+            // All addresses of the last 64 bits are of one network.
+            for last in 1...2 { _ = try sessions.make(for: Caller(), from: "2001:db8:2::\(last)", at: .zero) }
+            _ = try sessions.make(for: Caller(), from: "10.0.1.\(host)", at: .zero)
+        }
+        #expect(sessions.session(neighbour, of: Caller(), at: .zero) != nil)
+        func fill() throws {
+            for host in 0..<1_000 {
+                _ = try sessions.make(for: Caller(), from: "10.1.\(host / 250).\(host % 250)", at: .zero)
+            }
+        }
+        #expect { try fill() } throws: { ($0 as? Problem)?.code == .gatewayFull }
+        #expect(sessions.session(neighbour, of: Caller(), at: .zero) != nil)
+        #expect(sessions.session(first, of: alice, at: .zero) != nil)
+        _ = try sessions.make(for: alice, from: "10.0.0.1", at: .zero)
+        // Sessions that are not used make room after some time.
+        _ = try sessions.make(for: Caller(), from: "10.2.0.1", at: Moment.zero + .seconds(600))
     }
 
     @Test func aSessionSubscribesToTwentyResourcesAtMost() {
