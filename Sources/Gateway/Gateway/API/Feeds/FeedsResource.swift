@@ -95,10 +95,10 @@ struct FeedsResource: Sendable {
         return try await CurrentValuesResource(services: services).read(query, call)
     }
 
-    /// Whether a request asks for a stream: by `format=sse`, or by naming its media type.
-    private static func wantsStream(_ call: Call) -> Bool {
+    /// Whether a request asks for a stream: by `format=sse`, or by naming its media type as the preferred one.
+    static func wantsStream(_ call: Call) -> Bool {
         if let format = call.query.values("format").first { return format == "sse" }
-        return AcceptHeader(call.header("Accept")).names("text/event-stream")
+        return AcceptHeader(call.header("Accept")).prefers("text/event-stream", to: ValuesForm.offers)
     }
 
     private func view(_ feed: FeedConfiguration) -> FeedView {

@@ -19,6 +19,9 @@ enum ValuesForm: String, Sendable, CaseIterable {
         }
     }
 
+    /// The media types of all forms, without parameters.
+    static let offers = allCases.map(\.offer)
+
     private var offer: String { String(mediaType.prefix { $0 != ";" }) }
 
     /// The form that a request names by `format`, else the one that its `Accept` prefers. Throws a 422 problem for an
@@ -28,7 +31,7 @@ enum ValuesForm: String, Sendable, CaseIterable {
         let name = reader.word("format", of: allCases.map(\.rawValue))
         try reader.finish()
         if let named = name.flatMap(ValuesForm.init(rawValue:)) { return named }
-        let type = try AcceptHeader(call.header("Accept")).choose(allCases.map(\.offer))
+        let type = try AcceptHeader(call.header("Accept")).choose(offers)
         return allCases.first { $0.offer == type } ?? .json
     }
 }

@@ -217,6 +217,8 @@ struct AcceptHeader: Sendable {
         let subtype: Substring
         let quality: Double
         var precision: Int { type == "*" ? 0 : subtype == "*" ? 1 : 2 }
+
+        func names(_ mediaType: String) -> Bool { "\(type)/\(subtype)" == mediaType }
     }
 
     private let header: String
@@ -240,7 +242,19 @@ struct AcceptHeader: Sendable {
 
     /// Whether a media type is named explicitly, not by a wildcard.
     func names(_ mediaType: String) -> Bool {
-        ranges.contains { $0.precision == 2 && "\($0.type)/\($0.subtype)" == mediaType && $0.quality > 0 }
+        ranges.contains { $0.precision == 2 && $0.names(mediaType) && $0.quality > 0 }
+    }
+
+    /// Whether a media type is named explicitly, and none of some others has a greater weight, or is named before it with an
+    /// equal one.
+    func prefers(_ mediaType: String, to others: [String]) -> Bool {
+        let ranges = ranges
+        guard let place = ranges.firstIndex(where: { $0.names(mediaType) && $0.quality > 0 }) else { return false }
+        return others.allSatisfy { other in
+            let quality = Self.quality(of: other, in: ranges)
+            if quality != ranges[place].quality { return quality < ranges[place].quality }
+            return !ranges[..<place].contains { $0.names(other) }
+        }
     }
 
     /// The best of some media types, in the server's order of preference; nil: none is acceptable.

@@ -140,6 +140,8 @@ import Testing
     @Test func shortURLsAreStreamsForEventSources() {
         let stream = fixture.perform("GET", "/feeds/quotes/item1", "", ["Accept": "text/event-stream"])
         #expect(stream.isStream)
+        let json = ["Accept": "application/json, text/event-stream;q=0.1"]
+        #expect(!fixture.perform("GET", "/feeds/quotes/item1", "", json).isStream)
         #expect(fixture.perform("GET", "/v1/stream?feed=quotes").isStream)
         #expect(fixture.perform("POST", "/v1/streams", #"{"feed":"quotes","fields":["price"]}"#).status == 201)
         let posted = fixture.perform("POST", "/v1/subscriptions", #"{"feed":"quotes","active":false}"#)

@@ -32,6 +32,17 @@ import Testing
         #expect(AcceptHeader("text/event-stream").names("text/event-stream"))
         #expect(!AcceptHeader("*/*").names("text/event-stream"))
     }
+
+    @Test(arguments: [
+        ("text/event-stream", true), ("text/event-stream, application/json", true),
+        ("application/json, text/event-stream", false), ("application/json, text/event-stream;q=0.1", false),
+        ("text/event-stream, */*;q=0.5", true), ("*/*, text/event-stream", true),
+        ("*/*, text/event-stream;q=0.9", false), ("image/png, text/event-stream;q=0.5", true),
+        ("text/event-stream;q=0", false), ("text/*", false), (nil, false),
+    ])
+    func aTypeThatIsWrittenOutIsPreferredByItsWeightAndThenItsPlace(header: String?, isPreferred: Bool) {
+        #expect(AcceptHeader(header).prefers("text/event-stream", to: offers) == isPreferred)
+    }
 }
 
 @Suite struct PreferencesTests {
