@@ -14,6 +14,7 @@ extension ClusterNode: Coordination {
         guard let services = host?.services else { throw Problem.notInContact }
         return .later { [self] in
             if let ticket = call.ticket { try await use(ticket, for: call) }
+            defer { endUse(by: call) }
             let result = try await route(call, operation, services)
             if case .stream(_, let stream) = result { try await claim(stream, for: call) }
             return result

@@ -137,6 +137,9 @@ extension ClusterTickets: Tickets {
         streamOpened(RecordKey(bytes: redemption.hash), stream)
     }
 
+    /// The log has the use of a ticket, whose end `endUse` reports.
+    func giveBack(_ redemption: TicketRedemption, at now: TicketTime) {}
+
     func closed(_ redemption: TicketRedemption, stream: String, at now: TicketTime) {
         streamClosed(RecordKey(bytes: redemption.hash), stream)
     }
@@ -190,10 +193,23 @@ extension ClusterNode {
         guard let redemption = call.redemption, let opening = clusterTickets.opening(of: text, redemption) else {
             throw Challenge.uselessTicket()
         }
+        // Before the log has the use, so that a client which is told to come back can use its ticket.
+        if !redemption.isReopening, let services = host?.services {
+            try StreamOpener(services: services).checkLimits(call)
+        }
         let outcome = await decision(on: .ticket(opening.use.key), by: .ticket(.open(opening)))
         guard let outcome else { throw StreamOpener.closing("behind", .notInContact, call) }
         guard outcome == .accepted else { throw Challenge.uselessTicket() }
         closeTicketStream(opening.use.key)
+    }
+
+    /// Reports the end of the use of a ticket by a request, unless the ticket has opened a stream here: the time of a ticket begins
+    /// also without one.
+    func endUse(by call: Call) {
+        guard call.ticket != nil, let redemption = call.redemption else { return }
+        let ticket = RecordKey(bytes: redemption.hash)
+        let isOpen = shared.withLock { $0.ticketStreams[ticket] != nil }
+        if !isOpen { write(.ticket(.closed(ticket, at: Self.wallTime()))) }
     }
 }
 

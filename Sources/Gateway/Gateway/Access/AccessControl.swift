@@ -136,6 +136,11 @@ package final class AccessControl: Sendable {
         if let redemption { tickets.opened(redemption, stream: stream) }
     }
 
+    /// A request has opened no stream by a ticket, and its response has the client come back.
+    func giveBack(_ redemption: TicketRedemption?) {
+        if let redemption { tickets.giveBack(redemption, at: ticketTime) }
+    }
+
     /// The stream that a request has opened by a ticket has closed.
     func closed(_ stream: String, by redemption: TicketRedemption?) {
         if let redemption { tickets.closed(redemption, stream: stream, at: ticketTime) }
@@ -200,6 +205,12 @@ extension AccessControl: Middleware {
             }
             call.caller = .anonymous
             return nil
+        }
+        // A short URL of a feed is a stream only if the request asks for one.
+        if case .ticket = credential, operation.pattern.segments.first == .literal("feeds"),
+            !FeedsResource.wantsStream(call)
+        {
+            throw Challenge.uselessTicket()
         }
         let caller = try caller(showing: credential, policy, &call)
         if case .cookie = credential {

@@ -13,11 +13,14 @@ final class TicketStore: Sendable {
     struct OpenedStream {
         let caller: Caller
         let target: StreamTarget
-        var stream: String
+        /// The id of the stream; nil: the ticket has opened none yet, because its client was told to come back.
+        let stream: String?
+        /// When the stream has closed, or the client was told to come back.
         var closedAt: Moment?
 
         func canReopen(_ target: StreamTarget, at now: Moment) -> Bool {
-            target == self.target && target.isResumed && closedAt.map { now < $0 + IssuedTicket.reopeningTime } ?? true
+            target == self.target && (target.isResumed || stream == nil)
+                && closedAt.map { now < $0 + IssuedTicket.reopeningTime } ?? true
         }
     }
 
@@ -71,7 +74,9 @@ final class TicketStore: Sendable {
             guard let opened = state.streams[hash], opened.canReopen(target, at: now) else { return nil }
             var redemption = TicketRedemption(hash: hash, target: target, caller: opened.caller)
             redemption.replaced = opened.stream
-            redemption.isReopening = true
+            redemption.isReopening = opened.stream != nil
+            // As the first use.
+            if opened.stream == nil { state.streams[hash] = nil }
             return redemption
         }
     }
@@ -96,14 +101,36 @@ final class TicketStore: Sendable {
         }
     }
 
+    /// A use of a ticket has opened no stream, and the client was told to come back: within the time after the end of a stream,
+    /// the ticket opens the same one.
+    func giveBack(_ redemption: TicketRedemption, now: Moment) {
+        state.withLock { state in
+            if !redemption.isReopening {
+                state.streams[redemption.hash] = OpenedStream(
+                    caller: redemption.caller,
+                    target: redemption.target,
+                    stream: nil
+                )
+            } else if state.streams[redemption.hash]?.closedAt == nil {
+                // Its stream is still open.
+                return
+            }
+            close(redemption.hash, &state, now: now)
+        }
+    }
+
     /// The stream of a ticket has closed. No effect if the ticket has opened another one since.
     func closed(_ redemption: TicketRedemption, stream: String, now: Moment) {
         state.withLock { state in
             guard state.streams[redemption.hash]?.stream == stream else { return }
-            state.streams[redemption.hash]?.closedAt = now
-            state.closed.append((redemption.hash, now))
-            Self.dropClosed(&state, now: now, most: maxTickets)
+            close(redemption.hash, &state, now: now)
         }
+    }
+
+    private func close(_ hash: [UInt8], _ state: inout State, now: Moment) {
+        state.streams[hash]?.closedAt = now
+        state.closed.append((hash, now))
+        Self.dropClosed(&state, now: now, most: maxTickets)
     }
 
     /// Invalidates the tickets of some callers.
@@ -214,6 +241,8 @@ extension TicketStore: Tickets {
         }
         return redeem(text, for: target, now: now.moment).map { TicketHolder(caller: $0.caller, use: .redeemed($0)) }
     }
+
+    func giveBack(_ redemption: TicketRedemption, at now: TicketTime) { giveBack(redemption, now: now.moment) }
 
     func closed(_ redemption: TicketRedemption, stream: String, at now: TicketTime) {
         closed(redemption, stream: stream, now: now.moment)

@@ -88,6 +88,36 @@ import Testing
         #expect(fixture.perform("GET", url, "", [Self.last, accept]).isStream)
     }
 
+    @Test(arguments: [(1, nil), (100, 1)] as [(Int, Int?)])
+    func aClientThatIsToldToComeBackKeepsItsTicket(maxStreams: Int, ofCaller: Int?) async throws {
+        var access = AccessFixture.keys()
+        access.keys[1].rights.streams = ofCaller
+        let fixture = try await AccessFixture(access, maxStreams: maxStreams)
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        let (_, other) = fixture.open("GET", "/v1/subscriptions/\(id)/events", as: AccessFixture.alice)
+        let accept = HTTPField("Accept", "text/event-stream")
+        for _ in 0..<3 {
+            fixture.time.pass(29)
+            let refused = fixture.perform("GET", target(ticket, id), "", [accept])
+            #expect(refused.status == 200)
+            #expect(refused.text.contains(#"{"reason":"stream-limit"}"#))
+        }
+        #expect(fixture.perform("GET", target(ticket, id, "conflate=false&"), "", [accept]).status == 401)
+        other?.onEnd(.peerClosed)
+        #expect(fixture.perform("GET", target(ticket, id), "", [accept]).isStream)
+        #expect(fixture.perform("GET", target(ticket, id), "", [accept]).status == 401)
+    }
+
+    @Test func aTicketThatWasNotUsedAgainInTimeIsRefused() async throws {
+        let fixture = try await AccessFixture(maxStreams: 0)
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        #expect(fixture.perform("GET", target(ticket, id)).status == 503)
+        fixture.time.pass(60)
+        #expect(fixture.perform("GET", target(ticket, id)).status == 401)
+    }
+
     @Test func itDoesNotOutliveItsKey() async throws {
         let fixture = try await AccessFixture()
         let id = fixture.makeSubscription(as: AccessFixture.alice)

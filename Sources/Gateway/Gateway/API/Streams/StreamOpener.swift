@@ -66,15 +66,20 @@ package struct StreamOpener: Sendable {
 
     /// Opens a stream that was not prepared.
     func open(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) async throws -> OperationResult {
-        if !call.isHead { try checkRoom(call) }
-        if services.coordination.contact == .ownStreams, selectors.contains(where: \.isExisting) {
-            throw Self.closing("behind", .notInContact, call)
-        }
-        try check(selectors, call)
-        let request = request.compressed(compresses(selectors.map(\.isSubscription), call))
-        if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
-        return try await services.coordination.admit(.sources(selectors, of: call.caller), for: call) {
-            try openChecked(request, selectors, call)
+        do {
+            if !call.isHead { try checkRoom(call) }
+            if services.coordination.contact == .ownStreams, selectors.contains(where: \.isExisting) {
+                throw Self.closing("behind", .notInContact, call)
+            }
+            try check(selectors, call)
+            let request = request.compressed(compresses(selectors.map(\.isSubscription), call))
+            if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
+            return try await services.coordination.admit(.sources(selectors, of: call.caller), for: call) {
+                try openChecked(request, selectors, call)
+            }
+        } catch {
+            giveBackTicket(of: call, after: error)
+            throw error
         }
     }
 
@@ -105,35 +110,48 @@ package struct StreamOpener: Sendable {
 
     /// Opens a prepared stream.
     func reopen(_ id: String, _ settings: StreamRequest, _ call: Call) throws -> OperationResult {
-        let entry = try services.stream(call)
-        guard let prepared = entry.prepared else { throw HubError.unknownStream(id) }
-        var request = prepared
-        request.format = settings.format
-        request.lastEventID = settings.lastEventID
-        if let added = entry.addedAfter, let last = settings.lastEventID.flatMap({ EventID($0) }) {
-            request.missesState = last.epoch == added.epoch && last.sequence <= added.sequence
+        do {
+            let entry = try services.stream(call)
+            guard let prepared = entry.prepared else { throw HubError.unknownStream(id) }
+            var request = prepared
+            request.format = settings.format
+            request.lastEventID = settings.lastEventID
+            if let added = entry.addedAfter, let last = settings.lastEventID.flatMap({ EventID($0) }) {
+                request.missesState = last.epoch == added.epoch && last.sequence <= added.sequence
+            }
+            request.since = settings.since
+            request.filter = services.permissions(call).filter
+            // Sources that were deleted meanwhile; without any other, the check refuses the first of them.
+            request.sources.removeAll { entry.joined[$0.id] == nil && !services.hub.knows($0.topic) }
+            if request.sources.isEmpty { request.sources = prepared.sources }
+            let areSubscriptions = request.sources.map { SourceSelector.existing($0).isSubscription }
+            request = request.compressed(compresses(areSubscriptions, call))
+            for source in request.sources { try check(source, of: id, call) }
+            if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
+            try checkRoom(call)
+            let isFree = services.streamResources.change(id) { entry in
+                defer { entry.isOpen = true }
+                if entry.isOpen { return false }
+                entry.opener = call.caller
+                // A later reader of the stream joins subscriptions that have run for some time.
+                entry.prepared?.opened = []
+                return true
+            }
+            guard let isFree else { throw HubError.unknownStream(id) }
+            guard isFree else { throw inUse(id, call) }
+            return try start(id, request, call)
+        } catch {
+            giveBackTicket(of: call, after: error)
+            throw error
         }
-        request.since = settings.since
-        request.filter = services.permissions(call).filter
-        // Sources that were deleted meanwhile; without any other, the check refuses the first of them.
-        request.sources.removeAll { entry.joined[$0.id] == nil && !services.hub.knows($0.topic) }
-        if request.sources.isEmpty { request.sources = prepared.sources }
-        let areSubscriptions = request.sources.map { SourceSelector.existing($0).isSubscription }
-        request = request.compressed(compresses(areSubscriptions, call))
-        for source in request.sources { try check(source, of: id, call) }
-        if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
-        try checkRoom(call)
-        let isFree = services.streamResources.change(id) { entry in
-            defer { entry.isOpen = true }
-            if entry.isOpen { return false }
-            entry.opener = call.caller
-            // A later reader of the stream joins subscriptions that have run for some time.
-            entry.prepared?.opened = []
-            return true
-        }
-        guard let isFree else { throw HubError.unknownStream(id) }
-        guard isFree else { throw inUse(id, call) }
-        return try start(id, request, call)
+    }
+
+    /// Leaves the ticket of a request valid, if its response has the client come back.
+    private func giveBackTicket(of call: Call, after error: any Error) {
+        let isTemporary =
+            error is AnsweredRequest || error is CancellationError
+            || (error as? Problem).flatMap { ProblemDetails.retryAfter($0.code) } != nil
+        if isTemporary { services.access.giveBack(call.redemption) }
     }
 
     /// The error if a prepared stream is open. A ticket that has opened the stream closes it, so that the next attempt
@@ -238,6 +256,14 @@ package struct StreamOpener: Sendable {
         if services.process.isStopping { throw Problem.stopping }
         let limit = services.configuration.maxStreams
         if services.streams.count >= limit { throw Self.overLimit(limit, "of all callers", call, as: .gatewayFull) }
+    }
+
+    /// Throws if no stream of the caller can be opened at present.
+    package func checkLimits(_ call: Call) throws {
+        try checkRoom(call)
+        if let limit = call.caller.rights.streams, services.access.openStreams.count(call.caller) >= limit {
+            throw Self.overLimit(limit, "for these credentials", call)
+        }
     }
 
     /// The error if the limit of streams is reached.

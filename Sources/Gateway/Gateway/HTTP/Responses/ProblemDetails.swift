@@ -132,7 +132,8 @@ package enum ProblemDetails {
         json.endArray()
     }
 
-    private static func retryAfter(_ code: ProblemCode) -> Int? {
+    /// The time after which a client may repeat a request, in seconds; nil: it has to change the request.
+    static func retryAfter(_ code: ProblemCode) -> Int? {
         switch code {
         case .overQuota, .unavailable, .gatewayFull, .streamLimit: 5
         case .rateLimited: 1

@@ -57,4 +57,14 @@ import Testing
         let again = try events(fixture, target, [HTTPField("Last-Event-ID", "e-1")])
         #expect(again.contains(#""fields":{"price":23.910}"#), "\(again)")
     }
+
+    @Test(arguments: ["?", "?format=json&", "/item1?", "/item1/price?"])
+    func aTicketReadsNoValues(part: String) async throws {
+        let fixture = try await fixture()
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        for method in ["GET", "HEAD"] {
+            #expect(fixture.perform(method, "/feeds/quotes\(part)ticket=\(ticket)").status == 401)
+        }
+        #expect(fixture.perform("GET", "/feeds/quotes/item1?format=sse&ticket=\(ticket)").isStream)
+    }
 }

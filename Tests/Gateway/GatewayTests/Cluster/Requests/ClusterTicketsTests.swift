@@ -1,4 +1,5 @@
 import Crypto
+import MicroHTTPD
 import Replication
 import Synchronization
 import Testing
@@ -106,6 +107,47 @@ import Testing
     @Test func noTicketIsIssuedWithoutTheCluster() {
         #expect(throws: Problem.self) {
             try Self.tickets(place: nil).issue(to: Self.alice, Self.policy(), lifetime: .seconds(30), now: 100)
+        }
+    }
+
+    @Test func aUseThatOpensNoStreamEndsWithItsResponse() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let member = fixture.members[0]
+            let text = try #require(await member.perform("POST", "/v1/tickets").json["ticket"]?.string)
+            let tickets = try #require(member.node.tickets as? ClusterTickets)
+            let (_, use, _) = try #require(
+                tickets.open(text, for: Self.target, Self.policy(), now: fixture.time.wall)
+            )
+            let target = "/v1/subscriptions/none/events?ticket=\(text)"
+            #expect(await member.perform("GET", target, as: nil).status == 404)
+            await fixture.settle()
+            let state = member.node.state.withLock { $0.machine.state(of: use) }
+            guard case .used(target: _, closedAt: _?) = state else {
+                Issue.record("\(state)")
+                return
+            }
+        }
+    }
+
+    @Test func aClientThatIsToldToComeBackKeepsItsTicket() async throws {
+        var access = AccessFixture.keys()
+        access.keys[1].rights.streams = 1
+        try await ClusterFixture.run(1, access: access) { fixture in
+            let member = fixture.members[0]
+            let id = await member.makeSubscription(as: AccessFixture.alice)
+            let made = await member.perform("POST", "/v1/tickets", as: AccessFixture.alice)
+            let target = "/v1/subscriptions/\(id)/events"
+            let withTicket = target + "?ticket=" + (try #require(made.json["ticket"]?.string))
+            let accept = [HTTPField("Accept", "text/event-stream")]
+            let other = member.start("GET", target, as: AccessFixture.alice)
+            #expect(await other.outcome.isStream)
+            let refused = await member.perform("GET", withTicket, as: nil, "", accept)
+            #expect(refused.status == 200 && refused.text.contains(#"{"reason":"stream-limit"}"#))
+            other.stream?.onEnd(.finished)
+            await fixture.settle()
+            let opened = member.start("GET", withTicket, as: nil, "", accept)
+            #expect(await opened.outcome.isStream)
+            opened.stream?.onEnd(.neverOpened)
         }
     }
 
