@@ -24,7 +24,8 @@ struct PagesResource: Sendable {
         let name = call.parameter("file")
         guard name == "feeds.d.ts" else { return try file(name, call) }
         let text = FeedTypes.declarations(services.openFeeds)
-        let response = Response(status: 200, mediaType: "text/plain; charset=utf-8", body: Array(text.utf8))
+        let type = "application/typescript; charset=utf-8"
+        let response = Response(status: 200, mediaType: type, body: Array(text.utf8))
         return .response(response.tagged(ifNoneMatch: call.header("If-None-Match")))
     }
 

@@ -229,6 +229,8 @@ import Testing
     @Test func typesOfRowsAreDeclaredForTypeScript() {
         let types = fixture.perform("GET", "/assets/feeds.d.ts")
         #expect(types.status == 200)
+        let others = fixture.perform("GET", "/assets/gateway.d.ts")
+        #expect(types.headers["Content-Type"] == others.headers["Content-Type"])
         #expect(types.text.contains("export interface QuotesRow {\n  name: string | null;\n"))
         #expect(types.text.contains("  /** Last price Unit: EUR. */\n  price: number | string | null;\n"))
         #expect(types.text.contains("  quotes: QuotesRow;\n"))
