@@ -8,6 +8,9 @@ internal import Replication
 struct ClusterRouting: Sendable {
     /// How long a member may take to list its streams.
     private static let listTime = Duration.seconds(2)
+    /// The time after which a member that has not performed a request is asked again: nothing announces that it can be reached,
+    /// or that it serves.
+    private static let retryInterval = Duration.milliseconds(50)
 
     let cluster: ClusterNode
     let services: Services
@@ -44,9 +47,14 @@ struct ClusterRouting: Sendable {
                 read = await cluster.caughtUp() ? epoch : nil
                 if read != nil { continue }
             }
-            guard await cluster.changes(of: id, since: place, until: deadline, unless: { isHere(id) }),
-                cluster.clock() < deadline
-            else { throw Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.") }
+            let isAskedAgain = if case .process = holder { response == nil } else { false }
+            let until = isAskedAgain ? min(deadline, cluster.clock() + Self.retryInterval) : deadline
+            let isChanged = await cluster.changes(of: id, since: place, until: until) { isHere(id) }
+            let now = cluster.clock()
+            // A wait without a change that ends before its time: this member stops.
+            guard now < deadline, isChanged || now >= until else {
+                throw Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.")
+            }
         }
         return try await cluster.performHere(call, operation)
     }
@@ -87,10 +95,13 @@ struct ClusterRouting: Sendable {
             // Resources without an owner are read once they have one.
             missing.removeAll { views[$0] != nil || (cluster.resourceElsewhere($0) == nil && !cluster.isPrepared($0)) }
             if missing.isEmpty { break }
-            let isChanged = await cluster.holds(until: deadline) { [missing] machine, _ in
+            let isAskedAgain = missing.contains { if case .process = cluster.holder(of: $0) { true } else { false } }
+            let until = isAskedAgain ? min(deadline, cluster.clock() + Self.retryInterval) : deadline
+            let isChanged = await cluster.holds(until: until) { [missing] machine, _ in
                 missing.contains { LogPlace(of: $0, in: machine) != places[$0] }
             }
-            guard isChanged, cluster.clock() < deadline else { throw refusal }
+            let now = cluster.clock()
+            guard now < deadline, isChanged || now >= until else { throw refusal }
         }
         // At the beginning of an epoch, resources are missing until the members have reported them.
         guard cluster.epoch == epoch else { throw refusal }

@@ -56,6 +56,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [nil, "/v1/subscriptions"] as [String?])
+    func anOwnerThatWasOutOfReachForAMomentIsAskedAgain(list: String?) async throws {
+        try await ClusterFixture.run(suspect: .seconds(60)) { fixture in
+            let (owner, other) = (fixture.members[0], fixture.members[1])
+            let id = await owner.makeSubscription()
+            await fixture.settle()
+            fixture.engine.cut([owner.node.process])
+            let calls = fixture.engine.figures.calls
+            let request = other.start("GET", list ?? "/v1/subscriptions/\(id)")
+            await fixture.engine.wait { $0.calls > calls }
+            while !other.node.reports.withLock({ $0.haveDeadlines }) { await Task.yield() }
+            fixture.engine.restore()
+            await owner.returns(to: fixture.engine)
+            fixture.time.pass(0.1)
+            let outcome = await request.outcome
+            #expect(outcome.status == 200 && outcome.text.contains(id))
+        }
+    }
+
     @Test func membersAreAskedForTheirPartsOfAListAtTheSameTime() async throws {
         try await ClusterFixture.run(4) { fixture in
             var ids: Set<String> = []
