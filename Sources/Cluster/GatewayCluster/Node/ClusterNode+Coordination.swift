@@ -14,9 +14,13 @@ extension ClusterNode: Coordination {
         guard let services = host?.services else { throw Problem.notInContact }
         return .later { [self] in
             if let ticket = call.ticket { try await use(ticket, for: call) }
-            defer { endUse(by: call) }
+            var opened: String?
+            defer { endUse(by: call, of: opened) }
             let result = try await route(call, operation, services)
-            if case .stream(_, let stream) = result { try await claim(stream, for: call) }
+            if case .stream(_, let stream) = result {
+                try await claim(stream, for: call)
+                opened = stream.id
+            }
             return result
         }
     }

@@ -45,8 +45,8 @@ final class ClusterNode: Sendable {
         var counters = ClusterCounters()
         /// The rates of requests that are limited on all members together.
         var rates = SharedRates()
-        /// The streams of this member that tickets have opened, by the tickets.
-        var ticketStreams: [RecordKey: String] = [:]
+        /// The last use of each ticket that belongs to this member.
+        var tickets: [RecordKey: AcceptedUse] = [:]
     }
 
     enum Input: Sendable {

@@ -19,8 +19,8 @@ struct ClusterTickets: Sendable {
     /// The state of a ticket, as far as this member has read the log.
     let state: @Sendable (TicketUse) -> TicketState
     /// Called when the stream of a ticket was opened here, and when it has closed.
-    var streamOpened: @Sendable (RecordKey, _ stream: String) -> Void = { _, _ in }
-    var streamClosed: @Sendable (RecordKey, _ stream: String) -> Void = { _, _ in }
+    var streamOpened: @Sendable (TicketRedemption, _ stream: String) -> Void = { _, _ in }
+    var streamClosed: @Sendable (TicketRedemption) -> Void = { _ in }
 
     /// Issues a ticket. Throws 503 if the position of the log is not known.
     func issue(
@@ -114,6 +114,22 @@ extension RecordKey {
     }
 }
 
+extension TicketRedemption {
+    /// The name of the ticket in the log.
+    fileprivate var ticket: RecordKey { RecordKey(bytes: hash) }
+
+    /// The name of this use of the ticket in this process.
+    fileprivate var use: RecordKey { RecordKey(bytes: Array(hash.dropFirst(16))) }
+}
+
+/// The last use of a ticket that the log has accepted here, until its stream ends or the ticket moves to another member.
+struct AcceptedUse: Sendable {
+    /// The name of the use.
+    let use: RecordKey
+    /// The stream that it has opened; nil: none yet.
+    var stream: String?
+}
+
 extension ClusterTickets: Tickets {
     func issue(to caller: Caller, _ policy: AccessPolicy, at now: TicketTime) throws(Problem) -> IssuedTicket? {
         try issue(to: caller, policy, lifetime: policy.configuration.ticketLifetime, now: now.wall)
@@ -128,20 +144,21 @@ extension ClusterTickets: Tickets {
     ) -> TicketHolder? {
         guard let (caller, ticket, isReopening) = open(text, for: target, policy, now: now.wall) else { return nil }
         if forHead { return TicketHolder(caller: caller, use: .left) }
-        var redemption = TicketRedemption(hash: ticket.key.bytes, target: target, caller: caller)
+        let name = ticket.key.bytes + RecordKey.random().bytes
+        var redemption = TicketRedemption(hash: name, target: target, caller: caller)
         redemption.isReopening = isReopening
         return TicketHolder(caller: caller, use: .due(redemption))
     }
 
     func opened(_ redemption: TicketRedemption, stream: String) {
-        streamOpened(RecordKey(bytes: redemption.hash), stream)
+        streamOpened(redemption, stream)
     }
 
     /// The log has the use of a ticket, whose end `endUse` reports.
     func giveBack(_ redemption: TicketRedemption, at now: TicketTime) {}
 
     func closed(_ redemption: TicketRedemption, stream: String, at now: TicketTime) {
-        streamClosed(RecordKey(bytes: redemption.hash), stream)
+        streamClosed(redemption)
     }
 
     /// A ticket is valid only for the credential of its caller, so nothing has to be noted here.
@@ -161,24 +178,37 @@ extension ClusterNode {
                 // The log of a member that serves alone has no tickets; `use` refuses the stream.
                 isAlone ? .unused : state.withLock { $0.machine.state(of: ticket) }
             },
-            streamOpened: { [self] ticket, stream in shared.withLock { $0.ticketStreams[ticket] = stream } },
-            streamClosed: { [self] in closedTicketStream($0, $1) }
+            streamOpened: { [self] redemption, stream in
+                shared.withLock { shared in
+                    guard shared.tickets[redemption.ticket]?.use == redemption.use else { return }
+                    shared.tickets[redemption.ticket]?.stream = stream
+                }
+            },
+            streamClosed: { [self] in end($0) }
         )
     }
 
-    private func closedTicketStream(_ ticket: RecordKey, _ stream: String) {
+    /// The stream of a ticket's use has closed, or the use has opened none.
+    private func end(_ redemption: TicketRedemption) {
         let isLast = shared.withLock { shared in
-            guard shared.ticketStreams[ticket] == stream else { return false }
-            shared.ticketStreams[ticket] = nil
+            guard shared.tickets[redemption.ticket]?.use == redemption.use else { return false }
+            shared.tickets[redemption.ticket] = nil
             return true
         }
-        if isLast { write(.ticket(.closed(ticket, at: Self.wallTime()))) }
+        if isLast { write(.ticket(.closed(redemption.ticket, at: Self.wallTime()))) }
     }
 
-    /// Ends the stream that a ticket has opened here, because the ticket has opened it again.
-    func closeTicketStream(_ ticket: RecordKey) {
-        guard let stream = shared.withLock({ $0.ticketStreams.removeValue(forKey: ticket) }) else { return }
-        hub.close(stream: stream, reason: StreamOpener.replaced)
+    /// Ends the stream that a ticket has opened here, because the ticket has opened it again on another member.
+    func closeTicketStream(_ ticket: RecordKey) { close(shared.withLock { $0.tickets.removeValue(forKey: ticket) }) }
+
+    /// The log has accepted the use of a ticket here: the stream of an earlier use ends.
+    private func accepted(_ redemption: TicketRedemption) {
+        let last = AcceptedUse(use: redemption.use)
+        close(shared.withLock { $0.tickets.updateValue(last, forKey: redemption.ticket) })
+    }
+
+    private func close(_ former: AcceptedUse?) {
+        if let stream = former?.stream { hub.close(stream: stream, reason: StreamOpener.replaced) }
     }
 
     /// Reports the end of the streams that tickets have opened on a removed member.
@@ -197,19 +227,24 @@ extension ClusterNode {
         if !redemption.isReopening, let services = host?.services {
             try StreamOpener(services: services).checkLimits(call)
         }
-        let outcome = await decision(on: .ticket(opening.use.key), by: .ticket(.open(opening)))
+        let outcome: RecordOutcome? = await withCheckedContinuation { continuation in
+            decide(.ticket(opening.use.key), by: .ticket(.open(opening))) { [self] outcome in
+                // Before the next record of the log is applied, which may give the ticket to another request.
+                if outcome == .accepted { accepted(redemption) }
+                continuation.resume(returning: outcome)
+            }
+        }
         guard let outcome else { throw StreamOpener.closing("behind", .notInContact, call) }
         guard outcome == .accepted else { throw Challenge.uselessTicket() }
-        closeTicketStream(opening.use.key)
     }
 
-    /// Reports the end of the use of a ticket by a request, unless the ticket has opened a stream here: the time of a ticket begins
-    /// also without one.
-    func endUse(by call: Call) {
+    /// Reports the end of the use of a ticket by a request, unless it has opened a stream: the time of a ticket begins also without
+    /// one. Ends the stream if the ticket belongs to another request meanwhile.
+    func endUse(by call: Call, of stream: String?) {
         guard call.ticket != nil, let redemption = call.redemption else { return }
-        let ticket = RecordKey(bytes: redemption.hash)
-        let isOpen = shared.withLock { $0.ticketStreams[ticket] != nil }
-        if !isOpen { write(.ticket(.closed(ticket, at: Self.wallTime()))) }
+        guard let stream else { return end(redemption) }
+        let isHeld = shared.withLock { $0.tickets[redemption.ticket]?.use == redemption.use }
+        if !isHeld { hub.close(stream: stream, reason: StreamOpener.replaced) }
     }
 }
 

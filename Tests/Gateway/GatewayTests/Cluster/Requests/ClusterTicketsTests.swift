@@ -129,6 +129,32 @@ import Testing
         }
     }
 
+    /// The log accepts both before the stream of the first one is open.
+    @Test func oneOfTwoUsesAtTheSameTimeKeepsItsStream() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let member = fixture.members[0]
+            let id = await member.makeSubscription()
+            let text = try #require(await member.perform("POST", "/v1/tickets").json["ticket"]?.string)
+            let target = "/v1/subscriptions/\(id)/events?ticket=\(text)"
+            let first = member.start("GET", target, as: nil)
+            #expect(await first.outcome.isStream)
+            first.stream?.onEnd(.finished)
+            await fixture.settle()
+            let frames = fixture.engine.figures.frames
+            fixture.engine.holdFrames(for: member.node.process)
+            member.node.write(.removeInterest(id: "none"))
+            await fixture.engine.wait { $0.frames > frames }
+            let records = member.node.reports.withLock { $0.outbox.recordsAppended }
+            let last = [HTTPField("Last-Event-ID", "e-1")]
+            let uses = (0..<2).map { _ in member.start("GET", target, as: nil, "", last) }
+            while member.node.reports.withLock({ $0.outbox.recordsAppended }) < records + 2 { await Task.yield() }
+            fixture.engine.releaseFrames(for: member.node.process)
+            for use in uses { #expect(await use.outcome.isStream) }
+            let texts = uses.compactMap(\.stream).map { member.text(of: $0) }
+            #expect(texts.count == 2 && texts.filter { $0.contains(#"{"reason":"replaced"}"#) }.count == 1)
+        }
+    }
+
     @Test func aClientThatIsToldToComeBackKeepsItsTicket() async throws {
         var access = AccessFixture.keys()
         access.keys[1].rights.streams = 1
