@@ -290,6 +290,7 @@ extension ClusterNode {
         case (.stream(let id), .accepted): streams?.opened(id)
         // Its caller was told that it is not performed, and may repeat it.
         case (.request(let name), .accepted): write(.request(.abandon(name)))
+        case (.ticket(let ticket), .accepted): acceptedLate(ticket)
         default: break
         }
     }

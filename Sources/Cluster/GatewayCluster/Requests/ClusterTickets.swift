@@ -207,6 +207,13 @@ extension ClusterNode {
         close(shared.withLock { $0.tickets.updateValue(last, forKey: redemption.ticket) })
     }
 
+    /// The log has accepted the use of a ticket whose request has ended. The time of the ticket begins, unless an earlier use has
+    /// its stream.
+    func acceptedLate(_ ticket: RecordKey) {
+        let isUsed = shared.withLock { $0.tickets[ticket] != nil }
+        if !isUsed { write(.ticket(.closed(ticket, at: Self.wallTime()))) }
+    }
+
     private func close(_ former: AcceptedUse?) {
         if let stream = former?.stream { hub.close(stream: stream, reason: StreamOpener.replaced) }
     }

@@ -155,6 +155,34 @@ import Testing
         }
     }
 
+    @Test func aUseThatIsAcceptedAfterItsResponseEnds() async throws {
+        try await ClusterFixture.run(1, suspect: .seconds(60)) { fixture in
+            let member = fixture.members[0]
+            let text = try #require(await member.perform("POST", "/v1/tickets").json["ticket"]?.string)
+            let tickets = try #require(member.node.tickets as? ClusterTickets)
+            let (_, use, _) = try #require(
+                tickets.open(text, for: Self.target, Self.policy(), now: fixture.time.wall)
+            )
+            let id = await member.makeSubscription()
+            await fixture.settle()
+            let frames = fixture.engine.figures.frames
+            fixture.engine.holdFrames(for: member.node.process)
+            let request = member.start("GET", "/v1/subscriptions/\(id)/events?ticket=\(text)", as: nil)
+            await fixture.engine.wait { $0.frames > frames }
+            fixture.time.pass(2.1)
+            let isOpened = await request.outcome.isStream
+            #expect(!isOpened)
+            fixture.engine.releaseFrames(for: member.node.process)
+            await member.catchUp()
+            await fixture.settle()
+            let state = member.node.state.withLock { $0.machine.state(of: use) }
+            guard case .used(target: _, closedAt: _?) = state else {
+                Issue.record("\(state)")
+                return
+            }
+        }
+    }
+
     @Test func aClientThatIsToldToComeBackKeepsItsTicket() async throws {
         var access = AccessFixture.keys()
         access.keys[1].rights.streams = 1
