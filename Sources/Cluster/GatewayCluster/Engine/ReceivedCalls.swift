@@ -18,21 +18,27 @@ struct ReceivedCalls: Sendable {
     static let window: UInt64 = 1 << 16
     /// How much older than the newest message of its sender a message may be, in milliseconds.
     static let longestDelay: Int64 = 60_000
+    /// Of how many senders the numbers of the window are kept, those that have sent last. Of any other, only the greatest number
+    /// is kept, and messages up to it are not accepted.
+    static let windows = 256
 
     /// The messages of one sender.
     private struct Sender {
         var greatest: UInt64 = 0
         var newest: Int64?
-        /// One bit for each number of the window.
-        var seen = [UInt64](repeating: 0, count: Int(ReceivedCalls.window / 64))
+        /// One bit for each number of the window; empty: all numbers up to the greatest one count as seen.
+        var seen: [UInt64] = []
+        /// The place of its last message in the order of all that were accepted.
+        var order = 0
 
         mutating func accept(_ stamp: Stamp) -> Bool {
             if let newest, stamp.time < newest - ReceivedCalls.longestDelay { return false }
             guard stamp.number > 0 else { return false }
             if stamp.number > greatest {
+                if seen.isEmpty { seen = [UInt64](repeating: .max, count: Int(ReceivedCalls.window / 64)) }
                 forget(from: greatest, to: stamp.number)
                 greatest = stamp.number
-            } else if greatest - stamp.number >= ReceivedCalls.window || isSeen(stamp.number) {
+            } else if seen.isEmpty || greatest - stamp.number >= ReceivedCalls.window || isSeen(stamp.number) {
                 return false
             }
             newest = max(newest ?? stamp.time, stamp.time)
@@ -57,12 +63,25 @@ struct ReceivedCalls: Sendable {
     }
 
     private var senders: [UInt64: Sender] = [:]
+    /// The number of messages that were accepted.
+    private var accepted = 0
 
     /// No messages.
     init() {}
 
     /// Whether a message is received for the first time, and not too late.
-    mutating func accept(_ stamp: Stamp) -> Bool { senders[stamp.sender, default: Sender()].accept(stamp) }
+    mutating func accept(_ stamp: Stamp) -> Bool {
+        let isNew = senders[stamp.sender]?.seen.isEmpty ?? true
+        guard senders[stamp.sender, default: Sender()].accept(stamp) else { return false }
+        accepted += 1
+        senders[stamp.sender]?.order = accepted
+        guard isNew else { return true }
+        let orders = senders.compactMapValues { $0.seen.isEmpty ? nil : $0.order }
+        if orders.count > Self.windows, let oldest = orders.min(by: { $0.value < $1.value })?.key {
+            senders[oldest]?.seen = []
+        }
+        return true
+    }
 }
 
 /// The marks of the requests to all members that this process has received: each request is accepted once.

@@ -26,6 +26,14 @@ import Testing
         #expect(accepted == [true, true, false, true, false, true, false, true])
     }
 
+    @Test func onlyTheGreatestNumberOfASenderIsKeptAfterManyOthers() {
+        var calls = ReceivedCalls()
+        let first = [1, 3].map { calls.accept(stamp($0)) }
+        for sender in 0..<UInt64(ReceivedCalls.windows) { _ = calls.accept(stamp(1, from: 100 + sender)) }
+        let later = [2, 3, 6, 5, 5, 2].map { calls.accept(stamp($0)) }
+        #expect(first == [true, true] && later == [false, false, true, true, false, false])
+    }
+
     @Test func theNumberZeroIsNotUsed() {
         var calls = ReceivedCalls()
         let isAccepted = calls.accept(stamp(0))
