@@ -11,7 +11,11 @@ struct EngineFacts: Sendable, Equatable {
     var isClustered = false
     /// The number of servers that store the log.
     var copies = 1
+    /// The greatest message that the server accepts, in bytes; nil: unknown.
+    var messageLimit: Int64?
 
+    /// The greatest message that members send, in bytes, which is the limit of a server by default.
+    private static let greatestMessage: Int64 = 1 << 20
     /// The first version that keeps the log when its process is killed.
     private static let safeVersion = "2.10.23"
 
@@ -35,6 +39,11 @@ struct EngineFacts: Sendable, Equatable {
         } else {
             warnings.append("NATS does not tell its version, as before 2.10: use \(Self.safeVersion) or later")
         }
+        if let messageLimit, messageLimit < Self.greatestMessage {
+            warnings.append(
+                "NATS accepts messages of at most \(messageLimit) bytes, and larger ones are lost: set its max_payload to 1MB"
+            )
+        }
         if isClustered, copies == 1 {
             warnings.append("one of several NATS servers has the only copy of the log: set cluster.copies to 3")
         }
@@ -57,6 +66,8 @@ extension NATSConnection {
         guard let log = try? await api("STREAM.INFO", "") else { return [] }
         let reply = try? await request("$SYS.REQ.USER.INFO", [[]], collecting: .message, within: Self.replyTime)
         let user = reply.flatMap { try? JSONValue(parsing: $0[0].bytes) }
-        return EngineFacts(user: user?.object, log: log).warnings
+        var facts = EngineFacts(user: user?.object, log: log)
+        facts.messageLimit = messageLimit
+        return facts.warnings
     }
 }

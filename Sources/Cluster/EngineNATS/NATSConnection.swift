@@ -101,6 +101,9 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     // MARK: - Sending
 
+    /// The greatest message that the server accepts, in bytes. The library refuses to send a larger one.
+    var messageLimit: Int64 { natsConnection_GetMaxPayload(handle) }
+
     package func append(_ frame: [UInt8]) { publish(frame, to: appends) }
 
     package func broadcast(_ bytes: [UInt8]) { publish(bytes, to: configuration.broadcasts) }

@@ -22,6 +22,16 @@ struct EngineFactsTests {
         #expect(warnings.count == 1 && warnings[0].contains(version ?? "does not tell its version"))
     }
 
+    @Test(arguments: [(65_536, 1), (1_048_576, 0)] as [(Int64, Int)])
+    func serverThatRefusesLargeMessagesHasAWarning(limit: Int64, count: Int) throws {
+        let user = try JSONValue(parsing: #"{"server":{"ver":"2.12.0"}}"#).object
+        var facts = EngineFacts(user: user, log: JSONObject())
+        let others = facts.warnings
+        facts.messageLimit = limit
+        let added = facts.warnings.filter { !others.contains($0) }
+        #expect(added.count == count && added.allSatisfy { $0.contains("max_payload") })
+    }
+
     @Test func onlyCopyHasAWarning() throws {
         let ofSeveral = try warnings(version: "2.12.0", copies: 1)
         #expect(ofSeveral.count == 2 && ofSeveral[0].contains("cluster.copies"))
