@@ -90,6 +90,19 @@ def raw_events_are_listed(page, address):
     page.wait(f"{ROWS}.length", lambda count: count >= 3)
 
 
+def a_hidden_table_keeps_nothing_of_its_deleted_keys(page, address):
+    left = page.see("""(async () => {
+        const { Feed } = await import("/assets/feed.js");
+        const feed = new Feed("t", "t", { mode: "COMMAND", items: ["a"], fields: ["key", "command", "q"] });
+        for (let key = 0; key < 100; key += 1) for (const command of ["ADD", "DELETE"]) {
+            feed.apply("update", { item: "a", key: `${key}`, command, fields: { key: `${key}`, command, q: "1" } });
+        }
+        return [feed.rows.size, feed.dirty.size];
+    })()""")
+    if left != [0, 0]:
+        raise RuntimeError(f"rows and undrawn changes are left: {left}")
+
+
 def own_subscriptions_come_and_go_by_the_form(page, address):
     page.see("document.getElementById('subscribe').open = true")
     page.see("""(() => { const form = document.getElementById('subscribe-form').elements;
@@ -226,7 +239,8 @@ def enter_key(page, text):
 CHECKS = [
     quotes_change_and_show_their_direction, tables_are_sorted_by_their_heads, a_cell_has_a_chart_that_zooms,
     pause_holds_the_values, the_portfolio_joins_the_same_stream, a_chat_message_is_sent_and_comes_back,
-    raw_events_are_listed, own_subscriptions_come_and_go_by_the_form, wrong_names_are_explained,
+    raw_events_are_listed, a_hidden_table_keeps_nothing_of_its_deleted_keys,
+    own_subscriptions_come_and_go_by_the_form, wrong_names_are_explained,
     the_gateway_is_shown_at_a_glance, a_stream_is_ended_and_opened_again, events_are_sentences_with_json_on_demand,
     subscriptions_are_copied_as_programs, tabs_work_by_keyboard, readers_of_all_kinds_find_names,
     a_phone_needs_no_sideways_scrolling,

@@ -273,10 +273,7 @@ export class Feed extends EventTarget {
     const id = `${item}\u0000${data.key}`;
     if (data.command === "DELETE") {
       const row = this.rows.get(id);
-      if (!row) return;
-      row.removed = true;
-      this.rows.delete(id);
-      this.dirty.set(row, null);
+      if (row) this.#forget(row);
       return;
     }
     const { key, command, ...rest } = fields;
