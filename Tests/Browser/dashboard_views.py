@@ -103,6 +103,24 @@ def a_hidden_table_keeps_nothing_of_its_deleted_keys(page, address):
         raise RuntimeError(f"rows and undrawn changes are left: {left}")
 
 
+def a_loss_of_the_stream_leaves_fields_unknown(page, address):
+    """Not one of the server: the gateway has the next event with its own last row."""
+    rows = page.see("""(async () => {
+        const { Feed } = await import("/assets/feed.js");
+        const feed = new Feed("t", "t", { mode: "DISTINCT", items: ["a"], fields: ["x", "y"] });
+        const update = (fields) => feed.apply("update", { item: "a", itemPos: 1, fields });
+        const lose = (by) => feed.apply("lost-updates", { item: "a", itemPos: 1, count: 1, by });
+        update({ x: "1", y: "2" });
+        lose("server");
+        update({ x: "3" });
+        lose("gateway");
+        update({ x: "4" });
+        return [...feed.rows.values()].map(({ values }) => values);
+    })()""")
+    if rows != [{"x": "1", "y": "2"}, {"x": "3", "y": "2"}, {"x": "4"}]:
+        raise RuntimeError(f"rows: {rows}")
+
+
 def own_subscriptions_come_and_go_by_the_form(page, address):
     page.see("document.getElementById('subscribe').open = true")
     page.see("""(() => { const form = document.getElementById('subscribe-form').elements;
@@ -239,7 +257,7 @@ def enter_key(page, text):
 CHECKS = [
     quotes_change_and_show_their_direction, tables_are_sorted_by_their_heads, a_cell_has_a_chart_that_zooms,
     pause_holds_the_values, the_portfolio_joins_the_same_stream, a_chat_message_is_sent_and_comes_back,
-    raw_events_are_listed, a_hidden_table_keeps_nothing_of_its_deleted_keys,
+    raw_events_are_listed, a_hidden_table_keeps_nothing_of_its_deleted_keys, a_loss_of_the_stream_leaves_fields_unknown,
     own_subscriptions_come_and_go_by_the_form, wrong_names_are_explained,
     the_gateway_is_shown_at_a_glance, a_stream_is_ended_and_opened_again, events_are_sentences_with_json_on_demand,
     subscriptions_are_copied_as_programs, tabs_work_by_keyboard, readers_of_all_kinds_find_names,

@@ -213,6 +213,10 @@ export class Feed extends EventTarget {
       this.#refused(data);
       break;
     case "clear-snapshot": this.#clearItem(data.item ?? String(data.itemPos)); break;
+    case "lost-updates":
+      // An event that only this stream lacks may have changed any field: those that the next one omits are not known.
+      if (data.by === "gateway") this.#items.delete(data.item ?? String(data.itemPos));
+      break;
     }
     this.#changed();
   }
