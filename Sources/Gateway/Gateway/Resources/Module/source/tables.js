@@ -22,7 +22,8 @@ class Table {
     if (name === "update") this.update(data);
     else if (name === "clear-snapshot") this.clear(place(data));
     else if (name === "subscribed" || name === "reset" || (name === "unsubscribed" && data.active === false)) this.clear();
-    else if (name === "lost-updates") this.lost?.(place(data));
+    // Only `lost-updates` has this member.
+    else if (data.by === "gateway") this.lost?.(place(data));
   }
 }
 
@@ -94,12 +95,15 @@ export class List extends Table {
     if (this.rows.length > this.bound * 1.25 + 8) this.rows.splice(0, this.rows.length - this.bound);
   }
 
-  /** An event that was lost may have changed any field: those that the next one omits are not known. */
+  /**
+   * An event that only this stream lacks may have changed any field: those that the next one omits are not known. After a loss on the
+   * server, the next event is relative to the last one that the gateway has, and so has this list.
+   */
   lost(id) { this.#previous.delete(id); }
 
   clear(id) {
-    this.rows = id === undefined ? [] : this.rows.filter((row) => place(row) !== id);
     if (id === undefined) this.#previous.clear(); else this.#previous.delete(id);
+    this.rows = this.rows.filter((row) => id !== undefined && place(row) !== id);
   }
 
   * snapshot() { for (const row of this.rows.slice(-this.bound)) yield { ...row, snapshot: true, values: row.fields }; }
