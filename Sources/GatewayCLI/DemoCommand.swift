@@ -22,7 +22,8 @@ struct DemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         let demoConfiguration = demo.configuration()
-        let defaults = Self.defaults(port: demoConfiguration.port)
+        let host = demoConfiguration.host
+        let defaults = Self.defaults(host: host, port: demoConfiguration.port)
         var configuration = try options.configuration(defaults: defaults)
         let logger = LogOptions.start(configuration.log)
         for warning in options.warnings(about: configuration, defaults: defaults) { logger.warning("\(warning)") }
@@ -34,8 +35,12 @@ struct DemoCommand: AsyncParsableCommand {
                 try await group.waitForAll()
                 return
             }
-            configuration.redirect("demo", toPort: port)
-            let services = services(configuration, demo: (demoConfiguration.host, port), logger: logger)
+            configuration.redirect(
+                "demo",
+                from: Self.address(host: host, port: demoConfiguration.port),
+                to: Self.address(host: host, port: port)
+            )
+            let services = services(configuration, demo: (host, port), logger: logger)
             group.addTask { try await ProcessServices.run(services, logger: logger) }
             // The first task that ends stops the other one: the services end after a signal, the server ends when it
             // fails.
@@ -46,13 +51,18 @@ struct DemoCommand: AsyncParsableCommand {
     }
 
     /// The settings of `demo`, below those of the caller.
-    static func defaults(port: Int) -> [(key: String, value: String)] {
+    static func defaults(host: String, port: Int) -> [(key: String, value: String)] {
         [
-            ("upstreams.demo.serverAddress", "http://127.0.0.1:\(port == 0 ? 1 : port)"),
+            ("upstreams.demo.serverAddress", address(host: host, port: port)),
             ("upstreams.demo.adapterSet", "DEMO"),
             // The data of the demo server are public.
             ("cors.origins", "*"),
         ] + DemoFeeds.settings
+    }
+
+    /// The address of the demo server; with another port, as long as the port is not known.
+    private static func address(host: String, port: Int) -> String {
+        ProcessServices.url(host: host, port: port == 0 ? 1 : port)
     }
 
     private func services(
@@ -69,9 +79,7 @@ struct DemoCommand: AsyncParsableCommand {
         }
         let options = options
         let reloading = ReloadService(gateway: gateway, logger: logger) {
-            var newer = try options.read(defaults: Self.defaults(port: demo.port))
-            newer.redirect("demo", toPort: demo.port)
-            return newer
+            try options.read(defaults: Self.defaults(host: demo.host, port: demo.port))
         }
         return [reloading, service]
     }

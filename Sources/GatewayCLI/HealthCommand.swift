@@ -107,7 +107,7 @@ struct GatewayProcessArguments {
         }
         if var demo = command as? DemoCommand {
             resolve(&demo.options)
-            let defaults = DemoCommand.defaults(port: demo.demo.demoPort)
+            let defaults = DemoCommand.defaults(host: demo.demo.demoHost, port: demo.demo.demoPort)
             return try demo.options.configuration(defaults: defaults, environment: environment)
         }
         throw ValidationError("the process is not a gateway")

@@ -34,6 +34,27 @@ internal import Testing
         await process.stop()
     }
 
+    @Test func demoReachesItsServerAtAnotherAddress() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0", "--demo-host", "127.0.0.2"])
+        let addresses = try await process.demoAddresses()
+        #expect(addresses.demoServer.hasPrefix("http://127.0.0.2:"))
+        var stream = try await EventStream(addresses.gateway + "/v1/stream?items=item1&fields=last_price")
+        _ = try await stream.first("update")
+        let upstream = try await call("GET", addresses.gateway + "/v1/upstreams/demo")
+        #expect(upstream["serverAddress"]?.string == addresses.demoServer)
+        await process.stop()
+    }
+
+    @Test func anUpstreamOfTheCallerKeepsItsAddress() async throws {
+        let address = "http://127.0.0.1:9"
+        let process = try GatewayProcess(
+            ["demo", "--port", "0", "--demo-port", "0", "--set", "upstreams.demo.serverAddress=\(address)"]
+        )
+        let url = try await process.demoAddresses().gateway
+        #expect(try await call("GET", url + "/v1/upstreams/demo")["serverAddress"]?.string == address)
+        await process.stop()
+    }
+
     @Test func demoReloadsItsConfiguration() async throws {
         let folder = try ProcessFolder()
         let file = try folder.write("gateway.yaml", "cors: {origins: 'https://a.example'}")

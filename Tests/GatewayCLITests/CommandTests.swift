@@ -20,13 +20,22 @@ import Testing
 
     @Test func variablesOfTheDemosOwnNamesAreSettings() throws {
         let options = try GatewayOptions.parse([])
-        let defaults = DemoCommand.defaults(port: 1)
+        let defaults = DemoCommand.defaults(host: "127.0.0.1", port: 1)
         let environment = [
             "GATEWAY_FEEDS_QUOTES_TITLE": "t", "GATEWAY_UPSTREAMS_DEMO_USER": "u", "GATEWAY_COLOUR": "red",
         ]
         let configuration = try options.read(defaults: defaults, environment: environment)
         let warnings = options.warnings(about: configuration, defaults: defaults, environment: environment)
         #expect(warnings == ["the environment variable GATEWAY_COLOUR is not a setting"])
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1", "http://127.0.0.1:8090"), ("0.0.0.0", "http://127.0.0.1:8090"), ("::", "http://[::1]:8090"),
+        ("fd00::1", "http://[fd00::1]:8090"), ("demo.example", "http://demo.example:8090"),
+    ])
+    func theUpstreamOfTheDemoIsTheAddressOfItsServer(host: String, address: String) {
+        let defaults = DemoCommand.defaults(host: host, port: 8090)
+        #expect(defaults.first { $0.key == "upstreams.demo.serverAddress" }?.value == address)
     }
 
     @Test func everyCommandDescribesItself() {

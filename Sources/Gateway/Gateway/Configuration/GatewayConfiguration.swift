@@ -77,10 +77,12 @@ extension GatewayConfiguration {
         return daemon
     }
 
-    /// Sets the port of an upstream on this machine: the port of the demo server may be known only once it listens.
-    package mutating func redirect(_ upstream: String, toPort port: Int) {
-        for index in pool.upstreams.indices where pool.upstreams[index].name == upstream {
-            pool.upstreams[index].serverAddress = "http://127.0.0.1:\(port)"
+    /// Replaces the address of an upstream, if it is this one: the port of the demo server may be known only once it
+    /// listens.
+    package mutating func redirect(_ upstream: String, from address: String, to newAddress: String) {
+        for index in pool.upstreams.indices
+        where pool.upstreams[index].name == upstream && pool.upstreams[index].serverAddress == address {
+            pool.upstreams[index].serverAddress = newAddress
         }
     }
 }
