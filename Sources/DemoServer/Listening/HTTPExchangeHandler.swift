@@ -122,7 +122,8 @@ final class HTTPExchangeHandler: LinkHandler, RemovableChannelHandler {
 
     func endStream(closesSocket: Bool) {
         guard case .answering(let request) = state else { return }
-        finish(closesSocket: closesSocket || !request.isKeepAlive)
+        // Before HTTP/1.1 a response without a length ends with its connection.
+        finish(closesSocket: closesSocket || !request.isKeepAlive || request.version != .http1_1)
     }
 
     func close(code: Int) {

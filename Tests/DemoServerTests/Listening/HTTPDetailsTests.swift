@@ -63,6 +63,21 @@ struct HTTPDetailsTests {
         }
     }
 
+    @Test func aStreamOfOlderHTTPEndsWithItsConnection() async throws {
+        try await withServer { _, port in
+            try await RawConnection.open(port: port) { connection in
+                let create = "LS_adapter_set=DEMO&LS_cid=x&LS_polling=true&LS_polling_millis=0&LS_idle_millis=10"
+                try await connection.send(
+                    "GET \(Self.target.replacing("heartbeat", with: "create_session"))&\(create) HTTP/1.0\n"
+                        + "Connection: keep-alive\n\n"
+                )
+                let all = try await connection.readToEnd()
+                #expect(all.lowercased().contains("connection: close"))
+                #expect(all.hasSuffix("LOOP,0\r\n"))
+            }
+        }
+    }
+
     @Test func headIsRefusedWithoutABody() async throws {
         try await withServer { _, port in
             try await RawConnection.open(port: port) { connection in
