@@ -11,6 +11,8 @@ struct CommandQueue: Sendable {
     private var entries = Deque<ItemEvent>()
     /// Number of events removed from the head of `entries`.
     private var popped = 0
+    /// Where the events behind the snapshot begin: their index in `entries` plus `popped`. Those before are not limited in number.
+    private var live = 0
     /// The place of the last pending row of each key: its index in `entries` plus `popped`.
     private var positions: [UpstreamName: Int] = [:]
     /// Updates delayed by the frequency limit of their key.
@@ -30,6 +32,7 @@ struct CommandQueue: Sendable {
     /// A row of the snapshot, or the end of it.
     mutating func offerSnapshot(_ event: ItemEvent) {
         append(event)
+        live = popped + entries.count
         // Rows are not merged across the end of the snapshot: only those before it are snapshot rows.
         if event == .endOfSnapshot { positions.removeAll() }
     }
@@ -38,8 +41,11 @@ struct CommandQueue: Sendable {
     mutating func offer(_ row: FeedRow) {
         guard let command = row.command else { return }
         if !policy.isUnfiltered, merge(row, command) { return }
-        if entries.count + held.count >= max(16, policy.capacity) {
-            if let oldest = entries.firstIndex(where: \.isRow) { entries.remove(at: oldest) }
+        let start = max(0, live - popped)
+        if entries.count - start + held.count >= max(16, policy.capacity),
+            let oldest = entries[start...].firstIndex(where: \.isRow)
+        {
+            entries.remove(at: oldest)
             // The rows behind it have moved.
             positions.removeAll()
             lost += 1
@@ -50,6 +56,7 @@ struct CommandQueue: Sendable {
     /// The item was cleared: all keys are removed.
     mutating func offerClear() {
         if !policy.isUnfiltered {
+            live = popped + entries.prefix(max(0, live - popped)).filter { !$0.isRow }.count
             entries.removeAll(where: \.isRow)
             held.removeAll()
             holdUntil = DeadlineQueue()
@@ -65,7 +72,7 @@ struct CommandQueue: Sendable {
 
     /// Removes and returns the next event that may be sent.
     mutating func next(at now: Duration) -> ItemQueueHead {
-        if lost > 0 {
+        if lost > 0, popped >= live {
             defer { lost = 0 }
             return .event(.lost(lost))
         }

@@ -61,6 +61,29 @@ struct CommandQueueTests {
         #expect(queue.isEmpty)
     }
 
+    @Test(arguments: [false, true])
+    func snapshotIsNotDroppedForWhatIsBehindIt(isUnfiltered: Bool) {
+        var queue = CommandQueue(policy: QueuePolicy(capacity: 16, isUnfiltered: isUnfiltered, interval: nil))
+        let snapshot = (1...20).map { ItemEvent.row(row("s\($0)", .add)) } + [.endOfSnapshot]
+        for event in snapshot { queue.offerSnapshot(event) }
+        for number in 1...18 { queue.offer(row("a\(number)", .add)) }
+        let events = drain(&queue, at: .zero)
+        #expect(Array(events.prefix(21)) == snapshot)
+        #expect(events.dropFirst(21).first == .lost(2))
+        #expect(Array(events.dropFirst(22)) == (3...18).map { ItemEvent.row(row("a\($0)", .add)) })
+    }
+
+    @Test func afterAClearTheBoundCountsFromTheEndOfTheSnapshot() {
+        var queue = CommandQueue(policy: QueuePolicy(capacity: 16, isUnfiltered: false, interval: nil))
+        for number in 1...20 { queue.offerSnapshot(.row(row("s\(number)", .add))) }
+        queue.offerSnapshot(.endOfSnapshot)
+        queue.offerClear()
+        for number in 1...17 { queue.offer(row("a\(number)", .add)) }
+        let events = drain(&queue, at: .zero)
+        #expect(Array(events.prefix(3)) == [.endOfSnapshot, .lost(2), .cleared])
+        #expect(Array(events.dropFirst(3)) == (3...17).map { ItemEvent.row(row("a\($0)", .add)) })
+    }
+
     @Test func unfilteredTableDropsTheOldestAndReportsIt() {
         var queue = CommandQueue(policy: QueuePolicy(capacity: 16, isUnfiltered: true, interval: nil))
         for number in 1...18 { queue.offer(row("a", .update, "\(number)")) }
