@@ -452,12 +452,36 @@ def elements_show_live_data(binary):
         expect(page.complaints == [], f"the page complains: {page.complaints}")
 
 
+TYPED = """(async () => {
+    const { LsElement } = await import("/assets/gateway-elements.js");
+    const state = { state: "open" }, spec = { fields: ["n", "b", "o", "t"] };
+    LsElement.connection = () => ({ subscribe: () => ({ rows: new Map(), table: { rows: new Map() }, state, spec, close() {} }) });
+    document.body.innerHTML = '<ls-value item="a" field="n" gateway="x"></ls-value><ls-table feed="f" gateway="x"></ls-table>';
+    const [one, table] = document.body.children, flashes = [];
+    for (const n of [1, 1, 2]) {
+        const rows = new Map([["a", { n, b: true, o: { p: [1] }, t: null }]]);
+        for (const element of [one, table]) {
+            element.draw({ rows, table: { rows }, state, spec });
+            flashes.push(element.shadowRoot.querySelectorAll(".changed").length);
+            for (const cell of element.shadowRoot.querySelectorAll(".changed")) cell.classList.remove("changed");
+        }
+    }
+    return [one.shadowRoot.textContent, [...table.shadowRoot.querySelectorAll("td")].map((cell) => cell.textContent).join("|"), flashes.join()];
+})()"""
+
+
+def elements_flash_only_what_changes(binary):
+    with gateway.demo(binary) as (address, _), browsing() as browser:
+        found = blank(browser, address).see(TYPED)
+    expect(found == ["2", '2|true|{"p":[1]}|', "1,0,0,0,1,1"], f"elements: {found}")
+
+
 CHECKS = [
     it_is_small, it_can_be_packed, its_types_are_strict, twenty_tabs_use_one_connection,
     the_death_of_the_leader_is_a_short_silence, a_refusal_is_final_and_explained, a_wrong_key_is_asked_for_once_more,
     a_full_gateway_is_asked_rarely, a_limit_of_streams_is_obeyed, silence_is_not_hidden, a_lost_upstream_makes_values_stale,
     subscriptions_change_and_end, a_slow_iterator_loses_the_oldest_updates, a_frozen_page_resumes, tables_follow_the_rules_of_the_stream,
-    a_hidden_page_may_ask_for_less, hooks_render, elements_show_live_data,
+    a_hidden_page_may_ask_for_less, hooks_render, elements_show_live_data, elements_flash_only_what_changes,
 ]
 
 

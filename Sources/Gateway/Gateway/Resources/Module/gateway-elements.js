@@ -31,6 +31,9 @@ sheet.replaceSync(`
   @media (prefers-reduced-motion: reduce) { .changed { animation: none; } }
 `);
 
+/** The text of a value; those of feeds have types. */
+const textOf = (value) => (typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? ""));
+
 /** What both elements have: a subscription that follows the attributes, drawn at most once a frame. */
 export class LsElement extends HTMLElement {
   static connection = (url) => connect(url);
@@ -101,7 +104,7 @@ class LsValue extends LsElement {
 
   draw({ rows, state }) {
     const value = rows.get(this.getAttribute("item"))?.[this.getAttribute("field")];
-    const text = value ?? (state.state === "open" ? "–" : state.state === "refused" ? "✕" : "…");
+    const text = textOf(value ?? (state.state === "open" ? "–" : state.state === "refused" ? "✕" : "…"));
     this.mark(this.#text, state);
     this.#text.classList.toggle("problem", state.state === "refused");
     if (this.#text.textContent === text) return;
@@ -179,7 +182,7 @@ class LsTable extends LsElement {
         line.append(this.#heading(heading, "row"), ...columns.map(() => document.createElement("td")));
         this.#lines.set(id, line);
       }
-      columns.forEach((name, index) => this.#show(line.cells[index + 1], fields[name] ?? "", isNew));
+      columns.forEach((name, index) => this.#show(line.cells[index + 1], textOf(fields[name]), isNew));
       const place = before ? before.nextSibling : this.#body.firstChild;
       if (line !== place) this.#body.insertBefore(line, place);
       before = line;
