@@ -22,6 +22,7 @@ final class BenchLedger {
         var first: UInt64?
         var last: UInt64?
         var updates = 0
+        var isClosed = false
     }
 
     private(set) var progress: [Progress] = []
@@ -35,7 +36,7 @@ final class BenchLedger {
     var bytes = 0
     private var arrivals: [UInt64: NIODeadline] = [:]
 
-    /// Adds a stream; returns its number.
+    /// Adds a stream that is open; returns its number.
     func add() -> Int {
         progress.append(Progress())
         return progress.count - 1
@@ -74,19 +75,20 @@ final class BenchLedger {
     }
 
     /// A stream has ended before the benchmark.
-    func streamClosed() {
+    func streamClosed(_ stream: Int) {
         closed += 1
+        progress[stream].isClosed = true
     }
 
     /// What the streams lack at `end`: updates that other streams have between the first and the last event of a stream, and
-    /// streams without an event that others had for more than a second.
+    /// open streams without an event that others had for more than a second.
     func losses(at end: NIODeadline) -> (holes: Int, stale: Int) {
         let sequence = arrivals.keys.sorted()
         let due = arrivals.filter { $0.value + .seconds(1) < end }.keys.max()
         var holes = 0
         var stale = 0
         for stream in progress {
-            if let due, (stream.last ?? 0) < due { stale += 1 }
+            if let due, !stream.isClosed, (stream.last ?? 0) < due { stale += 1 }
             guard let first = stream.first, let last = stream.last else { continue }
             let expected = sequence.index(of: last) - sequence.index(of: first) + 1
             holes += max(0, expected - stream.updates)

@@ -17,6 +17,8 @@ struct BenchRun {
     let timestampField: String?
     /// The API key or token that the requests carry.
     let credential: String?
+    /// The longest time from the connection to the head of the response.
+    var patience = TimeAmount.seconds(10)
 
     /// The connections of a benchmark.
     struct Connections: Sendable {
@@ -61,7 +63,6 @@ struct BenchRun {
         _ ledger: NIOLoopBound<BenchLedger>,
         _ tls: NIOSSLContext?
     ) async -> Result<any Channel, any Error> {
-        let host = url.host ?? ""
         let opened = ledger.eventLoop.makePromise(of: HTTPResponseStatus.self)
         let bootstrap = ClientBootstrap(group: ledger.eventLoop).channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
@@ -76,6 +77,9 @@ struct BenchRun {
         }
         do {
             let channel = try await bootstrap.connect(host: host, port: url.port ?? (tls == nil ? 80 : 443)).get()
+            let deadline = channel.eventLoop.scheduleTask(in: patience) { opened.fail(WatchFailure("timeout")) }
+            defer { deadline.cancel() }
+            opened.futureResult.whenFailure { _ in channel.close(promise: nil) }
             let status = try await opened.futureResult.get()
             guard status == .ok else { throw WatchFailure("status \(status.code)") }
             return .success(channel)
@@ -87,13 +91,22 @@ struct BenchRun {
 
     /// The name that the certificate has to have; nil for an address, which no extension of TLS can carry.
     private var serverName: String? {
-        url.host.flatMap { (try? SocketAddress(ipAddress: $0, port: 0)) == nil ? $0 : nil }
+        (try? SocketAddress(ipAddress: host, port: 0)) == nil ? host : nil
+    }
+
+    /// The name or address of the server, without brackets.
+    var host: String { encodedHost.hasPrefix("[") ? String(encodedHost.dropFirst().dropLast()) : encodedHost }
+
+    /// Host and port as in the URL.
+    var authority: String { encodedHost + (url.port.map { ":\($0)" } ?? "") }
+
+    private var encodedHost: String {
+        URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedHost ?? ""
     }
 
     private var request: HTTPRequestHead {
         let parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
         let path = (parts?.percentEncodedPath ?? "/") + (parts?.percentEncodedQuery.map { "?\($0)" } ?? "")
-        let authority = (url.host ?? "") + (url.port.map { ":\($0)" } ?? "")
         var headers: HTTPHeaders = ["Host": authority, "Accept": "text/event-stream"]
         if let credential { headers.add(name: "Authorization", value: "Bearer \(credential)") }
         return HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: headers)

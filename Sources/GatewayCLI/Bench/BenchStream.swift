@@ -10,7 +10,8 @@ final class BenchStream: ChannelInboundHandler {
 
     private let request: HTTPRequestHead
     private let ledger: BenchLedger
-    private let number: Int
+    /// The number of the stream in the ledger; nil before the status 200.
+    private var number: Int?
     /// The field with the time at which an event was made, as the beginning of its member in JSON.
     private let timestampKey: String?
     /// Succeeds with the status of the response.
@@ -31,7 +32,6 @@ final class BenchStream: ChannelInboundHandler {
         self.request = request
         self.ledger = ledger
         self.opened = opened
-        number = ledger.add()
         timestampKey = timestampField.map { "\"\($0)\":" }
     }
 
@@ -45,7 +45,7 @@ final class BenchStream: ChannelInboundHandler {
         case .head(let head):
             status = head.status
             opened.succeed(head.status)
-            if head.status != .ok { context.close(promise: nil) }
+            if head.status == .ok { number = ledger.add() } else { context.close(promise: nil) }
         case .body(var bytes):
             guard status == .ok else { return }
             unread.writeBuffer(&bytes)
@@ -56,7 +56,7 @@ final class BenchStream: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         opened.fail(ChannelError.eof)
-        if status == .ok { ledger.streamClosed() }
+        if let number { ledger.streamClosed(number) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -101,8 +101,8 @@ final class BenchStream: ChannelInboundHandler {
     }
 
     private func dispatch(at now: NIODeadline) {
-        if isGap { ledger.restarted(stream: number) }
-        if hasId, name.isEmpty || name == "update" {
+        if let number, isGap { ledger.restarted(stream: number) }
+        if let number, hasId, name.isEmpty || name == "update" {
             let milliseconds = Int64(Date().timeIntervalSince1970 * 1000)
             ledger.received(event, stream: number, at: now, milliseconds: milliseconds)
         }

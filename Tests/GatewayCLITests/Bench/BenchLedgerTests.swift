@@ -62,6 +62,15 @@ import Testing
         #expect(ledger.losses(at: .uptimeNanoseconds(6_100_000_000)).stale == 1)
     }
 
+    @Test func aClosedStreamIsNotStale() {
+        let ledger = BenchLedger()
+        let streams = [ledger.add(), ledger.add()]
+        ledger.streamClosed(streams[1])
+        receive(.init(position: 1), ledger, streams[0])
+        #expect(ledger.losses(at: .uptimeNanoseconds(2_000_000_000)).stale == 0)
+        #expect(ledger.closed == 1)
+    }
+
     @Test func afterAGapNothingBeforeIsMissing() {
         let ledger = ledger([[1, 2, 3, 4]])
         let stream = ledger.add()
