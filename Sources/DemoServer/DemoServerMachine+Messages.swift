@@ -11,7 +11,8 @@ extension DemoServerMachine {
             sequence: request.sequence,
             progressive: request.progressive,
             maxWait: request.maxWaitMillis.map { min(.boundedMilliseconds($0), longest) } ?? longest,
-            wantsOutcome: request.wantsOutcome
+            wantsOutcome: request.wantsOutcome,
+            peer: context.links[batch.link]?.peer ?? ""
         )
         switch sessions[handle]?.messages.received(message, at: context.now) {
         case .duplicate(let code):
@@ -21,7 +22,7 @@ extension DemoServerMachine {
         case .accepted, .waits:
             remember(request.text)
             if request.isAcknowledged || !batch.isWebSocket { answer(.reqOK(request.requestID), faults, &batch) }
-            work(on: message.sequence, of: handle, from: context.links[batch.link]?.peer ?? "")
+            work(on: message.sequence, of: handle)
             for effect in faults.onStream { sessions[handle]?.apply(effect, &context) }
         }
     }
@@ -36,11 +37,11 @@ extension DemoServerMachine {
     mutating func respond(to text: String, as command: String?) { responses[text] = command }
 
     /// Processes the messages that are ready in a sequence, and sets the timer for those that wait.
-    mutating func work(on sequence: String?, of handle: SessionHandle, from peer: String) {
+    mutating func work(on sequence: String?, of handle: SessionHandle) {
         while let event = sessions[handle]?.messages.nextWork(of: sequence, at: context.now) {
             switch event {
             case .process(let message):
-                process(message, of: handle, from: peer)
+                process(message, of: handle)
             case .skipped(let last, let count):
                 let text = count == 1 ? "The specified progressive number has been skipped by timeout" : String(count)
                 let code = count == 1 ? 38 : 39
@@ -52,13 +53,13 @@ extension DemoServerMachine {
         }
     }
 
-    private mutating func process(_ message: ClientMessage, of handle: SessionHandle, from peer: String) {
+    private mutating func process(_ message: ClientMessage, of handle: SessionHandle) {
         switch MessageCommand(responses[message.text] ?? message.text) {
         case .done(let response):
             succeed(message, response: response, of: handle)
         case .chat(let text):
             succeed(message, response: "", of: handle)
-            publish(feeds.received(text, from: peer, at: context.now))
+            publish(feeds.received(text, from: message.peer, at: context.now))
         case .failed(let code, let text):
             fail(message, code: code, text, of: handle)
         case .later(let delay, let rest):

@@ -9,9 +9,9 @@ extension DemoServerMachine {
                 scheduleFeeds()
             case .session(let handle, .skip(let sequence)):
                 sessions[handle]?.messages.waited(in: sequence, at: now)
-                work(on: sequence, of: handle, from: "")
+                work(on: sequence, of: handle)
             case .session(let handle, .work(let sequence)):
-                work(on: sequence, of: handle, from: "")
+                work(on: sequence, of: handle)
             case .session(let handle, let timer):
                 sessions[handle]?.timerFired(timer, &context)
                 // The session continues to write after the listeners have performed the present actions.

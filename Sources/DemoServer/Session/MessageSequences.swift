@@ -106,6 +106,8 @@ struct ClientMessage: Sendable, Hashable {
     var maxWait: Duration
     /// Whether the client requests the outcome.
     var wantsOutcome: Bool
+    /// The address of the sender.
+    var peer = ""
 }
 
 /// The messages of one sequence: each waits for all earlier ones, up to its waiting time.

@@ -78,6 +78,29 @@ struct MessageTests {
         #expect(bench.lines(listener) == ["U,1,1,caffè %7C 5%25|"])
     }
 
+    @Test(arguments: [
+        ("DELAY%7C500%7CCHAT%7Clate", "&LS_msg_prog=1"),
+        ("CHAT%7Clate", "&LS_sequence=q&LS_msg_prog=2&LS_max_wait=500"),
+    ])
+    func chatThatWaitedHasTheAddressOfItsSender(text: String, more: String) {
+        let bench = ServerBench()
+        let (speaker, _) = bench.openSession()
+        let (listener, _) = bench.openSession()
+        _ = bench.subscribe(
+            listener,
+            1,
+            mode: "DISTINCT",
+            group: "chat_room",
+            schema: "IP%20message",
+            adapter: "CHAT_ROOM",
+            "&LS_snapshot=false"
+        )
+        bench.say(message(1, text, more), on: speaker)
+        #expect(bench.lines(listener).isEmpty)
+        bench.advance(by: .milliseconds(500))
+        #expect(bench.lines(listener) == ["U,1,1,127.0.0.1|late"])
+    }
+
     @Test func messagesCanFailAndTakeTheirTime() {
         let bench = ServerBench()
         let (link, _) = bench.openSession()
