@@ -47,7 +47,8 @@ extension DemoSession {
         case .unlimited: bandwidth.request(nil)
         case nil: break
         }
-        if !hidesBandwidth { write(.cons(bandwidth.granted), &context) }
+        // Where it does not fit, the head of the next connection has it.
+        if !hidesBandwidth, !writeOrLoop(.cons(bandwidth.granted), &context) { return }
         pump(&context)
     }
 

@@ -31,7 +31,7 @@ extension DemoSession {
     }
 
     /// Writes a notification that is not counted, or `LOOP` if it does not fit; false in that case.
-    private mutating func writeOrLoop(_ notification: ServerNotification, _ context: inout ServerContext) -> Bool {
+    mutating func writeOrLoop(_ notification: ServerNotification, _ context: inout ServerContext) -> Bool {
         let line = notification.encoded
         guard let stream,
             stream.contentLength.map({ stream.written + line.count + StreamBinding.reserve <= $0 }) ?? true

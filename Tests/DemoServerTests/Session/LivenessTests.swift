@@ -36,6 +36,16 @@ struct LivenessTests {
         #expect(bench.ended[stream] == false)
     }
 
+    @Test func changesOfTheBandwidthFitIntoTheContentLengthToo() {
+        let bench = ServerBench(ServerBench.still { $0.limits.minContentLength = 400 })
+        let session = bench.pollSession()
+        let stream = bench.post("bind_session", "LS_session=\(session)&LS_content_length=400")
+        for id in 1...30 { bench.post("control", "LS_session=\(session)&LS_op=constrain&LS_reqId=\(id)") }
+        let lines = bench.lines(stream)
+        #expect(lines.last == "LOOP,0" && lines.contains { $0.hasPrefix("CONS,") })
+        #expect(lines.reduce(0) { $0 + $1.utf8.count + 2 } <= 400)
+    }
+
     @Test func syncHasTheAgeOfTheConnection() {
         let bench = ServerBench()
         let link = bench.openWebSocket()
