@@ -82,7 +82,7 @@ class Subscription:
             self.clear()
         elif name == "clear-snapshot":
             self.clear(item)
-        elif name == "lost-updates":
+        elif name == "lost-updates" and data.get("by") == "gateway":
             self._previous.pop(item, None)
         elif name == "subscription-error":
             self.error = data
