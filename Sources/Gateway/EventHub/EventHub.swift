@@ -121,10 +121,8 @@ package final class EventHub: ChangeSink {
         locked { $0.adopt(topic, changes, now: now) }
     }
 
-    /// Whether a stream carries a subscription: as a source of its own, or with all subscriptions of its client.
-    package func isRead(subscription id: SubscriptionID) -> Bool { lastRead(subscription: id) == .never }
-
-    /// When the last stream that carried a subscription ceased to: `Moment.never` while one does, nil if none has.
+    /// When the last stream that carried a subscription, as a source of its own or with all subscriptions of a client, ceased to
+    /// carry the subscription: `Moment.never` while a stream does, nil if no stream has.
     package func lastRead(subscription id: SubscriptionID) -> Moment? {
         state.withLock { $0.streams.lastRead(subscription: id, $0.topics) }
     }

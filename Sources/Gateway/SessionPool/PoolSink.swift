@@ -15,20 +15,13 @@ package protocol PoolSink: ChangeSink {
     func take(_ change: SessionChange)
     /// Whether the sessions that other processes can continue still belong to this one.
     var ownsSessions: Bool { get }
-    /// Whether a stream carries a subscription. True as well where that is not known.
-    func isRead(subscription id: SubscriptionID) -> Bool
-    /// When the last stream that carried a subscription ceased to: `Moment.never` while one does, and where that is not
-    /// known; nil if none has.
+    /// When the last stream that carried a subscription ceased to carry the subscription: `Moment.never` while a stream does,
+    /// and where the streams are not known; nil if no stream has.
     func lastRead(subscription id: SubscriptionID) -> Moment?
     /// The value of a connection property as REST shows it; nil for a property that is never shown.
     func shownValue(of property: String, on client: PooledClient) -> JSONValue?
     /// Why a client has no connection; nil while it has one, and before its first failure.
     func lastFailure(of client: PooledClient) -> LastFailure?
-}
-
-extension PoolSink {
-    /// When the last stream that carried a subscription ceased to, of a sink that does not note the moment.
-    package func lastRead(subscription id: SubscriptionID) -> Moment? { isRead(subscription: id) ? .never : nil }
 }
 
 /// A change of the sessions that other processes can continue.

@@ -182,12 +182,12 @@ internal import Testing
         let harness = HubHarness()
         harness.addSubscription("s")
         let other = try harness.open(.client("c", withSubscriptions: false))
-        #expect(!harness.hub.isRead(subscription: "s") && !harness.hub.isRead(subscription: "x"))
+        #expect(harness.hub.lastRead(subscription: "s") != .never && harness.hub.lastRead(subscription: "x") != .never)
         for source in [StreamSource.subscription("s"), .client("c", withSubscriptions: true)] {
             let stream = try harness.open(source)
-            #expect(harness.hub.isRead(subscription: "s"))
+            #expect(harness.hub.lastRead(subscription: "s") == .never)
             harness.close(stream)
-            #expect(!harness.hub.isRead(subscription: "s"))
+            #expect(harness.hub.lastRead(subscription: "s") != .never)
         }
         harness.close(other)
     }

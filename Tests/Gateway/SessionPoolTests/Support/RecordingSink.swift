@@ -71,9 +71,8 @@ final class RecordingSink: PoolSink {
     func take(_ change: Change, number: UInt64) {}
     func take(_ change: SessionChange) {}
     var ownsSessions: Bool { true }
-    func isRead(subscription id: SubscriptionID) -> Bool { read.withLock { $0.contains(id) } }
     func lastRead(subscription id: SubscriptionID) -> Moment? {
-        isRead(subscription: id) ? .never : ends.withLock { $0[id] }
+        read.withLock { $0.contains(id) } ? .never : ends.withLock { $0[id] }
     }
     func shownValue(of property: String, on client: PooledClient) -> JSONValue? { nil }
     func lastFailure(of client: PooledClient) -> LastFailure? { nil }
