@@ -117,16 +117,13 @@ extension RecordKey {
 extension TicketRedemption {
     /// The name of the ticket in the log.
     fileprivate var ticket: RecordKey { RecordKey(bytes: hash) }
-
-    /// The name of this use of the ticket in this process.
-    fileprivate var use: RecordKey { RecordKey(bytes: Array(hash.dropFirst(16))) }
 }
 
 /// The last use of a ticket that the log has accepted here, until its stream ends or the ticket moves to another member.
 struct AcceptedUse: Sendable {
-    /// The name of the use.
-    let use: RecordKey
-    /// The stream that it has opened; nil: none yet.
+    /// The number of the use.
+    let use: UInt64
+    /// The stream that the use has opened; nil: none yet.
     var stream: String?
 }
 
@@ -144,8 +141,7 @@ extension ClusterTickets: Tickets {
     ) -> TicketHolder? {
         guard let (caller, ticket, isReopening) = open(text, for: target, policy, now: now.wall) else { return nil }
         if forHead { return TicketHolder(caller: caller, use: .left) }
-        let name = ticket.key.bytes + RecordKey.random().bytes
-        var redemption = TicketRedemption(hash: name, target: target, caller: caller)
+        var redemption = TicketRedemption(hash: ticket.key.bytes, target: target, caller: caller)
         redemption.isReopening = isReopening
         return TicketHolder(caller: caller, use: .due(redemption))
     }

@@ -211,6 +211,8 @@ package struct TicketRedemption: Sendable {
     package let target: StreamTarget
     /// The caller that the ticket was issued to.
     let caller: Caller
+    /// A random number that tells this use of the ticket from any other.
+    package let use = UInt64.random(in: .min ... .max)
     /// The stream of this process that the ticket has opened before; nil: none.
     var replaced: String?
     /// Whether the ticket has opened its stream before, in any process.
