@@ -77,10 +77,11 @@ struct RequestTable: Sendable {
 
     private var pending: [UInt64: Pending] = [:]
 
-    /// Adds a request, and returns its token: a random number, so that only those who see the request can reply to it.
+    /// Adds a request, and returns the token of the request: a random number, so that only a client that sees the request can
+    /// reply.
     mutating func add(_ collection: Collection) -> UInt64 {
-        var token = UInt64.random(in: .min ... .max)
-        while pending[token] != nil { token = UInt64.random(in: .min ... .max) }
+        var token: UInt64
+        repeat { token = .random(in: .min ... .max) } while pending[token] != nil
         pending[token] = Pending(collection: collection)
         return token
     }

@@ -97,15 +97,15 @@ package struct ItemRow: Sendable, Equatable {
         _ budget: inout DiffBudget?
     ) throws(TLCPError) -> Int {
         let body = TokenBytes(rebasing: token.dropFirst(2))
-        switch token.dropFirst().first {
-        case UInt8(ascii: "P"):
+        let mark = token.dropFirst().first
+        switch mark {
+        case UInt8(ascii: "P"), UInt8(ascii: "T"):
             var rest = budget ?? DiffBudget()
-            try patch(body, at: field, &change, &rest)
-            budget = rest
-            return 1
-        case UInt8(ascii: "T"):
-            var rest = budget ?? DiffBudget()
-            try applyDiff(body, at: field, &change, &rest)
+            if mark == UInt8(ascii: "P") {
+                try patch(body, at: field, &change, &rest)
+            } else {
+                try applyDiff(body, at: field, &change, &rest)
+            }
             budget = rest
             return 1
         default:
