@@ -4,8 +4,8 @@ package import Primitives
 extension MemberMachine {
     // MARK: - Heartbeats
 
-    /// Whether a heartbeat was sent after all that were received from its process; the others have no effect. The member's own
-    /// ones count as new.
+    /// Whether a heartbeat was sent after every heartbeat that was received from the same process; an older one has no effect.
+    /// Heartbeats of this member count as new.
     package func isNew(_ heartbeat: Heartbeat) -> Bool { heartbeat.process == process || monitor.isNew(heartbeat) }
 
     /// A heartbeat was received, possibly the member's own one.

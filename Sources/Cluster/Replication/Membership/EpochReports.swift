@@ -5,7 +5,7 @@ struct EpochReports: Sendable {
     /// The longest wait for the reports, as a multiple of the time that members have for them.
     private static let patience = 4
 
-    /// The time at which the epoch began for this member, or for the sender of its state; nil: long ago, so that no report
+    /// The time at which the epoch began for this member, or for the member that sent the state; nil: long ago, so that no report
     /// is waited for.
     private(set) var begunAt: Moment?
     private var heard: [UInt64: (heartbeat: Heartbeat, time: Moment)] = [:]

@@ -199,7 +199,7 @@ struct StreamTable: Sendable {
         }
     }
 
-    /// Whether a stream reads a subscription: a source, or one of a client that is a source with its subscriptions.
+    /// Whether a stream reads a subscription: a source, or a subscription of a client that is a source with all subscriptions.
     private func isWanted(_ id: SubscriptionID, by stream: String, _ topics: TopicTable) -> Bool {
         if readers[.subscription(id)]?.contains(stream) == true { return true }
         guard let record = topics.subscriptions[id], let client = record.client,

@@ -20,7 +20,7 @@ package final class IdempotencyStore: Sendable {
         case otherRequest
     }
 
-    /// The scope of a key: one caller with its rights, and one target.
+    /// The scope of a key: a caller with the rights of the caller, and a target.
     package struct Key: Hashable, Sendable {
         /// The caller and its rights; nil without authentication.
         package let caller: String?

@@ -38,7 +38,7 @@ extension ValueTable {
         return length > most
     }
 
-    /// The number of bytes of the values of an item, those of its keys included; the count ends when it exceeds a number.
+    /// The number of bytes of the values of an item, with the values of all keys; the count ends beyond `most`.
     private func textLength(item: Int, upTo most: Int) -> Int {
         var length = Self.textLength(of: row(item: item))
         guard properties.mode == .command, length <= most else { return length }
