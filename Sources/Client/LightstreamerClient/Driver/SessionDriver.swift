@@ -173,7 +173,8 @@ final class SessionDriver {
     private func received(_ batch: LineBatch, on connection: ConnectionID) async {
         let first = lineContext
         delivery.received(byteCount: batch.byteCount, lineCount: batch.lines.count)
-        if batch.lines.count == 1 { return perform(machine.received(connection, lines: batch.lines, at: first)) }
+        // Bytes without a complete line end the silence of a stream as well.
+        if batch.lines.count <= 1 { return perform(machine.received(connection, lines: batch.lines, at: first)) }
         var rest = batch.lines[...]
         while !rest.isEmpty {
             let count = DriverPace.slice(of: rest)

@@ -5,7 +5,8 @@ extension SessionMachine {
     /// Whether a session exists.
     package var hasSession: Bool { session != nil }
 
-    /// Lines arrived, in order, without their CR-LF. Lines of connections that were given up are ignored.
+    /// Lines arrived, in order, without their CR-LF; none: bytes of an incomplete line, which count as data of the stream.
+    /// Lines of connections that were given up are ignored.
     package mutating func received(
         _ connection: ConnectionID,
         lines: [ArraySlice<UInt8>],

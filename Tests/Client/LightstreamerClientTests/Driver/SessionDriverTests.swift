@@ -73,6 +73,22 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    @Test func bytesOfAnIncompleteLineEndAStall() async throws {
+        let fixture = try ClientFixture()
+        let link = try await fixture.connected()
+        // The keepalive interval, and the stalled timeout.
+        await fixture.clock.fireNext()
+        await fixture.clock.fireNext()
+        _ = await fixture.words(until: "status STALLED")
+        link.sayPart(byteCount: 1_000)
+        try fixture.client.connectionOptions.setRetryDelay(7)
+        #expect(
+            await fixture.words(until: "property retryDelay")
+                == ["status CONNECTED:WS-STREAMING", "property retryDelay"]
+        )
+        await fixture.client.shutdown()
+    }
+
     @Test func handledBytesAreGivenBack() async throws {
         let fixture = try ClientFixture { $0.receiveWindow = 1 }
         let link = try await fixture.connected()

@@ -71,6 +71,12 @@ final class FakeLink: Transport {
         events(.received(LineBatch(lines: lines.map { Array($0.utf8)[...] }, byteCount: count)))
     }
 
+    /// The server sends bytes of a line, but not its end.
+    func sayPart(byteCount: Int) {
+        unhandled.withLock { $0 += byteCount }
+        events(.received(LineBatch(lines: [], byteCount: byteCount)))
+    }
+
     /// The connection ends.
     func end(_ end: TransportEnd) { events(.closed(end)) }
 
