@@ -207,16 +207,14 @@ extension SessionMachine {
 
     /// The pause before the next poll, or before the next bind to another connection, is over.
     mutating func bindPauseEnded(at context: EventContext) {
-        switch state.binding?.transport {
-        case .httpPolling where ladder.bestTransport(forced: options.forcedTransport) == .httpPolling:
-            poll(at: context)
-        case .webSocketPolling where state.connection != nil:
-            poll(at: context)
-        case .webSocketStreaming, .httpStreaming, .webSocketPolling, .httpPolling:
-            bindInBestWay(at: context)
-        case nil:
-            break
-        }
+        guard let binding = state.binding else { return }
+        let isBest = ladder.bestTransport(forced: options.forcedTransport) == binding.transport
+        let hasSocket = binding.transport == .webSocketPolling && binding.connection != nil
+        if isBest, hasSocket || binding.transport == .httpPolling { return poll(at: context) }
+        leaveStream()
+        leave(binding)
+        cause = cause ?? "\(binding.transport.causePrefix).loop"
+        bindInBestWay(at: context)
     }
 
     /// Releases the connection of a binding that ended with `LOOP`.

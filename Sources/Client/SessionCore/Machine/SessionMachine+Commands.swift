@@ -29,10 +29,10 @@ extension SessionMachine {
         if let limit { requests.ask(.bandwidth(limit)) }
     }
 
-    /// Requests a rebind if a better transport than the one in use is available. During a preflight, an opening or a
-    /// recovery nothing is requested: the transport is chosen when it ends.
+    /// Requests a rebind if a better transport than the one in use is available. During a preflight, an opening, a
+    /// recovery or a pause between polls nothing is requested: the transport is chosen when it ends.
     mutating func considerSwitch(cause: String? = nil) {
-        guard let binding = state.binding, state.controlRoute != .closed else { return }
+        guard let binding = state.binding, binding.step != .pausing, state.controlRoute != .closed else { return }
         if ladder.bestTransport(forced: options.forcedTransport) == binding.transport {
             if requests.nextPending(.beforeSubscriptions) == .transportSwitch(cause: transportSwitch.cause) {
                 transportSwitch = .none

@@ -409,6 +409,21 @@ internal import Testing
         #expect(recovering.orders[recovering.stream]?.kind == .httpStream)
     }
 
+    @Test(arguments: [ForcedTransport.wsPolling, .httpPolling])
+    func transportSetBetweenTwoPollsIsUsedAfterThePause(forced: ForcedTransport) {
+        let harness = SessionHarness.bound(forced)
+        harness.receive("LOOP,2000")
+        _ = harness.takeTrace()
+        // The session is not bound: a rebind cannot be asked for.
+        harness.setOptions { $0.forcedTransport = .httpStreaming }
+        #expect(harness.takeRequests() == [])
+        harness.advance(2000)
+        let cause = forced == .wsPolling ? "ws.loop" : "http.loop"
+        #expect(harness.takeRequests().last?.hasSuffix("LS_cause=\(cause)") == true)
+        #expect(harness.orders[harness.stream]?.kind == .httpStream)
+        #expect(harness.openConnections == [harness.stream])
+    }
+
     @Test func anotherClientAddressAdmitsAllTransports() {
         let harness = SessionHarness.sensing()
         harness.receive("CLIENTIP,10.0.0.1", "LOOP,0")
