@@ -68,6 +68,27 @@ internal import Testing
         #expect(harness.takeRequests().count == 1)
     }
 
+    @Test(arguments: polls)
+    func shortPollingIntervalOfTheUserIsKeptWithoutData(forced: ForcedTransport) {
+        var options = SessionHarness.officialOptions
+        options.pollingInterval = 0.1004
+        options.idleTimeout = 0
+        let harness = SessionHarness.bound(forced, options)
+        for _ in 1...20 {
+            harness.receive("LOOP,100")
+            #expect(harness.remaining(.polling) == 100)
+            harness.advance(100)
+            harness.receive("CONOK,sid,70000,0,*")
+        }
+        // An interval of the server is not the one of the user.
+        for _ in 1...6 {
+            harness.receive("LOOP,10")
+            harness.advance(10)
+            harness.receive("CONOK,sid,70000,0,*")
+        }
+        #expect(harness.remaining(.polling) == 3990)
+    }
+
     // MARK: - connect() while waiting
 
     @Test func connectCutsTheRetryPauseShort() {

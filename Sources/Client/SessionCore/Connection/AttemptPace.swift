@@ -113,11 +113,11 @@ struct AttemptPace {
     /// A pause is over; the retry delay grows with the number of such pauses.
     mutating func pauseEnded() { if isLastPauseLong { backoff.increase() } }
 
-    /// `LOOP` arrived after this number of data notifications in the session; the server wants the next bind after
-    /// `delay`. Returns the least time until the next bind: a server that sends a line before each `LOOP` does not set the
-    /// pace either.
-    mutating func looped(processed: Int, delay: Duration, at now: Moment) -> Duration {
-        let isHasty = processed == processedAtLoop && now - bindStart + delay < Self.hastyTime
+    /// `LOOP` arrived after this number of data notifications in the session; the next bind is due after `delay`, which
+    /// `isOwn` says to be the interval of the user. Returns the least time until the next bind: a server that sends a line
+    /// before each `LOOP` does not set the pace either.
+    mutating func looped(processed: Int, delay: Duration, isOwn: Bool, at now: Moment) -> Duration {
+        let isHasty = !isOwn && processed == processedAtLoop && now - bindStart + delay < Self.hastyTime
         processedAtLoop = processed
         loops = isHasty ? min(loops + 1, Self.hastyLoops + 1) : 0
         let least = loops > Self.hastyLoops ? base.remaining(after: now - bindStart) : .zero

@@ -83,6 +83,11 @@ struct GrantFilter {
     }
 
     private var changed: Set<Option> = []
+    /// The `pollingInterval` that the user set last, in seconds.
+    private(set) var ownPollingInterval: Double
+
+    /// A filter for a client with these options.
+    init(_ options: ConnectionOptionValues) { ownPollingInterval = options.pollingInterval }
 
     /// A creation, bind or poll was written with the present options.
     mutating func requestWritten() { changed.removeAll() }
@@ -91,7 +96,10 @@ struct GrantFilter {
     mutating func optionsChanged(from old: ConnectionOptionValues, to new: ConnectionOptionValues) {
         if old.keepaliveInterval != new.keepaliveInterval { changed.insert(.keepaliveInterval) }
         if old.idleTimeout != new.idleTimeout { changed.insert(.idleTimeout) }
-        if old.pollingInterval != new.pollingInterval { changed.insert(.pollingInterval) }
+        if old.pollingInterval != new.pollingInterval {
+            changed.insert(.pollingInterval)
+            ownPollingInterval = new.pollingInterval
+        }
     }
 
     /// Whether a grant overwrites the option.

@@ -194,9 +194,12 @@ extension SessionMachine {
         if pause > .zero { startTimer(.polling, after: pause) } else { poll(at: context) }
     }
 
-    /// The least time until the next bind: a server that ends each of them at once does not set the pace.
+    /// The least time until the next bind: a server that ends each of them at once does not set the pace, but the user may.
     private mutating func loopPause(_ delay: Duration, at context: EventContext) -> Duration {
-        pace.looped(processed: session?.cursor.processed ?? 0, delay: delay, at: context.now)
+        // The unit of requests and of `LOOP`.
+        let own = Duration(optionSeconds: grants.ownPollingInterval).wholeMilliseconds
+        let isOwn = own > 0 && delay.wholeMilliseconds >= own
+        return pace.looped(processed: session?.cursor.processed ?? 0, delay: delay, isOwn: isOwn, at: context.now)
     }
 
     private mutating func rebind(after pause: Duration, leaving binding: SessionBinding, at context: EventContext) {

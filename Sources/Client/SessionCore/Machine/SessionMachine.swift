@@ -28,7 +28,7 @@ package struct SessionMachine: ~Copyable {
     var slowing = SlowingDetector()
     var heartbeat: ReverseHeartbeat
     var bandwidth = BandwidthNegotiation()
-    var grants = GrantFilter()
+    var grants: GrantFilter
     var transportSwitch = TransportSwitch.none
     var version: VersionFallback
 
@@ -71,6 +71,7 @@ package struct SessionMachine: ~Copyable {
         self.options = options
         self.details = details
         self.configuration = configuration
+        grants = GrantFilter(options)
         heartbeat = ReverseHeartbeat(option: Duration(optionSeconds: options.reverseHeartbeatInterval))
         pace = AttemptPace(retryDelay: Self.retryDelay(options))
         responseTimeout = ResponseTimeout(base: Duration(optionSeconds: options.currentConnectTimeout))
