@@ -60,10 +60,10 @@ extension ServerNotification {
 extension ServerNotification {
     static func parseSession(_ tag: Tag, _ arguments: inout ArgumentReader) throws(TLCPError) -> ServerNotification {
         switch tag {
-        case .servName: .servName(try arguments.lastText())
-        case .clientIP: .clientIP(try arguments.lastText())
+        case .servName: .servName(lenient(try arguments.lastBytes()))
+        case .clientIP: .clientIP(lenient(try arguments.lastBytes()))
         case .cons: .cons(try arguments.value(RealMaxBandwidth.init(wire:)))
-        case .noop: .noop(arguments.isAtEnd ? "" : filler(try arguments.lastBytes()))
+        case .noop: .noop(arguments.isAtEnd ? "" : lenient(try arguments.lastBytes()))
         case .sync: .sync(seconds: try arguments.count())
         case .prog: .prog(try arguments.count())
         case .loop: .loop(delayMillis: try arguments.count())
@@ -72,8 +72,9 @@ extension ServerNotification {
         }
     }
 
-    /// Filler has no meaning, so malformed escapes are accepted.
-    private static func filler(_ bytes: ArraySlice<UInt8>) -> String {
+    /// A text whose malformed escapes are accepted: filler has no meaning, and official clients show names undecoded, so that
+    /// servers may have written them as they are.
+    private static func lenient(_ bytes: ArraySlice<UInt8>) -> String {
         (try? PercentCoding.decode(bytes)) ?? String(decoding: bytes, as: UTF8.self)
     }
 

@@ -91,6 +91,8 @@ struct ServerNotificationTests {
 
     @Test func toleratesWhatServersAreKnownToWrite() throws {
         #expect(try notification("SERVNAME,Caff%C3%A8") == .servName("Caffè"))
+        #expect(try notification("SERVNAME,100% up") == .servName("100% up"))
+        #expect(try notification("CLIENTIP,fe80::1%eth0") == .clientIP("fe80::1%eth0"))
         #expect(try notification("CONS,64") == .cons(.limited(64)))
         #expect(try notification("MPNCONF,push1,") == .mpnConf(mpnSubscriptionID: "push1"))
         #expect(try notification("NOOP") == .noop(""))
