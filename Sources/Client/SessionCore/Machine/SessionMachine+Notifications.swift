@@ -151,6 +151,7 @@ extension SessionMachine {
             rebound(binding, accepted, at: context)
         } else if state.recovery != nil {
             session?.requestLimit = accepted.requestLimit
+            follow(controlLink: accepted.controlLink)
             notifyLegacy(.connectionEstablished)
         }
     }

@@ -302,6 +302,14 @@ internal import Testing
         #expect(harness.orders[harness.stream]?.address == "http://other")
     }
 
+    @Test func controlLinkOfARecoveryCountsForTheBindAfterIt() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.breakStream()
+        harness.advance(100)
+        harness.receive("CONOK,sid,70000,0,other", "LOOP,0")
+        #expect(harness.orders[harness.stream]?.address == "http://other")
+    }
+
     @Test func controlLinkIsIgnoredOnDemandAsItStoodAtCreation() {
         var options = SessionHarness.officialOptions
         options.serverInstanceAddressIgnored = true
