@@ -1,6 +1,6 @@
 /// Identifies one `sendMessage` call within the machines; never on the wire.
 public struct MessageToken: Sendable, Hashable {
-    /// A number unique within its client.
+    /// A number unique within its process.
     public let rawValue: UInt64
 
     /// Wraps a number.

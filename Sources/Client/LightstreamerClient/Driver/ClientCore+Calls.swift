@@ -1,4 +1,5 @@
 internal import SessionCore
+internal import Synchronization
 internal import TLCPTransports
 
 /// The calls of a client: checked on the caller's thread, performed by the driver.
@@ -90,7 +91,7 @@ extension ClientCore {
             var adopted: [AdoptedSubscription] = []
             var active: [(Subscription, SubscriptionToken)] = []
             for (subscription, number, table) in subscriptions {
-                let token = SubscriptionToken(state.makeToken())
+                let token = SubscriptionToken(Self.makeToken())
                 guard (try? subscription.activate(token, on: self, with: table)) != nil else { continue }
                 state.subscriptions.append(subscription)
                 active.append((subscription, token))
@@ -108,7 +109,7 @@ extension ClientCore {
     ) throws(ClientError) {
         try state.withLock { state throws(ClientError) in
             if state.isShutDown { throw Self.shutDownError }
-            let token = SubscriptionToken(state.makeToken())
+            let token = SubscriptionToken(Self.makeToken())
             let properties = try subscription.activate(token, on: self, observer: observer)
             state.subscriptions.append(subscription)
             mailbox.put(.subscribe(subscription, token, properties))
@@ -143,7 +144,7 @@ extension ClientCore {
             state.pendingMessageBytes += text.utf8.count
             state.counters.messages &+= 1
             let message = OutgoingMessage(
-                token: MessageToken(state.makeToken()),
+                token: MessageToken(Self.makeToken()),
                 text: text,
                 sequence: sequence,
                 delayTimeout: delayTimeout.flatMap { $0 < 0 ? nil : $0 },
@@ -186,10 +187,10 @@ extension ServerAddress {
     var censusKey: String { "\(host.lowercased()):\(effectivePort)" }
 }
 
-extension ClientState {
-    /// A number that was not used before.
-    fileprivate mutating func makeToken() -> UInt64 {
-        defer { nextToken &+= 1 }
-        return nextToken
-    }
+extension ClientCore {
+    private static let nextToken = Atomic<UInt64>(1)
+
+    /// A number that no client of the process has used before: a subscription may pass from one client to another while the
+    /// first one still has events of it.
+    private static func makeToken() -> UInt64 { nextToken.wrappingAdd(1, ordering: .relaxed).oldValue }
 }

@@ -33,7 +33,6 @@ struct ClientState {
     /// The length of these messages in UTF-8.
     var pendingMessageBytes = 0
     var legacyListeners: [any LegacyConnectionListener] = []
-    var nextToken: UInt64 = 1
     var isShutDown = false
     var counters = ClientCounters()
     /// The failure of the last connection; a timeout while no other end of it is known.

@@ -2,7 +2,7 @@ package import TLCP
 
 /// Identifies the subscription object of one `subscribe` call within the machines; never on the wire.
 public struct SubscriptionToken: Sendable, Hashable {
-    /// A number unique within its client.
+    /// A number unique within its process.
     public let rawValue: UInt64
 
     /// Wraps a number.

@@ -212,6 +212,16 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    /// A subscription that passes from one client to another must not take late events of the first one for its own.
+    @Test func tokensOfTwoClientsDiffer() async throws {
+        let former = try ClientFixture()
+        let next = try ClientFixture()
+        let token = try former.client.sendMessage("m", enqueueWhileDisconnected: true)
+        #expect(try next.client.sendMessage("m", enqueueWhileDisconnected: true) != token)
+        await former.client.shutdown()
+        await next.client.shutdown()
+    }
+
     @Test func queuedMessagesWithoutADelegateCountUntilTheyAreSent() async throws {
         let fixture = try ClientFixture { $0.maxPendingMessageBytes = 10 }
         try fixture.client.sendMessage("12345678", enqueueWhileDisconnected: true)
