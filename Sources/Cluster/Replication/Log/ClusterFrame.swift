@@ -220,13 +220,30 @@ struct FrameWriter: Sendable {
     ///
     /// - Parameter outbox: The reports of a member; nil: the process does not belong to the cluster.
     mutating func takeRecords(_ isMember: Bool, from outbox: inout Outbox) -> ArraySlice<UInt8>? {
-        guard control.isEmpty else {
-            defer { control = [] }
-            return control.flatMap(\.encoded)[...]
-        }
+        let own = takeControl(&outbox)
+        if !own.isEmpty { return own }
         guard isMember, !outbox.isEmpty else { return nil }
         defer { recordsTaken = outbox.recordsFramed }
         return outbox.takeRecords(atMost: Self.frameRecords, bytes: Self.frameBytes)
+    }
+
+    /// The first of the machine's records, up to the limits of a frame but at least one. The outbox divides a record that is too
+    /// large for a frame: the parts of two records must not mix.
+    private mutating func takeControl(_ outbox: inout Outbox) -> ArraySlice<UInt8> {
+        var (bytes, count): ([UInt8], Int) = ([], 0)
+        for record in control.prefix(Self.frameRecords) {
+            let body = record.body
+            if body.count > Outbox.partSize {
+                guard outbox.append(request: record) else { break }
+            } else {
+                let framed = ClusterRecord.framed(body)
+                if !bytes.isEmpty, bytes.count + framed.count > Self.frameBytes { break }
+                bytes += framed
+            }
+            count += 1
+        }
+        control.removeFirst(count)
+        return bytes[...]
     }
 
     /// The bytes of a frame to append, which gets the next number.
@@ -260,9 +277,10 @@ struct FrameWriter: Sendable {
         return inFlight?.frame.bytes
     }
 
-    /// Orders the removal of a member.
+    /// Orders the removal of a member, with the next frame: the other records may need several. The writer is a member, so that
+    /// its `join` does not wait among them.
     mutating func remove(_ member: UInt64) {
-        control.append(.remove(member))
+        control.insert(.remove(member), at: 0)
         removing.insert(member)
     }
 
