@@ -117,6 +117,61 @@ struct DivergenceTests {
         #expect(cluster.readers.flatMap(\.problems) == [])
     }
 
+    /// No connection notices that the log is deleted: the frames in flight do not arrive.
+    @Test(arguments: 0..<3 as Range<UInt64>)
+    func deletedLogIsMadeAgain(seed: UInt64) {
+        let cluster = cluster(seed: seed)
+        let epoch = cluster.nodes[0].machine.ledger?.epoch
+        cluster.deleteLog()
+        cluster.run(.seconds(40))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty, "seed \(seed)")
+        #expect(cluster.alive.allSatisfy { $0.machine.ledger?.epoch != epoch }, "seed \(seed)")
+    }
+
+    /// The frame with which it begins an epoch does not arrive.
+    @Test
+    func logThatIsDeletedWhileAMemberLoadsIsMadeAgain() {
+        let cluster = SimulatedCluster(nodes: 1, seed: 1, loss: 0)
+        cluster.run(.milliseconds(100))
+        cluster.deleteLog()
+        cluster.run(.seconds(15))
+        let isMember = cluster.nodes[0].machine.isMember
+        #expect(isMember)
+    }
+
+    /// The log is inspected meanwhile, and is the same.
+    @Test
+    func memberThatLoadsFromASlowEngineContinues() {
+        let cluster = SimulatedCluster(nodes: 1, seed: 1, loss: 0)
+        let node = cluster.nodes[0]
+        node.losesAppends = true
+        cluster.run(.seconds(3))
+        let beginning = beginning(by: node)
+        cluster.run(.seconds(5))
+        #expect(beginning != nil && self.beginning(by: node) == beginning)
+    }
+
+    /// The frame by which a loading member begins an epoch.
+    private func beginning(by node: SimulatedNode) -> [UInt8]? {
+        if case .loading(let loading) = node.machine.phase { loading.beginning } else { nil }
+    }
+
+    /// The engine does not respond while its servers elect a leader.
+    @Test
+    func onlyAMemberThatMissesSomethingNeedsTheResultOfAnInspection() {
+        let cluster = SimulatedCluster(nodes: 3, seed: 1, loss: 0)
+        cluster.run(.seconds(4))
+        let node = cluster.nodes[0]
+        _ = node.machine.inspectLog()
+        let slow = node.machine.inspectionFailed(isMissing: false)
+        _ = node.machine.inspectLog()
+        let missing = node.machine.inspectionFailed(isMissing: true)
+        _ = node.machine.connected(at: cluster.now)
+        let first = node.machine.inspectionFailed(isMissing: false)
+        #expect(slow == [] && missing == [.reconnect] && first == [.reconnect])
+    }
+
     /// A member without anything to write notices it in no other way.
     @Test
     func memberInspectsTheLogIfOthersAreInAnotherEpoch() {

@@ -11,7 +11,7 @@ final class SimulatedCluster {
     private enum Step {
         case frame(StoredFrame)
         case heartbeat(Heartbeat)
-        case logInspected(LogGeneration)
+        case logInspected(LogGeneration?)
         case fetched([StoredFrame]?)
         case state(ClusterSnapshot)
     }
@@ -35,6 +35,8 @@ final class SimulatedCluster {
     /// The number of requests for frames that the engine does not answer.
     var unansweredFetches = 0
     private var isEngineUp = true
+    /// Whether the engine has a log. A node that connects makes a missing one.
+    private var hasLog = true
     /// Whether the engine is stopped: connections stay open, and what was sent arrives later.
     private var isEnginePaused = false
     private var appends: [(at: Moment, bytes: [UInt8])] = []
@@ -114,6 +116,7 @@ final class SimulatedCluster {
 
     func connect(_ node: SimulatedNode) {
         guard node.isAlive, !node.isConnected, isEngineUp, !isEnginePaused else { return }
+        hasLog = true
         node.isConnected = true
         node.isHeld = false
         node.connection += 1
@@ -217,6 +220,12 @@ final class SimulatedCluster {
         (shown, lost) = ([:], [:])
     }
 
+    /// The log is deleted while the connections stay open.
+    func deleteLog() {
+        empty()
+        hasLog = false
+    }
+
     // MARK: - Time
 
     /// Runs for a while; the server sends a number every ten milliseconds.
@@ -254,7 +263,7 @@ final class SimulatedCluster {
         guard isEngineUp else { return }
         let due = appends.filter { $0.at <= now }
         appends.removeAll { $0.at <= now }
-        for append in due {
+        for append in due where hasLog {
             log.append(append.bytes)
             announce(log.count - 1)
         }
@@ -269,7 +278,8 @@ final class SimulatedCluster {
             switch entry.step {
             case .frame(let frame): perform(node.machine.arrived(frame, at: now), node)
             case .heartbeat(let heartbeat): perform(node.machine.heard(heartbeat, at: now), node)
-            case .logInspected(let generation): perform(node.machine.logInspected(generation, at: now), node)
+            case .logInspected(nil): perform(node.machine.inspectionFailed(isMissing: true), node)
+            case .logInspected(let generation?): perform(node.machine.logInspected(generation, at: now), node)
             case .fetched(let frames?): perform(node.machine.fetched(frames, at: now), node)
             case .fetched(nil): perform(node.machine.fetchFailed(isMissing: true, at: now), node)
             case .state(let snapshot): perform(node.machine.stateArrived(snapshot, at: now), node)
@@ -306,7 +316,7 @@ final class SimulatedCluster {
                     first: UInt64(forgotten) + 1,
                     last: UInt64(end(for: node))
                 )
-                schedule(.logInspected(generation), for: node)
+                schedule(.logInspected(hasLog ? generation : nil), for: node)
             case .broadcast(let heartbeat):
                 guard let copy = Heartbeat(heartbeat.bytes) else { return problems.append("heartbeat not readable") }
                 for other in nodes where other.isConnected && !node.isHeld { schedule(.heartbeat(copy), for: other) }

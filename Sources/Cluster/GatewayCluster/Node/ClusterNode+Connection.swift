@@ -124,12 +124,9 @@ extension ClusterNode {
     func inspect() {
         guard let (connection, number) = current else { return }
         addJob { [weak self] in
-            if let generation = try? await connection.inspectLog() {
-                self?.offer(.logInspected(generation, number))
-            } else {
-                // Without a result the state of the log is unknown: a new connection reads it again.
-                connection.close()
-            }
+            let result: Result<LogGeneration, any Error>
+            do { result = .success(try await connection.inspectLog()) } catch { result = .failure(error) }
+            self?.offer(.logInspected(result, number))
         }
     }
 
@@ -168,7 +165,7 @@ extension ClusterNode {
     }
 
     func reconnect() {
-        logger.warning("the cluster's engine does not respond")
+        logger.warning("the cluster's engine does not respond, or has no log")
         disconnected()
     }
 }

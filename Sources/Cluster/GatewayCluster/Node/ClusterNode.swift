@@ -53,7 +53,7 @@ final class ClusterNode: Sendable {
         case tick
         case connected(any EngineConnection, Int, isOver: StopSignal)
         case engine(EngineInput, Int)
-        case logInspected(LogGeneration, Int)
+        case logInspected(Result<LogGeneration, any Error>, Int)
         case fetched(Result<[StoredFrame], any Error>, Int)
         case state([UInt8])
         /// There may be credits for a shared subscription that this member owns in a term.
@@ -205,8 +205,15 @@ final class ClusterNode: Sendable {
         case .engine(let input, let number):
             guard state.withLock({ $0.number == number }) else { return [] }
             return handle(input, applier, at: now)
-        case .logInspected(let generation, let number):
-            return state.withLock { $0.number == number ? $0.machine.logInspected(generation, at: now) : [] }
+        case .logInspected(let result, let number):
+            return state.withLock { state in
+                guard state.number == number else { return [] }
+                switch result {
+                case .success(let generation): return state.machine.logInspected(generation, at: now)
+                case .failure(let error):
+                    return state.machine.inspectionFailed(isMissing: error as? EngineError == .missing)
+                }
+            }
         case .fetched(let result, let number):
             return state.withLock { state in
                 guard state.number == number else { return [] }

@@ -216,6 +216,9 @@ struct FrameWriter: Sendable {
     /// Whether the last frame was read from the log, so that the next one may be appended.
     var isIdle: Bool { inFlight == nil }
 
+    /// When the frame in flight was sent first; nil: there is none.
+    var waitingSince: Moment? { inFlight?.firstSentAt }
+
     /// The records of the next frame; nil if none waits.
     ///
     /// - Parameter outbox: The reports of a member; nil: the process does not belong to the cluster.

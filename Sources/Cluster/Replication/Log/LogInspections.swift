@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The generation and extent of the log, as a member has inspected them. Only the result of the last order counts.
 struct LogInspections: Sendable {
     /// The log, compared with the one that was inspected before.
@@ -16,16 +18,30 @@ struct LogInspections: Sendable {
     private(set) var (first, last): (UInt64, UInt64) = (0, 0)
     /// The number of orders without a result, and the position of the member at the last one.
     private var (pending, orderedAt): (Int, UInt64) = (0, 0)
+    /// The time of the present connection, or of a later order that was due.
+    private var checkedAt = Moment.zero
 
     /// Whether an order has no result yet.
     var isPending: Bool { pending > 0 }
 
     /// An inspection is ordered by a member that has read the log up to a position; the first one of a connection voids those
     /// before it.
-    mutating func ordered(at position: UInt64, isFirst: Bool = false) {
-        pending = isFirst ? 1 : pending + 1
+    mutating func ordered(at position: UInt64, connectedAt: Moment? = nil) {
+        pending = connectedAt == nil ? pending + 1 : 1
         orderedAt = position
+        if let connectedAt { checkedAt = connectedAt }
     }
+
+    /// Whether an inspection is due because something that the log should have brought has been awaited for some time, since the
+    /// connection, and since an inspection was due.
+    mutating func isDue(after time: Duration, of waitingSince: Moment, at now: Moment) -> Bool {
+        guard !isPending, now - max(waitingSince, checkedAt) >= time else { return false }
+        checkedAt = now
+        return true
+    }
+
+    /// The log could not be inspected.
+    mutating func failed() { pending = max(0, pending - 1) }
 
     /// The log was inspected; nil if a later order has no result yet.
     mutating func inspected(_ generation: LogGeneration) -> Finding? {

@@ -66,12 +66,12 @@ extension MemberMachine {
         monitor.connected(at: now)
         nextHeartbeat = now
         reader.isFetching = false
-        return [inspectLog(isFirst: true)]
+        return [inspectLog(connectedAt: now)]
     }
 
     /// Orders to inspect the log.
-    mutating func inspectLog(isFirst: Bool = false) -> MemberAction {
-        inspections.ordered(at: reader.position, isFirst: isFirst)
+    mutating func inspectLog(connectedAt: Moment? = nil) -> MemberAction {
+        inspections.ordered(at: reader.position, connectedAt: connectedAt)
         return .inspectLog
     }
 
@@ -88,13 +88,20 @@ extension MemberMachine {
     package mutating func logInspected(_ generation: LogGeneration, at now: Moment) -> [MemberAction] {
         guard phase != .offline, let finding = inspections.inspected(generation) else { return [] }
         reader.isFetching = false
+        if case .loading = phase, finding == .same, reader.gap == nil {
+            // Nothing is missing: the frames and the states that are awaited are late.
+            reader.reaches(generation.last)
+            return fetchIfBehind(at: now, always: true)
+        }
         let known = ledger?.epochPosition ?? replay?.snapshot.ledger.epochPosition
         if hasDiverged, let known, finding != .replaced {
             let epoch = ledger?.epoch ?? replay?.snapshot.ledger.epoch
             return enter(from: generation.last, knowingFrom: known, ending: epoch, at: now)
         }
         guard ledger != nil, finding != .replaced else {
-            return enter(from: generation.last, beginning: isLocal, at: now)
+            var ending: UInt64?
+            if case .loading(let loading) = phase, finding != .replaced { ending = loading.ending }
+            return enter(from: generation.last, ending: ending, beginning: isLocal, at: now)
         }
         // Frames may have arrived since the order.
         if finding == .shortened {
@@ -111,6 +118,17 @@ extension MemberMachine {
         let pause = reader.missingSince == nil ? .zero : timings.resend
         if phase == .following { actions += resend(after: pause, at: now) }
         return actions + fetchIfBehind(at: now, always: reader.missingSince == nil)
+    }
+
+    /// The log could not be inspected.
+    ///
+    /// - Parameter isMissing: Whether the engine has replied that it has no log.
+    package mutating func inspectionFailed(isMissing: Bool) -> [MemberAction] {
+        guard phase != .offline else { return [] }
+        inspections.failed()
+        // Another connection makes a missing log. A member that misses no frame needs no result: the servers may be electing a
+        // leader.
+        return isMissing || !isSettled || inspections.isPending ? [.reconnect] : []
     }
 
     /// Starts without state: requests the state of the members, or begins an epoch at once.

@@ -80,7 +80,7 @@ extension MemberMachine {
             monitor.connected(at: now)
             return [.reconnect]
         }
-        var actions = beat(at: now)
+        var actions = beat(at: now) + inspectIfWaiting(at: now)
         if case .loading(let loading) = phase { return actions + loadingTimePassed(loading, at: now) }
         if phase == .replaying, let replay { return actions + replayTimePassed(replay.deadline, at: now) }
         guard isFollowing, let ledger else { return actions }
@@ -91,6 +91,21 @@ extension MemberMachine {
         writer.control += readers.dropIdle(after: timings.linger, at: now)
         actions += resend(after: timings.resend, at: now)
         return actions + fetchIfBehind(at: now)
+    }
+
+    /// Orders to inspect the log if the frame in flight, or the state of the cluster, does not arrive: the log may have been deleted
+    /// while the connection stayed open. While frames are missing, their fetches show that.
+    private mutating func inspectIfWaiting(at now: Moment) -> [MemberAction] {
+        let since: Moment? =
+            switch phase {
+            case .loading(let loading): loading.since
+            case .following: writer.waitingSince
+            case .offline, .inspecting, .replaying: nil
+            }
+        guard let since, reader.gap == nil, monitor.isReachable(at: now),
+            inspections.isDue(after: timings.lost, of: since, at: now)
+        else { return [] }
+        return [inspectLog()]
     }
 
     /// Whether only deadlines that are not near can change something: no frame is missing, and no member is late.

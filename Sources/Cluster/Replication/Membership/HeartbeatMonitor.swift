@@ -197,7 +197,8 @@ package struct ClusterTimings: Sendable, Equatable {
     package var resend = Duration.seconds(1)
     /// The time after which a missing position is fetched.
     package var fetchDelay = Duration.milliseconds(50)
-    /// The time after which a frame counts as lost that the engine does not have.
+    /// The time after which a frame counts as lost that the engine does not have, and after which the log is inspected if a frame
+    /// in flight, or the state of the cluster, has not arrived.
     package var lost = Duration.seconds(3)
     /// How long a joining member waits for a reply, and how many requests it sends before it begins an epoch.
     package var requestInterval = Duration.milliseconds(500)
