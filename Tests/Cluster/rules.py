@@ -274,8 +274,8 @@ MUTANTS = [
     (
         "surrender", "a member that returns gives up the resources that others have inherited",
         (
-            MEMBER + "+Loading.swift", "return [restart] + former.release(in: snapshot.ledger.epoch) +",
-            'return [restart] + (isMutant("surrender") ? [] : former.release(in: snapshot.ledger.epoch)) +',
+            MEMBER + "+Loading.swift", "return [restart] + former.release(in: snapshot.ledger) +",
+            'return [restart] + (isMutant("surrender") ? [] : former.release(in: snapshot.ledger)) +',
         ),
     ),
     (

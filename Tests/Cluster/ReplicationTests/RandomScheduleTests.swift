@@ -163,10 +163,12 @@ struct RandomScheduleTests {
         #expect(cluster.problems.isEmpty, "seed \(seed)")
     }
 
-    /// - Parameter isForgotten: The engine no longer has the removal when the former owner returns, which then loads the
-    ///   state of another member.
-    @Test(arguments: [false, true])
-    func deletedResourceDoesNotReturnWithItsFormerOwner(isForgotten: Bool) throws {
+    /// - Parameters:
+    ///   - isForgotten: The engine no longer has the removal when the former owner returns, which then loads the state of
+    ///     another member.
+    ///   - isLost: The engine loses its data between the removal of the former owner and that of the resource.
+    @Test(arguments: [false, true], [false, true])
+    func deletedResourceDoesNotReturnWithItsFormerOwner(isForgotten: Bool, isLost: Bool) throws {
         let cluster = SimulatedCluster(nodes: 3, seed: 21, loss: 0)
         cluster.run(.seconds(4))
         let former = cluster.nodes[0]
@@ -176,6 +178,12 @@ struct RandomScheduleTests {
         #expect(former.confirmed == ["p"])
         former.isPaused = true
         cluster.run(.seconds(6))
+        if isLost {
+            cluster.stopEngine()
+            cluster.empty()
+            cluster.startEngine()
+            cluster.run(.seconds(10))
+        }
         let owner = try #require(cluster.alive.first { $0.resources.contains("p") })
         owner.delete("p")
         let opener = try #require(cluster.alive.first { $0.streams.contains("t") })

@@ -200,7 +200,7 @@ extension MemberMachine {
         // This process is one member: nothing waits until the others find its former number silent.
         let own = snapshot.ledger.members.filter { $0.value.info.process == process }.keys.sorted()
         if !isLeaving { writer.control += own.map { .remove($0) } }
-        return [restart] + former.release(in: snapshot.ledger.epoch) + fetchIfBehind(at: now, always: true)
+        return [restart] + former.release(in: snapshot.ledger) + fetchIfBehind(at: now, always: true)
     }
 
     /// Joins, and declares what local readers need.

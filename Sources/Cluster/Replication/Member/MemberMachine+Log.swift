@@ -40,7 +40,7 @@ extension MemberMachine {
         guard !loading.isRefused, entry.wrongSum == nil, let frame = entry.frame, frame.kind == .epoch,
             frame.previous >= loading.base
         else { return [] }
-        ledger = ClusterLedger(beginning: frame, entry)
+        ledger = ClusterLedger(beginning: frame, entry, removed: former.removed)
         phase = .following
         return restarted(at: entry.position, now)
     }

@@ -33,18 +33,24 @@ extension ClusterLedger {
         if frame.epoch == epoch || earlierEpochs.contains(frame.epoch) { return .again }
         guard frame.previous >= epochPosition else { return .stale }
         let earlier = (earlierEpochs + [epoch]).suffix(Self.remembered)
-        self = ClusterLedger(beginning: frame, entry, earlierEpochs: Array(earlier))
+        self = ClusterLedger(beginning: frame, entry, earlierEpochs: Array(earlier), removed: removed)
         return .epochStarted
     }
 
     /// The empty ledger after the frame that begins an epoch.
-    init(beginning frame: ClusterFrame, _ entry: LogEntry, earlierEpochs: [UInt64] = []) {
+    init(
+        beginning frame: ClusterFrame,
+        _ entry: LogEntry,
+        earlierEpochs: [UInt64] = [],
+        removed: [UInt64]
+    ) {
         self.init(
             epoch: frame.epoch,
             position: entry.position,
             groups: (try? Wire<Int>.groups.value(frame.payload)) ?? 1,
             earlierEpochs: earlierEpochs
         )
+        self.removed = removed
         digest.add(entry.sum, at: entry.position)
     }
 

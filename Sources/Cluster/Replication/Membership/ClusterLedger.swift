@@ -100,7 +100,9 @@ package struct ClusterLedger: Sendable, Equatable {
     var quotas = SharedQuotas()
     /// The sessions, subscriptions and items that the members may have open on the upstreams.
     var credits = SharedCredits()
-    /// Members that were removed, newest last: a late repetition of their first frame does not add them again.
+    /// Members that were removed, also in earlier epochs, newest last: a late repetition of their first frame does not add them
+    /// again, and processes that return do not report what others have inherited. Those of earlier epochs, which write no frames
+    /// of the present one, may differ from member to member.
     var removed: [UInt64] = []
 
     /// A ledger at the beginning of an epoch.
