@@ -37,8 +37,12 @@ struct GatewayOptions: ParsableArguments {
         flags += logging.flags
         for pattern in allowUpstream { flags.append(("pool.allowUpstream", pattern)) }
         for text in upstream {
-            let (name, value) = try Self.split(text, flag: "--upstream", shape: "NAME=URL[,ADAPTERSET]")
-            let parts = value.split(separator: ",", maxSplits: 1).map(String.init)
+            let shape = "NAME=URL[,ADAPTERSET]"
+            let (name, value) = try Self.split(text, flag: "--upstream", shape: shape)
+            let parts = value.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard parts.allSatisfy({ !$0.isEmpty }) else {
+                throw ValidationError("--upstream \(text): must be \(shape)")
+            }
             flags.append(("upstreams.\(name).serverAddress", parts[0]))
             if parts.count == 2 { flags.append(("upstreams.\(name).adapterSet", parts[1])) }
         }

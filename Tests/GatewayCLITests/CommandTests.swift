@@ -18,6 +18,24 @@ import Testing
         #expect(GatewayCommand.unknownCommand(in: []) == nil)
     }
 
+    /// A comma alone ended the process.
+    @Test(arguments: ["demo=,", "demo=http://a,", "demo=,DEMO", "demo=", "=http://a", "demo"])
+    func anIncompleteUpstreamIsAMistake(text: String) throws {
+        let options = try GatewayOptions.parse(["--upstream", text])
+        #expect(throws: ValidationError.self) { try options.flags() }
+    }
+
+    @Test func anUpstreamHasAnAddressAndPerhapsAnAdapterSet() throws {
+        let options = try GatewayOptions.parse(["--upstream", "a=http://a,DEMO,1", "--upstream", "b=http://b"])
+        let flags = try options.flags().map { "\($0.key)=\($0.value)" }
+        #expect(
+            flags == [
+                "upstreams.a.serverAddress=http://a", "upstreams.a.adapterSet=DEMO,1",
+                "upstreams.b.serverAddress=http://b",
+            ]
+        )
+    }
+
     @Test func variablesOfTheDemosOwnNamesAreSettings() throws {
         let options = try GatewayOptions.parse([])
         let defaults = DemoCommand.defaults(host: "127.0.0.1", port: 1)
