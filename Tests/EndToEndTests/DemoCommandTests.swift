@@ -201,13 +201,12 @@ internal import Testing
         let addresses = try await process.demoAddresses()
         let binary = try GatewayProcess.binary("lightstreamer-gateway")
         let what = ["--items", "item1", "--fields", "stock_name,last_price", "--count", "2"]
-        let direct = try await run(
-            binary,
-            ["watch", "--server", addresses.demoServer, "--adapter-set", "DEMO"] + what
-        )
+        // As `record` takes them, and the words of `watch`: without a scheme, or with a slash at the end.
+        let server = String(addresses.demoServer.dropFirst("http://".count))
+        let direct = try await run(binary, ["watch", "--server", server, "--adapter-set", "DEMO"] + what)
         #expect(direct.status == 0)
         #expect(direct.output.contains("item1 (snapshot) stock_name="))
-        let through = try await run(binary, ["watch", "--gateway", addresses.gateway] + what)
+        let through = try await run(binary, ["watch", "--gateway", addresses.gateway + "/"] + what)
         #expect(through.status == 0)
         #expect(through.output.contains("item1 (snapshot) stock_name="))
         await process.stop()

@@ -124,8 +124,8 @@ struct WatchCommand: AsyncParsableCommand {
 
     /// The server to read from. An address without an option is asked for its kind.
     private func find() async throws(WatchFailure) -> AddressFinder.Finding {
-        if let server { return .server(server) }
-        if let gateway { return .gateway(gateway) }
+        if let server { return .server(AddressFinder.url(server)) }
+        if let gateway { return .gateway(AddressFinder.url(gateway)) }
         guard let address = arguments.address else { return .gateway(AddressFinder.usual) }
         do {
             return try await AddressFinder.find(address)
