@@ -133,4 +133,11 @@ import Testing
         let command = try? GatewayCommand.parseAsRoot(words)
         #expect((command != nil) == isValid)
     }
+
+    @Test(arguments: [("merge", true), ("COMMAND", true), ("MERGED", false)])
+    func aRecordingHasOneOfTheFourModes(mode: String, isValid: Bool) {
+        let words = ["record", "file", "--upstream", "http://a", "--items", "i", "--fields", "f", "--mode", mode]
+        let command = try? GatewayCommand.parseAsRoot(words)
+        #expect((command != nil) == isValid)
+    }
 }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import LightstreamerClient
 internal import Recording
 internal import UnixSignals
 
@@ -69,6 +70,9 @@ struct RecordCommand: AsyncParsableCommand {
         if upstream != nil, gateway != nil { throw ValidationError("--gateway is the gateway of a --feed") }
         if upstream != nil, items == nil || fields == nil {
             throw ValidationError("name items and fields, for instance: --items item1 --fields last_price")
+        }
+        guard SubscriptionMode(rawValue: mode.uppercased()) != nil else {
+            throw ValidationError("--mode \(mode): must be MERGE, DISTINCT, COMMAND or RAW")
         }
         if let count, count < 1 { throw ValidationError("--count: must be 1 or more") }
         if let seconds, seconds < 1 { throw ValidationError("--seconds: must be 1 or more") }
