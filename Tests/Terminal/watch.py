@@ -124,11 +124,12 @@ def every_way_to_end_restores_the_terminal(program, address):
         expect(terminal.end() == 0, "not ended with 0")
     finally:
         terminal.kill()
-    with watching(program, address, *QUOTES) as terminal:
-        terminal.until("item1")
-        os.kill(terminal.process, signal.SIGTERM)
-        terminal.until(re.escape(MAIN_SCREEN))
-        expect(terminal.end() == 0, "not ended with 0")
+    for number in (signal.SIGTERM, signal.SIGINT):
+        with watching(program, address, *QUOTES) as terminal:
+            terminal.until("item1")
+            os.kill(terminal.process, number)
+            terminal.until(re.escape(MAIN_SCREEN))
+            expect(terminal.end() == 0, f"not ended with 0 by {number.name}")
 
 
 def lines_follow_the_width_of_the_terminal(program, address):

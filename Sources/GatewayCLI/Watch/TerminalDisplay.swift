@@ -44,7 +44,7 @@ final class TerminalDisplay: WatchDisplay {
             group.addTask { await self.draw() }
             group.addTask { await Self.waitForEndKey() }
             group.addTask {
-                for await _ in await UnixSignalsSequence(trapping: .sigterm, .sighup) { return }
+                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup) { return }
             }
             await group.next()
             group.cancelAll()
