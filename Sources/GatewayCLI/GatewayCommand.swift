@@ -19,6 +19,11 @@ struct GatewayCommand: AsyncParsableCommand {
     static func main() async {
         // Before the first output: a closed log pipe must not end the process.
         signal(SIGPIPE, SIG_IGN)
+        // The kernel drops signals for the first process of a container that has no handler for them. Commands that stop
+        // gracefully replace these handlers.
+        if getpid() == 1 {
+            for number in [SIGINT, SIGTERM] { signal(number, endProcess(by:)) }
+        }
         if let error = unknownCommand(in: Array(CommandLine.arguments.dropFirst())) { exit(withError: error) }
         await main(nil)
     }
@@ -31,3 +36,7 @@ struct GatewayCommand: AsyncParsableCommand {
         return ValidationError("There is no command \"\(first)\".\(suggestion)")
     }
 }
+
+/// Ends the process with the exit status that a shell gives to one killed by the signal. A signal handler, on any thread:
+/// `_exit` is one of the few functions that it may call.
+private func endProcess(by signal: Int32) { _exit(128 + signal) }

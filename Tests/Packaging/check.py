@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -173,6 +174,23 @@ def the_files_of_the_image_run_alone(binary, folder):
             expect(answer.status == 200, "not ready")
 
 
+def commands_end_by_signals_as_the_first_process(binary, folder):
+    """The kernel drops the signals of the first process of a container that has no handler for them."""
+    if os.geteuid() or not shutil.which("unshare"):
+        return
+    for number in (signal.SIGINT, signal.SIGTERM):
+        command = ("unshare", "--pid", "--fork", "--kill-child", binary, "watch", "--gateway", "http://127.0.0.1:1", "item1", "bid")
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+            try:
+                line = process.stderr.readline()
+                expect("Trying again" in line, f"watch does not run: {line}")
+                child, = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+                os.kill(int(child), number)
+                expect(process.wait(30) == 128 + number, f"ended with {process.returncode} by {number.name}")
+            finally:
+                process.kill()
+
+
 @contextlib.contextmanager
 def started(*command):
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env={**os.environ, "LLVM_PROFILE_FILE": "/dev/null"})
@@ -255,7 +273,7 @@ def the_configuration_of_the_chart_is_valid(binary, folder):
 CHECKS = [
     all_places_have_one_version, two_builds_are_equal, the_package_has_what_it_should, the_manual_page_has_all_commands,
     bash_completes_commands, the_archive_has_one_folder, the_bill_of_materials_is_complete, licences_are_those_of_the_build,
-    the_files_of_the_image_run_alone, the_chart_renders, the_chart_refuses_mistakes, the_configuration_of_the_chart_is_valid,
+    the_files_of_the_image_run_alone, commands_end_by_signals_as_the_first_process, the_chart_renders, the_chart_refuses_mistakes, the_configuration_of_the_chart_is_valid,
 ]
 
 
