@@ -41,7 +41,8 @@ struct DemoCommand: AsyncParsableCommand {
                 to: Self.address(host: host, port: port)
             )
             let services = services(configuration, demo: (host, port), logger: logger)
-            group.addTask { try await ProcessServices.run(services, logger: logger) }
+            let grace = configuration.shutdownGrace
+            group.addTask { try await ProcessServices.run(services, grace: grace, logger: logger) }
             // The first task that ends stops the other one: the services end after a signal, the server ends when it
             // fails.
             try await group.next()

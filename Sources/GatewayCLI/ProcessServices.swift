@@ -21,7 +21,10 @@ struct GatewayService: Service {
 /// Runs services until one of them ends or the process receives a signal. They start in order and
 /// stop in reverse order.
 enum ProcessServices {
-    static func run(_ services: [any Service], logger: Logger) async throws {
+    /// Runs services until one of them ends or the process receives a signal, and until all of them have stopped.
+    ///
+    /// - Parameter grace: The longest time that a service gives its requests to end.
+    static func run(_ services: [any Service], grace: Duration = .seconds(10), logger: Logger) async throws {
         var configuration = ServiceGroupConfiguration(
             services: services.map { service in
                 .init(
@@ -33,9 +36,12 @@ enum ProcessServices {
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )
-        configuration.maximumGracefulShutdownDuration = .seconds(60)
+        configuration.maximumGracefulShutdownDuration = longestStop(grace)
         try await ServiceGroup(configuration: configuration).run()
     }
+
+    /// The time after which services that still stop are cancelled: the grace time, and some for upstreams and the cluster.
+    static func longestStop(_ grace: Duration) -> Duration { grace + .seconds(50) }
 
     /// The URL of a gateway on this machine.
     static func url(of configuration: GatewayConfiguration, port: some BinaryInteger) -> String {

@@ -29,7 +29,7 @@ struct ServeCommand: AsyncParsableCommand {
         }
         let options = options
         let reloading = ReloadService(gateway: gateway, logger: logger) { try options.read() }
-        try await ProcessServices.run([reloading, service], logger: logger)
+        try await ProcessServices.run([reloading, service], grace: configuration.shutdownGrace, logger: logger)
     }
 }
 

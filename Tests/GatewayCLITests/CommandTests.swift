@@ -56,6 +56,12 @@ import Testing
         #expect(defaults.first { $0.key == "upstreams.demo.serverAddress" }?.value == address)
     }
 
+    /// The limit was 60 s for any `shutdown.grace`.
+    @Test(arguments: [1, 10, 600])
+    func aStopIsNotCancelledBeforeTheEndOfItsGraceTime(seconds: Int) {
+        #expect(ProcessServices.longestStop(.seconds(seconds)) > .seconds(seconds))
+    }
+
     @Test func everyCommandDescribesItself() {
         for command in GatewayCommand.configuration.subcommands {
             #expect(!command.configuration.abstract.isEmpty)
