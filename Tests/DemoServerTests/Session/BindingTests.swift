@@ -292,4 +292,31 @@ struct BindingTests {
         #expect(bench.lines(other).first?.hasPrefix("CONERR,64,") == true)
         #expect(bench.machine.census.sessions == 1)
     }
+
+    /// The items of a subscription whose ID was used twice counted for the limit after the end of the session.
+    @Test(arguments: [
+        (1, "Subscription ID in use", [1, 1]), (2, "Too many subscriptions", [1, 2, 3]),
+        (9, "Too many subscriptions", [1, 2, 3]),
+    ])
+    func comboIsRefusedAsAWhole(subscriptions: Int, reason: String, ids: [Int]) {
+        let bench = ServerBench(
+            ServerBench.still {
+                $0.limits.subscriptions = max(2, subscriptions)
+                $0.limits.items = 2
+            }
+        )
+        let add = "LS_op=add&LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES"
+        func create(_ ids: [Int]) -> [String] {
+            let link = bench.openWebSocket()
+            bench.say(ServerBench.create + ids.map { "\n\(add)&LS_subId=\($0)" }.joined(), on: link)
+            return bench.lines(link)
+        }
+        #expect(
+            create(ids) == [
+                "CONERR,64,Unexpected error while initializing the session: subscription \(ids.last ?? 0): \(reason)"
+            ]
+        )
+        #expect(bench.machine.census.sessions == 0)
+        #expect(create([1, 2]).last == "CONF,2,unlimited,filtered")
+    }
 }
