@@ -112,10 +112,34 @@ def manifests_fit_together(address, binary):
                 source = ("ConfigMap", volume["configMap"]["name"]) if "configMap" in volume else (
                     "Secret", volume["secret"]["secretName"])
                 expect(source in documents, f"{source} is missing")
-        container = documents["Deployment", "lightstreamer-gateway"]["spec"]["template"]["spec"]["containers"][0]
+        pod = documents["Deployment", "lightstreamer-gateway"]["spec"]["template"]["spec"]
+        container = pod["containers"][0]
+        configuration = yaml.safe_load(documents["ConfigMap", "lightstreamer-gateway"]["data"]["gateway.yaml"])
+        pause = container["lifecycle"]["preStop"]["sleep"]["seconds"]
+        expect(0 < pause and pause + configuration["shutdown"]["grace"] < pod["terminationGracePeriodSeconds"],
+               "a pod is killed before its gateway has stopped")
         for probe in ("livenessProbe", "readinessProbe"):
             path = container[probe]["httpGet"]["path"]
             expect(urllib.request.urlopen(address + path, timeout=10).status == 200, f"{path} is not there")
+
+
+def pods_are_restricted_and_limited(address, binary):
+    """What the Pod Security Standard "restricted" demands, and a little more."""
+    for name in MANIFESTS:
+        for (kind, title), document in manifest(name).items():
+            if kind not in ("Deployment", "StatefulSet"):
+                continue
+            pod = document["spec"]["template"]["spec"]
+            expect(pod["securityContext"]["runAsNonRoot"] and pod["securityContext"]["seccompProfile"]["type"] == "RuntimeDefault"
+                   and pod["automountServiceAccountToken"] is False, f"{name}: the pod of {title} has too many rights")
+            for container in pod["containers"]:
+                context = container["securityContext"]
+                expect(context["allowPrivilegeEscalation"] is False and context["readOnlyRootFilesystem"]
+                       and context["capabilities"]["drop"] == ["ALL"], f"{name}: a container of {title} has too many rights")
+                expect({"cpu", "memory"} <= set(container["resources"]["requests"]) and container["resources"]["limits"]["memory"],
+                       f"{name}: a container of {title} has no limits")
+            if document["spec"]["replicas"] > 1:
+                expect(("PodDisruptionBudget", title) in manifest(name), f"{name}: {title} has no disruption budget")
 
 
 def the_engine_of_the_cluster_has_a_valid_configuration(address, binary):
@@ -250,7 +274,7 @@ def the_module_sends_the_key_and_resumes(address, binary):
 
 CHECKS = [
     python_follows, shell_follows, keys_are_rotated, certificates_are_rotated, configurations_pass_the_check,
-    manifests_fit_together, the_engine_of_the_cluster_has_a_valid_configuration, the_unit_is_valid, monitoring_names_metrics_that_exist, nginx_accepts_its_configuration,
+    manifests_fit_together, pods_are_restricted_and_limited, the_engine_of_the_cluster_has_a_valid_configuration, the_unit_is_valid, monitoring_names_metrics_that_exist, nginx_accepts_its_configuration,
     nginx_asks_the_gateway_once_for_all_polls,
     caddy_and_haproxy_accept_theirs, pages_follow_from_another_origin, the_module_sends_the_key_and_resumes,
 ]

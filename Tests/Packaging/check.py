@@ -234,6 +234,8 @@ def the_chart_renders(binary, folder):
     expect(set(plain) == {"ConfigMap", "Deployment", "Service"}, f"resources: {sorted(plain)}")
     image = plain["Deployment"]["spec"]["template"]["spec"]["containers"][0]["image"]
     expect(image == f"lightstreamer-gateway:{version()}", f"image: {image}")
+    pause = plain["Deployment"]["spec"]["template"]["spec"]["containers"][0].get("lifecycle")
+    expect(pause == {"preStop": {"sleep": {"seconds": 5}}}, f"the gateway stops while it still receives connections: {pause}")
     several = rendered(CLUSTER)
     expect(set(several) == {"ConfigMap", "Secret", "Deployment", "PodDisruptionBudget", "Service", "Ingress"}, f"resources: {sorted(several)}")
     pod = several["Deployment"]["spec"]["template"]
