@@ -203,6 +203,22 @@ def started(*command):
         process.wait()
 
 
+def compose_files_pin_and_harden_their_images(binary, folder):
+    """Images of others have a version; that of this repository is built, has no rights to lose, and a valid configuration."""
+    secret = folder / "compose-secret"
+    secret.write_text("a secret of more than thirty-two bytes")
+    for name in ("compose.yaml", "compose.cluster.yaml"):
+        for title, service in yaml.safe_load((ROOT / "docker" / name).read_text())["services"].items():
+            if service["image"] != "lightstreamer-gateway":
+                expect(re.search(r":v?\d+\.\d+", service["image"]), f"{name}: {title} has any version of {service['image']}")
+                continue
+            expect("build" in service and service["read_only"] and service["cap_drop"] == ["ALL"]
+                   and service["security_opt"] == ["no-new-privileges:true"], f"{name}: {title} is not built, or has too many rights")
+            if service["command"][0] == "serve":
+                files = dict.fromkeys(service.get("environment", {}), str(secret))
+                run(binary, "check", *service["command"][1:], env={**os.environ, **files})
+
+
 # MARK: - Chart
 
 CLUSTER = {
@@ -275,7 +291,8 @@ def the_configuration_of_the_chart_is_valid(binary, folder):
 CHECKS = [
     all_places_have_one_version, two_builds_are_equal, the_package_has_what_it_should, the_manual_page_has_all_commands,
     bash_completes_commands, the_archive_has_one_folder, the_bill_of_materials_is_complete, licences_are_those_of_the_build,
-    the_files_of_the_image_run_alone, commands_end_by_signals_as_the_first_process, the_chart_renders, the_chart_refuses_mistakes, the_configuration_of_the_chart_is_valid,
+    the_files_of_the_image_run_alone, commands_end_by_signals_as_the_first_process,
+    compose_files_pin_and_harden_their_images, the_chart_renders, the_chart_refuses_mistakes, the_configuration_of_the_chart_is_valid,
 ]
 
 
