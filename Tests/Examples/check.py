@@ -167,6 +167,9 @@ def the_unit_is_valid(address, binary):
     parser.read(unit)
     command = parser["Service"]["ExecStart"].split()
     expect(command[1] in run(binary, "--help"), f"no subcommand {command[1]}")
+    final = map(int, parser["Service"]["RestartPreventExitStatus"].split())
+    for status, options in zip(final, (["--nothing"], ["--config", "/nonexistent"], ["--port", "99999"]), strict=True):
+        run(binary, "serve", *options, status=status)
     analyze = shutil.which("systemd-analyze")
     if not analyze:
         return
