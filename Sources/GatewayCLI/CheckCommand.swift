@@ -35,12 +35,13 @@ struct CheckCommand: AsyncParsableCommand {
     func run() async throws {
         if keys {
             StandardOutput.write(format == .markdown ? Settings.table : Settings.jsonSchema)
-            return
+            return try StandardOutput.check()
         }
         let configuration = try options.configuration()
         for warning in options.warnings(about: configuration) { StandardError.write("warning: \(warning)\n") }
         let count = configuration.pool.upstreams.count
         StandardOutput.write("ok: \(count) upstream\(count == 1 ? "" : "s")\n")
         if connect, await !ConnectionCheck(configuration: configuration).run() { throw ExitCode.failure }
+        try StandardOutput.check()
     }
 }

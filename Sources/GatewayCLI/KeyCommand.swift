@@ -20,9 +20,10 @@ struct KeyCommand: ParsableCommand {
         if hash {
             guard let key = readLine(), !key.isEmpty else { throw ValidationError("standard input has no key") }
             StandardOutput.write("hash: \(KeyHash(of: key))\n")
-            return
+            return try StandardOutput.check()
         }
         let key = APIKey.make()
         StandardOutput.write("key: \(key)\nhash: \(KeyHash(of: key))\n")
+        try StandardOutput.check()
     }
 }

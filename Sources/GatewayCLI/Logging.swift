@@ -1,8 +1,10 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Gateway
+internal import Glibc
 internal import JSONText
 internal import Logging
+internal import Synchronization
 
 /// The level and format of the log.
 struct LogOptions: ParsableArguments {
@@ -126,9 +128,36 @@ struct JSONLogHandler: LineLogHandler {
 
 /// Standard output, unbuffered: a reader of the pipe receives each line at once.
 enum StandardOutput {
+    /// The error of a text that was not written although it has a reader; 0 if there was none.
+    private static let failure = Atomic<Int32>(0)
+
     /// Writes a text. Returns false if that is not possible, for instance because the reader has closed the pipe.
     @discardableResult static func write(_ text: String) -> Bool {
-        (try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))) != nil
+        var text = text
+        let error = text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+        if error != 0, error != EPIPE { failure.store(error, ordering: .relaxed) }
+        return error == 0
+    }
+
+    /// Writes bytes. Returns 0, or the error of the system.
+    private static func write(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+        var written = 0
+        while written < bytes.count {
+            let count = Glibc.write(STDOUT_FILENO, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+            if count < 0, errno == EINTR { continue }
+            if count < 0 { return errno }
+            written += count
+        }
+        return 0
+    }
+
+    /// Throws if a text was not written although it has a reader, on a full disk for instance. Commands whose output is
+    /// their result call this at their end.
+    static func check() throws {
+        let error = failure.load(ordering: .relaxed)
+        guard error != 0 else { return }
+        StandardError.write("Cannot write the output: \(String(cString: strerror(error))).\n")
+        throw ExitCode.failure
     }
 }
 

@@ -72,6 +72,17 @@ internal import Testing
         await process.stop()
     }
 
+    @Test(arguments: ["key", "check --keys", "check"])
+    func outputThatIsLostIsAFailure(command: String) async throws {
+        let binary = try GatewayProcess.binary("lightstreamer-gateway").path
+        let line = "'\(binary)' \(command) >"
+        let full = try await run(URL(fileURLWithPath: "/bin/sh"), ["-c", line + "/dev/full"])
+        #expect(full.status == 1)
+        #expect(full.output.contains("Cannot write the output: No space left on device.\n"), "\(full)")
+        let written = try await run(URL(fileURLWithPath: "/bin/sh"), ["-c", line + "/dev/null"])
+        #expect(written.status == 0)
+    }
+
     @Test func aMistypedCommandGetsASuggestion() async throws {
         let outcome = try await gateway("serv")
         #expect(outcome.status == 64)

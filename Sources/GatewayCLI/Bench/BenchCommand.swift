@@ -52,6 +52,7 @@ struct BenchCommand: AsyncParsableCommand {
             credential: ProcessInfo.processInfo.environment["GATEWAY_TOKEN"]
         ).report()
         StandardOutput.write(json ? report.json : report.table)
+        try StandardOutput.check()
         guard report.isCorrect else { throw ExitCode.failure }
     }
 }

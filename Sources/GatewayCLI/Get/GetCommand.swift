@@ -69,6 +69,7 @@ struct GetCommand: AsyncParsableCommand {
             StandardError.write(failure.sentence + "\n")
             throw ExitCode.failure
         }
+        try StandardOutput.check()
     }
 
     /// The sentence for a response that is not that of a gateway.

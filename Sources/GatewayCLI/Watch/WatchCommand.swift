@@ -120,6 +120,7 @@ struct WatchCommand: AsyncParsableCommand {
             StandardError.write(failure.sentence + "\n")
             throw ExitCode.failure
         }
+        try StandardOutput.check()
     }
 
     /// The server to read from. An address without an option is asked for its kind.
