@@ -10,7 +10,14 @@ struct DemoServerCommand: AsyncParsableCommand {
         commandName: "demo-server",
         abstract: "Run the embedded demo server alone.",
         discussion: """
-            The first line on standard output is "demo-server: http://ADDRESS:PORT".
+            The first line on standard output is "demo-server: http://ADDRESS:PORT". The adapter set is DEMO, with these \
+            Data Adapters:
+
+              QUOTE_ADAPTER, DEFAULT  MERGE: item1 … item30
+              PORTFOLIO_ADAPTER       COMMAND: portfolio1, whose keys are items of the quotes
+              CHAT_ROOM               DISTINCT: chat_room, with the messages CHAT|TEXT of clients
+              RAW_FEED                RAW: raw1, raw2 and raw3
+              JSON_FEED               MERGE: document1 and document2, with changes as diffs
 
             --replay plays a file of the command record instead of its Data Adapters, to every client at the same time. \
             The replay starts with the first subscription to one of its items: its first snapshot has happened before, \

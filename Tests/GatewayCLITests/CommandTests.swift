@@ -62,6 +62,12 @@ import Testing
         #expect(ProcessServices.longestStop(.seconds(seconds)) > .seconds(seconds))
     }
 
+    /// Clients of other languages need the names.
+    @Test(arguments: ["DEMO", "QUOTE_ADAPTER", "DEFAULT", "PORTFOLIO_ADAPTER", "CHAT_ROOM", "RAW_FEED", "JSON_FEED"])
+    func theHelpOfTheDemoServerNamesItsData(name: String) {
+        #expect(DemoServerCommand.configuration.discussion.contains(name))
+    }
+
     @Test func everyCommandDescribesItself() {
         for command in GatewayCommand.configuration.subcommands {
             #expect(!command.configuration.abstract.isEmpty)
