@@ -11,9 +11,12 @@ package struct RecordingEncoder {
     /// An encoder without events; `segment` has items and fields.
     package init(_ segment: RecordedSegment) { encoder = BlockEncoder(segment) }
 
-    /// The frame that begins a segment; nil if its names are longer than a frame.
+    /// The frame that begins a segment; nil for a segment that no reader accepts: one without items or fields, or with more
+    /// of them than a file may have.
     package static func frame(of segment: RecordedSegment) -> [UInt8]? {
-        Frame.bytes(.segment, Frame.content(of: segment))
+        let content = Frame.content(of: segment)
+        guard (try? Frame.segment(content)) != nil else { return nil }
+        return Frame.bytes(.segment, content)
     }
 
     /// The number of pending events.

@@ -34,7 +34,7 @@ package final class RecordingWriter {
     /// `RecordingFileError` for a file that cannot be written or has another writer.
     package init(path: String, segment: RecordedSegment) throws {
         guard let frame = RecordingEncoder.frame(of: segment) else {
-            throw RecordingFileError("the names of items and fields exceed 16 MiB")
+            throw RecordingFileError("there are no items or no fields, or too many for a recording")
         }
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else { throw RecordingFileError("cannot be written") }

@@ -152,4 +152,10 @@ import Testing
         let command = try? GatewayCommand.parseAsRoot(words)
         #expect((command != nil) == isValid)
     }
+
+    @Test(arguments: [("i,j", "f", true), (",", "f", false), ("i", "", false)])
+    func aRecordingHasItemsAndFields(items: String, fields: String, isValid: Bool) {
+        let words = ["record", "file", "--upstream", "http://a", "--items", items, "--fields", fields]
+        #expect(((try? GatewayCommand.parseAsRoot(words)) != nil) == isValid)
+    }
 }

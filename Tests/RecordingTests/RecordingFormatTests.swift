@@ -98,6 +98,18 @@ struct RecordingFormatTests {
         }
     }
 
+    /// A file with such a segment could not be read or continued any more.
+    @Test(arguments: [(0, 1), (1, 0), (10_000, 1_000)])
+    func segmentsThatNoReaderAcceptsAreNotWritten(items: Int, fields: Int) {
+        let segment = RecordedSegment(
+            start: 0,
+            mode: "MERGE",
+            items: (0..<items).map { "i\($0)" },
+            fields: (0..<fields).map { "f\($0)" }
+        )
+        #expect(RecordingEncoder.frame(of: segment) == nil)
+    }
+
     @Test func whatIsRecordedIsReadBack() throws {
         var random = SeededGenerator(seed: 11)
         for _ in 0..<60 {

@@ -68,7 +68,7 @@ struct RecordCommand: AsyncParsableCommand {
             throw ValidationError("--feed determines the server, the mode and the Data Adapter")
         }
         if upstream != nil, gateway != nil { throw ValidationError("--gateway is the gateway of a --feed") }
-        if upstream != nil, items == nil || fields == nil {
+        if upstream != nil, [items, fields].contains(where: { WatchCommand.list($0 ?? "").isEmpty }) {
             throw ValidationError("name items and fields, for instance: --items item1 --fields last_price")
         }
         guard SubscriptionMode(rawValue: mode.uppercased()) != nil else {
