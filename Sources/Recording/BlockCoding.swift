@@ -15,6 +15,9 @@ enum BlockColumn {
     static let shapes = 2
     static let details = 3
     static let values = 4
+
+    /// The greatest number of lost updates of an event.
+    static let mostLost = Int(Int32.max)
 }
 
 /// The facts about the events of a segment that an encoder and the decoder of its blocks remember.
@@ -62,7 +65,7 @@ struct BlockEncoder {
         case .restarted: append(EventShape(kind: .restarted))
         case .lost(let updates):
             append(EventShape(kind: .lost))
-            columns[BlockColumn.details].append(number: max(0, updates))
+            columns[BlockColumn.details].append(number: min(max(0, updates), BlockColumn.mostLost))
         }
         count += 1
         size += 4
@@ -154,7 +157,7 @@ struct BlockDecoder: Sendable {
         case .cleared: return RecordedEvent(time: time, item: item, .cleared)
         case .restarted: return RecordedEvent(time: time, item: item, .restarted)
         case .lost:
-            let count = try columns[BlockColumn.details].number(upTo: Int(Int32.max), "a number of lost updates")
+            let count = try columns[BlockColumn.details].number(upTo: BlockColumn.mostLost, "a number of lost updates")
             return RecordedEvent(time: time, item: item, .lost(count))
         }
     }

@@ -121,6 +121,15 @@ struct RecordingFormatTests {
         }
     }
 
+    /// Any number of lost updates that a server may send.
+    @Test(arguments: [(-1, 0), (7, 7), (Int.max, Int(Int32.max))])
+    func lossesStayWithinWhatIsRead(lost: Int, read: Int) throws {
+        let segment = RecordedSegment(start: 0, mode: "RAW", items: ["a"], fields: ["x"])
+        let event = RecordedEvent(time: 1, item: 0, .lost(lost))
+        let (parts, _) = try Self.parts(Self.file([(segment, [[event]])]).bytes)
+        #expect(parts == [.segment(segment), .events([RecordedEvent(time: 1, item: 0, .lost(read))])])
+    }
+
     @Test func decimalTextsKeepTheirBytes() throws {
         var random = SeededGenerator(seed: 12)
         for _ in 0..<20_000 {
