@@ -17,6 +17,23 @@ struct FrequencyTests {
         #expect(bench.lines(link).isEmpty)
     }
 
+    /// Java, for instance, writes numbers so; an error 65 would end the session.
+    @Test(
+        arguments: [
+            ("5.0E-4", "0.0005"), ("1e-05", "0.00001"), ("1.5E%2B3", "1500.0"), ("2", "2.0"), ("1E", nil),
+            ("1e%2B%2B2", nil), ("E3", nil), ("1e999", nil), ("0e0", nil),
+        ] as [(String, String?)]
+    )
+    func limitsMayHaveAnExponent(requested: String, granted: String?) {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        let first = bench.subscribe(link, 1, "&LS_requested_max_frequency=\(requested)")
+        #expect(first.contains("CONF,1,\(granted ?? ""),filtered") == (granted != nil))
+        #expect(first.contains("REQERR,1,65,Invalid value of LS_requested_max_frequency") == (granted == nil))
+        bench.say("control\nLS_reqId=2&LS_op=constrain&LS_requested_max_bandwidth=\(requested)", on: link)
+        #expect(bench.lines(link).contains("CONS,\(granted ?? "")") == (granted != nil))
+    }
+
     @Test func itemsAreLimitedSeparately() {
         let bench = ServerBench()
         let (link, _) = bench.openSession()

@@ -18,7 +18,7 @@ public enum RequestedMaxBandwidth: Sendable, Hashable {
 
     /// A limit in kbit/s; nil if the text is not a positive decimal number.
     static func limit(_ wire: String) -> Double? {
-        WireNumber.decimal(wire).flatMap { $0 > 0 ? $0 : nil }
+        WireNumber.requestedDecimal(wire).flatMap { $0 > 0 ? $0 : nil }
     }
 
     var wire: String {

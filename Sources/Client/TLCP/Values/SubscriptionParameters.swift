@@ -54,7 +54,7 @@ public enum RequestedMaxFrequency: Sendable, Hashable {
         case "unlimited": self = .unlimited
         case "unfiltered": self = .unfiltered
         default:
-            guard let value = WireNumber.decimal(wire), value > 0 else { return nil }
+            guard let value = WireNumber.requestedDecimal(wire), value > 0 else { return nil }
             self = .limited(value)
         }
     }
