@@ -136,9 +136,14 @@ package final class AccessControl: Sendable {
         if let redemption { tickets.opened(redemption, stream: stream) }
     }
 
-    /// A request has opened no stream by a ticket, and its response has the client come back.
-    func giveBack(_ redemption: TicketRedemption?) {
-        if let redemption { tickets.giveBack(redemption, at: ticketTime) }
+    /// A request with a ticket has opened no stream. The ticket stays valid if the response has the client come back: at a
+    /// limit, or with `Retry-After`.
+    func giveBack(_ redemption: TicketRedemption?, after error: any Error) {
+        guard let redemption else { return }
+        let isTemporary =
+            error is AnsweredRequest || error is CancellationError
+            || ProblemDetails.retryAfter(ProblemDetails.problem(for: error).code) != nil
+        if isTemporary { tickets.giveBack(redemption, at: ticketTime) }
     }
 
     /// The stream that a request has opened by a ticket has closed.

@@ -123,6 +123,8 @@ package final class HTTPHost: HTTPHandler {
             case .response(let response): return .response(finish(response, call.record))
             }
         } catch {
+            // The rate of a caller is looked at after its ticket.
+            services.access.giveBack(call.redemption, after: error)
             return .response(rejection(error, of: call))
         }
     }

@@ -1,4 +1,5 @@
 import MicroHTTPD
+import SessionPool
 import StreamIO
 import Testing
 
@@ -107,6 +108,39 @@ import Testing
         other?.onEnd(.peerClosed)
         #expect(fixture.perform("GET", target(ticket, id), "", [accept]).isStream)
         #expect(fixture.perform("GET", target(ticket, id), "", [accept]).status == 401)
+    }
+
+    @Test func aClientThatIsTooFastKeepsItsTicket() async throws {
+        var access = AccessFixture.keys()
+        access.keys[1].rights.rate = 1
+        let fixture = try await AccessFixture(access)
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        fixture.time.pass(1)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        for _ in 0..<2 {
+            let refused = fixture.perform("GET", target(ticket, id))
+            #expect(refused.status == 429)
+            #expect(refused.headers["Retry-After"] == "1")
+        }
+        fixture.time.pass(1)
+        #expect(fixture.perform("GET", target(ticket, id)).isStream)
+    }
+
+    @Test func aClientOfAFullUpstreamKeepsItsTicket() async throws {
+        var upstreams = AccessFixture.upstreams
+        upstreams[0].maxSubscriptions = 1
+        let fixture = try await AccessFixture(upstreams: upstreams)
+        let join = "/v1/stream?upstream=demo&fields=f&items="
+        let (_, other) = fixture.open("GET", join + "item1", as: AccessFixture.alice)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        for _ in 0..<2 {
+            let refused = fixture.perform("GET", join + "item2&ticket=\(ticket)")
+            #expect(refused.status == 429)
+            #expect(refused.code == "over-quota")
+        }
+        #expect(fixture.perform("GET", join + "item1&ticket=\(ticket)").status == 401)
+        other?.onEnd(.peerClosed)
+        #expect(fixture.perform("GET", join + "item2&ticket=\(ticket)").isStream)
     }
 
     @Test func aTicketThatWasNotUsedAgainInTimeIsRefused() async throws {

@@ -78,7 +78,7 @@ package struct StreamOpener: Sendable {
                 try openChecked(request, selectors, call)
             }
         } catch {
-            giveBackTicket(of: call, after: error)
+            services.access.giveBack(call.redemption, after: error)
             throw error
         }
     }
@@ -141,17 +141,9 @@ package struct StreamOpener: Sendable {
             guard isFree else { throw inUse(id, call) }
             return try start(id, request, call)
         } catch {
-            giveBackTicket(of: call, after: error)
+            services.access.giveBack(call.redemption, after: error)
             throw error
         }
-    }
-
-    /// Leaves the ticket of a request valid, if its response has the client come back.
-    private func giveBackTicket(of call: Call, after error: any Error) {
-        let isTemporary =
-            error is AnsweredRequest || error is CancellationError
-            || (error as? Problem).flatMap { ProblemDetails.retryAfter($0.code) } != nil
-        if isTemporary { services.access.giveBack(call.redemption) }
     }
 
     /// The error if a prepared stream is open. A ticket that has opened the stream closes it, so that the next attempt
