@@ -116,6 +116,15 @@ enum FeedShape: Sendable, Equatable {
     case key(String)
     /// One value.
     case value
+
+    /// Whether both are the same part; keys are equal if their bytes are.
+    static func == (left: FeedShape, right: FeedShape) -> Bool {
+        switch (left, right) {
+        case (.table, .table), (.row, .row), (.value, .value): true
+        case (.key(let left), .key(let right)): left.hasSameBytes(as: right)
+        default: false
+        }
+    }
 }
 
 /// How values are written that are read by a feed.

@@ -157,7 +157,7 @@ struct CurrentValues: Sendable {
         guard isCommand else { return [nil] }
         let keys = table.keys(item: item)
         guard case .key(let key) = feed?.shape else { return keys }
-        return keys.contains(key) ? [key] : []
+        return keys.contains { $0.hasSameBytes(as: key) } ? [key] : []
     }
 
     private func row(_ item: Int, _ key: String?) -> [String?]? {

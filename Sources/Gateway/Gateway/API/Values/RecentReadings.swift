@@ -1,5 +1,6 @@
 internal import Changes
 internal import EventHub
+internal import JSONText
 internal import MicroHTTPD
 internal import Primitives
 internal import SessionCore
@@ -61,6 +62,17 @@ final class RecentReadings: Sendable {
 
         init(_ call: Call) {
             (path, query, accept) = (call.request.rawPath, call.request.rawQuery, call.header("Accept"))
+        }
+
+        /// Equal bytes: names of other bytes are those of other items.
+        static func == (left: Target, right: Target) -> Bool {
+            left.path.hasSameBytes(as: right.path) && left.query.hasSameBytes(as: right.query)
+                && left.accept.hasSameBytes(as: right.accept)
+        }
+
+        func hash(into hasher: inout Hasher) {
+            path.hashBytes(into: &hasher)
+            query?.hashBytes(into: &hasher)
         }
     }
 

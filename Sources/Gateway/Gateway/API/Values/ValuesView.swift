@@ -265,8 +265,9 @@ extension [String] {
     /// Up to this number of names, comparison of all pairs is faster than a set.
     private static var shortLength: Int { 16 }
 
+    /// Whether two names have the same bytes.
     fileprivate var hasDuplicates: Bool {
-        if count > Self.shortLength { return Set(self).count < count }
-        return indices.contains { self[..<$0].contains(self[$0]) }
+        if count > Self.shortLength { return Set(map { [UInt8]($0.utf8) }).count < count }
+        return indices.contains { index in self[..<index].contains { $0.hasSameBytes(as: self[index]) } }
     }
 }

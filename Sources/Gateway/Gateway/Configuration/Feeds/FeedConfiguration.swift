@@ -1,4 +1,5 @@
 package import Changes
+internal import JSONText
 package import SessionCore
 
 /// A feed: a name for data of an upstream, with the properties that its subscriptions have, its items and its fields.
@@ -37,11 +38,13 @@ package struct FeedConfiguration: Sendable, Equatable {
     /// The names of all fields.
     package var fieldNames: [String] { fields.map(\.name) }
 
-    /// Whether the feed has an item.
-    package func has(item: String) -> Bool { items.isEmpty || items.contains { $0.names.contains(item) } }
+    /// Whether the feed has an item. As for the server, names are equal if their bytes are.
+    package func has(item: String) -> Bool {
+        items.isEmpty || items.contains { $0.names.contains { $0.hasSameBytes(as: item) } }
+    }
 
     /// The field of a name; nil if there is none.
-    package func field(_ name: String) -> FeedField? { fields.first { $0.name == name } }
+    package func field(_ name: String) -> FeedField? { fields.first { $0.name.hasSameBytes(as: name) } }
 
     /// The type of the field of a name; fields that the feed does not describe are strings.
     package func type(of field: String) -> FieldType { self.field(field)?.type ?? .string }

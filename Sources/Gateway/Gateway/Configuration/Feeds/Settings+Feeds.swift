@@ -1,4 +1,5 @@
 internal import Changes
+internal import JSONText
 package import SessionCore
 
 extension Settings {
@@ -168,9 +169,9 @@ extension FeedConfiguration {
 
     /// Whether a subscription has no data beyond that of the feed.
     func covers(_ properties: SubscriptionProperties) -> Bool {
-        guard properties.mode == mode, properties.dataAdapter == dataAdapter, properties.selector == selector,
-            properties.secondLevelFields == nil, case .list(let items) = properties.items,
-            case .list(let fields) = properties.fields
+        guard properties.mode == mode, properties.dataAdapter.hasSameBytes(as: dataAdapter),
+            properties.selector.hasSameBytes(as: selector), properties.secondLevelFields == nil,
+            case .list(let items) = properties.items, case .list(let fields) = properties.fields
         else { return false }
         return items.allSatisfy(has) && fields.allSatisfy { field($0) != nil }
     }

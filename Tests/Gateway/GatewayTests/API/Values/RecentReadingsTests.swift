@@ -105,6 +105,22 @@ import Testing
         #expect(fixture.services.access.owners.usage.all.isEmpty)
     }
 
+    @Test func requestOfOtherBytesIsAnotherOne() async throws {
+        let fixture = try await AccessFixture()
+        let target = { (item: String) in "/v1/values?upstream=demo&items=item\(item)&fields=x" }
+        let (composed, decomposed) = (target("\u{E4}"), target("a\u{308}"))
+        #expect(fixture.perform("GET", composed, as: AccessFixture.alice).isWaiting)
+        let id = try #require(fixture.services.pool.resources().last?.id)
+        let event = SubscriptionEvent.subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil)
+        fixture.hub.take(.subscription(id, .event(event)))
+        try publish("1", to: fixture)
+        await withCheckedContinuation { done in
+            if !fixture.services.background.add({ done.resume() }) { done.resume() }
+        }
+        #expect(fixture.perform("GET", composed, as: AccessFixture.alice).status == 200)
+        #expect(fixture.perform("GET", decomposed, as: AccessFixture.alice).isWaiting)
+    }
+
     @Test func quotaIsAskedForEveryRequest() async throws {
         var access = AccessFixture.keys()
         var rights = KeyConfiguration(name: "").rights

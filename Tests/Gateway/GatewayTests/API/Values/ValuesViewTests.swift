@@ -194,6 +194,37 @@ import Testing
         #expect(text(.text) == "a\tk\tADD\t\t\na\tl\tADD\t7\t8\n")
     }
 
+    @Test func namesAreToldByTheirBytes() {
+        for names in [["\u{E4}", "a\u{308}"], ["\u{E4}", "a\u{308}"] + (1...20).map { "f\($0)" }] {
+            let labels = FieldLabels(SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(names)))
+            #expect(labels.label(2).hasSameBytes(as: "a\u{308}"))
+        }
+        let names = ["key", "command"]
+        let layout = SubscriptionLayout(
+            itemNames: ["a"],
+            fieldNames: names,
+            fieldCount: 2,
+            keyPosition: 1,
+            commandPosition: 2
+        )
+        var table = ValueTable(
+            properties: SubscriptionProperties(mode: .command, items: .list(["a"]), fields: .list(names))
+        )
+        table.apply(.subscribed(itemCount: 1, fieldCount: 2, keyPosition: 1, commandPosition: 2))
+        let row = ["\u{E4}", "ADD"]
+        table.apply(
+            ItemUpdate(layout: layout, itemPos: 1, isSnapshot: true, values: row, changed: FieldSet(all: 2))
+        )
+        func text(_ key: String) -> String? {
+            let form = FeedForm(feed: FeedConfiguration(name: "f"), shape: .key(key))
+            let values = CurrentValues(upstream: "demo", table: table, isStale: false, feed: form)
+            return values.encoded(as: .text).map { String(decoding: $0.bytes, as: UTF8.self) }
+        }
+        #expect(text("\u{E4}") == "\u{E4}\tADD\n")
+        #expect(text("a\u{308}") == nil)
+        #expect(FeedShape.key("\u{E4}") != .key("a\u{308}"))
+    }
+
     @Test func labelsAreNamesOnlyIfNamesAreUnique() {
         var properties = SubscriptionProperties(mode: .command, items: .group("g"), fields: .list(["a", "b"]))
         properties.secondLevelFields = .list(["c"])

@@ -41,6 +41,19 @@ import Testing
         #expect(fixture.perform("GET", "/v1/subscriptions").status == 401)
     }
 
+    /// The server tells items by their bytes: a letter with a combining mark is another one than the composed letter.
+    @Test func itemsOfOtherBytesBelongToNoPublicFeed() async throws {
+        let fixture = try await fixture()
+        try await fixture.reload { $0.feeds[0].items = [FeedItem("\u{E4}")].compactMap(\.self) }
+        let upstream = fixture.services.configuration.feeds[0].upstream ?? ""
+        let target = "/v1/values?upstream=\(upstream)&fields=x&items="
+        #expect(fixture.wait0(target + "%C3%A4").status == 504)
+        #expect(fixture.wait0("/feeds/open/%C3%A4").status == 504)
+        #expect(fixture.wait0(target + "a%CC%88").status == 401)
+        #expect(fixture.wait0("/v1/stream?upstream=\(upstream)&fields=x&items=a%CC%88").status == 401)
+        #expect(fixture.wait0("/feeds/open/a%CC%88").code == "unknown-item")
+    }
+
     @Test func reloadEndsStreamsOfFeedsThatAreNoLongerPublicOnly() async throws {
         let changes: [(Bool, (inout GatewayConfiguration) -> Void)] = [
             (false, { $0.access.keys.removeLast() }), (true, { $0.feeds[0].isPublic = false }),
