@@ -57,12 +57,19 @@ struct PagesResource: Sendable {
         return response.tagged(tag, ifNoneMatch: call.header("If-None-Match"))
     }
 
-    /// Whether `Accept-Encoding` names gzip with a weight other than 0.
+    /// Whether `Accept-Encoding` accepts gzip, with a weight other than 0. An asterisk stands for codings without an element
+    /// of their own only (RFC 9110 section 12.5.3).
     static func acceptsGzip(_ header: String?) -> Bool {
-        (header ?? "").split(separator: ",").contains { element in
+        var (named, other): (Bool?, Bool) = (nil, false)
+        for element in (header ?? "").split(separator: ",") {
             let parts = element.split(separator: ";").map { $0.trimmed.lowercased() }
-            guard parts.first == "gzip" || parts.first == "*" else { return false }
-            return !parts.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
+            let isAccepted = !parts.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
+            switch parts.first {
+            case "gzip", "x-gzip": named = isAccepted
+            case "*": other = isAccepted
+            default: break
+            }
         }
+        return named ?? other
     }
 }

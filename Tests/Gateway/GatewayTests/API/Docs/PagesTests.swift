@@ -25,7 +25,8 @@ import Testing
 
     @Test(arguments: [
         ("gzip", true), ("br, gzip;q=0.5", true), ("*", true), ("GZIP", true), ("gzip;q=0", false),
-        ("gzip; q=0.000", false), ("br", false), ("", false),
+        ("gzip; q=0.000", false), ("br", false), ("", false), ("gzip;q=0, *", false), ("*, gzip;q=0", false),
+        ("*;q=0", false), ("*;q=0, gzip", true), ("identity;q=0, *;q=0.5", true), ("x-gzip", true),
     ])
     func gzipIsSentWhereItIsAccepted(header: String, isAccepted: Bool) {
         #expect(PagesResource.acceptsGzip(header) == isAccepted)
