@@ -251,7 +251,9 @@ package final class HTTPHost: HTTPHandler {
             if operation.mediaTypes == .json { _ = try call.mediaType(outOf: "application/json") }
             return .operation(operation)
         case .options(let allow):
-            return .response(Response(status: 204).with("Allow", allow.joined(separator: ", ")))
+            let response = Response(status: 204).with("Allow", allow.joined(separator: ", "))
+            guard allow.contains(Operation.Method.patch.rawValue) else { return .response(response) }
+            return .response(response.with("Accept-Patch", RequestBody.acceptPatch))
         case .methodNotAllowed(let allow):
             var problem = Problem(
                 .methodNotAllowed,

@@ -140,10 +140,15 @@ import Testing
         let post = fixture.perform("POST", "/v1/clients", "a=b", form)
         #expect(post.status == 415)
         #expect(post.json["detail"]?.string?.contains("application/x-www-form-urlencoded") == true)
-        let id = fixture.makeClient()
-        let patch = fixture.perform("PATCH", "/v1/clients/\(id)/options", "a=b", form)
+        let path = "/v1/clients/\(fixture.makeClient())/options"
+        let patch = fixture.perform("PATCH", path, "a=b", form)
         #expect(patch.status == 415)
         #expect(patch.headers["Accept-Patch"]?.contains("application/merge-patch+json") == true)
+        let encoded = fixture.perform("PATCH", path, "{}", ["Content-Encoding": "gzip"])
+        #expect(encoded.status == 415)
+        #expect(encoded.headers["Accept-Patch"] == patch.headers["Accept-Patch"])
+        #expect(fixture.perform("OPTIONS", path).headers["Accept-Patch"] == patch.headers["Accept-Patch"])
+        #expect(fixture.perform("OPTIONS", "/v1/clients").headers["Accept-Patch"] == nil)
     }
 
     @Test func aPostUnderAKeyIsPerformedOnce() {

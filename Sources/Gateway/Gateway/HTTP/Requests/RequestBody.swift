@@ -5,6 +5,8 @@ internal import MicroHTTPD
 enum RequestBody {
     /// The media types of a JSON merge patch.
     static let patchTypes = ["application/merge-patch+json", "application/json"]
+    /// The header `Accept-Patch` (RFC 5789).
+    static let acceptPatch = patchTypes.joined(separator: ", ")
 
     /// The body as a JSON object. Throws 415 for another media type, 400 if it is no JSON object.
     static func object(of call: Call, types: [String] = ["application/json"]) throws(Problem) -> JSONObject {
@@ -41,8 +43,7 @@ enum RequestBody {
 
     private static func check(_ request: HTTPRequest, _ types: [String]) throws(Problem) {
         if let coding = request.headers["Content-Encoding"], coding.lowercased() != "identity" {
-            let detail = "The body must not be encoded; Content-Encoding is \"\(coding)\"."
-            throw Problem(.unsupportedMediaType, detail: detail)
+            throw unsupported("The body must not be encoded; Content-Encoding is \"\(coding)\".", types)
         }
         // Most headers are the media type alone.
         guard let header = request.headers["Content-Type"], !types.contains(header) else { return }
@@ -50,13 +51,16 @@ enum RequestBody {
         let charset = pieces.dropFirst().first { $0.hasPrefix("charset=") }?.dropFirst(8)
         let isUTF8 = charset.map { ["utf-8", "\"utf-8\"", "utf8", "us-ascii"].contains($0) } ?? true
         guard let type = pieces.first, types.contains(type), isUTF8 else {
-            var problem = Problem(
-                .unsupportedMediaType,
-                detail: "The body must be \(types.joined(separator: " or ")), in UTF-8; Content-Type is \"\(header)\"."
-            )
-            if types.count > 1 { problem.headers.append("Accept-Patch", types.joined(separator: ", ")) }
-            throw problem
+            let rule = "The body must be \(types.joined(separator: " or ")), in UTF-8; Content-Type is \"\(header)\"."
+            throw unsupported(rule, types)
         }
+    }
+
+    /// 415, with the media types of a patch.
+    private static func unsupported(_ detail: String, _ types: [String]) -> Problem {
+        var problem = Problem(.unsupportedMediaType, detail: detail)
+        if types == patchTypes { problem.headers.append("Accept-Patch", acceptPatch) }
+        return problem
     }
 }
 
