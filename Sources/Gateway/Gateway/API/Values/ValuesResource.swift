@@ -241,7 +241,9 @@ struct ValuesResource: Sendable {
         json.beginObject()
         write(&json)
         guard json.bytes.count <= ValuesView.mostTableBytes else { throw Self.tooLarge }
-        let tag = EntityTag(EntityTag(of: json.bytes).opaque + "-" + view.staleness, isWeak: true)
+        // Each media type has tags of its own: a cache that has one of them must not use it for the other.
+        let form = plain == nil ? "" : "-text"
+        let tag = EntityTag(EntityTag(of: json.bytes).opaque + "-" + view.staleness + form, isWeak: true)
         if let plain {
             let response =
                 plain.text.map { Response(status: 200, mediaType: "text/plain; charset=utf-8", body: Array($0.utf8)) }

@@ -153,6 +153,19 @@ import Testing
         #expect(fixture.perform("GET", path + "?item=i1&key=k").code == "not-command-mode")
     }
 
+    @Test func theFormsOfAValueHaveDifferentTags() throws {
+        let path = "/v1/subscriptions/" + fixture.makeSubscription() + "/values/i1/f1"
+        let json = try #require(fixture.perform("GET", path).headers["ETag"])
+        let text = try #require(fixture.perform("GET", path, "", ["Accept": "text/plain"]).headers["ETag"])
+        #expect(json != text)
+        for (tag, statuses) in [(json, [304, 204]), (text, [200, 304])] {
+            let found = ["application/json", "text/plain"].map { type in
+                fixture.perform("GET", path, "", ["Accept": type, "If-None-Match": tag]).status
+            }
+            #expect(found == statuses)
+        }
+    }
+
     @Test func theTagOfValuesIsHonoured() {
         let path = "/v1/subscriptions/" + fixture.makeSubscription() + "/values"
         let tag = fixture.perform("GET", path).headers["ETag"] ?? ""
