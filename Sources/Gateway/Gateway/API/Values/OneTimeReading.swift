@@ -115,7 +115,7 @@ final class OneTimeReading: Sendable {
         if let refusal = refusal() { return refusal }
         var versions = CurrentVersions(of: topic, in: services.hub)
         guard let version = versions.version(for: query) else {
-            return ProblemDetails.response(to: call, for: PoolError.unknownSubscription(topic.rawValue))
+            return confirmed(ProblemDetails.response(to: call, for: PoolError.unknownSubscription(topic.rawValue)))
         }
         let values = version.values
         if progress.withLock({ $0.isComplete(values.table) }),
@@ -127,7 +127,12 @@ final class OneTimeReading: Sendable {
         let client = state?.client.flatMap { services.pool.client($0) }
         let cause = client.flatMap { client in client.trouble.map { TroubleText.sentence($0, of: client) } }
         let problem = Problem.noValues(values, state?.status, cause, within: query.wait, at: services.clock())
-        return ProblemDetails.response(to: call, for: problem)
+        return confirmed(ProblemDetails.response(to: call, for: problem))
+    }
+
+    /// A problem response, which confirms the wait that the request has asked for.
+    private func confirmed(_ response: Response) -> Response {
+        query.isWaitRequested ? response.waited(query.wait) : response
     }
 
     /// The response if the server has refused the subscription.
@@ -135,7 +140,7 @@ final class OneTimeReading: Sendable {
         guard hasChanged.load(ordering: .relaxed), let state = services.hub.snapshot(of: topic), !state.isActive,
             let refusal = state.lastError
         else { return nil }
-        return ProblemDetails.response(to: call, refusedBy: refusal, of: .subscription)
+        return confirmed(ProblemDetails.response(to: call, refusedBy: refusal, of: .subscription))
     }
 
     /// The response with values; nil if the request waits for others.

@@ -109,6 +109,18 @@ import Testing
         let response = await awaited(Self.quote) { publish(.failed(code: 21, message: "Bad Item Group name")) }
         #expect(response.status == 502)
         #expect(response.json["upstream"]?["code"]?.number?.intValue == 21)
+        #expect(response.headers["Preference-Applied"] == nil)
+    }
+
+    @Test func problemsConfirmTheWaitThatWasRequested() async {
+        let late = fixture.perform("GET", Self.quote, "", ["Prefer": "wait=0"])
+        #expect(late.status == 504)
+        #expect(late.headers["Preference-Applied"] == "wait=0")
+        let refused = await awaited(Self.quote, ["Prefer": "wait=20"]) {
+            publish(.failed(code: 21, message: "Bad Item Group name"))
+        }
+        #expect(refused.status == 502)
+        #expect(refused.headers["Preference-Applied"] == "wait=20")
     }
 
     @Test func missingValuesAre504WithWhatIsKnown() {
