@@ -211,6 +211,8 @@ extension SessionPool {
         // The server ends the subscriptions with the session: no request is sent for each of them.
         if !isStopping { for shared in sharedSubscriptions(on: client) { release(shared) } }
         client.core.disconnect()
+        // The status of a client without a connection does not change.
+        if !client.watchers.isEmpty { client.watchers.notify(client.situation) }
         retired.continuation.yield(client)
         logger.debug("client closed", metadata: ["client": "\(client.id)"])
     }

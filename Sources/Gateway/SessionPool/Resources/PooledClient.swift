@@ -135,6 +135,9 @@ package final class PooledClient: Sendable {
         return state.withLock { $0.streams <= 0 && $0.lastUsed <= now - time }
     }
 
+    /// Whether the client is being deleted, or closed by the pool, or has been.
+    package var isClosing: Bool { state.withLock { $0.isClosing } }
+
     /// Marks the client as closing; false if it was already.
     func startClosing() -> Bool {
         state.withLock { state in

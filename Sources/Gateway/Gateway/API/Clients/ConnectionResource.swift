@@ -25,8 +25,8 @@ struct ConnectionResource: Sendable {
         return services.clientResponse(client, call).waited(wait)
     }
 
-    /// The response for a client, once the client is connected or the server has rejected the session if the request waits
-    /// for that.
+    /// The response for a client, once the client is connected or deleted, or the server has rejected the session, if the
+    /// request waits for that.
     func outcome(
         of client: PooledClient,
         _ call: Call,
@@ -34,11 +34,18 @@ struct ConnectionResource: Sendable {
         _ shown: (_ isConnected: Bool) -> Response
     ) async throws -> Response {
         guard let wait = PreferHeader(call.header("Prefer")).wait else { return shown(false) }
-        let situation = try await situation(of: client, call, within: wait) { $0.isConnected || $0.refusal != nil }
+        let situation = try await situation(of: client, call, within: wait) {
+            $0.isConnected || $0.refusal != nil || client.isClosing
+        }
         guard let situation else { return shown(false) }
-        guard let refusal = situation.refusal else { return shown(true).waited(wait) }
-        refused()
-        return ProblemDetails.response(to: call, refusedBy: refusal, of: .session).waited(wait)
+        if let refusal = situation.refusal {
+            refused()
+            return ProblemDetails.response(to: call, refusedBy: refusal, of: .session).waited(wait)
+        }
+        if situation.isConnected { return shown(true).waited(wait) }
+        // Another request has deleted it.
+        let error = PoolError.unknownClient(client.id.rawValue)
+        return ProblemDetails.response(to: call, for: error).waited(wait)
     }
 
     /// Waits until the situation of a client satisfies a condition; nil after some seconds.

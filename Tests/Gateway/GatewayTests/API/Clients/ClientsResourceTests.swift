@@ -1,5 +1,6 @@
 import Changes
 import JSONText
+import MicroHTTPD
 import SessionCore
 import SessionPool
 import Synchronization
@@ -25,6 +26,26 @@ import Testing
         #expect(fixture.perform("GET", "/v1/clients").json["clients"]?.array?.count == 1)
         #expect(fixture.perform("DELETE", location).status == 204)
         #expect(fixture.perform("GET", location).code == "unknown-client")
+    }
+
+    @Test(arguments: [true, false])
+    func aWaitForAClientEndsWithTheClient(isNew: Bool) async throws {
+        let prefer = ["Prefer": "wait=300"]
+        let (responses, source) = AsyncStream.makeStream(of: HTTPResponse.self)
+        let (path, body) =
+            isNew
+            ? ("/v1/clients", #"{"upstream":"demo"}"#) : ("/v1/clients/\(fixture.makeClient())/connect", "")
+        let begun = fixture.perform("POST", path, body, prefer) { source.yield($0) }
+        #expect(begun.isWaiting)
+        let client = try #require(fixture.services.pool.clients().last?.id.rawValue)
+        #expect(fixture.perform("DELETE", "/v1/clients/\(client)").status == 204)
+        for await response in responses {
+            let outcome = Fixture.outcome(response)
+            #expect(outcome.status == 404)
+            #expect(outcome.code == "unknown-client")
+            #expect(outcome.headers["Preference-Applied"] == "wait=300")
+            break
+        }
     }
 
     @Test func activeSubscriptionsOfAClientAreListedInTheOrderOfSubscription() throws {
