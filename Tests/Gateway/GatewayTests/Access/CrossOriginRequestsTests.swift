@@ -103,6 +103,26 @@ import Testing
         #expect(fixture.perform("GET", Self.stream).isStream)
     }
 
+    /// The page does not see the values that its link leads to, as with `GET /v1/values`.
+    @Test func aForeignPageMayLinkToTheValuesOfAFeed() async throws {
+        var access = AccessConfiguration()
+        access.hosts = ["gateway.example"]
+        let fixture = try await AccessFixture(access) { configuration in
+            var feed = FeedConfiguration(name: "quotes")
+            feed.upstream = "demo"
+            feed.items = [FeedItem("item1")].compactMap(\.self)
+            feed.fields = [FeedField("price", "number")].compactMap(\.self)
+            configuration.feeds = [feed]
+        }
+        let link = [HTTPField("Sec-Fetch-Site", "cross-site"), HTTPField("Sec-Fetch-Mode", "navigate")]
+        let accept = HTTPField("Accept", "text/event-stream")
+        let atOnce = HTTPField("Prefer", "wait=0")
+        // Values do not arrive without a server, but the request is admitted.
+        #expect(fixture.perform("GET", "/feeds/quotes/item1", "", link + [atOnce]).status == 504)
+        #expect(fixture.perform("GET", "/feeds/quotes/item1", "", link + [accept]).status == 403)
+        #expect(fixture.perform("GET", "/feeds/quotes?format=sse", "", link).status == 403)
+    }
+
     @Test func aForeignPageOpensNoStreamWithTheCookie() async throws {
         let fixture = try await fixture()
         let foreign = [
