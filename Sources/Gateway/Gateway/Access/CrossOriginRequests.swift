@@ -48,10 +48,15 @@ struct RequestForgery: Sendable {
         origins.contains { $0 == origin || (!withCookie && $0 == "*") }
     }
 
-    /// Whether an origin is the gateway's own. Schemes are not compared: behind a proxy that ends TLS they differ.
+    /// Whether an origin is the gateway's own. Schemes are not compared: behind a proxy that ends TLS they differ. An origin
+    /// does not name the default port of its scheme, which a proxy may add to `Host`.
     private func isOwn(_ origin: String, _ request: HTTPRequest) -> Bool {
-        guard let host = request.headers["Host"], let range = origin.firstRange(of: "://") else { return false }
-        return !host.isEmpty && origin[range.upperBound...].lowercased() == host.lowercased()
+        guard let host = request.headers["Host"]?.lowercased(), let range = origin.firstRange(of: "://") else {
+            return false
+        }
+        let authority = origin[range.upperBound...].lowercased()
+        let port = origin[..<range.lowerBound].lowercased() == "https" ? ":443" : ":80"
+        return !authority.isEmpty && (host == authority || host == authority + port)
     }
 }
 

@@ -39,6 +39,19 @@ import Testing
         #expect(fixture.services.pool.clients().isEmpty)
     }
 
+    @Test(arguments: [
+        ("https://gateway.example", "gateway.example:443", true),
+        ("http://gateway.example", "gateway.example:80", true),
+        ("https://gateway.example", "Gateway.Example", true), ("https://gateway.example", "gateway.example:80", false),
+        ("https://gateway.example", "gateway.example:4433", false), ("https://", ":443", false),
+    ])
+    func theDefaultPortOfAnOriginMayBePartOfTheHost(origin: String, host: String, isOwn: Bool) {
+        let fields = HTTPFields([HTTPField("Host", host), HTTPField("Origin", origin)])
+        let request = HTTPRequest(method: "POST", rawPath: "/v1/clients", headers: fields)
+        let isAdmitted = (try? RequestForgery(origins: []).check(request, withCookie: true)) != nil
+        #expect(isAdmitted == isOwn)
+    }
+
     @Test func theRefusalOfACookieNamesTheHeader() async throws {
         let outcome = try await fixture().perform("POST", "/v1/clients", Self.body, [Self.cookie])
         #expect(outcome.json["detail"]?.string?.contains("Authorization: Bearer") == true)
