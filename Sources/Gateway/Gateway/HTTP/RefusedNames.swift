@@ -31,7 +31,7 @@ final class RefusedNames: Sendable {
             )
         case .origin(let origin):
             logger.warning(
-                "requests from pages of another origin are refused; http.cors.origins lists permitted ones",
+                "requests from pages of another origin are refused; cors.origins lists permitted ones",
                 metadata: ["origin": "\(origin)"]
             )
         }

@@ -103,6 +103,17 @@ import Testing
 
     private static let stream = "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=last_price"
 
+    @Test func theLogNamesTheSettingsThatAdmitHostsAndOrigins() {
+        let log = LogRecorder()
+        let names = RefusedNames()
+        for name in [RefusedName.host("a.example"), .origin("https://a.example")] { names.log(name, to: log.logger) }
+        for (line, key) in zip(log.lines, ["http.hosts", "cors.origins"]) {
+            #expect(line.contains("; \(key) lists"))
+            #expect(Settings.all.contains { $0.key == key })
+        }
+        #expect(log.lines.count == 2)
+    }
+
     /// A stream subscribes, which a page that embeds its address must not cause.
     @Test func aForeignPageOpensNoStreamOfAnOpenGateway() async throws {
         let fixture = try await Self.open { $0.origins = ["https://good.example"] }
