@@ -22,7 +22,7 @@ extension SourceDefaults {
             object["requestedSnapshot"] = .string(snapshot.text)
         }
         if object["requestedMaxFrequency"] == nil, let frequency = feed.maxFrequency {
-            object["requestedMaxFrequency"] = .string(frequency.text)
+            object["requestedMaxFrequency"] = frequency.json
         }
         if object["fields"] == nil { object["fields"] = .array(feed.fieldNames.map { .string($0) }) }
         if object["items"] == nil, let items = feed.itemNames { object["items"] = .array(items.map { .string($0) }) }
@@ -59,9 +59,10 @@ extension RequestedSnapshot {
 }
 
 extension RequestedMaxFrequency {
-    fileprivate var text: String {
+    fileprivate var json: JSONValue {
         switch self {
-        case .limited(let limit): "\(limit)"
+        // A small number has an exponent, which a decimal in a string must not have.
+        case .limited(let limit): JSONNumber("\(limit)").map(JSONValue.number) ?? .null
         case .unlimited: "unlimited"
         case .unfiltered: "unfiltered"
         }

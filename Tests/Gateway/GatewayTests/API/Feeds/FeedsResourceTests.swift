@@ -22,6 +22,18 @@ import Testing
 
     private let fixture = Fixture(configure: Self.feeds)
 
+    @Test(arguments: [RequestedMaxFrequency.limited(0.000_01), .limited(2.5), .limited(1e9), .unlimited, .unfiltered])
+    func subscriptionsOfAFeedHaveItsFrequency(frequency: RequestedMaxFrequency) throws {
+        let fixture = Fixture {
+            Self.feeds(&$0)
+            $0.feeds[0].maxFrequency = frequency
+        }
+        let made = fixture.perform("POST", "/v1/subscriptions", #"{"feed":"quotes","active":false}"#)
+        #expect(made.status == 201)
+        let resource = try #require(fixture.services.pool.resources().last)
+        #expect(resource.properties.requestedMaxFrequency == frequency)
+    }
+
     private func publish(_ events: [SubscriptionEvent]) {
         let shared = fixture.services.pool.resources().last?.id.rawValue ?? ""
         for event in events { fixture.hub.take(.subscription(SubscriptionID(shared), .event(event))) }
