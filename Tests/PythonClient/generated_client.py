@@ -2,7 +2,7 @@
 
     python generated_client.py http://127.0.0.1:8080
 
-Ends 0 if the client has a function for each operation of the contract, reads a typed value and ten events of a feed,
+Ends 0 if the client has a function for each operation of the contract, sends a message, reads a typed value and ten events of a feed,
 creates a subscription, reads a value, prepares a stream, changes options, and deletes what it made.
 """
 
@@ -69,6 +69,11 @@ def main(address):
                     call(contract, operation["operationId"])
         models = importlib.import_module(f"{PACKAGE}.models")
         client = importlib.import_module(PACKAGE).Client(base_url=address)
+
+        # Before anything opens a session: without enqueueWhileDisconnected the message waits for one.
+        message = models.NewMessage(text="CHAT|hello")
+        sent = call(contract, "sendMessageToUpstream").sync(client=client, body=message, prefer="wait=20")
+        assert sent.outcome.value == "processed", sent
 
         row = call(contract, "readQuotesItem").sync("item1", client=client)
         assert isinstance(row.last_price, float) and isinstance(row.stock_name, str), row

@@ -132,6 +132,33 @@ import Testing
         #expect(count > 60)
     }
 
+    /// Generated clients send the defaults of members that their callers leave out.
+    @Test(arguments: ["NewSubscription", "NewStreamByJoin", "JoinSource"])
+    func aFeedIsValidBesideTheDefaultsOfOtherMembers(name: String) throws {
+        let schema = try #require(contract.root["components"]?["schemas"]?[name])
+        let body = JSONValue.object(filled(JSONObject([.init(name: "feed", value: "quotes")]), schema))
+        #expect(SchemaCheck(contract: contract).faults(of: body, by: schema).isEmpty, "\(body.text)")
+    }
+
+    /// `POST /v1/messages` and `POST /v1/clients/{id}/messages` share the schema, and differ in what a missing member means.
+    @Test func whetherAMessageWaitsHasNoDefaultForBothOperations() {
+        let message = contract.root["components"]?["schemas"]?["NewMessage"]
+        #expect(message?["properties"]?["enqueueWhileDisconnected"]?["type"]?.string == "boolean")
+        #expect(message?["properties"]?["enqueueWhileDisconnected"]?["default"] == nil)
+    }
+
+    @Test(arguments: [
+        ("http://127.0.0.1:60123", true), ("https://push.my-company.example.co.uk:65535/lightstreamer", true),
+        ("http://[::1]:8080", true), ("http://demo_server:8080", true), ("http://localhost", true),
+        ("http://localhost:65536", false), ("http://localhost:0", false), ("tcp://localhost", false),
+        ("http://", false), ("http://a b", false), ("http://a?b", false),
+    ])
+    func serverAddressesAreRefusedAsDescribed(address: String, isAdmitted: Bool) throws {
+        let schema = try #require(contract.root["components"]?["schemas"]?["ServerAddress"])
+        #expect(SchemaCheck(contract: contract).faults(of: .string(address), by: schema).isEmpty == isAdmitted)
+        #expect(ServerAddressRule.admits(address) == isAdmitted)
+    }
+
     @Test func everyBodyRefusesUnknownMembersAndHasExamples() throws {
         for (path, item) in try pairs(contract.root["paths"]) {
             for (method, operation) in try pairs(item) {
@@ -148,6 +175,17 @@ import Testing
     }
 
     // MARK: - Walking
+
+    /// An object with the defaults of the members that it lacks.
+    private func filled(_ object: JSONObject, _ schema: JSONValue) -> JSONObject {
+        let schema = contract.resolve(schema)
+        var object = object
+        for part in schema["allOf"]?.array ?? [] { object = filled(object, part) }
+        for property in schema["properties"]?.object ?? JSONObject() where object[property.name] == nil {
+            object[property.name] = contract.resolve(property.value)["default"] ?? property.value["default"]
+        }
+        return object
+    }
 
     private func isClosed(_ schema: JSONValue) -> Bool {
         let schema = contract.resolve(schema)
