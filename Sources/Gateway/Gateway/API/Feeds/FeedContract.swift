@@ -37,24 +37,20 @@ final class FeedContract: Sendable {
         var paths = root["paths"]?.object ?? JSONObject()
         var components = root["components"]?.object ?? JSONObject()
         var schemas = components["schemas"]?.object ?? JSONObject()
-        for feed in feeds {
+        for (feed, type) in zip(feeds, feeds.typeNames) {
             let path = "/feeds/\(PercentDecoding.encode(feed.name))"
-            let row = JSONObject([.init(name: "$ref", value: .string("#/components/schemas/\(feed.typeName)Row"))])
-            let table = JSONObject([
-                .init(name: "type", value: .string("object")), .init(name: "additionalProperties", value: .object(row)),
-            ])
-            if !feed.items.isEmpty { paths[path] = operation(of: feed, suffix: "", schema: table) }
-            paths[path + "/{item}"] = operation(
-                of: feed,
-                suffix: "Item",
-                schema: feed.mode == .command ? table : row
-            )
+            let row = JSONObject([.init(name: "$ref", value: .string("#/components/schemas/\(type)Row"))])
+            let item = feed.mode == .command ? table(of: row) : row
+            if !feed.items.isEmpty {
+                paths[path] = operation("read\(type)", of: feed, isItem: false, schema: table(of: item))
+            }
+            paths[path + "/{item}"] = operation("read\(type)Item", of: feed, isItem: true, schema: item)
             var schema = JSONBytes()
             FeedView(feed: feed, upstream: nil).writeSchema(to: &schema, isDocument: false)
-            schemas["\(feed.typeName)Row"] = try? JSONValue(parsing: schema.bytes)
+            schemas["\(type)Row"] = try? JSONValue(parsing: schema.bytes)
             schema.reset()
             FeedView(feed: feed, upstream: nil).writeEventSchema(to: &schema, isDocument: false)
-            schemas["\(feed.typeName)Update"] = try? JSONValue(parsing: schema.bytes)
+            schemas["\(type)Update"] = try? JSONValue(parsing: schema.bytes)
         }
         components["schemas"] = .object(schemas)
         root["components"] = .object(components)
@@ -62,11 +58,23 @@ final class FeedContract: Sendable {
         return root
     }
 
+    /// The schema of an object whose members have a schema.
+    private static func table(of member: JSONObject) -> JSONObject {
+        JSONObject([
+            .init(name: "type", value: .string("object")), .init(name: "additionalProperties", value: .object(member)),
+        ])
+    }
+
     /// A path with one operation that reads values of a feed.
-    private static func operation(of feed: FeedConfiguration, suffix: String, schema: JSONObject) -> JSONValue {
+    private static func operation(
+        _ name: String,
+        of feed: FeedConfiguration,
+        isItem: Bool,
+        schema: JSONObject
+    ) -> JSONValue {
         var json = JSONBytes()
         json.beginObject()
-        if !suffix.isEmpty {
+        if isItem {
             json.key("parameters")
             json.beginArray()
             json.beginObject()
@@ -76,11 +84,11 @@ final class FeedContract: Sendable {
         }
         json.key("get")
         json.beginObject()
-        json.member("operationId", "read\(feed.typeName)\(suffix)")
+        json.member("operationId", name)
         json.member("tags", Optional(["values"]))
         json.member(
             "summary",
-            "Read \(suffix.isEmpty ? "all items" : "an item") of the feed \(feed.title ?? feed.name)."
+            "Read \(isItem ? "an item" : "all items") of the feed \(feed.title ?? feed.name)."
         )
         if let description = feed.description { json.member("description", description) }
         json.key("responses")

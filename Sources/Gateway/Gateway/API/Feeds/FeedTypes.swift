@@ -17,13 +17,20 @@ enum FeedTypes {
               snapshot: boolean;
               fields: Partial<Row>;
               invalid?: (keyof Row)[];
+              conflated?: number;
+              /** With fieldsSent=all. */
+              values?: Row;
+              /** In COMMAND mode. */
+              key?: string | null;
+              command?: string | null;
             }
 
 
             """
-        for feed in feeds {
+        let types = feeds.typeNames
+        for (feed, name) in zip(feeds, types) {
             text += comment(feed.description ?? feed.title, indent: "")
-            text += "export interface \(feed.typeName)Row {\n"
+            text += "export interface \(name)Row {\n"
             for field in feed.fields {
                 let words = [field.description, field.unit.map { "Unit: \($0)." }].compactMap(\.self)
                 text += comment(words.isEmpty ? nil : words.joined(separator: " "), indent: "  ")
@@ -32,7 +39,7 @@ enum FeedTypes {
             text += "}\n\n"
         }
         text += "/** The rows of the feeds by their names. */\nexport interface FeedRows {\n"
-        for feed in feeds { text += "  \(key(feed.name)): \(feed.typeName)Row;\n" }
+        for (feed, name) in zip(feeds, types) { text += "  \(key(feed.name)): \(name)Row;\n" }
         return text + "}\n"
     }
 
@@ -60,9 +67,27 @@ enum FeedTypes {
     }
 }
 
+extension [FeedConfiguration] {
+    /// The beginnings of the names of the types and operations of each feed: that of its name, with a number where an earlier
+    /// feed, or the contract, has such a name. Generators make files of the names, so that letter case does not count.
+    var typeNames: [String] {
+        // `readFeed`, `readFeedItem`, `readFeedValue` and `readValues` are operations of openapi.yaml.
+        var taken: Set<String> = ["feed", "feeditem", "feedvalue", "values"]
+        return map { feed in
+            let plain = feed.typeName
+            var (name, number) = (plain, 2)
+            while !taken.isDisjoint(with: [name.lowercased(), "\(name.lowercased())item"]) {
+                (name, number) = ("\(plain)\(number)", number + 1)
+            }
+            taken.formUnion([name.lowercased(), "\(name.lowercased())item"])
+            return name
+        }
+    }
+}
+
 extension FeedConfiguration {
     /// The name as the beginning of the names of types: letters and digits, words with capital letters.
-    var typeName: String {
+    fileprivate var typeName: String {
         let words = name.split { !$0.isLetter && !$0.isNumber }.map { $0.prefix(1).uppercased() + $0.dropFirst() }
         let text = words.joined()
         return text.first?.isNumber == false ? text : "Feed" + text

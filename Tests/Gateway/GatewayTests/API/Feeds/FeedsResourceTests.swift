@@ -215,6 +215,38 @@ import Testing
         #expect(root["paths"]?["/v1/values"] != nil)
     }
 
+    @Test func feedsOfSimilarNamesHaveTypesAndOperationsOfTheirOwn() throws {
+        let feeds = ["quotes", "feed", "values", "a", "a-item", "b-c", "bC", "1"].map { name in
+            var feed = FeedConfiguration(name: name)
+            feed.items = [FeedItem("item1")].compactMap(\.self)
+            return feed
+        }
+        #expect(feeds.typeNames == ["Quotes", "Feed2", "Values2", "A", "AItem2", "BC", "BC2", "Feed1"])
+        let root = try JSONValue(parsing: Array(FeedContract().document(feeds).bytes.bytes))
+        let operations = try #require(root["paths"]?.object).flatMap { path in
+            (path.value.object ?? JSONObject()).compactMap { $0.value["operationId"]?.string?.lowercased() }
+        }
+        #expect(Set(operations).count == operations.count)
+        #expect(root["components"]?["schemas"]?["AItem2Row"]?["title"]?.string == "a-item: row")
+        #expect(FeedTypes.declarations(feeds).contains("  \"b-c\": BCRow;\n  bC: BC2Row;\n"))
+    }
+
+    /// The value of `GET /feeds/{feed}`: in COMMAND mode, each item has a row for each of its keys.
+    @Test(arguments: [SubscriptionMode.merge, .command])
+    func schemaOfAllItemsHasTheRowsOfEachItem(mode: SubscriptionMode) throws {
+        var feed = FeedConfiguration(name: "f")
+        feed.mode = mode
+        feed.items = [FeedItem("item1")].compactMap(\.self)
+        let root = try JSONValue(parsing: Array(FeedContract().document([feed]).bytes.bytes))
+        func schema(_ path: String) -> JSONValue? {
+            root["paths"]?[path]?["get"]?["responses"]?["200"]?["content"]?["application/json"]?["schema"]
+        }
+        let item = try #require(schema("/feeds/f/{item}"))
+        #expect(schema("/feeds/f")?["additionalProperties"] == item)
+        let row: JSONValue = ["$ref": "#/components/schemas/FRow"]
+        #expect(mode == .command ? item["additionalProperties"] == row : item == row)
+    }
+
     @Test func contractOfOpenAPI32DescribesTheEventsOfStreams() throws {
         let document = services.feedContract.document(services.openFeeds, .streams)
         let root = try JSONValue(parsing: Array(document.bytes.bytes))
