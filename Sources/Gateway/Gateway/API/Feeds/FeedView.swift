@@ -140,8 +140,16 @@ extension FeedField {
         case .integer: json.member("type", Optional(["integer", "string", "null"]))
         case .boolean: json.member("type", Optional(["boolean", "string", "null"]))
         case .timestampMilliseconds, .timestampSeconds:
-            json.member("type", Optional(["string", "null"]))
+            json.key("anyOf")
+            json.beginArray()
+            json.beginObject()
+            json.member("type", "string")
             json.member("format", "date-time")
+            json.endObject()
+            json.beginObject()
+            json.member("type", Optional(["string", "null"]))
+            json.endObject()
+            json.endArray()
         case .json: break
         }
         json.endObject()

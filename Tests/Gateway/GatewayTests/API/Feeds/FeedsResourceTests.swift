@@ -270,6 +270,17 @@ import Testing
         #expect(command?["properties"]?["key"] != nil)
     }
 
+    /// A value that is not of its type is a string without its format.
+    @Test func schemaOfATimeAdmitsOtherTexts() throws {
+        let fixture = Fixture {
+            Self.feeds(&$0)
+            $0.feeds[0].fields = [FeedField("time", "timestamp-ms")].compactMap(\.self)
+        }
+        let field = fixture.perform("GET", "/v1/feeds/quotes").json["schema"]?["properties"]?["time"]
+        #expect(field?["anyOf"] == [["type": "string", "format": "date-time"], ["type": ["string", "null"]]])
+        #expect(field?["format"] == nil)
+    }
+
     @Test func typesOfRowsAreDeclaredForTypeScript() {
         let types = fixture.perform("GET", "/assets/feeds.d.ts")
         #expect(types.status == 200)
