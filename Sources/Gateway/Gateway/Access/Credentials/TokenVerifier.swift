@@ -52,9 +52,9 @@ package struct TokenVerifier: Sendable {
         // Critical parameters must be supported (RFC 7515 section 4.1.11); the gateway supports none.
         if header["crit"] != nil { throw .header }
         if let type = header["typ"] {
-            guard let type = type.string?.lowercased(), ["jwt", "at+jwt", "application/at+jwt"].contains(type) else {
-                throw .header
-            }
+            // A type without a slash stands for one of `application/` (RFC 7515 section 4.1.9).
+            let types = ["jwt", "at+jwt", "application/jwt", "application/at+jwt"]
+            guard let type = type.string?.lowercased(), types.contains(type) else { throw .header }
         }
     }
 

@@ -161,6 +161,11 @@ import Testing
         #expect(try await refusal(try forge(header: header)) == .header)
     }
 
+    @Test(arguments: ["JWT", "application/jwt", "at+jwt", "application/at+JWT"])
+    func bothFormsOfATypeAreAccepted(type: String) async throws {
+        #expect(try await refusal(try forge(header: #"{"alg":"HS256","typ":"\#(type)"}"#)) == nil)
+    }
+
     @Test func leewayAdmitsDifferencesOfClocks() async throws {
         let token = try forge(#"{"sub":"c","exp":1699999995,"nbf":1700000005}"#)
         #expect(try await refusal(token) { $0.leeway = .seconds(10) } == nil)
