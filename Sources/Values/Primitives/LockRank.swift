@@ -5,7 +5,7 @@ package enum LockRank: UInt, Sendable, CaseIterable {
     case loopTurn
     /// The start and the end of the HTTP server.
     case daemon
-    /// A client or subscription resource that a request changes.
+    /// A client, subscription or stream that a request changes.
     case resourceChange
     /// The clients and subscriptions of the pool.
     case sessionPool

@@ -39,6 +39,20 @@ import Testing
         }
     }
 
+    @Test func oneOfSeveralPatchesOfAStreamWithTheSameTagSucceeds() throws {
+        let sources = (0..<4).map { _ in #"{"subscription":"\#(fixture.makeSubscription())"}"# }
+        let made = fixture.perform("POST", "/v1/streams", #"{"sources":[\#(sources[3])]}"#)
+        let path = try #require(made.headers["Location"])
+        let additions = sources.prefix(3).map { #"{"add":[\#($0)]}"# }
+        for _ in 1...Self.rounds {
+            let tag = try #require(fixture.perform("GET", path).headers["ETag"])
+            #expect(perform("PATCH", path, additions, ifMatch: tag) == [200, 412, 412])
+            #expect(fixture.perform("GET", path).json["sources"]?.array?.count == 2)
+            let removal = #"{"remove":[\#(sources.prefix(3).joined(separator: ","))]}"#
+            #expect(fixture.perform("PATCH", path, removal).status == 200)
+        }
+    }
+
     @Test func oneOfSeveralPatchesWithTheSameTagSucceeds() throws {
         let client = "/v1/clients/\(fixture.makeClient())"
         for path in [try makeSubscription(), client + "/options", client + "/details"] {

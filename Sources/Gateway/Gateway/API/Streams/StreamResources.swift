@@ -4,6 +4,11 @@ internal import Primitives
 package import SessionCore
 internal import SessionPool
 
+/// The lock of the changes of a stream, which copies of its entry share.
+final class ChangeLock: Sendable {
+    let mutex = RankedMutex((), rank: .resourceChange)
+}
+
 /// The streams of the REST interface with the resources that they hold: shared subscriptions that they joined,
 /// dedicated clients that they keep in use, and the requests of prepared streams.
 package final class StreamResources: Sendable {
@@ -19,6 +24,8 @@ package final class StreamResources: Sendable {
         var addedAfter: EventID?
         /// Whether the stream is open.
         package var isOpen = false { didSet { if isOpen != oldValue { changes &+= 1 } } }
+        /// Held by a request from the look at the tag of the stream to the end of its change.
+        let changeLock = ChangeLock()
         /// Whether a request has deleted the stream. An open stream ends once its client has read the last event.
         fileprivate var isDeleted = false
         /// Counts openings and endings.

@@ -117,7 +117,7 @@ package struct StreamsResource: Sendable {
         owner.identity = services.streamResources.entry(id)?.owner
         return try await services.coordination.admit(.sources(add, of: owner), for: call) {
             try await services.background.perform(if: add.count + remove.count > Self.largeCount) {
-                try change(id, add: add, remove: remove, of: owner)
+                try change(id, add: add, remove: remove, of: owner, ifMatch: call.header("If-Match"))
                 let view = try view(id)
                 return response(view).tagged(view.tag, ifNoneMatch: nil)
             }
@@ -153,41 +153,59 @@ package struct StreamsResource: Sendable {
         return Problem(.streamLimit, detail: detail)
     }
 
+    /// Adds and removes sources. The tag is checked again: the stream may have changed while the request waited for its
+    /// admission.
     private func change(
         _ id: String,
         add: [SourceSelector],
         remove: [SourceSelector],
-        of owner: Caller
+        of owner: Caller,
+        ifMatch tag: String?
     ) throws {
         let topics = Set(
             remove.compactMap { selector in
                 if case .existing(let source) = selector { source.topic } else { nil }
             }
         )
+        // Without a lock: joining a subscription takes the locks of subscriptions that change.
         let acquired = try opener.acquire(add, for: owner)
-        let isOpen = services.streamResources.entry(id)?.isOpen ?? false
-        var last = services.hub.lastID
+        let freed: FreedSources
         do {
-            let present = services.streams.listing(of: id)?.summary.request.sources ?? []
-            let gone = present.filter { topics.contains($0.topic) }
-            if isOpen {
-                let types = services.types(of: acquired.joined, typed: acquired.typed)
-                last = try services.streams.patch(id, add: acquired.sources, remove: gone, types: types)
+            guard let lock = services.streamResources.entry(id)?.changeLock else { throw HubError.unknownStream(id) }
+            freed = try lock.mutex.withLock { _ in
+                try view(id).tag.check(ifMatch: tag)
+                return try exchange(id, adding: acquired, removing: topics)
             }
         } catch {
             opener.release(acquired.joined, [:], of: owner.identity)
             throw error
         }
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
+        for (id, subscription) in freed.subscriptions { opener.leave(id, subscription, of: owner.identity) }
+        for client in freed.clients { services.pool.streamClosed(on: client) }
+    }
+
+    /// Exchanges the sources of a stream, open or not; returns what the stream no longer needs. Throws `unknownStream` if the
+    /// stream has ended.
+    private func exchange(
+        _ id: String,
+        adding acquired: StreamOpener.AcquiredSources,
+        removing topics: Set<TopicID>
+    ) throws(HubError) -> FreedSources {
+        var last = services.hub.lastID
+        if services.streamResources.entry(id)?.isOpen == true {
+            let present = services.streams.listing(of: id)?.summary.request.sources ?? []
+            let gone = present.filter { topics.contains($0.topic) }
+            let types = services.types(of: acquired.joined, typed: acquired.typed)
+            last = try services.streams.patch(id, add: acquired.sources, remove: gone, types: types)
+        }
         let freed = services.streamResources.change(id) { [last] entry in
             let present = Set(entry.prepared?.sources ?? [])
             if acquired.sources.contains(where: { !present.contains($0) }) { entry.addedAfter = last }
             return entry.exchange(adding: acquired, removing: topics)
         }
-        if let freed {
-            for (id, subscription) in freed.subscriptions { opener.leave(id, subscription, of: owner.identity) }
-            for client in freed.clients { services.pool.streamClosed(on: client) }
-        }
+        guard let freed else { throw .unknownStream(id) }
+        return freed
     }
 
     // MARK: - Input
@@ -244,12 +262,15 @@ package struct StreamsResource: Sendable {
     }
 }
 
+/// The resources that a stream does not need any more.
+private typealias FreedSources = (subscriptions: [(String, JoinedSubscription)], clients: [ClientID])
+
 extension StreamResources.Entry {
     /// Adds acquired sources, removes topics, and returns the resources to release.
     fileprivate mutating func exchange(
         adding acquired: StreamOpener.AcquiredSources,
         removing topics: Set<TopicID>
-    ) -> (subscriptions: [(String, JoinedSubscription)], clients: [ClientID]) {
+    ) -> FreedSources {
         var subscriptions: [(String, JoinedSubscription)] = []
         var clients: [ClientID] = []
         for case .subscription(let id) in topics {
