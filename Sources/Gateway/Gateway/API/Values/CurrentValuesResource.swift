@@ -15,11 +15,17 @@ struct CurrentValuesResource: Sendable {
     func repeated(or handler: @escaping Operation.WaitingHandler) -> Operation.WaitingHandler {
         { call in
             guard call.header("Prefer") == nil, let reading = services.recentReadings[call],
-                reading.isValid(under: services.current.version),
+                reading.isValid(under: services.current.version), sees(reading.query.feed, call),
                 (try? StreamOpener(services: services).check([reading.query.selector], call)) != nil
             else { return try await handler(call) }
             return try await read(reading.query, call, reading)
         }
+    }
+
+    /// Whether the caller of a short URL sees the feed that it names, and not only its data, by another feed.
+    private func sees(_ form: FeedForm?, _ call: Call) -> Bool {
+        guard let form, form.shape != nil else { return true }
+        return services.permissions(call).sees(form.feed)
     }
 
     /// Reads the values of a subscription.

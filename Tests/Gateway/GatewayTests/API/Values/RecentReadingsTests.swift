@@ -30,8 +30,12 @@ import Testing
     }
 
     /// Joins the subscription, whose item gets a value.
-    private func subscribe(_ fixture: AccessFixture, as key: String) async throws {
-        #expect(fixture.perform("GET", Self.target, as: key).isWaiting)
+    private func subscribe(
+        _ fixture: AccessFixture,
+        as key: String,
+        _ target: String = RecentReadingsTests.target
+    ) async throws {
+        #expect(fixture.perform("GET", target, as: key).isWaiting)
         let id = try #require(fixture.services.pool.resources().last?.id)
         let event = SubscriptionEvent.subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil)
         fixture.hub.take(.subscription(id, .event(event)))
@@ -109,16 +113,28 @@ import Testing
         let fixture = try await AccessFixture()
         let target = { (item: String) in "/v1/values?upstream=demo&items=item\(item)&fields=x" }
         let (composed, decomposed) = (target("\u{E4}"), target("a\u{308}"))
-        #expect(fixture.perform("GET", composed, as: AccessFixture.alice).isWaiting)
-        let id = try #require(fixture.services.pool.resources().last?.id)
-        let event = SubscriptionEvent.subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil)
-        fixture.hub.take(.subscription(id, .event(event)))
-        try publish("1", to: fixture)
-        await withCheckedContinuation { done in
-            if !fixture.services.background.add({ done.resume() }) { done.resume() }
-        }
+        try await subscribe(fixture, as: AccessFixture.alice, composed)
         #expect(fixture.perform("GET", composed, as: AccessFixture.alice).status == 200)
         #expect(fixture.perform("GET", decomposed, as: AccessFixture.alice).isWaiting)
+    }
+
+    @Test func feedThatACallerDoesNotSeeIsNotReadAgain() async throws {
+        let feeds = [true, false].map { isPublic in
+            var feed = FeedConfiguration(name: isPublic ? "open" : "closed")
+            feed.isPublic = isPublic
+            feed.upstream = "demo"
+            feed.items = [FeedItem("item1")].compactMap(\.self)
+            feed.fields = [FeedField("x", "string")].compactMap(\.self)
+            return feed
+        }
+        var access = AccessFixture.keys()
+        access.publicFeeds = [feeds[0]]
+        let fixture = try await AccessFixture(access) { $0.feeds = feeds }
+        try await subscribe(fixture, as: AccessFixture.admin, "/feeds/closed/item1")
+        #expect(fixture.perform("GET", "/feeds/closed/item1", as: AccessFixture.admin).status == 200)
+        #expect(!fixture.services.recentReadings.isEmpty)
+        #expect(fixture.perform("GET", "/feeds/closed/item1").status == 401)
+        #expect(fixture.perform("GET", "/feeds/open/item1").status == 200)
     }
 
     @Test func quotaIsAskedForEveryRequest() async throws {
