@@ -102,6 +102,8 @@ struct OptionsPatch: Sendable {
     ) -> Change {
         let most = ConnectionOption.mostHeaders
         if members.count > most { refusals.refuse(place, "\(most) headers at most are expected.") }
+        var whole = ConnectionOptionValues()
+        whole[keyPath: path] = [:]
         for member in members.prefix(most) {
             var probe = ConnectionOptionValues()
             probe[keyPath: path] = [member.name: member.value.string ?? ""]
@@ -109,8 +111,12 @@ struct OptionsPatch: Sendable {
                 refusals.refuse(place + [member.name], "A string or null is expected.")
             } else if let violation = probe.violations.first {
                 refusals.refuse(place + [member.name], "It \(violation.rule).")
+            } else {
+                whole[keyPath: path]?[member.name] = member.value.string
             }
         }
+        // Header fields that are valid one by one can be too large together.
+        if let violation = whole.violations.first { refusals.refuse(place, "It \(violation.rule).") }
         return { values in
             var headers = values[keyPath: path] ?? [:]
             for member in members {

@@ -58,6 +58,14 @@ import Testing
         #expect { try patched(text) } throws: { ($0 as? Problem)?.code.status == 422 }
     }
 
+    /// The options of a new client are a member of the body, so the pointer has to lead through this member.
+    @Test func headersThatAreTooLargeTogetherAreRefusedAtTheirPlace() throws {
+        let half = String(repeating: "a", count: 9000)
+        let reader = try reader(#"{"options":{"httpExtraHeaders":{"X-A":"\#(half)","X-B":"\#(half)"}}}"#)
+        _ = reader.object("options").map { OptionsPatch($0, defaults: ConnectionOptionValues()) }
+        #expect(reader.refusals.pointers == ["/options/httpExtraHeaders"])
+    }
+
     @Test func everyRefusalHasAnEntry() throws {
         let reader = try reader(#"{"retryDelay":0,"stalledTimeout":false,"nothing":1}"#)
         _ = OptionsPatch(reader, defaults: ConnectionOptionValues())
