@@ -127,6 +127,19 @@ package final class EventHub: ChangeSink {
         state.withLock { $0.streams.lastRead(subscription: id, $0.topics) }
     }
 
+    /// When the last streams that carried some topics ceased to carry them, as `lastRead(subscription:)`; a client is carried by
+    /// the streams of which it is a source. Without an entry for a topic that no stream has carried.
+    package func lastReads(of topics: [TopicID]) -> [TopicID: Moment] {
+        state.withLock { state in
+            topics.reduce(into: [:]) { reads, topic in
+                switch topic {
+                case .client(let id): reads[topic] = state.streams.lastRead(client: id)
+                case .subscription(let id): reads[topic] = state.streams.lastRead(subscription: id, state.topics)
+                }
+            }
+        }
+    }
+
     /// Whether a topic is known.
     package func knows(_ topic: TopicID) -> Bool { locked { $0.topics.knows(topic) } }
 

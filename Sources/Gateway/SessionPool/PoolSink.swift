@@ -15,9 +15,13 @@ package protocol PoolSink: ChangeSink {
     func take(_ change: SessionChange)
     /// Whether the sessions that other processes can continue still belong to this one.
     var ownsSessions: Bool { get }
-    /// When the last stream that carried a subscription ceased to carry the subscription: `Moment.never` while a stream does,
-    /// and where the streams are not known; nil if no stream has.
+    /// When the last stream of this process that carried a subscription ceased to carry the subscription: `Moment.never` while
+    /// a stream does; nil if no stream has.
     func lastRead(subscription id: SubscriptionID) -> Moment?
+    /// Calls back, now or later, with when the last streams of any process that carried clients and subscriptions ceased to carry
+    /// them: `Moment.never` while a stream does, and where the streams of a process are not known. Without an entry for a topic
+    /// that no stream has carried.
+    func lastReads(of topics: [TopicID], _ done: @escaping @Sendable ([TopicID: Moment]) -> Void)
     /// The value of a connection property as REST shows it; nil for a property that is never shown.
     func shownValue(of property: String, on client: PooledClient) -> JSONValue?
     /// Why a client has no connection; nil while it has one, and before its first failure.

@@ -189,7 +189,7 @@ extension SessionPool {
     }
 }
 
-/// The life of subscriptions that requests have created: they end when nothing has used them for some time.
+/// The life of what requests have created: clients and subscriptions end when nothing has used them for some time.
 extension SessionPool {
     /// A subscription as REST shows it, read at one moment.
     package func description(of resource: SubscriptionResource) -> SubscriptionDescription {
@@ -211,22 +211,68 @@ extension SessionPool {
         return description
     }
 
-    /// Ends the subscriptions that were not used for their time.
-    func endIdleSubscriptions(at now: Moment) {
-        let limit = configuration.subscriptionIdle
-        let resources = state.withLock { Array($0.resources.values) }
-        for resource in resources where !resource.isImplicit {
-            if resource.expiry(limit) > now { continue }
-            // A stream uses the subscription to the end of the stream, a request as long as it waits.
-            let lastUsed = resource.watchers.isEmpty ? sink.lastRead(subscription: resource.id) : now
-            if let lastUsed { resource.touch(at: min(lastUsed, now)) }
-            if resource.expiry(limit) > now { continue }
+    /// The most subscriptions that end at a time.
+    private static let mostEnding = 1000
+
+    /// Ends dedicated clients, and subscriptions that requests have created, which nothing has used for their time. A stream of
+    /// any process uses its sources to its end.
+    func endUnused(at now: Moment, withSubscriptions: Bool) {
+        let idle = clients().filter { $0.isDedicated && isIdle($0, at: now) }
+        guard withSubscriptions || !idle.isEmpty else { return }
+        let resources = state.withLock { Array($0.resources.values) }.filter { !$0.isImplicit }
+        let subscriptions = withSubscriptions ? resources.filter { isIdle($0, at: now) }.prefix(Self.mostEnding) : []
+        // A stream of a subscription uses its client.
+        let carriers = idle.map { client -> IdleClient in
+            let own = resources.filter { $0.home == .dedicated(client.id) }.map { TopicID.subscription($0.id) }
+            return (client: client, topics: [.client(client.id)] + own)
+        }
+        let topics = subscriptions.map { TopicID.subscription($0.id) } + carriers.flatMap(\.topics)
+        if topics.isEmpty { return }
+        let isWaiting = state.withLock { state in
+            defer { state.awaitsReads = true }
+            return state.awaitsReads
+        }
+        if isWaiting { return }
+        sink.lastReads(of: topics) { [weak self] reads in self?.endUnused(carriers, subscriptions, reads) }
+    }
+
+    private typealias IdleClient = (client: PooledClient, topics: [TopicID])
+
+    private func endUnused(
+        _ clients: [IdleClient],
+        _ subscriptions: ArraySlice<SubscriptionResource>,
+        _ reads: [TopicID: Moment]
+    ) {
+        let isStopping = state.withLock { state in
+            state.awaitsReads = false
+            return state.isStopping
+        }
+        if isStopping { return }
+        let now = clock()
+        for (client, topics) in clients {
+            if let last = topics.compactMap({ reads[$0] }).max() { client.touch(at: min(last, now)) }
+            if isIdle(client, at: now) { closeClient(client) }
+        }
+        for resource in subscriptions {
+            if let last = reads[.subscription(resource.id)] { resource.touch(at: min(last, now)) }
+            guard isIdle(resource, at: now) else { continue }
             logger.debug(
                 "subscription ended, because nothing used it",
                 metadata: ["subscription": "\(resource.id)"]
             )
             deleteResource(resource)
         }
+    }
+
+    private func isIdle(_ client: PooledClient, at now: Moment) -> Bool {
+        client.isIdle(for: configuration.clientIdle, at: now)
+    }
+
+    /// Whether no request has used a subscription for its time. A request uses it as long as the request waits.
+    private func isIdle(_ resource: SubscriptionResource, at now: Moment) -> Bool {
+        let limit = configuration.subscriptionIdle
+        if resource.expiry(limit) <= now, !resource.watchers.isEmpty { resource.touch(at: now) }
+        return resource.expiry(limit) <= now
     }
 }
 

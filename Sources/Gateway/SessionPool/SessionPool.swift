@@ -27,6 +27,8 @@ package final class SessionPool: Sendable {
         var isStopping = false
         /// When the next look for idle subscriptions is due.
         var nextExpiry = Moment.zero
+        /// Whether the sink is looking for the streams of what is idle.
+        var awaitsReads = false
     }
 
     /// The configuration in force, and what belongs to its upstreams.
@@ -160,9 +162,7 @@ package final class SessionPool: Sendable {
         for (resource, refusal) in refusedMoves { arrived(resource, refusal) }
         for action in actions { perform(action) }
         for client in clients() { client.reconnectIfDue(at: now) }
-        let idle = clients().filter { $0.isDedicated && $0.isIdle(for: configuration.clientIdle, at: now) }
-        for client in idle { closeClient(client) }
-        if isExpiryDue { endIdleSubscriptions(at: now) }
+        endUnused(at: now, withSubscriptions: isExpiryDue)
     }
 
     private func perform(_ action: PoolAction) {

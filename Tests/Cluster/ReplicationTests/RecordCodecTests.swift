@@ -142,10 +142,16 @@ struct RecordCodecTests {
         #expect(try ForwardedResponse.decoded(responses) == [response])
         for count in requests.indices { #expect((try? ForwardedRequest.decoded(Array(requests[..<count]))) == nil) }
         for count in responses.indices { #expect((try? ForwardedResponse.decoded(Array(responses[..<count]))) == nil) }
-        for call in [MemberCall.perform([request, request], number: 7, member: 9, position: 8), .cancel(7)] {
+        let calls = [
+            MemberCall.perform([request, request], number: 7, member: 9, position: 8), .cancel(7),
+            .lastReads([.client("c"), .subscription("s")]),
+        ]
+        for call in calls {
             #expect(try MemberCall(call.bytes) == call)
             for count in call.bytes.indices { #expect((try? MemberCall(Array(call.bytes[..<count]))) == nil) }
         }
+        let ages: [UInt64?] = [nil, 0, .max]
+        #expect(try MemberCall.ages(MemberCall.reply(ages)) == ages)
         let wrong = ForwardedResponse.encoded([ForwardedResponse(status: 42)])
         #expect((try? ForwardedResponse.decoded(wrong)) == nil)
     }

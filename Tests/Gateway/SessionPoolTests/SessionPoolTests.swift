@@ -353,6 +353,34 @@ internal import Testing
         #expect(pool.resources().isEmpty)
     }
 
+    /// The streams of other processes are asked for, and a request may use the resources meanwhile.
+    @Test func whatAStreamOfAnotherProcessUsesStays() throws {
+        let pool = pool {
+            $0.subscriptionIdle = .seconds(100)
+            $0.clientIdle = .seconds(100)
+        }
+        let client = try pool.createClient(ClientSpecification(target: .upstream("demo")))
+        let carried = try pool.createResource(home: .dedicated(client.id), properties: Self.key.properties)
+        let read = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        let used = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        sink.elsewhere.withLock { $0 = [.subscription(carried.id): .never, .subscription(read.id): .never] }
+        sink.heldAnswers.withLock { $0 = [] }
+        pass(100, in: pool)
+        pass(1, in: pool)
+        let answers = sink.heldAnswers.withLock { $0.take() } ?? []
+        #expect(answers.count == 1 && pool.resources().count == 3)
+        pool.use(used)
+        for answer in answers { answer() }
+        #expect(pool.resources().count == 3 && pool.client(client.id) != nil)
+        let end = time.moment
+        sink.elsewhere.withLock { $0 = [.subscription(carried.id): end, .subscription(read.id): end] }
+        pass(99, in: pool)
+        #expect(pool.resources().count == 3 && pool.client(client.id) != nil)
+        pass(1, in: pool)
+        #expect(pool.resources().isEmpty && pool.client(client.id) == nil)
+        #expect(sink.present.faults.isEmpty)
+    }
+
     @Test func theTimeOfASubscriptionBeginsAtTheEndOfItsLastStream() throws {
         let pool = pool { $0.subscriptionIdle = .seconds(100) }
         let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)

@@ -166,9 +166,6 @@ extension ClusterNode: PoolSink {
         if isFirst { wake() }
     }
 
-    /// Never: the readers of a subscription may be on other members, which are not asked.
-    func lastRead(subscription id: SubscriptionID) -> Moment? { .never }
-
     func take(_ change: Change, number: UInt64) {
         if reports.withLock({ $0.outbox.append(change, number: number) }) { wake() }
     }

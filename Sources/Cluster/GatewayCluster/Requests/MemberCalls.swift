@@ -72,6 +72,8 @@ extension ClusterNode {
                 _ = shared.withLock { $0.calls.removeValue(forKey: number) }
             }
         case .cancel(let number): shared.withLock { $0.calls.removeValue(forKey: number) }?.cancel()
+        case .lastReads(let topics):
+            if let address { connection.reply(MemberCall.reply(agesOfReads(of: topics)), to: address) }
         }
     }
 

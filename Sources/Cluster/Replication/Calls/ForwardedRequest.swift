@@ -1,3 +1,5 @@
+package import Changes
+
 /// A request that one member forwards to the owner of its resource, with everything that the handler needs.
 package struct ForwardedRequest: Sendable, Equatable {
     /// The caller, authenticated by the member that received the request.
@@ -197,12 +199,31 @@ package enum MemberCall: Sendable, Equatable {
     case perform([ForwardedRequest], number: UInt64, member: UInt64, position: UInt64)
     /// The client of a call's requests has left: their responses are not needed.
     case cancel(UInt64)
+    /// Reply with how long ago the last streams of the recipient that carried some topics ceased to carry them.
+    case lastReads([TopicID])
 
     /// The bytes that are sent.
     package var bytes: [UInt8] { Wire<MemberCall>.call.stating().bytes(self) }
 
     /// Reads a message.
     package init(_ bytes: [UInt8]) throws(CodingError) { self = try Wire<MemberCall>.call.stating().value(bytes) }
+
+    /// The reply to `lastReads`: milliseconds in the order of the topics, 0 while a stream carries the topic; nil: none has.
+    package static func reply(_ ages: [UInt64?]) -> [UInt8] {
+        Wire<[UInt64?]>.list(.optional(.varint)).stating().bytes(ages)
+    }
+
+    /// Reads the reply to `lastReads`.
+    package static func ages(_ reply: [UInt8]) throws(CodingError) -> [UInt64?] {
+        try Wire<[UInt64?]>.list(.optional(.varint)).stating().value(reply)
+    }
+}
+
+extension Wire<TopicID> {
+    fileprivate static let topicID = Wire(cases: [
+        Case(1, .client, make: { .client($0) }) { if case .client(let id) = $0 { id } else { nil } },
+        Case(2, .subscription, make: { .subscription($0) }) { if case .subscription(let id) = $0 { id } else { nil } },
+    ])
 }
 
 extension Wire<MemberCall> {
@@ -222,5 +243,8 @@ extension Wire<MemberCall> {
             }
         },
         Case(2, .fixed64, make: { .cancel($0) }) { if case .cancel(let number) = $0 { number } else { nil } },
+        Case(3, .list(.topicID), make: { .lastReads($0) }) {
+            if case .lastReads(let topics) = $0 { topics } else { nil }
+        },
     ])
 }

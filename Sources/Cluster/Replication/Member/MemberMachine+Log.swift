@@ -90,6 +90,7 @@ extension MemberMachine {
 
     mutating func memberRemoved(_ gone: UInt64, by remover: UInt64?, _ now: Moment) -> [MemberAction] {
         countRemoval(of: gone, by: remover, now)
+        lastRemoval = now
         monitor.forget(gone)
         writer.removed(gone)
         configurations[gone] = nil

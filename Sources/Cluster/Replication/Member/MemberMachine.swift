@@ -59,6 +59,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The digests of the members' configurations, from their heartbeats.
     var configurations: [UInt64: UInt64] = [:]
     var counters = MemberCounters()
+    /// When a member was removed last; nil: none was.
+    package internal(set) var lastRemoval: Moment?
 
     /// A member that is not connected.
     ///

@@ -84,6 +84,12 @@ struct StreamTable: Sendable {
         return max(clientEnd, end ?? clientEnd)
     }
 
+    /// When streams last ceased to read a client as a source: `Moment.never` while one reads it, nil if none has.
+    func lastRead(client id: ClientID) -> Moment? {
+        if readers[.client(id)] != nil { return .never }
+        return [false, true].compactMap { ends[.client(id, withSubscriptions: $0)] }.max()
+    }
+
     // MARK: - Opening
 
     /// A shard opens a stream; returns its record and first changes, or nil for an unknown stream or one that was opened.

@@ -1,6 +1,6 @@
 package import Changes
 package import EventHub
-internal import SessionCore
+package import SessionCore
 package import SessionPool
 
 /// The coordination of a gateway that runs alone.
@@ -96,4 +96,8 @@ extension EventHub: PoolSink {
     package func take(_ change: SessionChange) {}
 
     package var ownsSessions: Bool { true }
+
+    package func lastReads(of topics: [TopicID], _ done: @escaping @Sendable ([TopicID: Moment]) -> Void) {
+        done(lastReads(of: topics))
+    }
 }

@@ -218,6 +218,17 @@ internal import Testing
         #expect(harness.hub.lastRead(subscription: "t") == nil)
     }
 
+    @Test func theEndOfTheLastStreamOfAClientIsKnown() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        let topics: [TopicID] = [.client("c"), .subscription("s")]
+        #expect(harness.hub.lastReads(of: topics).isEmpty)
+        let stream = try harness.open(.client("c", withSubscriptions: false))
+        #expect(harness.hub.lastReads(of: topics) == [.client("c"): .never])
+        harness.close(stream)
+        #expect(harness.hub.lastReads(of: topics) == [.client("c"): harness.now])
+    }
+
     @Test func legacyEventsReachTheStreamsOfSubscriptions() throws {
         let harness = HubHarness()
         harness.addSubscription("s")

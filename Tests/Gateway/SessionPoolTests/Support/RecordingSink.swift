@@ -24,6 +24,10 @@ final class RecordingSink: PoolSink {
     let read = Mutex<Set<SubscriptionID>>([])
     /// When streams ceased to carry subscriptions.
     let ends = Mutex<[SubscriptionID: Moment]>([:])
+    /// When streams of other processes ceased to carry clients and subscriptions.
+    let elsewhere = Mutex<[TopicID: Moment]>([:])
+    /// The answers about streams that are held back; nil: each is given at once.
+    let heldAnswers = Mutex<[@Sendable () -> Void]?>(nil)
     /// The call that has each event delivered; nil: none is needed.
     let delivery = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -73,6 +77,15 @@ final class RecordingSink: PoolSink {
     var ownsSessions: Bool { true }
     func lastRead(subscription id: SubscriptionID) -> Moment? {
         read.withLock { $0.contains(id) } ? .never : ends.withLock { $0[id] }
+    }
+    func lastReads(of topics: [TopicID], _ done: @escaping @Sendable ([TopicID: Moment]) -> Void) {
+        var reads = elsewhere.withLock { $0 }
+        for case .subscription(let id) in topics {
+            guard let read = lastRead(subscription: id) else { continue }
+            reads[.subscription(id)] = max(read, reads[.subscription(id)] ?? read)
+        }
+        let answer: @Sendable () -> Void = { [reads] in done(reads) }
+        if heldAnswers.withLock({ $0?.append(answer) }) == nil { answer() }
     }
     func shownValue(of property: String, on client: PooledClient) -> JSONValue? { nil }
     func lastFailure(of client: PooledClient) -> LastFailure? { nil }

@@ -165,7 +165,8 @@ struct ClusterMember {
             configuration: configuration.pool,
             sink: node,
             removed: { control.owners.forget($0) },
-            logger: logger
+            logger: logger,
+            clock: clock
         )
         node.attach(pool)
         services = Services(

@@ -1,0 +1,59 @@
+internal import Changes
+internal import EventHub
+internal import Primitives
+internal import Replication
+
+/// When streams have last read clients and subscriptions. A resource has one owner, and its streams may be open on any member: the
+/// owner asks the others before it ends a resource that nothing seems to use.
+extension ClusterNode {
+    func lastRead(subscription id: SubscriptionID) -> Moment? { hub.lastRead(subscription: id) }
+
+    func lastReads(of topics: [TopicID], _ done: @escaping @Sendable ([TopicID: Moment]) -> Void) {
+        addJob { [self] in
+            if servesResources, let reads = await readsOfAllMembers(topics) { return done(reads) }
+            var unknown: [TopicID: Moment] = [:]
+            for topic in topics { unknown[topic] = .never }
+            done(unknown)
+        }
+    }
+
+    /// Nil if the streams of a member are not known.
+    private func readsOfAllMembers(_ topics: [TopicID]) async -> [TopicID: Moment]? {
+        var own = hub.lastReads(of: topics)
+        // The streams of a removed member may have carried any topic.
+        if let removal = state.withLock({ $0.machine.lastRemoval }) {
+            for topic in topics { own[topic] = max(own[topic] ?? removal, removal) }
+        }
+        let others = processes.filter { $0 != process }
+        return await withTaskGroup(of: [TopicID: Moment]?.self) { [own] group -> [TopicID: Moment]? in
+            for other in others { group.addTask { await self.reads(of: topics, on: other) } }
+            var reads = own
+            for await other in group {
+                guard let other else { return nil }
+                reads.merge(other) { max($0, $1) }
+            }
+            return reads
+        }
+    }
+
+    /// Nil if the member does not answer.
+    private func reads(of topics: [TopicID], on process: UInt64) async -> [TopicID: Moment]? {
+        let question = MemberCall.lastReads(topics).bytes
+        guard let connection = state.withLock({ $0.connection }),
+            let reply = try? await connection.call(process, question, within: Self.callTime, sent: {}),
+            let ages = try? MemberCall.ages(reply), ages.count == topics.count
+        else { return nil }
+        let now = clock()
+        var reads: [TopicID: Moment] = [:]
+        for (topic, age) in zip(topics, ages) { reads[topic] = age.map { now - .milliseconds($0) } }
+        return reads
+    }
+
+    /// How long ago streams of this member have last read topics (see `MemberCall.reply`).
+    func agesOfReads(of topics: [TopicID]) -> [UInt64?] {
+        let (reads, now) = (hub.lastReads(of: topics), clock())
+        return topics.map { topic in
+            reads[topic].map { UInt64(max(0, (now - $0).clampedNanoseconds / 1_000_000)) }
+        }
+    }
+}
