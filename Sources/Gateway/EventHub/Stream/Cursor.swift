@@ -17,8 +17,9 @@ final class Cursor {
     var place = 0
     /// Whether the stream has the cursor in its list of those with something to read.
     var isListed = false
-    /// Whether the channel is removed: the cursor is removed when all is read.
-    var isRetired = false
+    /// The part to read of a channel that the stream leaves: the cursor is removed when all of the part is read. Nil: the stream
+    /// reads all events.
+    private var lastView: LogView?
     /// Nil in a live group: a cursor that does not move must not keep old segments alive.
     private var present: LogSegment?
 
@@ -32,6 +33,15 @@ final class Cursor {
         number = position.segment.number
     }
 
+    /// Whether the stream leaves the channel.
+    var isRetired: Bool { lastView != nil }
+
+    /// The stream leaves the channel: the cursor reads to the end of this view.
+    func retire(upTo view: LogView) { lastView = view }
+
+    /// The part of the log to read.
+    private var view: LogView { lastView ?? channel.view }
+
     /// The segment that is being read.
     var segment: LogSegment {
         guard let present else { preconditionFailure("a cursor in a live group has no segment") }
@@ -41,7 +51,9 @@ final class Cursor {
     /// The index behind the last event that can be read from the present segment. It equals `index` only if all is
     /// read: at the end of a segment the cursor moves on to the next one.
     func readableEnd() -> Int {
-        while number != channel.view.tailNumber {
+        // Later events may have been read before the channel was left.
+        if let last = lastView, (number, index) >= (last.tailNumber, last.tailCount) { return index }
+        while number != view.tailNumber {
             // Sealed: its count does not change any more.
             let count = segment.count
             if index < count { return count }
@@ -50,28 +62,28 @@ final class Cursor {
             number = next.number
             index = 0
         }
-        return channel.view.tailCount
+        return view.tailCount
     }
 
     /// Whether all events are read.
     var isAtEnd: Bool { readableEnd() <= index }
 
     /// The number of unread events.
-    var unread: Int { channel.view.endOrdinal - segment.firstOrdinal - index }
+    var unread: Int { max(0, view.endOrdinal - segment.firstOrdinal - index) }
 
     /// The weight of the unread events.
-    var unreadWeight: Int { isAtEnd ? 0 : channel.view.weight - segment.offset(at: index) }
+    var unreadWeight: Int { isAtEnd ? 0 : view.weight - segment.offset(at: index) }
 
     /// The approximate memory of the unread events, in bytes: more than their weight, because the log has their values too.
     var unreadMemory: Int {
-        let (weight, view) = (unreadWeight, channel.view)
+        let (weight, view) = (unreadWeight, view)
         return weight > 0 ? Int(Double(weight) * Double(view.size) / Double(view.weight)) : 0
     }
 
     /// The weight of the first values of rows among the unread events, those of the present segment left out.
     var unreadFirstValues: Int {
-        guard number != channel.view.tailNumber, let next = segment.next else { return 0 }
-        return channel.view.firstValues - next.firstValuesBefore
+        guard number < view.tailNumber, let next = segment.next else { return 0 }
+        return view.firstValues - next.firstValuesBefore
     }
 
     /// The number of the channel's events before the next one.
@@ -79,7 +91,7 @@ final class Cursor {
 
     /// Moves to the end, behind all events.
     func skipToEnd() {
-        let view = channel.view
+        let view = view
         present = view.tail
         number = view.tailNumber
         index = view.tailCount

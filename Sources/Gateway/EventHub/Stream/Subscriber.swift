@@ -140,9 +140,8 @@ final class Subscriber: StreamContent {
             channel.add(cursor)
             list(cursor)
         case .retire(let channel, let view):
-            channel.advance(to: view)
             guard let cursor = cursors.first(where: { $0.channel === channel && !$0.isRetired }) else { return }
-            cursor.isRetired = true
+            cursor.retire(upTo: view)
             list(cursor)
         case .drop(let channels):
             drop(channels)
@@ -300,8 +299,8 @@ final class Subscriber: StreamContent {
     /// Moves the unread events of the only channel that has any, if they are conflated for other readers as well; false if
     /// nothing was moved.
     private func foldShared(atMost limit: Int, _ losses: inout PendingEvents.Losses) -> Bool {
-        guard conflates, isBehind || isPaced, ready.count == 1, let cursor = ready.first, cursor.unread <= limit,
-            let range = cursor.channel.conflated(from: cursor),
+        guard conflates, isBehind || isPaced, ready.count == 1, let cursor = ready.first, !cursor.isRetired,
+            cursor.unread <= limit, let range = cursor.channel.conflated(from: cursor),
             pending.append(range, channel: cursor.channel.id, &losses)
         else { return false }
         cursor.skipToEnd()

@@ -67,6 +67,31 @@ internal import Testing
         #expect(try group.names == ["status", "status", "subscribed", "status", "subscribed", "status"])
     }
 
+    /// Another stream reads the client further.
+    @Test(arguments: [false, true])
+    func aClientThatNoLongerCarriesTheSourceIsReadUpToThatPoint(isBlocked: Bool) throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        harness.hub.take(.client("d", .added(.connectedWSStreaming)))
+        let stream = try harness.open(.subscription("s"))
+        let other = try harness.open(.client("c", withSubscriptions: false))
+        if isBlocked { stream.isBlocked = true }
+        func report(_ status: ClientStatus) {
+            harness.hub.take(.client("c", .event(.status(status))))
+            if isBlocked { harness.pass() }
+        }
+        report(.stalled)
+        harness.hub.take(.subscription("s", .carried(by: "d")))
+        report(.connectedWSStreaming)
+        harness.hub.take(.subscription("s", .carried(by: "c")))
+        report(.disconnectedWillRetry)
+        harness.pass()
+        stream.isBlocked = false
+        stream.visit(harness.now)
+        #expect(try stream.events.compactMap { $0["status"]?.string } == ["STALLED", "DISCONNECTED:WILL-RETRY"])
+        #expect(try other.names == ["status", "status", "status"])
+    }
+
     @Test func changedPropertiesNameItemsAndFieldsOfLaterEvents() throws {
         let harness = HubHarness()
         harness.addSubscription()
