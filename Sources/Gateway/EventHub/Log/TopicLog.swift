@@ -24,6 +24,8 @@ struct TopicLog {
     private var memory: StreamMemory
     /// Whether events are kept for streams that resume: since the first reader, if not from the start.
     private var hasWindow: Bool
+    /// The last event that is kept, which may lie before the last segment.
+    private var last: (sequence: UInt64, published: Moment)?
     /// The events up to this sequence cannot be read from the log any more.
     private(set) var forgottenThrough: UInt64 = 0
     /// The sequence of the hub when the topic was created; 0 where another hub created it.
@@ -75,9 +77,7 @@ struct TopicLog {
     var end: LogPosition { LogPosition(segment: tail, index: tail.count) }
 
     /// The sequence of the last event; nil if none is kept.
-    var lastSequence: UInt64? {
-        tail.count > 0 ? tail.sequence(at: tail.count - 1) : nil
-    }
+    var lastSequence: UInt64? { last?.sequence }
 
     /// The place behind an event; nil if not all later events are kept.
     func position(after sequence: UInt64) -> LogPosition? {
@@ -164,6 +164,7 @@ struct TopicLog {
         let eventWeight = size > 0 ? size : event.weight
         tail.append(LogRecord(sequence: sequence, published: now, offset: weight, event: event), weight: eventWeight)
         weight += eventWeight
+        last = (sequence, now)
         if case .subscription(.update(let update)) = event, update.isSnapshot, context.policy.conflates,
             update.command == nil || update.command == "ADD"
         {
@@ -207,12 +208,13 @@ struct TopicLog {
     mutating func forget(through sequence: UInt64, createdAt: UInt64) {
         roll(capacity: Size.firstEvents, byteCapacity: Size.firstBytes)
         head = tail
+        last = nil
         forgottenThrough = sequence
         self.createdAt = createdAt
     }
 
     /// When the last event was published; nil if none is kept.
-    var lastPublished: Moment? { tail.count > 0 ? tail.published(at: tail.count - 1) : nil }
+    var lastPublished: Moment? { last?.published }
 
     /// Drops all events: a stream that resumes before the next one has a gap.
     mutating func dropWindow() {

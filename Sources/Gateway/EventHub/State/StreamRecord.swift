@@ -84,7 +84,7 @@ struct StreamRecord: Sendable {
             announcement(of: states, resumeFrom.outcome, topics.numbers, retryMilliseconds: retryMilliseconds)
         ]
         if let sequence = resumeFrom.sequence {
-            changes += departedEvents(in: topics, after: sequence)
+            changes += wanted.departed.flatMap { $0.lastEvents(for: request, after: sequence) }
             changes += wanted.all.compactMap { read($0.channel, after: sequence) }
         } else if let start {
             for (channel, sequence) in start.channels {
@@ -133,16 +133,6 @@ struct StreamRecord: Sendable {
             retryMilliseconds: retryMilliseconds
         )
         return .announce(event, after: numbers.lastEventSequence)
-    }
-
-    /// The changes that make the stream read the channels of subscriptions that its clients have released, as far as
-    /// these channels have events after a sequence.
-    private func departedEvents(in topics: TopicTable, after sequence: UInt64) -> [StreamChange] {
-        request.sources.flatMap { source -> [StreamChange] in
-            guard case .client(let id, withSubscriptions: true) = source else { return [] }
-            return (topics.clients[id]?.departed ?? []).filter { request.admits($0.log.context.properties) }
-                .flatMap { $0.lastEvents(for: request, after: sequence) }
-        }
     }
 
     // MARK: - Sources

@@ -20,6 +20,8 @@ struct ClientRecord: Sendable {
     private(set) var members: [SubscriptionID] = []
     /// The channels of the subscriptions that the client released last.
     var departed: [Channel] = []
+    /// Events of released subscriptions up to this sequence are not kept.
+    var forgottenThrough: UInt64 = 0
 
     /// The record of a client with these channels.
     init(status: ClientStatus, connection: Channel, own: Channel, legacy: Channel) {
@@ -58,7 +60,9 @@ struct ClientRecord: Sendable {
         guard let index = members.firstIndex(of: subscription) else { return }
         members.remove(at: index)
         departed.append(channel)
-        if departed.count > Self.departedLimit { departed.removeFirst() }
+        guard departed.count > Self.departedLimit else { return }
+        let log = departed.removeFirst().log
+        forgottenThrough = max(forgottenThrough, log.lastSequence ?? log.forgottenThrough)
     }
 }
 

@@ -136,8 +136,9 @@ struct TopicTable: Sendable {
     }
 
     /// Drops the events of all logs. Their topics may be older than the present sequence.
-    func forgetEvents() {
+    mutating func forgetEvents() {
         for channel in channels { channel.forgetEvents(through: numbers.sequence) }
+        for id in clients.keys { clients[id]?.forgottenThrough = 0 }
     }
 
     /// Drops the events of a topic, whose first events happened in another hub.
@@ -164,6 +165,7 @@ struct TopicTable: Sendable {
             client.own = take(record.own, &taken)
             client.legacy = take(record.legacy, &taken)
             client.departed = record.departed.map { take($0, &taken) }
+            client.forgottenThrough = record.forgottenThrough
             clients[id] = client
         }
     }

@@ -18,12 +18,15 @@ struct AffectedChannel {
 
 /// The channels of a stream's sources, each once.
 struct WantedChannels {
-    private(set) var all: [WantedChannel]
-    private(set) var ids: Set<Int>
+    private(set) var all: [WantedChannel] = []
+    private(set) var ids: Set<Int> = []
+    /// Those of subscriptions that clients of the sources have released, whose last events a stream that resumes has to read.
+    private(set) var departed: [Channel] = []
+    /// Events of further ones up to this sequence are not kept.
+    private var forgottenThrough: UInt64 = 0
 
     /// The channels of these sources.
     init(of request: StreamRequest, in topics: TopicTable) {
-        (all, ids) = ([], [])
         for source in request.sources {
             switch source {
             case .subscription(let id):
@@ -44,8 +47,12 @@ struct WantedChannels {
                     guard let record = topics.subscriptions[member], request.admits(record.properties) else { continue }
                     add(WantedChannel(channel: record.channel, subscription: member, isInGroup: true))
                 }
+                departed += client.departed.filter { request.admits($0.log.context.properties) }
+                forgottenThrough = max(forgottenThrough, client.forgottenThrough)
             }
         }
+        var known = ids
+        departed = departed.filter { known.insert($0.id).inserted }
     }
 
     private mutating func add(_ wanted: WantedChannel) {
@@ -66,7 +73,12 @@ struct WantedChannels {
             (wanted.isInGroup || wanted.channel.log.createdAt <= id.sequence)
                 && wanted.channel.log.position(after: id.sequence) != nil
         }
-        return isReachable ? (.resumed, id.sequence) : (.gap, nil)
+        return isReachable && hasLastEvents(after: id.sequence) ? (.resumed, id.sequence) : (.gap, nil)
+    }
+
+    /// Whether all events of released subscriptions after a sequence are kept.
+    private func hasLastEvents(after sequence: UInt64) -> Bool {
+        forgottenThrough <= sequence && departed.allSatisfy { $0.log.position(after: sequence) != nil }
     }
 
     /// The sequence of the last event before a time; a gap if events after that time are no longer kept.
@@ -76,7 +88,7 @@ struct WantedChannels {
             guard let sequence = wanted.channel.log.sequence(before: since) else { return (.gap, nil) }
             last = max(last, sequence)
         }
-        return (.resumed, last)
+        return hasLastEvents(after: last) ? (.resumed, last) : (.gap, nil)
     }
 
     /// A snapshot of the only subscription that another stream has received before the last few events, and with which a stream

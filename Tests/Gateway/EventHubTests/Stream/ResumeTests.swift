@@ -186,6 +186,44 @@ internal import Testing
         #expect(try first.names.last == "unsubscribed")
         #expect(try again.names == ["unsubscribed"])
     }
+
+    /// The subscription is a source of its own as well, or has had a reader in another format since.
+    @Test(arguments: [false, true])
+    func lastEventsOfAReleasedSubscriptionAreResumedOnce(isSource: Bool) throws {
+        let harness = makeHarness()
+        var request = StreamRequest(sources: [.client("c", withSubscriptions: true)])
+        if isSource { request.sources.append(.subscription("s")) }
+        let first = try harness.open(request)
+        harness.publish(quotes.update(["7", "", ""]))
+        harness.pass()
+        let last = try #require(try first.events.last?.id)
+        harness.publish(.unsubscribed(isFinal: true))
+        harness.hub.take(.subscription("s", .carried(by: nil)))
+        if !isSource { harness.close(try harness.open(.subscription("s")) { $0.format = .ndjson }) }
+        #expect(try harness.open(request.resuming(last)).names == ["unsubscribed"])
+    }
+
+    @Test(arguments: [(16, "resumed"), (17, "gap")])
+    func moreReleasedSubscriptionsThanAreKeptMakeAGap(count: Int, expected: String) throws {
+        let harness = HubHarness()
+        let ids = (0..<count).map { SubscriptionID("s\($0)") }
+        for id in ids {
+            harness.addSubscription(id)
+            harness.publish(quotes.subscribed, to: id)
+        }
+        let request = StreamRequest(sources: [.client("c", withSubscriptions: true)])
+        let first = try harness.open(request)
+        harness.publish(quotes.update(["7", "", ""]), to: ids[0])
+        harness.pass()
+        let last = try #require(try first.events.last?.id)
+        for id in ids {
+            harness.publish(.unsubscribed(isFinal: true), to: id)
+            harness.hub.take(.subscription(id, .removed))
+        }
+        let again = try harness.open(request.resuming(last))
+        #expect(try outcome(again) == expected)
+        #expect(try again.names.count == (expected == "gap" ? 0 : count))
+    }
 }
 
 extension StreamRequest {
