@@ -52,8 +52,8 @@ package struct StreamRequest: Sendable {
     package var filter: (any SubscriptionFilter)?
     /// The id of the last event that the client has, as it sent it; nil or empty: none.
     package var lastEventID: String?
-    /// Whether the stream has sources whose state precedes the last event, and which the client does not have.
-    package var missesState = false
+    /// The greatest id of an event that a client can have without the sources that were added last; nil: none were added.
+    package var addedAfter: String?
     /// The time of the first event to receive, without `lastEventID`; nil: the stream begins with the present state.
     package var since: Moment?
 

@@ -13,6 +13,9 @@ package struct EventID: Equatable, Sendable {
         self.sequence = sequence
     }
 
+    /// The text of the id.
+    package var text: String { "\(epoch)-\(sequence)" }
+
     /// Parses an id; nil for any other text.
     package init?(_ text: String) {
         guard let dash = text.utf8.lastIndex(of: UInt8(ascii: "-")) else { return nil }

@@ -151,7 +151,10 @@ struct StreamRecord: Sendable {
         }
         // A subscription that the stream reads already keeps the form of its values.
         request.types.merge(types.filter { !before.contains(.subscription($0.key)) }) { $1 }
-        guard shard != nil, !isWaiting else { return [] }
+        guard shard != nil, !isWaiting else {
+            if !after.isSubset(of: before) { request.addedAfter = topics.numbers.lastID.text }
+            return []
+        }
         var changes: [StreamChange] = request.types == former.types ? [] : [.types(request.types)]
         // Removed channels end before the announcement, added ones begin after it.
         let wanted = WantedChannels(of: request, in: topics)

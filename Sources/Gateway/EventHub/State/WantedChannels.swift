@@ -66,7 +66,9 @@ struct WantedChannels {
             guard let since = request.since, !all.isEmpty else { return (.fresh, nil) }
             return resumePoint(since: since)
         }
-        guard let id = EventID(text), !request.missesState, numbers.isKnown(id) else { return (.gap, nil) }
+        guard let id = EventID(text), numbers.isKnown(id) else { return (.gap, nil) }
+        let added = request.addedAfter.flatMap { EventID($0) }
+        if let added, added.epoch == id.epoch, id.sequence <= added.sequence { return (.gap, nil) }
         let isReachable = all.allSatisfy { wanted in
             // A channel of a group may be newer than the last event: it is read from its start. A source that was
             // requested by its own name and is newer cannot be the one that the last event came from.

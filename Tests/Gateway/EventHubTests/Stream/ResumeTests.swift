@@ -127,6 +127,22 @@ internal import Testing
         #expect(try outcome(stream) == "gap")
     }
 
+    /// A stream of a cluster may wait before it begins.
+    @Test func aSourceThatIsAddedBeforeTheBeginningMakesAGap() throws {
+        let harness = makeHarness()
+        harness.addSubscription("t")
+        harness.publish(quotes.subscribed, to: "t")
+        harness.publish(quotes.update(["1", "", ""]), to: "t")
+        let request = StreamRequest(sources: [.subscription("s")]).resuming(harness.hub.lastID.text)
+        let stream = try harness.open(request, isWaiting: true)
+        try harness.hub.change(stream: stream.subscriber.id, add: [.subscription("t")], remove: [])
+        harness.hub.begin(stream: stream.subscriber.id)
+        harness.pass()
+        #expect(try outcome(stream) == "gap")
+        let updates = try stream.events.filter { $0.name == "update" }
+        #expect(updates.map { $0["subscription"] } == ["s", "t"])
+    }
+
     @Test(arguments: ["other-1", nil])
     func theStreamEventEndsTheOldStateAndTheSnapshotIsTheWholeNewOne(id: String?) throws {
         let harness = HubHarness()

@@ -116,9 +116,6 @@ package struct StreamOpener: Sendable {
             var request = prepared
             request.format = settings.format
             request.lastEventID = settings.lastEventID
-            if let added = entry.addedAfter, let last = settings.lastEventID.flatMap({ EventID($0) }) {
-                request.missesState = last.epoch == added.epoch && last.sequence <= added.sequence
-            }
             request.since = settings.since
             request.filter = services.permissions(call).filter
             // Sources that were deleted meanwhile; without any other, the check refuses the first of them.

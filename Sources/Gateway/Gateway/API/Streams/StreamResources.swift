@@ -1,5 +1,4 @@
 package import Changes
-internal import EventHub
 internal import Primitives
 package import SessionCore
 internal import SessionPool
@@ -20,8 +19,6 @@ package final class StreamResources: Sendable {
         package var clients: [StreamSource: ClientID] = [:]
         /// The request of a prepared stream; nil for a stream that was opened directly.
         package var prepared: StreamRequest?
-        /// The greatest id that a reader can have which does not know the sources that were added last; nil: none were added.
-        var addedAfter: EventID?
         /// Whether the stream is open.
         package var isOpen = false { didSet { if isOpen != oldValue { changes &+= 1 } } }
         /// Held by a request from the look at the tag of the stream to the end of its change.

@@ -201,7 +201,7 @@ package struct StreamsResource: Sendable {
         }
         let freed = services.streamResources.change(id) { [last] entry in
             let present = Set(entry.prepared?.sources ?? [])
-            if acquired.sources.contains(where: { !present.contains($0) }) { entry.addedAfter = last }
+            if acquired.sources.contains(where: { !present.contains($0) }) { entry.prepared?.addedAfter = last.text }
             return entry.exchange(adding: acquired, removing: topics)
         }
         guard let freed else { throw .unknownStream(id) }
