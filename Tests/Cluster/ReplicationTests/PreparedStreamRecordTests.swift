@@ -50,6 +50,24 @@ struct PreparedStreamRecordTests {
     }
 
     @Test
+    func furtherSourcesOfAStreamAreNoticed() {
+        var ledger = ClusterLedger(epoch: 1, position: 1, groups: 1)
+        func prepare(_ sources: [StreamSource]) -> [LedgerEffect] {
+            var specification = Self.specification
+            specification.content = StreamDefinition(request: StreamRequest(sources: sources), shared: [:]).bytes
+            var effects: [LedgerEffect] = []
+            ledger.apply(PreparedStreamRecord.prepare(id: "t1", specification), by: 1, &effects)
+            return effects
+        }
+        let (first, second) = (StreamSource.subscription("s1"), StreamSource.subscription("s2"))
+        #expect(prepare([first]) == [])
+        #expect(prepare([second, first]) == [.sourcesAdded("t1")])
+        #expect(prepare([second, first]) == [])
+        #expect(prepare([first]) == [])
+        #expect(prepare([second]) == [.sourcesAdded("t1")])
+    }
+
+    @Test
     func streamIsOpenedOnceAndRemovedByItsOwner() {
         var ledger = ClusterLedger(epoch: 1, position: 1, groups: 1)
         func apply(_ record: PreparedStreamRecord, by member: UInt64) -> [LedgerEffect] {

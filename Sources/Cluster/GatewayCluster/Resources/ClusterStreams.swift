@@ -295,6 +295,7 @@ struct ClusterStreams: Sendable {
         var entry = StreamResources.Entry(prepared: definition.request, madeAt: services.clock(), owner: owner)
         entry.prepared?.sources = acquired.sources
         entry.prepared?.typed = acquired.typed
+        entry.prepared?.addedAfter = cluster.lastIDWithoutAdditions(toStream: id)
         entry.joined = acquired.joined
         entry.clients = acquired.clients
         guard services.streamResources.add(id, entry) else {

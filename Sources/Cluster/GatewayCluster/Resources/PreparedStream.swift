@@ -1,4 +1,5 @@
 internal import Changes
+internal import EventHub
 internal import Gateway
 internal import Replication
 internal import SessionPool
@@ -49,6 +50,17 @@ extension ClusterNode {
     /// The specification of a prepared stream in the log.
     func streamSpecification(_ id: String) -> ResourceSpecification? {
         state.withLock { $0.machine.ledger?.specified[id]?.specification }
+    }
+
+    /// The greatest id of an event that a client can have without the sources that were added to a prepared stream last, by the log;
+    /// nil: none were added.
+    func lastIDWithoutAdditions(toStream id: String) -> String? {
+        state.withLock { state in
+            guard let epoch = state.machine.ledger?.epoch, let position = state.machine.additions[id]
+            else { return nil }
+            let sequence = EventNumber.number(position: position, index: EventNumber.complete)
+            return EventID(epoch: ClusterApplier.name(of: epoch), sequence: sequence).text
+        }
     }
 
     /// The ids of the prepared streams whose creators meet a condition, in the order of the ids.

@@ -163,6 +163,7 @@ extension MemberMachine {
         }
         ledger = nil
         replay = nil
+        additions = [:]
     }
 
     /// Stops being a member. The member joins again under another number.

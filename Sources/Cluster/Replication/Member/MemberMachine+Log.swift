@@ -49,6 +49,7 @@ extension MemberMachine {
         guard let ledger else { return [] }
         let epoch = ledger.epoch
         ages.reset()
+        additions = [:]
         history.restart(with: ledger, at: now)
         digests.restart(with: ledger.digest, at: position)
         pastEpochs.add(epoch)

@@ -54,6 +54,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The time at which a member was in another epoch while this one had read the whole log; nil: none was.
     var otherEpochSince: Moment?
     var handedOver = HandedOverStreams()
+    /// The positions of the log at which prepared streams got their last sources, as far as this member has read the log.
+    package internal(set) var additions: [String: UInt64] = [:]
     /// The formats of other processes, from their heartbeats.
     var heardFormats: HeardFormats
     /// The digests of the members' configurations, from their heartbeats.
@@ -235,7 +237,9 @@ package struct MemberMachine: ~Copyable, Sendable {
             case .refused(let id, let other): if other == member { actions.append(.releaseResource(id)) }
             case .ticketMoved(let key, let loser): if loser == member { actions.append(.closeTicketStream(key)) }
             case .ticketsOrphaned(let gone): actions.append(.closeTickets(of: gone))
+            case .sourcesAdded(let id): additions[id] = entry.position
             case .streamLost(let id, let loser):
+                if ledger?.specified[id] == nil { additions[id] = nil }
                 if loser == member { actions += streamLost(id, to: entry.frame?.member, at: entry.position) }
             case .credited(let upstream, let credits, let owner):
                 if owner == member { actions.append(.credit(upstream: upstream, credits)) }

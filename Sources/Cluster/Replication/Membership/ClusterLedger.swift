@@ -165,6 +165,8 @@ package enum LedgerEffect: Sendable, Equatable {
     case ticketsOrphaned(of: UInt64)
     /// A member has lost its prepared stream to another one, has never owned it, or has removed it.
     case streamLost(String, by: UInt64)
+    /// A prepared stream has sources that it did not have before.
+    case sourcesAdded(String)
     /// A member has more credits of an upstream.
     case credited(upstream: String, UpstreamCredits, to: UInt64)
     /// The claim at a position waits for the members to release the credits of an upstream that they do not use.

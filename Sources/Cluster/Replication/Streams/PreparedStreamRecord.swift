@@ -1,3 +1,5 @@
+internal import Changes
+
 /// A change of a prepared stream, which any member can open, one at a time.
 package enum PreparedStreamRecord: Sendable, Equatable {
     /// The writer has made the stream, or has changed it. Void if another member owns it.
@@ -42,6 +44,9 @@ extension ClusterLedger {
             effects.append(.streamLost(id, by: member))
             return
         }
+        if let earlier = specified[id]?.specification, specification.addsSources(to: earlier) {
+            effects.append(.sourcesAdded(id))
+        }
         specified[id]?.specification = specification
     }
 
@@ -65,6 +70,16 @@ extension ClusterLedger {
 
     private func isOwner(_ member: UInt64, ofStream id: String) -> Bool {
         specified[id].map { $0.owner == member && $0.isOpen != nil } ?? false
+    }
+}
+
+extension ResourceSpecification {
+    /// Whether the stream that it defines has sources which an earlier definition does not have.
+    fileprivate func addsSources(to earlier: ResourceSpecification) -> Bool {
+        guard content != earlier.content, let present = try? StreamDefinition(content),
+            let former = try? StreamDefinition(earlier.content)
+        else { return false }
+        return !Set(present.request.sources).isSubset(of: former.request.sources)
     }
 }
 

@@ -1,5 +1,7 @@
 import Changes
+import EventHub
 import LightstreamerClient
+import MicroHTTPD
 import Replication
 import SessionPool
 import StreamIO
@@ -79,6 +81,31 @@ import Testing
                 let sources = outcome.json["sources"]?.array
                 #expect(sources?.first?["mode"] == "MERGE")
                 #expect(sources?.last?["status"] == "CONNECTED:WS-STREAMING")
+            }
+        }
+    }
+
+    /// The source is added on the member that has the stream, and another one opens the stream next.
+    @Test func aSourceThatWasAddedOnAnotherMemberMakesAGapForAClientWithoutIt() async throws {
+        try await ClusterFixture.run { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let (present, added) = (await first.makeSubscription(), await first.makeSubscription())
+            let body = #"{"sources":[{"subscription":"\#(present)"}]}"#
+            let made = await first.perform("POST", "/v1/streams", body)
+            let path = "/v1/streams/\(try #require(made.json["id"]?.string))"
+            try await Self.use(path, first)
+            await fixture.settle()
+            let before = second.node.hub.lastID.text
+            let patch = #"{"add":[{"subscription":"\#(added)"}]}"#
+            #expect(await first.perform("PATCH", path, patch).status == 200)
+            await fixture.settle()
+            for (last, outcome) in [(before, "gap"), (second.node.hub.lastID.text, "resumed")] {
+                let opening = second.start("GET", path + "/events", "", [HTTPField("Last-Event-ID", last)])
+                #expect(await opening.outcome.isStream)
+                let stream = try #require(opening.stream)
+                #expect(second.text(of: stream).contains(#""resume":"\#(outcome)""#))
+                stream.onEnd(.finished)
+                await fixture.settle()
             }
         }
     }
