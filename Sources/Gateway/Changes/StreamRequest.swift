@@ -34,7 +34,8 @@ package struct StreamRequest: Sendable {
     /// Whether unread events of a late reader are conflated. False: every event is delivered, within a window.
     package var conflates = true
     /// At most this many updates a second for each item (COMMAND: each key), greater than 0; nil: no limit. Implies
-    /// conflation, whatever `conflates` is; has no effect in DISTINCT and RAW mode, where nothing can be conflated.
+    /// conflation, whatever `conflates` is. Updates in DISTINCT and RAW mode are not limited, but keep their places behind updates
+    /// that wait.
     package var maxFrequency: Double?
     /// Whether updates carry all fields in `values`, beside the changed ones.
     package var sendsAllFields = false

@@ -42,7 +42,8 @@ struct PendingEvents {
     private var windowed = 0
     private var oldestWindowed = 0
     private let window: Window
-    /// Whether there are entries other than conflated updates, which a stream with a frequency limit sends at once.
+    /// Whether a stream with a frequency limit sends all events at once: there are others than updates, or half of the window is
+    /// used up.
     private(set) var isUrgent = false
 
     private struct ItemKey: Hashable {
@@ -201,10 +202,10 @@ struct PendingEvents {
     ) -> Losses {
         let event = HubEvent.subscription(.update(update))
         let row = self.row(channel, update.itemPos, nil)
-        isUrgent = true
         let place = add(.event(event, context), sequence: sequence, row: row, weight: event.weight, channel: channel)
         if windowed == 0 { oldestWindowed = place }
         windowed += 1
+        if windowed > window.events / 2 || weight > window.weight / 2 { isUrgent = true }
         var losses = Losses()
         while windowed > window.events || (isOverfull && windowed > 0) {
             loseOldest()
@@ -271,6 +272,12 @@ struct PendingEvents {
     }
 
     // MARK: - Removing
+
+    /// Whether the first event is a conflated update, which a frequency limit may hold back. Later events wait for the update, as
+    /// a client resumes after the last event that it has received.
+    mutating func beginsWithConflated() -> Bool {
+        if case .conflated = queue.first()?.content { true } else { false }
+    }
 
     /// Removes the events of channels.
     mutating func removeAll(from channels: Set<Int>) {

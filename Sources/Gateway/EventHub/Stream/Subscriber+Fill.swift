@@ -42,8 +42,9 @@ extension Subscriber {
         defer { charge() }
         catchUp()
         let before = batch.remainingBytes
-        let isHolding = !pending.isUrgent && closeReason == nil && !clock.allowsUpdates(at: now)
-        if !isHolding, !pending.isEmpty { givePending(&batch, now: now) }
+        let isLimited = !pending.isUrgent && closeReason == nil && !clock.allowsUpdates(at: now)
+        if !pending.isEmpty { givePending(&batch, isLimited: isLimited, now: now) }
+        let isHolding = isLimited && pending.beginsWithConflated()
         if pending.isEmpty, !ready.isEmpty { giveShared(&batch, now: now) }
         keepsUp = pending.isEmpty && ready.isEmpty && closeReason == nil && !isPaced
         if pending.isEmpty, ready.isEmpty, let closeReason {
@@ -77,11 +78,12 @@ extension Subscriber {
 
     // MARK: - Pending events
 
-    private func givePending(_ batch: inout StreamBatch, now: Moment) {
+    /// Appends pending events; those before the first conflated update if a frequency limit holds updates back.
+    private func givePending(_ batch: inout StreamBatch, isLimited: Bool, now: Moment) {
         var writer = PrivateWriter(isChunked: framesContent)
         var hasUpdates = false
         context.encoder.epoch = epoch
-        while !batch.isFull, let (content, id) = pending.popFirst() {
+        while !batch.isFull, !(isLimited && pending.beginsWithConflated()), let (content, id) = pending.popFirst() {
             if case .blocks(let blocks) = content {
                 for block in blocks { block.append(to: &batch, chunked: framesContent) }
                 hasUpdates = true

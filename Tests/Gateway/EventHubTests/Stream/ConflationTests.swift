@@ -196,6 +196,61 @@ internal import Testing
         #expect(try stream.names == ["update", "update", "status"])
     }
 
+    /// A stream of quotes and messages with a frequency limit.
+    private func mixed(_ harness: HubHarness) throws -> TestStream {
+        harness.addSubscription("s", quotes)
+        harness.addSubscription("m", chat)
+        var request = StreamRequest(sources: [.subscription("s"), .subscription("m")])
+        request.maxFrequency = 2
+        return try harness.open(request)
+    }
+
+    private func publish(_ number: Int, to ids: [SubscriptionID], of harness: HubHarness) {
+        for id in ids {
+            harness.publish(id == "m" ? chat.update(["\(number)"]) : quotes.update(["\(number)", "", ""]), to: id)
+        }
+        harness.pass()
+    }
+
+    @Test func aFrequencyLimitHoldsBesideUpdatesThatCannotBeConflated() throws {
+        let harness = HubHarness()
+        let stream = try mixed(harness)
+        for number in 0..<100 {
+            publish(number, to: ["s", "m"], of: harness)
+            harness.advance(.milliseconds(20))
+            if let wakeAt = stream.wakeAt, wakeAt <= harness.now { harness.visitAll() }
+        }
+        harness.advance(.seconds(1))
+        harness.visitAll()
+        let updates = try stream.events.filter { $0.name == "update" }
+        let limited = updates.filter { $0["subscription"] == "s" }
+        #expect((4...7).contains(limited.count) && limited.last?["fields"]?["x"] == "99")
+        let messages = updates.filter { $0["subscription"] == "m" }
+        #expect(messages.compactMap { $0["fields"]?["text"]?.string } == (0..<100).map(String.init))
+        let ids = try stream.events.compactMap(\.sequence)
+        #expect(ids == Array(Set(ids)).sorted())
+    }
+
+    @Test func updatesThatCannotBeConflatedWaitForLimitedOnesOnly() throws {
+        var configuration = HubConfiguration()
+        configuration.windowEvents = 10
+        let harness = HubHarness(configuration)
+        let stream = try mixed(harness)
+        publish(0, to: ["s"], of: harness)
+        publish(1, to: ["m"], of: harness)
+        #expect(try stream.names.count == 2)
+        publish(2, to: ["s", "m"], of: harness)
+        #expect(try stream.names.count == 2)
+        harness.advance(.milliseconds(500))
+        harness.visitAll()
+        #expect(try stream.names.count == 4)
+        // None is lost because of the limit.
+        publish(3, to: ["s"], of: harness)
+        for number in 4..<20 { publish(number, to: ["m"], of: harness) }
+        #expect(stream.subscriber.figures.dropped == 0)
+        #expect(try stream.names.filter { $0 == "update" }.count == 21)
+    }
+
     @Test func theFirstOfASnapshotMakesTheWholeOne() throws {
         let stream = try blocked(HubHarness(), quotes) { publish in
             publish(quotes.update(["0", "", ""], snapshot: true))
