@@ -13,7 +13,12 @@ extension ClusterNode: Coordination {
     func perform(_ call: Call, _ operation: Operation) throws -> OperationResult {
         guard let services = host?.services else { throw Problem.notInContact }
         return .later { [self] in
-            if let ticket = call.ticket { try await use(ticket, for: call) }
+            if let ticket = call.ticket {
+                // A use cannot be taken back from the log: a ticket whose stream is refused is not used.
+                let result = try await route(call.forHead, operation, services)
+                guard case .stream = result else { return result }
+                try await use(ticket, for: call)
+            }
             var opened: String?
             defer { endUse(by: call, of: opened) }
             let result = try await route(call, operation, services)

@@ -136,14 +136,9 @@ package final class AccessControl: Sendable {
         if let redemption { tickets.opened(redemption, stream: stream) }
     }
 
-    /// A request with a ticket has opened no stream. The ticket stays valid if the response has the client come back: at a
-    /// limit, or with `Retry-After`.
-    func giveBack(_ redemption: TicketRedemption?, after error: any Error) {
-        guard let redemption else { return }
-        let isTemporary =
-            error is AnsweredRequest || error is CancellationError
-            || ProblemDetails.retryAfter(ProblemDetails.problem(for: error).code) != nil
-        if isTemporary { tickets.giveBack(redemption, at: ticketTime) }
+    /// A request has opened no stream by a ticket.
+    func giveBack(_ redemption: TicketRedemption?) {
+        if let redemption { tickets.giveBack(redemption, at: ticketTime) }
     }
 
     /// The stream that a request has opened by a ticket has closed.
@@ -193,11 +188,10 @@ extension AccessControl: Middleware {
         guard let operation, operation.authorization != .open else { return nil }
         if operation.acceptsTickets { call.query.remove("ticket") }
         let policy = policy
-        let opensStream = Self.opensStream(call, operation)
         let forgery = RequestForgery(origins: policy.configuration.origins)
         if policy.isOpen {
             if call.request.rawQuery != nil { try Credential.refusingTokens(in: call.request) }
-            try forgery.check(call.request, withCookie: false, opensStream: opensStream)
+            try forgery.check(call.request, withCookie: false, opensStream: operation.acceptsTickets)
             return nil
         }
         let credential = try Credential.find(
@@ -212,20 +206,19 @@ extension AccessControl: Middleware {
             call.caller = .anonymous
             return nil
         }
-        if case .ticket = credential, !opensStream { throw Challenge.uselessTicket() }
+        // A short URL of a feed is a stream only if the request asks for one.
+        if case .ticket = credential, operation.pattern.segments.first == .literal("feeds"),
+            !FeedsResource.wantsStream(call)
+        {
+            throw Challenge.uselessTicket()
+        }
         let caller = try caller(showing: credential, policy, &call)
         if case .cookie = credential {
-            try forgery.check(call.request, withCookie: true, opensStream: opensStream)
+            try forgery.check(call.request, withCookie: true, opensStream: operation.acceptsTickets)
         }
         try Self.check(operation.authorization, of: caller.rights)
         call.caller = caller
         return nil
-    }
-
-    /// Whether a request opens a stream. A short URL of a feed is one only if the request asks for it.
-    private static func opensStream(_ call: Call, _ operation: Operation) -> Bool {
-        guard operation.acceptsTickets else { return false }
-        return operation.pattern.segments.first != .literal("feeds") || FeedsResource.wantsStream(call)
     }
 
     private static func check(_ authorization: Operation.Authorization, of rights: Rights) throws(Problem) {

@@ -13,9 +13,9 @@ final class TicketStore: Sendable {
     struct OpenedStream {
         let caller: Caller
         let target: StreamTarget
-        /// The id of the stream; nil: the ticket has opened none yet, because its client was told to come back.
+        /// The id of the stream; nil: the ticket has opened none yet.
         let stream: String?
-        /// When the stream has closed, or the client was told to come back.
+        /// When the stream has closed, or was refused.
         var closedAt: Moment?
 
         func canReopen(_ target: StreamTarget, at now: Moment) -> Bool {
@@ -101,8 +101,7 @@ final class TicketStore: Sendable {
         }
     }
 
-    /// A use of a ticket has opened no stream, and the client was told to come back: within the time after the end of a stream,
-    /// the ticket opens the same one.
+    /// A use of a ticket has opened no stream: within the time after the end of a stream, the ticket opens the same one.
     func giveBack(_ redemption: TicketRedemption, now: Moment) {
         state.withLock { state in
             if !redemption.isReopening {

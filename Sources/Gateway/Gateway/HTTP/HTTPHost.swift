@@ -120,11 +120,9 @@ package final class HTTPHost: HTTPHandler {
         do {
             switch try route(&call) {
             case .operation(let operation): return .admitted(call, operation)
-            case .response(let response): return .response(finish(response, call.record))
+            case .response(let response): return .response(answer(response, to: call))
             }
         } catch {
-            // The rate of a caller is looked at after its ticket.
-            services.access.giveBack(call.redemption, after: error)
             return .response(rejection(error, of: call))
         }
     }
@@ -157,7 +155,7 @@ package final class HTTPHost: HTTPHandler {
                     try services.coordination.perform(call, operation)
                 }
             switch result {
-            case .response(let response): return .respond(finish(response, record))
+            case .response(let response): return .respond(answer(response, to: call))
             case .deferred: return .wait
             case .stream(let head, let content): return .stream(finish(head, record), content)
             case .later(let perform): return begin(perform, call, responder)
@@ -201,13 +199,15 @@ package final class HTTPHost: HTTPHandler {
     ) async -> LateAnswer? {
         do {
             switch try await perform() {
-            case .response(let response): return .response(finish(response, call.record))
+            case .response(let response): return .response(answer(response, to: call))
             case .stream(let head, let stream): return .stream(finish(head, call.record), stream)
             case .deferred: return nil
             case .later(let perform): return await answer(of: perform, call)
             }
         } catch {
-            return error is CancellationError ? nil : .response(rejection(error, of: call))
+            guard error is CancellationError else { return .response(rejection(error, of: call)) }
+            services.access.giveBack(call.redemption)
+            return nil
         }
     }
 
@@ -217,7 +217,13 @@ package final class HTTPHost: HTTPHandler {
     /// The response to a request that is refused.
     func rejection(_ error: any Error, of call: Call) -> HTTPResponse {
         if let name = (error as? Problem)?.refusedName { refusedNames.log(name, to: logger) }
-        return finish(ProblemDetails.response(to: call, for: error), call.record)
+        return answer(ProblemDetails.response(to: call, for: error), to: call)
+    }
+
+    /// Completes a response. A ticket that has opened no stream stays valid for its stream.
+    private func answer(_ response: Response, to call: Call) -> HTTPResponse {
+        services.access.giveBack(call.redemption)
+        return finish(response, call.record)
     }
 
     /// The result of routing: an operation, or a response without one.

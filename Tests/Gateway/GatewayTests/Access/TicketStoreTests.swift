@@ -21,12 +21,19 @@ import Testing
         #expect(!again.text.contains(ticket))
     }
 
-    @Test func aRefusedUseUsesItUpAsWell() async throws {
+    /// A handler refuses the stream, or a step before it.
+    @Test(arguments: [("", 404), ("&conflate=x", 422), ("&other=x", 422)])
+    func aRefusedUseLeavesItValidForItsURL(more: String, status: Int) async throws {
         let fixture = try await AccessFixture()
         let id = fixture.makeSubscription(as: AccessFixture.alice)
-        let ticket = fixture.makeTicket(as: AccessFixture.bob)
-        #expect(fixture.perform("GET", target(ticket, id)).status == 404)
-        #expect(fixture.perform("GET", target(ticket, id)).status == 401)
+        let target = target(fixture.makeTicket(as: AccessFixture.bob), id)
+        for _ in 0..<3 {
+            #expect(fixture.perform("GET", target + more).status == status)
+            fixture.time.pass(59)
+        }
+        #expect(fixture.perform("GET", target + "&format=sse").status == 401)
+        fixture.time.pass(1)
+        #expect(fixture.perform("GET", target + more).status == 401)
     }
 
     @Test func aTicketExpires() async throws {

@@ -66,20 +66,15 @@ package struct StreamOpener: Sendable {
 
     /// Opens a stream that was not prepared.
     func open(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) async throws -> OperationResult {
-        do {
-            if !call.isHead { try checkRoom(call) }
-            if services.coordination.contact == .ownStreams, selectors.contains(where: \.isExisting) {
-                throw Self.closing("behind", .notInContact, call)
-            }
-            try check(selectors, call)
-            let request = request.compressed(compresses(selectors.map(\.isSubscription), call))
-            if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
-            return try await services.coordination.admit(.sources(selectors, of: call.caller), for: call) {
-                try openChecked(request, selectors, call)
-            }
-        } catch {
-            services.access.giveBack(call.redemption, after: error)
-            throw error
+        if !call.isHead { try checkRoom(call) }
+        if services.coordination.contact == .ownStreams, selectors.contains(where: \.isExisting) {
+            throw Self.closing("behind", .notInContact, call)
+        }
+        try check(selectors, call)
+        let request = request.compressed(compresses(selectors.map(\.isSubscription), call))
+        if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
+        return try await services.coordination.admit(.sources(selectors, of: call.caller), for: call) {
+            try openChecked(request, selectors, call)
         }
     }
 
@@ -110,37 +105,32 @@ package struct StreamOpener: Sendable {
 
     /// Opens a prepared stream.
     func reopen(_ id: String, _ settings: StreamRequest, _ call: Call) throws -> OperationResult {
-        do {
-            let entry = try services.stream(call)
-            guard let prepared = entry.prepared else { throw HubError.unknownStream(id) }
-            var request = prepared
-            request.format = settings.format
-            request.lastEventID = settings.lastEventID
-            request.since = settings.since
-            request.filter = services.permissions(call).filter
-            // Sources that were deleted meanwhile; without any other, the check refuses the first of them.
-            request.sources.removeAll { entry.joined[$0.id] == nil && !services.hub.knows($0.topic) }
-            if request.sources.isEmpty { request.sources = prepared.sources }
-            let areSubscriptions = request.sources.map { SourceSelector.existing($0).isSubscription }
-            request = request.compressed(compresses(areSubscriptions, call))
-            for source in request.sources { try check(source, of: id, call) }
-            if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
-            try checkRoom(call)
-            let isFree = services.streamResources.change(id) { entry in
-                defer { entry.isOpen = true }
-                if entry.isOpen { return false }
-                entry.opener = call.caller
-                // A later reader of the stream joins subscriptions that have run for some time.
-                entry.prepared?.opened = []
-                return true
-            }
-            guard let isFree else { throw HubError.unknownStream(id) }
-            guard isFree else { throw inUse(id, call) }
-            return try start(id, request, call)
-        } catch {
-            services.access.giveBack(call.redemption, after: error)
-            throw error
+        let entry = try services.stream(call)
+        guard let prepared = entry.prepared else { throw HubError.unknownStream(id) }
+        var request = prepared
+        request.format = settings.format
+        request.lastEventID = settings.lastEventID
+        request.since = settings.since
+        request.filter = services.permissions(call).filter
+        // Sources that were deleted meanwhile; without any other, the check refuses the first of them.
+        request.sources.removeAll { entry.joined[$0.id] == nil && !services.hub.knows($0.topic) }
+        if request.sources.isEmpty { request.sources = prepared.sources }
+        let areSubscriptions = request.sources.map { SourceSelector.existing($0).isSubscription }
+        request = request.compressed(compresses(areSubscriptions, call))
+        for source in request.sources { try check(source, of: id, call) }
+        if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
+        try checkRoom(call)
+        let isFree = services.streamResources.change(id) { entry in
+            defer { entry.isOpen = true }
+            if entry.isOpen { return false }
+            entry.opener = call.caller
+            // A later reader of the stream joins subscriptions that have run for some time.
+            entry.prepared?.opened = []
+            return true
         }
+        guard let isFree else { throw HubError.unknownStream(id) }
+        guard isFree else { throw inUse(id, call) }
+        return try start(id, request, call)
     }
 
     /// The error if a prepared stream is open. A ticket that has opened the stream closes it, so that the next attempt

@@ -23,7 +23,7 @@ package protocol Tickets: Sendable {
     /// A request has opened a stream by a ticket.
     func opened(_ redemption: TicketRedemption, stream: String)
 
-    /// A request has opened no stream by a ticket, and its response has the client come back.
+    /// A request has opened no stream by a ticket.
     func giveBack(_ redemption: TicketRedemption, at now: TicketTime)
 
     /// The stream that a request has opened by a ticket has closed.

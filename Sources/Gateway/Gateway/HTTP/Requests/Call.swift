@@ -61,6 +61,20 @@ package struct Call: Sendable {
     /// Whether the request asks for the head of the response only.
     package var isHead: Bool { request.method == "HEAD" }
 
+    /// The same request for the head of the response only: it is refused for the same reasons, and opens no stream.
+    package var forHead: Call {
+        var (call, request) = (self, self.request)
+        request.method = "HEAD"
+        call.record = CallRecord(
+            request,
+            requestID: record.requestID,
+            since: record.since,
+            operation: record.operation,
+            headers: record.headers
+        )
+        return call
+    }
+
     /// The value of a path parameter of the operation.
     package func parameter(_ name: String) -> String { parameters[name] ?? "" }
 

@@ -110,16 +110,34 @@ import Testing
         }
     }
 
-    @Test func aUseThatOpensNoStreamEndsWithItsResponse() async throws {
+    @Test func aTicketWhoseStreamIsRefusedIsNotUsed() async throws {
         try await ClusterFixture.run(1) { fixture in
             let member = fixture.members[0]
             let text = try #require(await member.perform("POST", "/v1/tickets").json["ticket"]?.string)
+            for path in ["/v1/subscriptions/none/events", "/v1/streams/none/events", "/v1/streams/none/events"] {
+                #expect(await member.perform("GET", "\(path)?ticket=\(text)", as: nil).status == 404)
+            }
+            let id = await member.makeSubscription()
+            let opened = member.start("GET", "/v1/subscriptions/\(id)/events?ticket=\(text)", as: nil)
+            #expect(await opened.outcome.isStream)
+            opened.stream?.onEnd(.neverOpened)
+        }
+    }
+
+    /// The stream is refused after the log has accepted the use.
+    @Test func aUseThatOpensNoStreamEndsWithItsResponse() async throws {
+        var access = AccessFixture.keys()
+        access.keys[1].rights.maxSubscriptions = 0
+        try await ClusterFixture.run(1, access: access) { fixture in
+            let member = fixture.members[0]
+            let made = await member.perform("POST", "/v1/tickets", as: AccessFixture.alice)
+            let text = try #require(made.json["ticket"]?.string)
             let tickets = try #require(member.node.tickets as? ClusterTickets)
             let (_, use, _) = try #require(
-                tickets.open(text, for: Self.target, Self.policy(), now: fixture.time.wall)
+                tickets.open(text, for: Self.target, Self.policy(access), now: fixture.time.wall)
             )
-            let target = "/v1/subscriptions/none/events?ticket=\(text)"
-            #expect(await member.perform("GET", target, as: nil).status == 404)
+            let target = "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=f&ticket=\(text)"
+            #expect(await member.perform("GET", target, as: nil).status == 429)
             await fixture.settle()
             let state = member.node.state.withLock { $0.machine.state(of: use) }
             guard case .used(target: _, closedAt: _?) = state else {
