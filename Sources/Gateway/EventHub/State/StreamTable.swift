@@ -175,44 +175,53 @@ struct StreamTable: Sendable {
             readers[.subscription(id)] = nil
             ends[.subscription(id)] = nil
         }
+        let present = clients.compactMap { topics.clients[$0] }
+        let channels = present.flatMap { [$0.connection, $0.legacy] } + [channel]
         for stream in streams {
-            var affected: [AffectedChannel] = []
-            for name in clients {
-                guard let client = topics.clients[name] else { continue }
-                let isConnectionWanted = isWanted(client, name, by: stream, topics)
-                let isLegacyWanted = isConnectionWanted && records[stream]?.request.includesLegacy == true
-                affected.append(AffectedChannel(channel: client.connection, isWanted: isConnectionWanted))
-                affected.append(AffectedChannel(channel: client.legacy, isWanted: isLegacyWanted))
-            }
-            affected.append(AffectedChannel(channel: channel, isWanted: isWanted(id, by: stream, topics)))
+            guard var request = records[stream]?.request else { continue }
+            request.sources = sources(of: stream, about: id, clients, topics)
+            let wanted = WantedChannels(of: request, in: topics, member: id)
+            let affected = channels.map { AffectedChannel(channel: $0, isWanted: wanted.ids.contains($0.id)) }
             update(stream) { stream in
                 record == nil ? stream.remove(.subscription(id), affected, topics) : stream.reconcile(affected)
             }
         }
     }
 
-    /// Whether a stream reads the connection of a client: a source, or the client of a source.
-    private func isWanted(_ client: ClientRecord, _ id: ClientID, by stream: String, _ topics: TopicTable) -> Bool {
-        if readers[.client(id)]?.contains(stream) == true { return true }
-        let sources = records[stream]?.request.sources ?? []
-        // The fewer ones are looked at; usually the first subscription of the client is one of the stream, too.
-        if client.members.count <= sources.count {
-            return client.members.contains { readers[.subscription($0)]?.contains(stream) == true }
+    /// The sources of a stream because of which the stream may read a subscription, or the connections of clients: a few.
+    private func sources(
+        of stream: String,
+        about id: SubscriptionID,
+        _ clients: [ClientID],
+        _ topics: TopicTable
+    ) -> [StreamSource] {
+        let all = records[stream]?.request.sources ?? []
+        var sources: [StreamSource] = isReading(.subscription(id), stream) ? [.subscription(id)] : []
+        for client in clients {
+            if isReading(.client(client), stream) {
+                sources += all.filter { $0.topic == .client(client) }
+            } else if let member = member(of: client, in: all, of: stream, topics) {
+                sources.append(.subscription(member))
+            }
         }
-        return sources.contains { source in
-            guard case .subscription(let member) = source else { return false }
-            return topics.subscriptions[member]?.client == id
-        }
+        return sources
     }
 
-    /// Whether a stream reads a subscription: a source, or a subscription of a client that is a source with all subscriptions.
-    private func isWanted(_ id: SubscriptionID, by stream: String, _ topics: TopicTable) -> Bool {
-        if readers[.subscription(id)]?.contains(stream) == true { return true }
-        guard let record = topics.subscriptions[id], let client = record.client,
-            readers[.client(client)]?.contains(stream) == true, let request = records[stream]?.request
-        else { return false }
-        return request.sources.contains(.client(client, withSubscriptions: true)) && request.admits(record.properties)
+    /// A subscription of a client that is a source of a stream; nil: none is.
+    private func member(
+        of client: ClientID,
+        in sources: [StreamSource],
+        of stream: String,
+        _ topics: TopicTable
+    ) -> SubscriptionID? {
+        let members = topics.clients[client]?.members ?? []
+        // The fewer ones are looked at; usually the first subscription of the client is one of the stream, too.
+        if members.count <= sources.count { return members.first { isReading(.subscription($0), stream) } }
+        for case .subscription(let id) in sources where topics.subscriptions[id]?.client == client { return id }
+        return nil
     }
+
+    private func isReading(_ topic: TopicID, _ stream: String) -> Bool { readers[topic]?.contains(stream) == true }
 
     /// Removes a client that is gone from the sources of these streams, and makes the streams read the channels that are left.
     mutating func remove(_ client: ClientID, from streams: Set<String>, _ topics: TopicTable) {

@@ -25,8 +25,10 @@ struct WantedChannels {
     /// Events of further ones up to this sequence are not kept.
     private var forgottenThrough: UInt64 = 0
 
-    /// The channels of these sources.
-    init(of request: StreamRequest, in topics: TopicTable) {
+    /// The channels of the sources of a request.
+    ///
+    /// - Parameter only: The subscription to look for among those of clients; nil: all.
+    init(of request: StreamRequest, in topics: TopicTable, member only: SubscriptionID? = nil) {
         for source in request.sources {
             switch source {
             case .subscription(let id):
@@ -43,8 +45,10 @@ struct WantedChannels {
                 add(WantedChannel(channel: client.own))
                 if request.includesLegacy { add(WantedChannel(channel: client.legacy)) }
                 guard withSubscriptions else { continue }
-                for member in client.members {
-                    guard let record = topics.subscriptions[member], request.admits(record.properties) else { continue }
+                for member in only.map({ [$0] }) ?? client.members {
+                    guard let record = topics.subscriptions[member], record.client == id,
+                        request.admits(record.properties)
+                    else { continue }
                     add(WantedChannel(channel: record.channel, subscription: member, isInGroup: true))
                 }
                 departed += client.departed.filter { request.admits($0.log.context.properties) }
