@@ -1,4 +1,5 @@
 package import Changes
+package import JSONText
 package import SessionCore
 
 /// The present state of a subscription, for readers that are no streams.
@@ -70,6 +71,12 @@ extension EventHub {
                 state.topics.subscriptions.values[index].isActive
             )
         }
+    }
+
+    /// Writes a source with its present state, as the `stream` event has it, without the members that only that event has.
+    package func write(_ source: StreamSource, to json: inout JSONBytes) {
+        let state = locked { SourceState(of: source.topic, in: $0.topics) } ?? .unknown(source.topic)
+        json.write(state, isWhole: false)
     }
 
     /// Calls back after each change of a subscription, on the thread that made the change and outside the hub's lock.

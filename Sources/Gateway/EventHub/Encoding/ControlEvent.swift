@@ -14,8 +14,8 @@ enum SourceState: Sendable, Equatable {
 struct SubscriptionSourceState: Sendable, Equatable {
     /// The subscription.
     let id: SubscriptionID
-    /// The mode of the subscription, which chooses the table of a reader that named a feed.
-    let mode: SubscriptionMode
+    /// The mode of the subscription, which chooses the table of a reader that named a feed; nil: it is not known.
+    let mode: SubscriptionMode?
     /// The client that carries it; nil: none.
     let client: ClientID?
     /// The status of that client; nil without one.

@@ -17,7 +17,7 @@ extension EventEncoder {
             json.member("stream", id)
             json.key("sources" as StaticString)
             json.beginArray()
-            for source in sources { write(source) }
+            for source in sources { json.write(source, isWhole: true) }
             json.endArray()
             json.member("resume", resume.rawValue)
             if isDegraded { json.member("degraded", true) }
@@ -31,47 +31,6 @@ extension EventEncoder {
             json.endObject()
             end(format)
         }
-    }
-
-    private mutating func write(_ source: SourceState) {
-        json.beginObject()
-        switch source {
-        case .client(let id, let status, let failure):
-            json.member("client", id.rawValue)
-            json.member("status", status.rawValue)
-            if let failure { json.lastFailure(failure) }
-        case .subscription(let state):
-            json.member("subscription", state.id.rawValue)
-            json.member("mode", state.mode.rawValue)
-            json.member("client", state.client?.rawValue)
-            json.member("status", state.status?.rawValue)
-            if let failure = state.failure { json.lastFailure(failure) }
-            json.member("active", state.isActive)
-            json.member("subscribed", state.isSubscribed)
-            json.key("lastError" as StaticString)
-            write(state.lastError)
-            if let shape = state.shape { write(shape) }
-        }
-        json.endObject()
-    }
-
-    /// Writes what `subscribed` and `real-max-frequency` reported to earlier readers.
-    private mutating func write(_ shape: SubscribedShape) {
-        json.member("itemCount", shape.itemCount)
-        json.member("fieldCount", shape.fieldCount)
-        write("keyPosition", shape.keyPosition)
-        write("commandPosition", shape.commandPosition)
-        json.member("fieldKeys", shape.usesNames ? "name" : "position")
-        json.key("realMaxFrequency" as StaticString)
-        json.write(shape.realMaxFrequency)
-    }
-
-    private mutating func write(_ refusal: UpstreamRefusal?) {
-        guard let refusal else { return json.null() }
-        json.beginObject()
-        json.member("code", refusal.code)
-        json.member("message", refusal.message)
-        json.endObject()
     }
 
     private mutating func writeHeartbeat(_ format: EventFormat) {
@@ -88,5 +47,51 @@ extension EventEncoder {
         append("retry: ")
         json.bytes.append(decimal: milliseconds)
         append("\n")
+    }
+}
+
+extension JSONBytes {
+    /// Writes a source with its state.
+    ///
+    /// - Parameter isWhole: Whether why a client has no connection, and what `subscribed` and `real-max-frequency` reported to
+    ///   earlier readers, belong to the state.
+    mutating func write(_ source: SourceState, isWhole: Bool) {
+        beginObject()
+        switch source {
+        case .client(let id, let status, let failure):
+            member("client", id.rawValue)
+            member("status", status.rawValue)
+            if isWhole, let failure { lastFailure(failure) }
+        case .subscription(let state):
+            member("subscription", state.id.rawValue)
+            member("mode", state.mode?.rawValue)
+            member("client", state.client?.rawValue)
+            member("status", state.status?.rawValue)
+            if isWhole, let failure = state.failure { lastFailure(failure) }
+            member("active", state.isActive)
+            member("subscribed", state.isSubscribed)
+            key("lastError" as StaticString)
+            write(state.lastError)
+            if isWhole, let shape = state.shape { write(shape) }
+        }
+        endObject()
+    }
+
+    private mutating func write(_ shape: SubscribedShape) {
+        member("itemCount", shape.itemCount)
+        member("fieldCount", shape.fieldCount)
+        member("keyPosition", shape.keyPosition)
+        member("commandPosition", shape.commandPosition)
+        member("fieldKeys", shape.usesNames ? "name" : "position")
+        key("realMaxFrequency" as StaticString)
+        write(shape.realMaxFrequency)
+    }
+
+    private mutating func write(_ refusal: UpstreamRefusal?) {
+        guard let refusal else { return null() }
+        beginObject()
+        member("code", refusal.code)
+        member("message", refusal.message)
+        endObject()
     }
 }

@@ -125,37 +125,54 @@ struct PresentState {
     let content: SnapshotContent
 }
 
-extension [SourceState] {
-    /// The present state of the sources of a stream, in their order.
-    init(of request: StreamRequest, in topics: TopicTable) {
-        self = []
-        for source in request.sources {
-            switch source {
-            case .subscription(let id): add(id, in: topics)
-            case .client(let id, let withSubscriptions):
-                guard let client = topics.clients[id] else { continue }
-                append(.client(id: id, status: client.status, failure: client.failure))
-                guard withSubscriptions else { continue }
-                for member in client.members where request.admits(topics.subscriptions[member]?.properties) {
-                    add(member, in: topics)
-                }
-            }
+extension SourceState {
+    /// The present state of a client or subscription; nil for an unknown one.
+    init?(of topic: TopicID, in topics: TopicTable) {
+        switch topic {
+        case .client(let id):
+            guard let client = topics.clients[id] else { return nil }
+            self = .client(id: id, status: client.status, failure: client.failure)
+        case .subscription(let id):
+            guard let record = topics.subscriptions[id] else { return nil }
+            let client = record.client.flatMap { topics.clients[$0] }
+            self = .subscription(
+                SubscriptionSourceState(
+                    id: id,
+                    mode: record.properties.mode,
+                    client: record.client,
+                    status: client?.status,
+                    failure: client?.failure,
+                    isActive: record.isActive,
+                    lastError: record.lastError,
+                    shape: SubscribedShape(of: record.table, record.channel.log.context)
+                )
+            )
         }
     }
 
-    private mutating func add(_ id: SubscriptionID, in topics: TopicTable) {
-        guard let record = topics.subscriptions[id] else { return }
-        let client = record.client.flatMap { topics.clients[$0] }
-        let state = SubscriptionSourceState(
-            id: id,
-            mode: record.properties.mode,
-            client: record.client,
-            status: client?.status,
-            failure: client?.failure,
-            isActive: record.isActive,
-            lastError: record.lastError,
-            shape: SubscribedShape(of: record.table, record.channel.log.context)
-        )
-        append(.subscription(state))
+    /// The state of a client or subscription that is not known.
+    static func unknown(_ topic: TopicID) -> SourceState {
+        switch topic {
+        case .client(let id): .client(id: id, status: .disconnected)
+        case .subscription(let id):
+            .subscription(
+                SubscriptionSourceState(id: id, mode: nil, client: nil, status: nil, isActive: false, lastError: nil)
+            )
+        }
+    }
+}
+
+extension [SourceState] {
+    /// The present state of the sources of a stream, in their order.
+    init(of request: StreamRequest, in topics: TopicTable) {
+        self = request.sources.flatMap { source -> [SourceState] in
+            var present: [TopicID] = [source.topic]
+            if case .client(let id, withSubscriptions: true) = source {
+                let members = topics.clients[id]?.members ?? []
+                present += members.filter { request.admits(topics.subscriptions[$0]?.properties) }
+                    .map { .subscription($0) }
+            }
+            return present.compactMap { SourceState(of: $0, in: topics) }
+        }
     }
 }

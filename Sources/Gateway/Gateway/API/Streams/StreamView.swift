@@ -3,7 +3,6 @@ internal import EventHub
 internal import GatewayStreaming
 internal import JSONText
 internal import SessionCore
-internal import SessionPool
 
 /// The JSON form of a stream.
 struct StreamView {
@@ -17,8 +16,6 @@ struct StreamView {
     let now: Moment
     /// The hub with the states of its sources, also of those that another gateway carries.
     let hub: EventHub
-    /// The pool, with the states of sources that the hub does not know yet.
-    let pool: SessionPool
 
     /// Writes it.
     func write(to json: inout JSONBytes) {
@@ -54,39 +51,12 @@ struct StreamView {
         json.member("open", listing != nil)
         json.key("sources")
         json.beginArray()
-        for source in request.sources { write(source, to: &json) }
+        for source in request.sources { hub.write(source, to: &json) }
         json.endArray()
         json.member("format", listing.map { $0.summary.request.format == .ndjson ? "ndjson" : "sse" })
         json.member("conflate", request.conflates)
         json.member("maxFrequency", request.maxFrequency)
         json.member("fieldsSent", request.sendsAllFields ? "all" : "changed")
         json.member("legacy", request.includesLegacy)
-    }
-
-    private func write(_ source: StreamSource, to json: inout JSONBytes) {
-        json.beginObject()
-        switch source {
-        case .client(let id, _):
-            json.member("client", id.rawValue)
-            json.member("status", status(of: id).rawValue)
-        case .subscription(let id):
-            let state = hub.snapshot(of: id)
-            let resource = state == nil ? pool.resource(id) : nil
-            let status = resource?.status
-            json.member("subscription", id.rawValue)
-            json.member("mode", (state?.table.properties ?? resource?.properties)?.mode.rawValue)
-            json.member("client", (state?.client ?? resource?.client?.id)?.rawValue)
-            json.member("status", (state?.status ?? resource?.client?.core.status)?.rawValue)
-            json.member("active", state?.isActive ?? status?.isActive ?? false)
-            json.member("subscribed", state?.table.isSubscribed ?? status?.isSubscribed ?? false)
-            json.key("lastError")
-            json.write(state == nil ? status?.lastError : state?.lastError)
-        }
-        json.endObject()
-    }
-
-    private func status(of client: ClientID) -> ClientStatus {
-        if case .client(_, .added(let status))? = hub.state(of: .client(client))?.changes.first { return status }
-        return pool.client(client)?.core.status ?? .disconnected
     }
 }

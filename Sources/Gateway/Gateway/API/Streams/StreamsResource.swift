@@ -256,8 +256,7 @@ package struct StreamsResource: Sendable {
             entry: entry,
             listing: listing,
             now: services.clock(),
-            hub: services.hub,
-            pool: services.pool
+            hub: services.hub
         )
     }
 }
