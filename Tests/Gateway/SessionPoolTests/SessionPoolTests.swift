@@ -5,6 +5,7 @@ internal import Synchronization
 internal import TestSupport
 internal import Testing
 
+@testable import LightstreamerClient
 @testable import SessionPool
 
 @Suite struct SessionPoolTests {
@@ -51,6 +52,48 @@ internal import Testing
         pass(1, in: pool)
         #expect(sink.present.resources.isEmpty && pool.resources().isEmpty)
         #expect(sink.present.faults.isEmpty)
+    }
+
+    /// The values change before the event is delivered.
+    @Test func aResourceThatJoinsBetweenAChangeAndItsEventReceivesTheUpdateOnce() throws {
+        let pool = pool()
+        var properties = SubscriptionProperties(mode: .distinct, items: .list(["room"]), fields: .list(["text"]))
+        properties.requestedSnapshot = .yes
+        func activated() throws -> SubscriptionResource {
+            let resource = try pool.createResource(home: .pooled(Self.key.session), properties: properties)
+            try pool.activate(resource)
+            return resource
+        }
+        let first = try activated()
+        let carrier = try #require(first.carrier)
+        let subscription = carrier.subscription
+        let token = try #require(subscription.state.withLock { $0.token })
+        let layout = SubscriptionLayout(itemNames: ["room"], fieldNames: ["text"], fieldCount: 1)
+        func message(_ text: String) -> SubscriptionEvent {
+            let changed = FieldSet(all: 1)
+            return .update(
+                ItemUpdate(layout: layout, itemPos: 1, isSnapshot: false, values: [text], changed: changed)
+            )
+        }
+        func change(_ event: SubscriptionEvent) { _ = subscription.take(event, of: token, at: .zero) }
+        func deliver(_ event: SubscriptionEvent) { carrier.subscription(subscription, emitted: event) }
+        let confirmation = SubscriptionEvent.subscribed(
+            itemCount: 1,
+            fieldCount: 1,
+            keyPosition: nil,
+            commandPosition: nil
+        )
+        for event in [confirmation, message("a")] {
+            change(event)
+            deliver(event)
+        }
+        change(message("b"))
+        let second = try activated()
+        deliver(message("b"))
+        change(message("c"))
+        deliver(message("c"))
+        #expect(second.carrier === carrier && second.reading.table.presentState().count == 3)
+        #expect(first.status.updates == 3 && second.status.updates == 1)
     }
 
     @Test func aDedicatedClientIsNotIdleWhileARequestWaitsForItsStatus() throws {

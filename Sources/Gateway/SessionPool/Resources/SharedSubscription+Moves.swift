@@ -62,7 +62,7 @@ extension SharedSubscription {
             state.resources.append(resource)
             guard readers.isSubscribed else {
                 // The session of the former one has ended: its values are gone.
-                return begin(resource)
+                return begin(resource, &state)
             }
             if former.client !== client { sink.take(.subscription(resource.id, .carried(by: client.id))) }
             for event in readers.updates(to: table) { pass(event, to: resource) }

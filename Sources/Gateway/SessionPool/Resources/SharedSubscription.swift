@@ -12,6 +12,8 @@ final class SharedSubscription: Sendable {
         var resources: [SubscriptionResource] = []
         /// The resources that move to this subscription.
         var arriving: [Arrival] = []
+        /// The resources that have joined since the last event, with the versions of the values that they have.
+        var joined: [ObjectIdentifier: UInt64] = [:]
         var hasEnded = false
         /// The size of the values that the budget of the upstream contains.
         var countedBytes = 0
@@ -56,7 +58,7 @@ final class SharedSubscription: Sendable {
         let hasJoined = state.withLock { state in
             if state.hasEnded { return false }
             state.resources.append(resource)
-            begin(resource)
+            begin(resource, &state)
             return true
         }
         resource.notifyWatchers()
@@ -123,10 +125,19 @@ final class SharedSubscription: Sendable {
     }
 
     /// Gives the present values to a resource that was added, and reports them.
-    func begin(_ resource: SubscriptionResource) {
+    func begin(_ resource: SubscriptionResource, _ state: inout State) {
         let table = subscription.valueTable
         resource.joined(self, table)
         sink.carry(resource.id, by: client.id, table)
+        if let table, table.isSubscribed { state.joined[ObjectIdentifier(resource)] = table.version }
+    }
+
+    /// The resources that had the values of the present update when they joined: it has changed the values, and is delivered now.
+    private func knowing(_ state: inout State) -> [ObjectIdentifier] {
+        if state.joined.isEmpty { return [] }
+        let version = subscription.valueTable?.version
+        defer { state.joined = [:] }
+        return state.joined.filter { $0.value == version }.map(\.key)
     }
 
     static func leaving(_ resource: SubscriptionResource) -> [Change] {
@@ -180,6 +191,7 @@ extension SharedSubscription: SubscriptionObserver {
                 guard client.values.add(difference) else { return false }
             }
             affected = state.resources
+            let knowing = knowing(&state)
             for event in events {
                 switch event {
                 case .failed, .unsubscribed(isFinal: true): end = end ?? event
@@ -189,6 +201,7 @@ extension SharedSubscription: SubscriptionObserver {
                     arrivals.append(state.arriving[index].resource)
                 }
                 for resource in affected {
+                    if case .update = event, knowing.contains(ObjectIdentifier(resource)) { continue }
                     if client.isTransferable, case .subscribed = event { offer(to: resource) }
                     resource.apply(event)
                     if number > 0 {
