@@ -3,6 +3,7 @@ internal import Primitives
 internal import SessionCore
 internal import Testing
 
+@testable import LightstreamerClient
 @testable import SessionPool
 
 /// Changes of the properties of a subscription resource.
@@ -65,6 +66,64 @@ internal import Testing
         #expect(first.carrier?.subscription.requestedMaxFrequency == .limited(1))
         #expect(second.carrier?.subscription.requestedMaxFrequency == .limited(2))
         #expect(sink.present.faults.isEmpty)
+    }
+
+    /// Confirms a subscription.
+    private func confirm(_ shared: SharedSubscription) throws {
+        try deliver(.subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil), of: shared)
+    }
+
+    /// Changes the values of a subscription, and delivers the event.
+    private func deliver(_ event: SubscriptionEvent, of shared: SharedSubscription) throws {
+        let token = try #require(shared.subscription.state.withLock { $0.token })
+        _ = shared.subscription.take(event, of: token, at: .zero)
+        shared.subscription(shared.subscription, emitted: event)
+    }
+
+    private func update(_ value: String) -> SubscriptionEvent {
+        let layout = SubscriptionLayout(itemNames: ["item1"], fieldNames: ["last_price"], fieldCount: 1)
+        let changed = FieldSet(all: 1)
+        return .update(ItemUpdate(layout: layout, itemPos: 1, isSnapshot: false, values: [value], changed: changed))
+    }
+
+    /// Two resources of one subscription, of which the second one moves to another subscription, with another value.
+    private func moving(
+        _ pool: SessionPool
+    ) throws -> (SubscriptionResource, from: SharedSubscription, to: SharedSubscription) {
+        let resources = try [1.0, 1, 2].map { try active(pool, Self.quote(.limited($0))) }
+        let (former, target) = (try #require(resources[1].carrier), try #require(resources[2].carrier))
+        for (shared, value) in [(former, "1"), (target, "2")] {
+            try confirm(shared)
+            try deliver(update(value), of: shared)
+        }
+        let key = SharedKey(session: Self.session, properties: Self.quote(.limited(2)))
+        #expect(try pool.acquire(key).shared === target)
+        #expect(target.expect(resources[1], from: former) && former.release(resources[1]))
+        return (resources[1], former, target)
+    }
+
+    @Test func eventsDuringTheComparisonOfAMoveFollow() throws {
+        let pool = pool()
+        let (resource, former, target) = try moving(pool)
+        let updates = resource.status.updates
+        let difference = target.compare(resource)
+        #expect(difference?.events == [update("2")])
+        try deliver(update("3"), of: target)
+        #expect(resource.status.updates == updates)
+        #expect(target.take(resource, from: former, difference))
+        #expect(resource.status.updates == updates + 2 && resource.carrier === target)
+        try deliver(update("4"), of: target)
+        #expect(resource.status.updates == updates + 3)
+    }
+
+    @Test func aResourceThatIsDeletedDuringTheComparisonOfAMoveIsGone() throws {
+        let pool = pool()
+        let (resource, former, target) = try moving(pool)
+        let difference = target.compare(resource)
+        try pool.delete(resource.id)
+        #expect(!target.take(resource, from: former, difference))
+        #expect(pool.figures(of: "demo").users == 2 && target.resources.count == 1)
+        #expect(sink.present.resources.count == 2)
     }
 
     @Test func moveToASessionThatIsRefusedRefusesTheResource() throws {

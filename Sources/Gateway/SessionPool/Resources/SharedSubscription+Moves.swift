@@ -46,38 +46,66 @@ extension SharedSubscription {
         state.withLock { $0.arriving.removeAll { $0.resource === resource } }
     }
 
-    /// Takes over a resource; its readers receive what differs. False if the former subscription does not serve it any
-    /// more. If this subscription has ended, the resource becomes inactive.
+    /// Takes over a resource; its readers receive what differs. False if the former subscription does not serve it any more, or
+    /// if it is deleted. If this subscription has ended, the resource becomes inactive.
     func take(_ resource: SubscriptionResource, from former: SharedSubscription) -> Bool {
         guard former.release(resource) else { return false }
+        return take(resource, from: former, compare(resource))
+    }
+
+    /// What differs between the values of a resource that moves to this subscription, and is not served by any, and those of
+    /// this subscription; nil if this subscription has ended. Large tables take long to compare: meanwhile the events of this
+    /// subscription are delivered to its other resources, and kept for this one.
+    func compare(_ resource: SubscriptionResource) -> MoveDifference? {
+        let present = state.withLock { state -> ValueTable? in
+            for index in state.arriving.indices where state.arriving[index].resource === resource {
+                state.arriving[index].missed = []
+            }
+            return state.hasEnded ? nil : table
+        }
+        guard let present, let readers = resource.movingTable else { return nil }
+        var events = readers.isSubscribed ? readers.updates(to: present) : []
+        if present.realMaxFrequency != readers.realMaxFrequency {
+            events.append(.realMaxFrequency(present.realMaxFrequency))
+        }
+        return (readers.isSubscribed, events)
+    }
+
+    /// Takes over a resource that was compared.
+    func take(
+        _ resource: SubscriptionResource,
+        from former: SharedSubscription,
+        _ difference: MoveDifference?
+    ) -> Bool {
         state.withLock { state in
+            let missed = state.arriving.first { $0.resource === resource }?.missed ?? []
             state.arriving.removeAll { $0.resource === resource }
-            guard let readers = resource.movingTable, !state.hasEnded else {
+            // The deletion releases both subscriptions.
+            if resource.isDeleted { return false }
+            guard let difference, !state.hasEnded else {
                 _ = resource.endMove()
                 resource.left()
-                return sink.take(Self.leaving(resource))
+                sink.take(Self.leaving(resource))
+                return true
             }
-            let table = table
             resource.moved(to: self)
             state.resources.append(resource)
-            guard readers.isSubscribed else {
+            guard difference.isSubscribed else {
                 // The session of the former one has ended: its values are gone.
-                return begin(resource, &state)
+                begin(resource, &state)
+                return true
             }
             if former.client !== client { sink.take(.subscription(resource.id, .carried(by: client.id))) }
-            for event in readers.updates(to: table) { pass(event, to: resource) }
-            if table.realMaxFrequency != readers.realMaxFrequency {
-                pass(.realMaxFrequency(table.realMaxFrequency), to: resource)
-            }
+            for event in difference.events + missed { pass(event, to: resource) }
+            return true
         }
-        return true
     }
 
     /// Calls a function with the present values; no event is delivered meanwhile.
     private func share(_ body: (ValueTable) -> Void) { state.withLock { _ in body(table) } }
 
     /// Removes a resource without an event; false if it is not one of this subscription.
-    private func release(_ resource: SubscriptionResource) -> Bool {
+    func release(_ resource: SubscriptionResource) -> Bool {
         state.withLock { state in
             guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return false }
             state.resources.remove(at: index)
@@ -85,6 +113,10 @@ extension SharedSubscription {
         }
     }
 }
+
+/// Whether the readers of a resource that moves have values, and the events that lead from these to the values of the subscription
+/// that it moves to.
+typealias MoveDifference = (isSubscribed: Bool, events: [SubscriptionEvent])
 
 /// The move of a resource to another upstream subscription.
 struct SubscriptionMove {
@@ -126,12 +158,18 @@ struct Arrival {
     let resource: SubscriptionResource
     /// The items whose values have not come yet; nil before the server has confirmed the subscription.
     private var missing: Set<Int>?
+    /// The events since the values were read for a comparison with those of the readers; nil: they were not.
+    var missed: [SubscriptionEvent]?
 
     /// An arrival before the confirmation.
     init(resource: SubscriptionResource) { self.resource = resource }
 
     /// Takes an event of the new subscription, whose values are in `table`. Returns whether all values have come.
     mutating func take(_ event: SubscriptionEvent, _ table: ValueTable) -> Bool {
+        if missed != nil {
+            missed?.append(event)
+            return false
+        }
         guard let readers = resource.movingTable else { return false }
         switch event {
         case .update(let update): check(update.itemPos, readers, table)

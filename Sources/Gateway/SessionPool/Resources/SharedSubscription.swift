@@ -77,8 +77,12 @@ final class SharedSubscription: Sendable {
     /// Removes a resource, whose last event is `unsubscribed` if it was subscribed.
     func leave(_ resource: SubscriptionResource) {
         state.withLock { state in
-            guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return }
-            state.resources.remove(at: index)
+            if let index = state.resources.firstIndex(where: { $0 === resource }) {
+                state.resources.remove(at: index)
+            } else if resource.carrier !== self {
+                // No subscription serves a resource while it is compared for a move, which `carrier` does not show yet.
+                return
+            }
             if resource.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
             resource.left()
             sink.take(Self.leaving(resource))
