@@ -2,24 +2,20 @@
 
 export const random = () => Math.random().toString(36).slice(2, 10);
 
-const buses = new Map();
+const open = new Set();
 
 /** A BroadcastChannel within this page. */
 class LocalChannel {
   constructor(name) {
     this.name = name;
-    if (!buses.has(name)) buses.set(name, new Set());
-    buses.get(name).add(this);
+    open.add(this);
   }
 
   postMessage(data) {
-    queueMicrotask(() => { for (const other of [...buses.get(this.name) ?? []]) if (other !== this) other.onmessage?.({ data }); });
+    queueMicrotask(() => { for (const other of open) if (other !== this && other.name === this.name) other.onmessage?.({ data }); });
   }
 
-  close() {
-    buses.get(this.name)?.delete(this);
-    if (buses.get(this.name)?.size === 0) buses.delete(this.name);
-  }
+  close() { open.delete(this); }
 }
 
 export const slice = 5; // ms of work after which other tasks have their turn

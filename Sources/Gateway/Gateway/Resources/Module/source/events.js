@@ -15,7 +15,7 @@ export async function read(body, take) {
       else if (line.startsWith("event: ")) name = line.slice(7);
       else if (line.startsWith("id: ")) id = line.slice(4);
       else if (line.startsWith("retry: ")) retry = +line.slice(7);
-      else if ((line === "" || line === "\r") && (data || retry)) {
+      else if (!line && (data || retry)) {
         // A large piece is split into lines by one task, but becomes events in several.
         if (events.push({ name, id, data, retry }) > 200) await take(events.splice(0));
         name = id = data = "";

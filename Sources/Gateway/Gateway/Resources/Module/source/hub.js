@@ -11,6 +11,7 @@ const silence = 60_000; // ms without a byte after which a stream is lost; half 
 const health = 10_000; // ms after which a stream without updates counts as healthy
 const linger = 1000; // ms for which the hub keeps what no tab needs
 const batching = 20; // ms for which changes of the subscriptions are collected
+const lasting = ["revoked", "stream-limit"]; // codes of refusals that another attempt has too
 
 /** Becomes the hub of a scope once no other is; `signal` ends it. */
 export async function contend(config, signal) {
@@ -341,11 +342,9 @@ class Hub {
     }
     if (closing === "deleted") this.#forget();
     if (closing === "token-expired") this.requests.renew();
-    if (closing === "revoked" || closing === "stream-limit") {
-      throw new GatewayError(403, { code: closing, title:
-        closing === "revoked" ? "The rights of these credentials were withdrawn." : "The maximum number of streams is open." });
-    }
-    if (this.#isNeeded && !this.#isStopped) throw Object.assign(new GatewayError(0), { closing, isEnd: true });
+    const title = closing ? `The gateway closed the stream: ${closing}.` : "The stream was interrupted.";
+    if (lasting.includes(closing)) throw new GatewayError(403, { code: closing, title });
+    if (this.#isNeeded && !this.#isStopped) throw Object.assign(new GatewayError(0, { title }), { closing, isEnd: true });
   }
 
   #forget() {
@@ -357,7 +356,7 @@ class Hub {
 
   async #pause(error) {
     if (!error || this.#tabs.size === 0) return;
-    if (error.status === 401 || error.problem.code === "stream-limit" || error.problem.code === "revoked") return this.#refuseAll(error);
+    if (error.status === 401 || lasting.includes(error.problem.code)) return this.#refuseAll(error);
     if (error.status === 409 && this.#backoff.attempts < 20) {
       // The gateway has not noticed yet that the former reader is gone. If it does not, another stream continues this one.
       if (++this.#backoff.attempts < 20) return sleep(100, this.#stopping.signal);
@@ -365,9 +364,9 @@ class Hub {
       return this.#forget();
     }
     const delay = this.#backoff.delay(error);
-    const reason = error.closing ? `The gateway closed the stream: ${error.closing}.`
-      : error.isEnd ? "The stream was interrupted." : error.message;
-    this.#become({ state: "reconnecting", attempt: this.#backoff.attempts, nextAt: Date.now() + delay, reason, problem: error.isEnd ? undefined : error.problem });
+    this.#become({
+      state: "reconnecting", attempt: this.#backoff.attempts, nextAt: Date.now() + delay, reason: error.message, ...!error.isEnd && { problem: error.problem },
+    });
     this.#wake = new AbortController();
     this.#wake.isPolite = error.after || error.status === 503 || error.closing;
     await sleep(delay, this.#wake.signal);
@@ -395,7 +394,7 @@ class Hub {
 
   /** Prepares a stream. Subscriptions whose rows would not continue after the last event are added once it is open. */
   async #create() {
-    let entries = [...new Set(this.#entries.values())].filter((entry) => entry.isWanted && !entry.info.problem);
+    let entries = this.#select((entry) => entry.isWanted && !entry.info.problem);
     const whole = entries.filter((entry) => this.#isWhole(entry));
     if (this.#last && whole.length) entries = whole;
     else this.#last = "";
@@ -456,7 +455,7 @@ class Hub {
       for (const tab of entry.tabs) other.tabs.add(tab);
       return;
     }
-    const early = this.#early?.get(state.subscription) ?? [];
+    const early = (this.#early ?? []).filter(([source]) => source === state.subscription);
     entry.source = state.subscription;
     // A stream that is not open yet has the last event only if the rows so far continue after it.
     entry.since = early.length || (!this.#isOpen && this.#last) ? null : this.#last;
@@ -467,7 +466,7 @@ class Hub {
     // Before the stream is open, it tells whether the rows so far still hold.
     if (!this.#isOpen) return;
     this.#deliver(entry, "reset", "", `{"subscription":${JSON.stringify(entry.source)}}`);
-    for (const event of early) this.#deliver(entry, ...event);
+    for (const [, ...event] of early) this.#deliver(entry, ...event);
     this.#flushTabs();
   }
 
@@ -481,9 +480,7 @@ class Hub {
     if (data.subscription === undefined) return this.#ofClient(name, id, text, data);
     const entry = this.#sources.get(data.subscription);
     if (entry) return this.#deliver(entry, name, id, text, data);
-    if (!this.#early) return;
-    if (!this.#early.has(data.subscription)) this.#early.set(data.subscription, []);
-    this.#early.get(data.subscription).push([name, id, text]);
+    this.#early?.push([data.subscription, name, id, text]);
   }
 
   #deliver(entry, name, id, text, data = JSON.parse(text)) {
@@ -628,9 +625,11 @@ class Hub {
     }, after);
   }
 
+  #select(test) { return [...new Set(this.#entries.values())].filter(test); }
+
   #idle() {
     const limit = Date.now() - linger;
-    return [...new Set(this.#entries.values())].filter((entry) => !entry.isWanted && entry.idleAt <= limit);
+    return this.#select((entry) => !entry.isWanted && entry.idleAt <= limit);
   }
 
   /** Forgets what no tab needs, while there is no stream to change. */
@@ -640,7 +639,7 @@ class Hub {
   }
 
   #missing() {
-    return [...new Set(this.#entries.values())].filter((entry) => entry.isWanted && !entry.source && !entry.info.problem);
+    return this.#select((entry) => entry.isWanted && !entry.source && !entry.info.problem);
   }
 
   #hasChanges() { return this.#stray.size > 0 || this.#idle().length > 0 || this.#missing().length > 0; }
@@ -666,7 +665,7 @@ class Hub {
     const missing = this.#missing();
     if (!missing.length) return;
     const known = new Set(this.#states.keys());
-    this.#early = new Map();
+    this.#early = [];
     try {
       await this.#offer(missing, async (batch) => {
         const { sources } = await this.#patch({ add: batch.map(sourceOf) });

@@ -16,10 +16,7 @@ export function derived(conn, sub, since, url) {
   const refusal = sub?.info.problem ?? (conn.state === "refused" ? conn.problem : null);
   if (refusal) return { state: "refused", reason: refusal.detail ?? refusal.meaning ?? refusal.title, problem: refusal };
   if (!sub && conn.state === "idle") return { state: "idle" };
-  if (conn.state === "reconnecting") {
-    const { attempt, nextAt, reason, problem } = conn;
-    return { state: "reconnecting", attempt, nextAt, reason, ...problem && { problem } };
-  }
+  if (conn.state === "reconnecting") return conn;
   const stale = (reason) => ({ state: "stale", reason, since: sub?.updatedAt || null });
   if (conn.state === "open") {
     if (conn.isSilent) return stale("The gateway is silent.");
