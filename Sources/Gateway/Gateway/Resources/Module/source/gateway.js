@@ -16,6 +16,17 @@ import { Requests } from "./requests.js";
 import { derived, patience } from "./states.js";
 import { fit, isAfter, normal, retold, tableOf } from "./tables.js";
 
+/** A digest of the subject of a token, or of a token without one: tabs of different users never share a stream. */
+async function digest(token) {
+  let subject = token ?? "";
+  try {
+    // In quotes, since `sub` is also an internal name, which the bundle shortens.
+    const { iss, "sub": user } = JSON.parse(atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/")));
+    if (user) subject = `${iss} ${user}`;
+  } catch {}
+  return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(subject))).join();
+}
+
 class Gateway {
   #subs = new Map();
   /** The subscriptions by the ids of their sources: equal sources may have several texts. */
@@ -164,11 +175,10 @@ class Gateway {
     const id = this.#id = random();
     const leaving = this.#leaving = new AbortController();
     const { signal } = leaving;
-    const isShared = !!(locks() && globalThis.BroadcastChannel && this.options.share !== "page");
-    // Tabs of different users never share a stream.
-    const who = await this.#identity();
+    const isShared = locks() && globalThis.BroadcastChannel && this.options.share !== "page";
+    this.#token = (await this.requests.ask(false).catch(() => null)) ?? null;
+    const scope = isShared ? `ls1:${this.url}:${this.options.share ?? ""}:${await digest(this.#token)}` : `page:${id}`;
     if (signal.aborted) return;
-    const scope = isShared ? `ls1:${this.url}:${this.options.share ?? ""}:${who}` : `page:${id}`;
     this.own = channel(scope, `:${id}`);
     this.own.onmessage = ({ data }) => this.#receive(data);
     this.all = channel(scope);
@@ -188,20 +198,6 @@ class Gateway {
     }
     contend({ ...config, tab: id }, signal);
     this.#hello();
-  }
-
-  async #identity() {
-    const token = this.#token = (await this.requests.ask(false).catch(() => null)) ?? null;
-    if (!token) return "";
-    const text = token.split(".").length === 3 ? token.split(".")[1] : token;
-    let subject = text;
-    try {
-      const { iss, sub } = JSON.parse(atob(text.replace(/-/g, "+").replace(/_/g, "/")));
-      if (sub) subject = `${iss} ${sub}`;
-    } catch {}
-    if (!globalThis.crypto?.subtle) return "";
-    const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(subject));
-    return btoa(String.fromCharCode(...new Uint8Array(digest, 0, 12)));
   }
 
   /** Asks a SharedWorker of this origin to be the hub; resolves when it is in the queue, or there is none. */

@@ -1,0 +1,107 @@
+"""What pages do to the module for browsers, and gateways in trouble: tokens, callbacks, storage, proxies. The page has a gateway of its own.
+
+    python module_pages.py
+
+Ends 0 once every check holds; prints the first that does not, and ends 1.
+"""
+
+import sys
+
+import gateway
+from browser import browsing
+from module import blank, expect
+from pages import other_origin
+
+# A gateway in the place of `fetch`: `refuse` may answer a request; `send` sends an event to the open stream.
+FAKE = """(async () => {
+    const module = await import("/gateway.js");
+    const json = (status, body, headers) => new Response(JSON.stringify(body), { status, headers });
+    const state = { client: "c", status: "CONNECTED:WS-STREAMING", active: true, subscribed: true, lastError: null };
+    window.fake = { requests: [], refuse: () => null, json, serial: 0, events: 0 };
+    let sources = [], output;
+    const add = (list) => list.map((source) => ({ ...state, subscription: `s${++fake.serial}`, mode: source.mode }));
+    fake.send = (name, data, id = `e-${++fake.events}`) =>
+        output.enqueue(new TextEncoder().encode(`event: ${name}\\nid: ${id}\\ndata: ${JSON.stringify(data)}\\n\\n`));
+    fake.update = (number, fields) =>
+        fake.send("update", { subscription: `s${number}`, client: "c", item: "a", itemPos: 1, snapshot: false, fields });
+    fake.end = () => output.close();
+    window.fetch = async (url, { method = "GET", headers = {}, body, signal } = {}) => {
+        const path = new URL(url).pathname, token = headers.Authorization?.slice(7), data = body && JSON.parse(body);
+        fake.requests.push({ method, path, token });
+        const refusal = await fake.refuse({ method, path, token, data, signal });
+        if (refusal) return refusal;
+        if (method === "DELETE") return new Response(null, { status: 204 });
+        if (method === "POST") {
+            sources = add(data.sources);
+            return json(201, { id: "stream", sources });
+        }
+        if (method === "PATCH") {
+            const removed = new Set((data.remove ?? []).map(({ subscription }) => subscription));
+            sources = [...sources.filter(({ subscription }) => !removed.has(subscription)), ...add(data.add ?? [])];
+            return json(200, { id: "stream", sources });
+        }
+        if (!path.endsWith("/events")) return json(404, {});
+        const stream = new ReadableStream({ start(controller) { output = controller; } });
+        signal?.addEventListener("abort", () => { try { output.error(signal.reason); } catch {} });
+        fake.send("stream", { stream: "stream", sources, resume: headers["Last-Event-ID"] ? "resumed" : "fresh" }, "");
+        return new Response(stream, { status: 200 });
+    };
+    window.quotes = { upstream: "demo", mode: "MERGE", items: ["a"], fields: ["n"] };
+    window.states = [];
+    window.start = (options, callbacks) => {
+        window.gateway = module.connect("http://gateway.example", { share: "page", ...options });
+        window.handle = gateway.subscribe(quotes, { state: (state) => states.push(state), ...callbacks });
+    };
+    window.until = async (test, most = 10_000) => {
+        for (const end = Date.now() + most; Date.now() < end;) {
+            if (await test()) return true;
+            await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+        throw new Error(`never: ${test}; ${JSON.stringify({ states, requests: fake.requests })}`);
+    };
+    window.connect = module.connect;
+})()"""
+
+
+def trial(name, text):
+    """A check whose script runs in a page of its own, whose gateway is the fake; it returns what is wrong, if anything is."""
+    def check(browser, origin):
+        page = blank(browser, origin, "/none")
+        page.see(FAKE)
+        found = page.see(f"(async () => {{ {text} }})()")
+        expect(not found, found)
+        expect(page.complaints == [], f"the page complains: {page.complaints}")
+        page.close()
+
+    check.__name__ = name
+    return check
+
+
+# MARK: - Tokens
+
+TOKENS = """
+    const text = (claims) => `h.${btoa(JSON.stringify(claims)).replaceAll("=", "")}.s`;
+"""
+
+CHECKS = [
+    trial("tabs_of_a_subject_share_a_stream", TOKENS + """
+        const open = (sub, iat) => connect("http://gateway.example", { share: "tabs", token: () => text({ iss: "i", sub, iat }) });
+        const own = [open("ann", 1), open("ann", 2), open("bob", 3)].map((one) => one.subscribe(quotes));
+        await until(() => own.every(({ state }) => state.state === "open"));
+        const made = fake.requests.filter(({ method }) => method === "POST").length;
+        if (made !== 2) return `${made} streams of two users`;
+    """),
+]
+
+
+def main():
+    with other_origin() as origin, browsing() as browser:
+        gateway.run(CHECKS, browser, origin)
+    print(f"module: {len(CHECKS)} checks with a gateway in the page")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Exception as problem:
+        sys.exit(f"module: {problem}")
