@@ -91,6 +91,40 @@ CHECKS = [
         const made = fake.requests.filter(({ method }) => method === "POST").length;
         if (made !== 2) return `${made} streams of two users`;
     """),
+    # A laptop that slept: the tokens of all tabs have expired.
+    trial("tokens_of_other_tabs_may_have_expired_too", TOKENS + """
+        let valid = 1;
+        fake.refuse = ({ token }) => token !== text({ sub: "ann", iat: valid }) && fake.json(401, { code: "unauthorized" });
+        const open = () => connect("http://gateway.example", { share: "tabs", token: () => text({ sub: "ann", iat: valid }) });
+        const own = [];
+        for (let number = 0; number < 2; number += 1) {
+            own.push(open().subscribe(quotes));
+            await until(() => own.every(({ state }) => state.state === "open"));
+        }
+        valid = 2;
+        fake.end();
+        await until(() => own.every(({ state }) => state.state !== "open"));
+        await until(() => own.every(({ state }) => state.state === "open" || state.state === "refused"));
+        if (own[0].state.state !== "open") return own[0].state.reason;
+    """),
+    trial("a_token_that_takes_long_stops_no_events", """
+        start({ token: (isRenewed) => isRenewed ? new Promise(() => {}) : "old" });
+        await until(() => handle.state.state === "open");
+        fake.refuse = ({ method }) => method === "PATCH" && fake.json(401, { code: "unauthorized" });
+        gateway.subscribe({ ...quotes, items: ["b"] });
+        await until(() => fake.requests.some(({ method }) => method === "PATCH"));
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        fake.update(1, { n: "1" });
+        await until(() => handle.rows.size === 1, 2000);
+    """),
+    trial("a_page_that_gives_no_token_in_time_is_asked_again", """
+        let asked = 0;
+        start({ token: () => ++asked === 1 ? "old" : asked === 2 ? new Promise(() => {}) : "new" });
+        fake.refuse = ({ token }) => token !== "new" && fake.json(401, { code: "unauthorized" });
+        await until(() => handle.state.state === "open" || handle.state.state === "refused", 20_000);
+        if (handle.state.state !== "open") return handle.state.reason;
+        if (fake.requests.some(({ token }) => !token)) return "a request without a token";
+    """),
 ]
 
 

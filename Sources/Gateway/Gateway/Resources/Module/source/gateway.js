@@ -262,7 +262,8 @@ class Gateway {
     }
     if (message.t === "welcome" && this.#hub === null) this.#hub = message.hub;
     if (message.hub !== this.#hub) return;
-    if (message.t === "token") return this.#answer();
+    // Not awaited: events do not wait for a token.
+    if (message.t === "token") return void this.#answer();
     if (message.t === "conn" || message.t === "welcome") {
       this.#stream = message.stream ?? this.#stream;
       return this.#become(message.conn);

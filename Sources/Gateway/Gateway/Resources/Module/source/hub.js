@@ -87,7 +87,7 @@ class Hub {
     this.scope = scope;
     /** The tab that this hub lives in, if any: both end together. */
     this.own = tab;
-    this.requests = new Requests(url, credentials, () => this.#askForToken());
+    this.requests = new Requests(url, credentials, (isRenewed) => this.#askForToken(isRenewed));
     this.inbox = channel(scope, ":hub");
     this.inbox.onmessage = ({ data }) => this.#receive(data);
     this.all = channel(scope);
@@ -224,11 +224,11 @@ class Hub {
     this.all.postMessage({ t: "conn", conn, stream: this.#stream, hub: this.id });
   }
 
-  /** The token that the newest tab brought; another one from any tab that answers. */
-  async #askForToken() {
+  /** The token that the newest tab brought; after a refusal, which may concern that one too, and later another one of any tab. */
+  async #askForToken(isRenewed) {
     const given = this.#token;
     this.#token = undefined;
-    if (given !== undefined) return given;
+    if (given !== undefined && !isRenewed) return given;
     for (const tab of this.#tabs.values()) {
       const answer = await new Promise((resolve) => {
         tab.answer = resolve;
@@ -238,6 +238,7 @@ class Hub {
       if (answer?.failure) throw new Error(answer.failure);
       if (answer) return answer.token;
     }
+    if (this.#tabs.size) throw "No page has given one.";
     return null;
   }
 
