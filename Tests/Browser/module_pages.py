@@ -125,6 +125,48 @@ CHECKS = [
         if (handle.state.state !== "open") return handle.state.reason;
         if (fake.requests.some(({ token }) => !token)) return "a request without a token";
     """),
+    trial("callbacks_may_close_and_change_subscriptions", """
+        const calls = [], note = (name) => (...values) => { calls.push([name, ...values]); };
+        const all = (name) => Object.fromEntries(["update", "reset", "snapshot", "change", "event", "info"].map((of) => [of, note(`${name} ${of}`)]));
+        let closed, moved, later;
+        start({}, { update({ fields }) {
+            if (fields.n === "1") closed.close();
+            if (fields.n === "2") moved.change({ ...quotes, items: ["b"] });
+            if (fields.n === "3") later = gateway.subscribe(quotes, { ...all("later"), update() { later.close(); note("later update")(); } });
+        } });
+        closed = gateway.subscribe(quotes, all("closed"));
+        moved = gateway.subscribe(quotes, all("moved"));
+        const own = gateway.subscribe(quotes, { ...all("own"), snapshot() { own.close(); calls.push(["own is closed"]); } });
+        await until(() => own.isClosed && [handle, closed, moved].every(({ state }) => state.state === "open"));
+        for (const [number, name] of [[1, "closed"], [2, "moved"], [3, "later"]]) {
+            calls.length = 0;
+            fake.update(1, { n: `${number}` });
+            await until(() => handle.rows.get("a")?.n === `${number}`);
+            if (number === 1 && closed.state.state !== "closed") return "a closed subscription is " + closed.state.state;
+            if (number === 2) await until(() => moved.state.state === "open");
+            if (calls.some(([of, value]) => of === `${name} update` && value)) return `${name}: ${JSON.stringify(calls)}`;
+        }
+        await until(() => later.isClosed);
+        if (calls.filter(([of]) => of.startsWith("later")).at(-1)[0] !== "later update") return JSON.stringify(calls);
+        if (moved.rows.size) return "rows of the former subscription";
+        fake.update(2, { n: "4" });
+        await until(() => moved.rows.get("a")?.n === "4");
+    """),
+    trial("what_a_watcher_throws_concerns_no_other", """
+        const seen = [], reported = [];
+        addEventListener("error", (event) => { event.preventDefault(); reported.push(event.message); });
+        start();
+        const store = gateway.store({ ...quotes, items: ["b"] });
+        let ends = [];
+        ends.push(gateway.watch(({ state }) => { if (state === "open") throw new Error("a watcher"); }));
+        ends.push(gateway.watch(({ state }) => { seen.push(state); if (state === "open") ends.at(2)(); }));
+        ends.push(gateway.watch(({ state }) => { if (state === "open") seen.push("after its end"); }));
+        store.subscribe(({ state }) => { if (state.state === "open") throw new Error("a reader"); });
+        let last;
+        store.subscribe(({ state }) => { last = state.state; });
+        await until(() => last === "open" && seen.at(-1) === "open");
+        if (!reported.some((text) => text.includes("a watcher")) || !reported.some((text) => text.includes("a reader"))) return reported.join();
+    """),
 ]
 
 

@@ -27,6 +27,17 @@ async function digest(token) {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(subject))).join();
 }
 
+/** Calls each function of a set that is still there; what one throws does not concern the others. */
+function call(runs, value) {
+  for (const run of [...runs]) {
+    try {
+      if (runs.has(run)) run(value);
+    } catch (error) {
+      reportError(error);
+    }
+  }
+}
+
 class Gateway {
   #subs = new Map();
   /** The subscriptions by the ids of their sources: equal sources may have several texts. */
@@ -88,7 +99,7 @@ class Gateway {
     const set = () => {
       if (!handle) return;
       value = { state: handle.state, table: handle.table, rows: handle.rows };
-      for (const run of [...runs]) run(value);
+      call(runs, value);
     };
     return {
       get: () => value,
@@ -122,7 +133,7 @@ class Gateway {
   request(method, path, body, headers) { return this.requests.json(method, path, { body, headers }); }
 
   close() {
-    for (const sub of this.#subs.values()) for (const handle of [...sub.handles]) handle.close();
+    for (const sub of this.#subs.values()) sub.each((handle) => handle.close());
     this.isClosed = true;
     this.#leave();
     this.#become({ state: "closed" });
@@ -154,12 +165,13 @@ class Gateway {
     handle.since = Date.now();
     if (former) handle.take("reset", {});
     queueMicrotask(() => {
-      if (handle.sub !== sub || handle.isClosed) return;
-      handle.become(this.#derive(sub, handle));
+      // Until a callback closes or changes it.
+      const then = (run) => sub.handles.has(handle) && run();
+      then(() => handle.become(this.#derive(sub, handle)));
       if (!isShared) return;
-      handle.told(sub.info);
-      for (const [name, , data] of retold(sub.table, sub.info.source)) handle.take(name, data);
-      handle.changed(true);
+      then(() => handle.told(sub.info));
+      for (const [name, , data] of retold(sub.table, sub.info.source)) then(() => handle.take(name, data));
+      then(() => handle.changed(true));
     });
     this.#tick();
   }
@@ -293,7 +305,7 @@ class Gateway {
     // Of a feed the gateway knows the mode. It is told before the first event.
     if (fit(sub, info.mode)) for (const handle of sub.handles) handle.fit();
     if (info.source) this.#sources.set(info.source, [...this.#sources.get(info.source) ?? [], sub]);
-    for (const handle of [...sub.handles]) handle.told(info);
+    sub.each((handle) => handle.told(info));
     this.#show(sub);
   }
 
@@ -313,7 +325,7 @@ class Gateway {
         this.#start = Date.now();
       }
       if (data.subscription === undefined) {
-        for (const sub of this.#subs.values()) if (sub.info.client === data.client) for (const handle of sub.handles) handle.take(name, data);
+        for (const sub of this.#subs.values()) if (sub.info.client === data.client) sub.each((handle) => handle.take(name, data));
         continue;
       }
       for (const sub of only ? [only] : this.#sources.get(data.subscription) ?? []) {
@@ -324,7 +336,7 @@ class Gateway {
     }
     if (only) only.skip = at ?? "";
     for (const [sub, isNew] of touched) {
-      for (const handle of [...sub.handles]) handle.changed(isNew);
+      sub.each((handle) => handle.changed(isNew));
       this.#show(sub);
     }
   }
@@ -340,7 +352,7 @@ class Gateway {
       sub.hadValues = true;
     }
     touched.set(sub, touched.get(sub) || name === "reset");
-    for (const handle of [...sub.handles]) handle.take(name, data);
+    sub.each((handle) => handle.take(name, data));
   }
 
   // MARK: States
@@ -350,12 +362,12 @@ class Gateway {
     this.#conn = conn;
     for (const sub of this.#subs.values()) this.#show(sub);
     const text = JSON.stringify(this.state);
-    if (text !== this.#state) for (const run of this.#watchers) run(this.state);
+    if (text !== this.#state) call(this.#watchers, this.state);
     this.#state = text;
     this.#tick();
   }
 
-  #show(sub) { for (const handle of [...sub.handles]) handle.become(this.#derive(sub, handle)); }
+  #show(sub) { sub.each((handle) => handle.become(this.#derive(sub, handle))); }
 
   #derive(sub, handle) {
     if (this.isClosed) return { state: "closed" };

@@ -16,6 +16,9 @@ export class Sub {
     Object.assign(this, { key, spec });
     fit(this, spec.mode);
   }
+
+  /** Calls `run` for each handle, but not for one that a callback has closed or changed meanwhile. */
+  each(run) { for (const handle of [...this.handles]) if (this.handles.has(handle)) run(handle); }
 }
 
 /** What `subscribe` returns. */
@@ -79,6 +82,7 @@ export class Handle {
   }
 
   #call(name, ...values) {
+    if (this.isClosed && name !== "state") return;
     try {
       this.on[name]?.(...values);
     } catch (error) {
