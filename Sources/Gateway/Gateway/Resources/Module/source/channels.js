@@ -27,5 +27,8 @@ export const turn = () => new Promise((resolve) => {
   port2.postMessage(0);
 });
 
+/** Resolves once a signal is aborted; never without one. */
+export const ended = (signal) => new Promise((resolve) => { if (signal?.aborted) resolve(); else signal?.addEventListener("abort", resolve); });
+
 export const channel = (scope, name = "") => scope.startsWith("page:") ? new LocalChannel(scope + name) : new BroadcastChannel(scope + name);
 export const locks = () => globalThis.navigator?.locks;

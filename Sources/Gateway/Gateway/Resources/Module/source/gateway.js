@@ -9,7 +9,7 @@
 // lives in a SharedWorker, or in one of the tabs, or, without Web Locks, in each. Whoever holds the lock of the scope is
 // the hub. When it dies, the next in the queue continues the stream after the last event that every tab has.
 
-import { channel, locks, random, slice, turn } from "./channels.js";
+import { channel, ended, locks, random, slice, turn } from "./channels.js";
 import { Handle, Sub } from "./handle.js";
 import { contend } from "./hub.js";
 import { Requests } from "./requests.js";
@@ -178,7 +178,7 @@ class Gateway {
 
   // MARK: Joining and leaving
 
-  get #pace() { return globalThis.document?.hidden && this.options.hidden?.maxFrequency ? 1000 / this.options.hidden.maxFrequency : 0; }
+  get #pace() { return (globalThis.document?.hidden && 1000 / this.options.hidden?.maxFrequency) || 0; }
 
   #post(message) { this.inbox?.postMessage({ ...message, tab: this.#id }); }
 
@@ -200,10 +200,10 @@ class Gateway {
     if (isShared) {
       // As long as this tab lives it holds this lock; the hub waits for it.
       await new Promise((held) => {
-        locks().request(`${scope}:${id}`, () => new Promise((resolve) => {
+        locks().request(`${scope}:${id}`, () => {
           held();
-          if (signal.aborted) resolve(); else signal.addEventListener("abort", resolve, { once: true });
-        }));
+          return ended(signal);
+        });
       });
       if (this.options.share !== "tabs") await this.#startWorker(config);
       if (signal.aborted) return;
@@ -215,14 +215,12 @@ class Gateway {
   /** Asks a SharedWorker of this origin to be the hub; resolves when it is in the queue, or there is none. */
   #startWorker(config) {
     return new Promise((resolve) => {
+      // A worker whose process was ended answers nothing; this tab queues without it.
+      setTimeout(resolve, patience);
       try {
-        const worker = new SharedWorker(new URL("./gateway-hub.js", import.meta.url), { type: "module", name: "lightstreamer-gateway" });
-        worker.onerror = resolve;
-        worker.port.onmessage = resolve;
+        const worker = this.worker = new SharedWorker(new URL("./gateway-hub.js", import.meta.url), { type: "module", name: "lightstreamer-gateway" });
+        worker.onerror = worker.port.onmessage = resolve;
         worker.port.postMessage(config);
-        this.worker = worker;
-        // A worker whose process was ended answers nothing; this tab queues without it.
-        setTimeout(resolve, patience);
       } catch {
         resolve();
       }

@@ -1,7 +1,7 @@
 // The hub: it reads one stream for all tabs of a scope, in one of them or in a SharedWorker.
 
 import { Backoff } from "./backoff.js";
-import { channel, locks, random, slice, turn } from "./channels.js";
+import { channel, ended, locks, random, slice, turn } from "./channels.js";
 import { read } from "./events.js";
 import { GatewayError, Requests, sleep } from "./requests.js";
 import { isLive } from "./states.js";
@@ -18,7 +18,7 @@ export async function contend(config, signal) {
   const lead = async () => {
     if (signal?.aborted) return;
     const hub = new Hub(config);
-    await new Promise((resolve) => signal?.addEventListener("abort", resolve, { once: true }));
+    await ended(signal);
     hub.stop();
   };
   if (config.scope.startsWith("page:")) return lead();
@@ -81,7 +81,8 @@ class Hub {
   #dirty = new Set();
   #token;
   #codes = null;
-  #gathering = { hellos: new Set(), expected: null, done: null };
+  /** While the tabs of the former hub are awaited: looks whether all of them are there. */
+  #gathering = null;
 
   constructor({ scope, url, credentials, tab }) {
     this.scope = scope;
@@ -143,12 +144,10 @@ class Hub {
     if (!this.scope.startsWith("page:")) {
       locks().request(`${this.scope}:${tab.id}`, { signal: this.#stopping.signal }, () => this.#remove(tab)).catch(() => {});
     }
-    const { done, hellos, expected } = this.#gathering;
-    if (done) this.#adopt(message);
+    if (this.#gathering) this.#adopt(message);
     this.#tell(tab, { t: "welcome", stream: this.#stream, conn: this.#conn });
-    for (const sub of message.subs) this.#add(tab, sub, done && sub.isWhole);
-    hellos.add(tab.id);
-    if (done && expected && [...expected].every((id) => hellos.has(id))) done();
+    for (const sub of message.subs) this.#add(tab, sub, this.#gathering && sub.isWhole);
+    this.#gathering?.();
   }
 
   /** Takes over the stream and the tables of the former hub, as one of its tabs knows them. */
@@ -274,17 +273,18 @@ class Hub {
   /** Waits for the tabs that were served by the former hub. */
   async #gather() {
     await new Promise((resolve) => {
-      this.#gathering.done = resolve;
+      let expected;
+      this.#gathering = () => { if (expected?.every((id) => this.#tabs.has(id))) resolve(); };
       sleep(400).then(resolve);
       this.#ask();
       if (this.scope.startsWith("page:")) return sleep(0).then(resolve);
       locks().query().then(({ held }) => {
         const start = `${this.scope}:`;
-        this.#gathering.expected = new Set(held.filter(({ name }) => name.startsWith(start)).map(({ name }) => name.slice(start.length)));
-        if ([...this.#gathering.expected].every((id) => this.#gathering.hellos.has(id))) resolve();
+        expected = held.filter(({ name }) => name.startsWith(start)).map(({ name }) => name.slice(start.length));
+        this.#gathering?.();
       });
     });
-    this.#gathering.done = null;
+    this.#gathering = null;
     for (const tab of this.#tabs.values()) {
       this.#tell(tab, { t: "welcome", stream: this.#stream, conn: this.#conn });
       // Its rows may be those of a part of a snapshot, while another tab has the whole.
@@ -300,7 +300,7 @@ class Hub {
     if (!this.#stream && !(await this.#create())) return;
     const reading = this.#reading = new AbortController();
     const headers = { Accept: "text/event-stream", ...this.#last && { "Last-Event-ID": this.#last } };
-    let beat = Date.now(), start = 0, closing = null, isFirst = true;
+    let beat = Date.now(), start = 0, closing = null;
     const watch = setInterval(() => {
       const quiet = Date.now() - beat;
       if (quiet > silence) reading.abort();
@@ -323,8 +323,7 @@ class Hub {
           }
           if (retry) this.#backoff.retry = retry;
           if (name === "closing") closing = JSON.parse(data).reason;
-          else if (name) this.#event(name, id, data, isFirst);
-          if (name === "stream") isFirst = false;
+          else if (name) this.#event(name, id, data);
         }
         this.#flushTabs();
       }).catch(() => {});
@@ -473,10 +472,10 @@ class Hub {
 
   // MARK: Events
 
-  #event(name, id, text, isFirst) {
+  #event(name, id, text) {
     if (id) this.#last = id;
     const data = JSON.parse(text);
-    if (name === "stream") return this.#told(data, isFirst);
+    if (name === "stream") return this.#told(data);
     if (name === "update") this.#backoff.healthy();
     if (data.subscription === undefined) return this.#ofClient(name, id, text, data);
     const entry = this.#sources.get(data.subscription);
@@ -496,8 +495,7 @@ class Hub {
 
   #note(entry, name, data) {
     if (name === "subscribed") {
-      const { client, subscription, ...facts } = data;
-      this.#inform(entry, { ...facts, client, subscribed: true, active: true, lastError: null, status: this.#clients.get(client) ?? entry.info.status });
+      this.#inform(entry, { ...data, subscribed: true, active: true, lastError: null, status: this.#clients.get(data.client) ?? entry.info.status });
     } else if (name === "unsubscribed") this.#inform(entry, { subscribed: false, active: data.active ?? entry.info.active });
     else if (name === "real-max-frequency") this.#inform(entry, { realMaxFrequency: data.value });
     else if (name === "subscription-error") this.#refuse(entry, data, "subscription");
@@ -517,7 +515,8 @@ class Hub {
     for (const tab of tabs) tab.batch.push(`["${name}","${id}",${text}]`);
   }
 
-  #told({ stream, sources, resume }, isFirst) {
+  #told({ stream, sources, resume }) {
+    const isFirst = !this.#isOpen;
     this.#stream = stream;
     this.#states = new Map(sources.map((state) => [state.subscription, state]));
     this.#stray = new Set();
@@ -622,7 +621,7 @@ class Hub {
         } else wait = Math.max((error.after || 0) * 1000, Math.min(30_000, 1000 * 2 ** this.#failures++) * (1 + Math.random()));
       }
       this.#isFlushing = false;
-      if (this.#isOpen && (wait || this.#hasChanges())) this.#flushSoon(wait || batching);
+      if (this.#isOpen && (wait || this.#stray.size || this.#idle().length || this.#missing().length)) this.#flushSoon(wait || batching);
     }, after);
   }
 
@@ -643,12 +642,10 @@ class Hub {
     return this.#select((entry) => entry.isWanted && !entry.source && !entry.info.problem);
   }
 
-  #hasChanges() { return this.#stray.size > 0 || this.#idle().length > 0 || this.#missing().length > 0; }
-
   /** Removes what no tab needs, then adds what is missing: the same source in one request would be no change. */
   async #change() {
     const idle = this.#idle();
-    const isLast = idle.length > 0 && [...this.#entries.values()].every((entry) => idle.includes(entry));
+    const isLast = idle.length && [...this.#entries.values()].every((entry) => idle.includes(entry));
     for (const entry of idle) {
       for (const key of entry.keys) this.#entries.delete(key);
       if (this.#sources.delete(entry.source)) this.#stray.add(entry.source);
