@@ -167,6 +167,13 @@ CHECKS = [
         await until(() => last === "open" && seen.at(-1) === "open");
         if (!reported.some((text) => text.includes("a watcher")) || !reported.some((text) => text.includes("a reader"))) return reported.join();
     """),
+    # As in a browser that blocks all cookies.
+    trial("a_page_without_storage_has_a_stream_of_its_own", """
+        for (const name of ["query", "request"]) LockManager.prototype[name] = async () => { throw new DOMException("denied", "SecurityError"); };
+        window.SharedWorker = window.BroadcastChannel = class { constructor() { throw new DOMException("denied", "SecurityError"); } };
+        start({ share: undefined });
+        await until(() => handle.state.state === "open");
+    """),
 ]
 
 

@@ -187,7 +187,8 @@ class Gateway {
     const id = this.#id = random();
     const leaving = this.#leaving = new AbortController();
     const { signal } = leaving;
-    const isShared = locks() && globalThis.BroadcastChannel && this.options.share !== "page";
+    // Where the user blocks storage, no lock is granted.
+    const isShared = this.options.share !== "page" && globalThis.BroadcastChannel && await locks()?.query().catch(() => null);
     this.#token = (await this.requests.ask(false).catch(() => null)) ?? null;
     const scope = isShared ? `ls1:${this.url}:${this.options.share ?? ""}:${await digest(this.#token)}` : `page:${id}`;
     if (signal.aborted) return;
