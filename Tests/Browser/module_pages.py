@@ -167,6 +167,14 @@ CHECKS = [
         await until(() => last === "open" && seen.at(-1) === "open");
         if (!reported.some((text) => text.includes("a watcher")) || !reported.some((text) => text.includes("a reader"))) return reported.join();
     """),
+    trial("a_specification_is_copied", """
+        const items = ["a"];
+        start({ share: "tabs" });
+        const proxied = gateway.subscribe({ ...quotes, fields: ["m"], items: new Proxy(items, {}) });
+        await until(() => proxied.state.state === "open");
+        items.push("b");
+        if (proxied.spec.items.join() !== "a") return proxied.spec.items.join();
+    """),
     # As in a browser that blocks all cookies.
     trial("a_page_without_storage_has_a_stream_of_its_own", """
         for (const name of ["query", "request"]) LockManager.prototype[name] = async () => { throw new DOMException("denied", "SecurityError"); };

@@ -151,13 +151,13 @@ class Gateway {
       }
     }
     if (!spec) return;
-    const normalized = normal(spec);
-    const key = JSON.stringify(normalized);
+    const key = JSON.stringify(normal(spec));
     let sub = this.#subs.get(key);
     const isShared = !!sub;
     if (!sub) {
-      this.#subs.set(key, sub = new Sub(key, normalized));
-      this.#post({ t: "add", key, spec: normalized });
+      // A copy: messages take no proxies of a framework, and the application may change what it gave.
+      this.#subs.set(key, sub = new Sub(key, JSON.parse(key)));
+      this.#post({ t: "add", key, spec: sub.spec });
     }
     sub.handles.add(handle);
     handle.sub = sub;
