@@ -182,6 +182,16 @@ CHECKS = [
         start({ share: undefined });
         await until(() => handle.state.state === "open");
     """),
+    trial("a_clock_that_is_set_back_delays_no_events", """
+        start();
+        await until(() => handle.state.state === "open");
+        fake.update(1, { n: "1" });
+        await until(() => handle.rows.size === 1);
+        const now = Date.now;
+        Date.now = () => now() - 3_600_000;
+        fake.update(1, { n: "2" });
+        await until(() => handle.rows.get("a").n === "2", 2000);
+    """),
 ]
 
 

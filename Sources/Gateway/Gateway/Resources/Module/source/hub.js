@@ -585,7 +585,7 @@ class Hub {
 
   #flushTabs() {
     this.#tellInfos();
-    const now = Date.now();
+    const now = performance.now();
     for (const tab of this.#tabs.values()) {
       const due = tab.at + (tab.pace ?? 0) - now;
       if (tab.batch.length && due > 0) tab.timer ??= setTimeout(() => { tab.timer = undefined; this.#flush(tab); }, due);
@@ -595,7 +595,7 @@ class Hub {
 
   #flush(tab) {
     if (this.#isStopped || (tab.last === this.#last && !tab.batch.length)) return;
-    tab.at = Date.now();
+    tab.at = performance.now();
     tab.last = this.#last;
     this.#tell(tab, { t: "events", last: this.#last, text: `[${tab.batch.join(",")}]` });
     tab.batch = [];
