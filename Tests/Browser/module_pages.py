@@ -192,6 +192,20 @@ CHECKS = [
         fake.update(1, { n: "2" });
         await until(() => handle.rows.get("a").n === "2", 2000);
     """),
+    trial("a_refusal_by_a_proxy_may_pass", """
+        let count = 0;
+        fake.refuse = ({ method }) => method === "POST" && ++count < 3 && new Response("<h1>No backend</h1>", { status: 404 });
+        start();
+        await until(() => handle.state.state === "open" || handle.state.state === "refused");
+        if (handle.state.state !== "open") return handle.state.reason;
+        if (!states.some(({ state, reason }) => state === "reconnecting" && reason.includes("404"))) return JSON.stringify(states);
+    """),
+    trial("a_request_that_is_too_large_for_a_proxy_is_divided", """
+        fake.refuse = ({ data }) => (data?.sources ?? data?.add)?.length > 1 && new Response("Too large", { status: 413 });
+        start();
+        const other = gateway.subscribe({ ...quotes, items: ["b"] });
+        await until(() => handle.state.state === "open" && other.state.state === "open");
+    """),
 ]
 
 

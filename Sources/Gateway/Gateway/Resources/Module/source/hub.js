@@ -421,15 +421,17 @@ class Hub {
       if (states.length === entries.length) entries.forEach((entry, index) => this.#map(entry, states[index]));
       else for (const entry of entries) this.#map(entry, await this.#identify(entry));
     } catch (error) {
-      const isTheirs = error.isFinal && error.status !== 401 && error.problem.code !== "unknown-stream";
-      if (!isTheirs && error.problem?.code !== "over-quota") throw error;
+      const { isFinal, status, problem } = error, code = problem?.code;
+      // A refusal without a code is one of a proxy, and may pass, unless the request is too large for the proxy.
+      const isTheirs = isFinal && status !== 401 && (code ? code !== "unknown-stream" : status === 413);
+      if (!isTheirs && code !== "over-quota") throw error;
       const named = new Map();
-      for (const { pointer, detail } of error.problem.errors ?? []) {
+      for (const { pointer, detail } of problem.errors ?? []) {
         const entry = entries[pointer?.match(/^\/(?:sources|add)\/(\d+)/)?.[1]];
-        if (entry) named.set(entry, { ...error.problem, detail });
+        if (entry) named.set(entry, { ...problem, detail });
       }
-      if (entries.length === 1) named.set(entries[0], error.problem);
-      for (const [entry, problem] of named) this.#refuse(entry, problem, "problem");
+      if (entries.length === 1) named.set(entries[0], problem);
+      for (const [entry, refusal] of named) this.#refuse(entry, refusal, "problem");
       const rest = entries.filter((entry) => !named.has(entry));
       const half = named.size ? rest.length : Math.ceil(rest.length / 2);
       await this.#offer(rest.slice(0, half), send);
