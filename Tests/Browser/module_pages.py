@@ -206,6 +206,17 @@ CHECKS = [
         const other = gateway.subscribe({ ...quotes, items: ["b"] });
         await until(() => handle.state.state === "open" && other.state.state === "open");
     """),
+    trial("a_change_without_an_answer_is_made_again", """
+        const timeout = AbortSignal.timeout;
+        AbortSignal.timeout = (time) => timeout.call(AbortSignal, time / 600);
+        start();
+        await until(() => handle.state.state === "open");
+        let count = 0;
+        fake.refuse = ({ method, signal }) => method === "PATCH" && ++count === 1
+            && new Promise((resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+        const other = gateway.subscribe({ ...quotes, items: ["b"] });
+        await until(() => other.state.state === "open");
+    """),
 ]
 
 

@@ -402,7 +402,7 @@ class Hub {
     for (const entry of this.#entries.values()) entry.source = null;
     await this.#offer(entries, async (batch) => {
       if (this.#stream) return (await this.#patch({ add: batch.map(sourceOf) })).sources.slice(-batch.length);
-      const stream = await this.requests.json("POST", "/v1/streams", { body: { sources: batch.map(sourceOf) }, signal: this.#stopping.signal });
+      const stream = await this.requests.json("POST", "/v1/streams", { body: { sources: batch.map(sourceOf) }, signal: this.#limit });
       this.#stream = stream.id;
       return stream.sources;
     });
@@ -410,7 +410,13 @@ class Hub {
   }
 
   #patch(body) {
-    return this.requests.json("PATCH", `/v1/streams/${this.#stream}`, { body, signal: this.#stopping.signal });
+    return this.requests.json("PATCH", `/v1/streams/${this.#stream}`, { body, signal: this.#limit });
+  }
+
+  /** Ends a request with this hub, or after a silence: a connection that died during a sleep may give no sign. */
+  get #limit() {
+    const { signal } = this.#stopping;
+    return AbortSignal.any?.([signal, AbortSignal.timeout(silence)]) ?? signal;
   }
 
   /** Sends entries in one request; if it is refused, without those that it names, or in halves. */
