@@ -217,6 +217,18 @@ CHECKS = [
         const other = gateway.subscribe({ ...quotes, items: ["b"] });
         await until(() => other.state.state === "open");
     """),
+    # MARK: Gateways and proxies
+    trial("retry_does_not_wait_for_the_next_change", """
+        start();
+        await until(() => handle.state.state === "open");
+        let count = 0;
+        fake.refuse = ({ method }) => method === "PATCH" && ++count === 1 && fake.json(503, { code: "unavailable" }, { "Retry-After": "60" });
+        const other = gateway.subscribe({ ...quotes, items: ["b"] });
+        await until(() => count === 1);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        gateway.retry();
+        await until(() => other.state.state === "open", 2000);
+    """),
 ]
 
 

@@ -379,6 +379,8 @@ class Hub {
       for (const entry of this.#entries.values()) if (entry.info.problem) entry.info = {};
       this.requests.renew();
       if (this.#isRefused) this.#become({ state: "connecting" });
+      clearTimeout(this.#timer);
+      this.#timer = 0;
     }
     if (isForced || !this.#wake?.isPolite) this.#wake?.abort();
     this.#waiting?.();
