@@ -107,6 +107,21 @@ CHECKS = [
         await until(() => own.every(({ state }) => state.state === "open" || state.state === "refused"));
         if (own[0].state.state !== "open") return own[0].state.reason;
     """),
+    trial("users_who_are_known_late_share_no_stream", TOKENS + """
+        let isAway = true;
+        const asked = { ann: 0, bob: 0 };
+        const own = ["ann", "bob"].map((sub) => connect("http://gateway.example", { share: "tabs", token: () => {
+            asked[sub] += 1;
+            if (isAway) throw new Error("the login is away");
+            return text({ sub });
+        } }).subscribe(quotes));
+        await until(() => own.every(({ state }) => state.state === "reconnecting" && state.reason.includes("the login is away")));
+        isAway = false;
+        await until(() => own.every(({ state }) => state.state === "open"));
+        const made = fake.requests.filter(({ method }) => method === "POST").map(({ token }) => token).sort();
+        if (made.join() !== [text({ sub: "ann" }), text({ sub: "bob" })].sort().join()) return `streams of ${made}`;
+        if (asked.ann > 9 || asked.bob > 9) return `asked ${JSON.stringify(asked)}`;
+    """),
     trial("a_token_that_takes_long_stops_no_events", """
         start({ token: (isRenewed) => isRenewed ? new Promise(() => {}) : "old" });
         await until(() => handle.state.state === "open");

@@ -18,7 +18,7 @@ import { fit, isAfter, normal, retold, tableOf } from "./tables.js";
 
 /** A digest of the subject of a token, or of a token without one: tabs of different users never share a stream. */
 async function digest(token) {
-  let subject = token ?? "";
+  let subject = `${token}`;
   try {
     // In quotes, since `sub` is also an internal name, which the bundle shortens.
     const { iss, "sub": user } = JSON.parse(atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/")));
@@ -58,12 +58,13 @@ class Gateway {
   #closing = { signal: this.#end.signal };
   #watchers = new Set();
   #state = null;
+  /** Null if the page has none; undefined if it could not give one, so that its user is not known. */
   #token = null;
 
   constructor(url, options) {
     this.url = new URL(url, globalThis.location?.href).href.replace(/\/$/, "");
     this.options = options;
-    this.requests = new Requests(this.url, options.credentials ?? "same-origin", async (isRenewed) => options.token?.(isRenewed));
+    this.requests = new Requests(this.url, options.credentials ?? "same-origin", async (isRenewed) => (await options.token?.(isRenewed)) ?? null);
     for (const [name, work] of [
       ["pagehide", () => this.#leave()], ["pageshow", ({ persisted }) => persisted && this.#join()],
       ["online", () => this.#post({ t: "wake" })],
@@ -182,14 +183,14 @@ class Gateway {
 
   #post(message) { this.inbox?.postMessage({ ...message, tab: this.#id }); }
 
-  async #join() {
+  async #join(token) {
     if (this.#id || this.isClosed) return;
     const id = this.#id = random();
     const leaving = this.#leaving = new AbortController();
     const { signal } = leaving;
     // Where the user blocks storage, no lock is granted.
     const isShared = this.options.share !== "page" && globalThis.BroadcastChannel && await locks()?.query().catch(() => null);
-    this.#token = (await this.requests.ask(false).catch(() => null)) ?? null;
+    this.#token = token === undefined ? await this.requests.ask(false).catch(() => {}) : token;
     const scope = isShared ? `ls1:${this.url}:${this.options.share ?? ""}:${await digest(this.#token)}` : `page:${id}`;
     if (signal.aborted) return;
     this.own = channel(scope, `:${id}`);
@@ -294,8 +295,14 @@ class Gateway {
 
   async #answer() {
     let failure;
-    this.#token = await this.requests.ask(true).catch((error) => { failure = String(error?.message ?? error); });
-    this.#post({ t: "token", token: this.#token ?? null, failure });
+    const token = await this.requests.ask(true).catch((error) => { failure = String(error?.message ?? error); });
+    if (!failure && this.#token === undefined) {
+      // The user is known only now; other tabs here may have another one.
+      this.#leave();
+      return this.#join(token);
+    }
+    if (!failure) this.#token = token;
+    this.#post({ t: "token", token, failure });
   }
 
   #inform(sub, info) {
