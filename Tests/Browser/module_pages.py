@@ -244,6 +244,30 @@ CHECKS = [
         gateway.retry();
         await until(() => other.state.state === "open", 2000);
     """),
+    # MARK: Frameworks
+    trial("rows_of_hooks_are_another_object_after_each_change", """
+        const { hooks } = await import("/gateway-react.js");
+        let store;
+        const react = { useMemo: (make) => make(), useSyncExternalStore: (subscribe, get) => { store = { subscribe, get }; return get(); } };
+        start();
+        for (const mode of ["MERGE", "COMMAND", "DISTINCT"]) {
+            hooks(react).useSubscription(gateway, { ...quotes, mode });
+            let count = 0;
+            store.subscribe(() => { count += 1; });
+            await until(() => store.get().state.state === "open");
+            const number = fake.serial, rows = [];
+            for (const n of ["1", "2"]) {
+                const before = count;
+                fake.send("update", { subscription: `s${number}`, client: "c", item: "a", itemPos: 1, key: "k", command: "ADD", fields: { n } });
+                await until(() => count > before);
+                if (store.get() !== store.get()) return `${mode}: another value without a change`;
+                rows.push(store.get().rows);
+            }
+            if (rows[0] === rows[1]) return `${mode}: the same rows`;
+            const values = rows.map((of) => [...of.values()].at(-1)).map((row) => row.n ?? row.fields.n).join();
+            if (values !== "1,2") return `${mode}: ${values}`;
+        }
+    """),
 ]
 
 

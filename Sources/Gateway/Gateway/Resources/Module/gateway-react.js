@@ -8,7 +8,7 @@ export function hooks({ useMemo, useSyncExternalStore }) {
   /** The state, table and rows of a subscription: `{ state, table, rows }`; null subscribes to nothing. */
   function useSubscription(gateway, spec) {
     const key = JSON.stringify(spec);
-    const store = useMemo(() => (spec ? gateway.store(spec) : nothing), [gateway, key]);
+    const store = useMemo(() => (spec ? copied(gateway.store(spec)) : nothing), [gateway, key]);
     return useSyncExternalStore(store.subscribe, store.get, store.get);
   }
 
@@ -23,6 +23,20 @@ export function hooks({ useMemo, useSyncExternalStore }) {
   }
 
   return { useSubscription, useValue };
+}
+
+/** A store whose rows are another object after each change: compiled and memoized components compare them. */
+function copied({ get, subscribe }) {
+  let present, copy;
+  return {
+    subscribe,
+    get: () => {
+      const value = get();
+      if (value !== present) copy = { ...value, rows: Array.isArray(value.rows) ? [...value.rows] : new Map(value.rows) };
+      present = value;
+      return copy;
+    },
+  };
 }
 
 const empty = { state: { state: "closed" }, table: null, rows: new Map() };
