@@ -268,6 +268,19 @@ CHECKS = [
             if (values !== "1,2") return `${mode}: ${values}`;
         }
     """),
+    trial("elements_of_the_page_wait_for_the_token_of_its_script", """
+        fake.refuse = ({ token }) => token !== "key" && fake.json(401, { code: "unauthorized" });
+        document.body.innerHTML = '<ls-value item="a" field="n" gateway="http://gateway.example"></ls-value>';
+        const script = document.createElement("script");
+        script.type = "module";
+        script.textContent = `import { LsElement } from "/gateway-elements.js";
+            import { connect } from "/gateway.js";
+            LsElement.connection = (url) => connect(url, { share: "page", token: () => "key" });`;
+        document.body.append(script);
+        await until(() => fake.requests.some(({ path }) => path.endsWith("/events")));
+        fake.update(1, { n: "7" });
+        await until(() => document.querySelector("ls-value").shadowRoot.textContent === "7");
+    """),
 ]
 
 

@@ -55,12 +55,12 @@ export class LsElement extends HTMLElement {
     return spec;
   }
 
-  connectedCallback() { this.#follow(); }
+  connectedCallback() { this.attributeChangedCallback(); }
   disconnectedCallback() { this.#end(); }
 
   attributeChangedCallback() {
     if (!this.isConnected || this.#isDue) return;
-    // Once for all attributes that change together.
+    // Once for all attributes that change together, and after the module that imports this one has set `connection`.
     this.#isDue = true;
     queueMicrotask(() => {
       this.#isDue = false;
