@@ -6,7 +6,8 @@ import http.server
 import pathlib
 import threading
 
-MODULE = pathlib.Path(__file__).resolve().parents[2] / "Sources/Gateway/Gateway/Resources/Module"
+RESOURCES = pathlib.Path(__file__).resolve().parents[2] / "Sources/Gateway/Gateway/Resources"
+MODULE = RESOURCES / "Module"
 
 
 class Pages(http.server.SimpleHTTPRequestHandler):
@@ -37,6 +38,16 @@ class Pages(http.server.SimpleHTTPRequestHandler):
         pass
 
 
+class Assets(Pages):
+    """The scripts of the dashboard and the module by their names, as a gateway has them below `/assets`."""
+
+    def do_GET(self):
+        name = pathlib.Path(self.path).name
+        if file := next((file for file in RESOURCES.rglob(name) if file.is_file() and "source" not in file.parts), None):
+            self.path = f"/{file.relative_to(RESOURCES)}"
+        super().do_GET()
+
+
 class Server(http.server.ThreadingHTTPServer):
     """A server whose clients may leave at any time."""
 
@@ -48,9 +59,9 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 @contextlib.contextmanager
-def other_origin(folder=MODULE):
+def other_origin(folder=MODULE, handler=Pages):
     """Serves pages with the files of a folder; gives the origin."""
-    with Server(("127.0.0.1", 0), functools.partial(Pages, directory=str(folder))) as server:
+    with Server(("127.0.0.1", 0), functools.partial(handler, directory=str(folder))) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()

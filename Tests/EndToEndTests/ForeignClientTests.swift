@@ -73,7 +73,7 @@ internal import Testing
             "PythonClient/model_context.py", "Browser/module_pages.py", "Browser/docs.py",
             "Browser/dashboard_recovery.py", "Browser/dashboard_views.py", "Browser/dashboard_layout.py",
             "Browser/accessibility.py", "Examples/check.py", "Examples/compressed.py", "Terminal/watch.py",
-            "Browser/dashboard_access.py",
+            "Browser/dashboard_access.py", "Browser/dashboard_scripts.py",
         ]
         let binary = try GatewayProcess.binary("lightstreamer-gateway").path
         try await Self.expectSuccess(of: scripts.map { [$0, binary] }, width: 3)

@@ -51,6 +51,25 @@ export function sparingly(draw) {
   };
 }
 
+/**
+ * Returns a function that is told whether a view is shown: while it is, and the page is not hidden, `read` is called at intervals of
+ * some milliseconds, each counted from the end of the call before.
+ */
+export function whileShown(read, interval) {
+  let timer = 0;
+  let showing = null;
+  return (isShown) => {
+    clearTimeout(timer);
+    const own = showing = isShown ? {} : null;
+    const poll = async () => {
+      if (!document.hidden) await read();
+      // While the call lasted, the view may have been hidden, or shown again with a sequence of its own.
+      if (showing === own) timer = setTimeout(poll, interval);
+    };
+    if (isShown) timer = setTimeout(poll, 0);
+  };
+}
+
 const units = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
 
 /** A duration for people: `12 s`, `3 min`, `2 h`. */

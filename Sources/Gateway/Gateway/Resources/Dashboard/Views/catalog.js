@@ -1,7 +1,7 @@
 // The tab Feeds: what this gateway offers, and what is in use, to open with a click.
 
 import { list } from "/assets/api.js";
-import { h, plural, setText } from "/assets/dom.js";
+import { h, plural, setText, whileShown } from "/assets/dom.js";
 import { keep } from "/assets/lists.js";
 import { rights } from "/assets/rights.js";
 import { named, specOfResource } from "/assets/subscriptions.js";
@@ -38,8 +38,9 @@ export class Catalog {
   #feeds = h("div", { class: "catalog" });
   #used = h("ul", { class: "used" });
   #note = h("p", { class: "note" });
-  #timer = 0;
   #open;
+  /** Reads the lists at intervals while the tab is shown. */
+  show = whileShown(() => this.read(), interval);
 
   /** `open(spec, title)` shows a subscription in a tab of its own. */
   constructor(element, picture, open) {
@@ -47,16 +48,6 @@ export class Catalog {
     element.append(picture,
       h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Feeds")), this.#feeds, this.#note),
       h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "In use")), this.#used));
-  }
-
-  show(isShown) {
-    clearTimeout(this.#timer);
-    if (!isShown) return;
-    const poll = async () => {
-      if (!document.hidden) await this.read();
-      this.#timer = setTimeout(poll, interval);
-    };
-    this.#timer = setTimeout(poll, 0);
   }
 
   async read() {

@@ -1,7 +1,7 @@
 // The Gateway tab: upstreams with their quotas, clients, subscriptions, streams, members, callers.
 
 import { get, list, post, remove } from "/assets/api.js";
-import { clock, count, duration, h, plural, setText } from "/assets/dom.js";
+import { clock, count, duration, h, plural, setText, whileShown } from "/assets/dom.js";
 import { endButton, keep, rowId, showLinks, tableCard } from "/assets/lists.js";
 import { CallersTable, MembersTable } from "/assets/members.js";
 import { OptionsForm } from "/assets/options.js";
@@ -51,13 +51,14 @@ export class Sessions {
   #clients = h("tbody");
   #streams = h("tbody");
   #problem = h("p", { class: "problem", role: "alert", hidden: true });
-  #timer = 0;
   #members = new MembersTable();
   #callers = new CallersTable();
   #subscriptions;
   #page;
   /** The response of `/health` that was read last. */
   health = null;
+  /** Reads the lists at intervals while the tab is shown. */
+  show = whileShown(() => this.read(), interval);
 
   /**
    * `page.streamId()` is the id of the stream of this page; `page.note(kind, text)` adds a line to the events; `page.open(spec)`
@@ -74,17 +75,6 @@ export class Sessions {
       tableCard("Streams", "Streams: readers of this gateway", [["stream"], ["reader"], ["open"], ["sources"], ["lag", "number"],
         ["delivered", "number"], ["conflated", "number"], ["dropped", "number"], ["actions", "actions"]], this.#streams),
       this.#members.element, this.#callers.element);
-  }
-
-  /** Reads the lists at intervals while the tab is shown. */
-  show(isShown) {
-    clearTimeout(this.#timer);
-    if (!isShown) return;
-    const poll = async () => {
-      if (!document.hidden) await this.read();
-      this.#timer = setTimeout(poll, interval);
-    };
-    this.#timer = setTimeout(poll, 0);
   }
 
   async read() {

@@ -1,0 +1,46 @@
+"""Scripts of the dashboard alone: what a page that is open for days keeps and requests. The page has a gateway of its own.
+
+    python dashboard_scripts.py
+
+Ends 0 once every check holds; prints the first that does not, and ends 1.
+"""
+
+import sys
+
+import gateway
+from browser import browsing
+from module_pages import FAKE, trial
+from pages import RESOURCES, Assets, other_origin
+
+CHECKS = [
+    trial("a_view_that_is_shown_again_has_one_sequence_of_reads", """
+        const { whileShown } = await import("/assets/dom.js");
+        const ends = [];
+        const show = whileShown(() => new Promise((resolve) => { ends.push(resolve); }), 10);
+        for (let count = 1; count <= 3; count += 1) {
+            show(true);
+            await until(() => ends.length === count);
+        }
+        ends.splice(0).forEach((end) => end());
+        await until(() => ends.length);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        if (ends.length !== 1) return `${ends.length} sequences of reads`;
+        show(false);
+        ends.splice(0).forEach((end) => end());
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        if (ends.length) return "a hidden view is read";
+    """),
+]
+
+
+def main():
+    with other_origin(RESOURCES, Assets) as origin, browsing() as browser:
+        gateway.run(CHECKS, browser, origin)
+    print(f"dashboard: {len(CHECKS)} checks of its scripts")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Exception as problem:
+        sys.exit(f"dashboard: {problem}")
