@@ -30,6 +30,19 @@ CHECKS = [
         await new Promise((resolve) => setTimeout(resolve, 100));
         if (ends.length) return "a hidden view is read";
     """),
+    trial("the_history_of_many_rows_is_bounded", """
+        const { Feed } = await import("/assets/feed.js");
+        const feed = new Feed("f", "F", { mode: "MERGE", fields: ["n", "m"] });
+        for (let number = 0; number < 400_000; number += 1) {
+            feed.apply("update", { item: `i${number % 2000}`, itemPos: 1, fields: { n: `${number}`, m: `${number}` } });
+        }
+        let count = 0;
+        for (const row of feed.rows.values()) for (const { times, values } of row.history.values()) {
+            if (times.length !== values.length || times.length < 100) return `${times.length} times, ${values.length} values`;
+            count += times.length;
+        }
+        if (count > 600_000) return `${count} values`;
+    """),
 ]
 
 

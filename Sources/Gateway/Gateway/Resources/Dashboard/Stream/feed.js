@@ -5,8 +5,9 @@ import { explain } from "/assets/codes.js";
 
 const stateEventNames = ["subscribed", "unsubscribed", "subscription-error"];
 const listLimit = 200;
-const historyLimit = 3000;
-const historySpare = 500;
+const historyLimit = 3000; // values of a field of a row
+const leastHistory = 100;
+const historyBudget = 500_000; // values of all rows together
 
 /** The values of a numeric field over time. */
 export class Series {
@@ -15,14 +16,15 @@ export class Series {
   /** The most decimals that a value had. */
   decimals = 0;
 
-  /** Takes the text of a number. */
-  push(time, text) {
+  /** Takes the text of a number; at least `most` values are kept, and little more. */
+  push(time, text, most) {
     this.times.push(time);
     this.values.push(Number(text));
     this.decimals = Math.max(this.decimals, text.trim().split(".")[1]?.length ?? 0);
-    if (this.times.length > historyLimit + historySpare) {
-      this.times.splice(0, historySpare);
-      this.values.splice(0, historySpare);
+    const spare = this.times.length - most;
+    if (spare > most / 5) {
+      this.times.splice(0, spare);
+      this.values.splice(0, spare);
     }
   }
 }
@@ -44,8 +46,8 @@ export class Row {
     this.name = name;
   }
 
-  /** Takes new values and returns the names of those that differ. */
-  take(fields) {
+  /** Takes new values and returns the names of those that differ; of each number, `most` values are kept. */
+  take(fields, most = historyLimit) {
     const now = Date.now();
     this.at = now;
     const names = [];
@@ -59,7 +61,7 @@ export class Row {
       if (isNumeric(before)) this.direction[name] = Math.sign(number - Number(before));
       let series = this.history.get(name);
       if (!series) this.history.set(name, series = new Series());
-      series.push(now, value);
+      series.push(now, value, most);
     }
     return names;
   }
@@ -261,7 +263,8 @@ export class Feed extends EventTarget {
       this.rows.set(id, row);
       this.dirty.set(row, null);
     }
-    const names = row.take(fields);
+    const share = Math.floor(historyBudget / (this.rows.size * Math.max(1, this.columns.length)));
+    const names = row.take(fields, Math.max(leastHistory, Math.min(historyLimit, share)));
     if (row.isOld) {
       row.isOld = false;
       this.dirty.set(row, new Set(names));
