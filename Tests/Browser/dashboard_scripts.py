@@ -43,6 +43,13 @@ CHECKS = [
         }
         if (count > 600_000) return `${count} values`;
     """),
+    trial("a_chart_of_large_numbers_ends", """
+        const { Chart } = await import("/assets/chart.js");
+        const canvas = document.body.appendChild(document.createElement("canvas"));
+        canvas.style.cssText = "width: 400px; height: 300px";
+        const times = [Date.now() - 5000, Date.now()];
+        new Chart(canvas).show([{ series: { times, values: [999999999999999, 999999999999999.1], decimals: 1 }, label: "a" }]);
+    """),
 ]
 
 

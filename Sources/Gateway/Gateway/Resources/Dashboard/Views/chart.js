@@ -295,9 +295,9 @@ function ticks(low, high, wanted) {
   const rough = (high - low) / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough);
-  const values = [];
-  for (let value = Math.ceil(low / step) * step; value <= high; value += step) values.push(value);
-  return values;
+  const first = Math.ceil(low / step) * step;
+  // By their number: a step may be too small to change a large value.
+  return Array.from({ length: Math.floor((high - first) / step) + 1 }, (_, index) => first + index * step);
 }
 
 /** A number with the decimals of the data. */
