@@ -50,6 +50,19 @@ CHECKS = [
         const times = [Date.now() - 5000, Date.now()];
         new Chart(canvas).show([{ series: { times, values: [999999999999999, 999999999999999.1], decimals: 1 }, label: "a" }]);
     """),
+    trial("a_stream_that_is_discarded_is_not_open", """
+        window.SharedWorker = undefined;
+        const { LiveStream } = await import("/assets/stream.js");
+        const { Feed } = await import("/assets/feed.js");
+        const stream = new LiveStream(), seen = [];
+        stream.addEventListener("state", ({ detail }) => seen.push(detail.state));
+        fake.refuse = ({ method }) => method === "POST" && fake.json(401, { code: "unauthorized" });
+        stream.join(new Feed("f", "F", quotes));
+        await until(() => seen.at(-1) === "refused");
+        stream.restart();
+        await until(() => seen.filter((state) => state === "refused").length > 1);
+        if (seen.includes("open")) return seen.join();
+    """),
 ]
 
 

@@ -69,6 +69,8 @@ export class LiveStream extends EventTarget {
   }
 
   #become(gateway, state) {
+    // Of a gateway that this page discards.
+    if (state.state === "closed") return;
     const detail = described(state, gateway.stream);
     this.state = detail.state;
     if (state.state === "refused" && state.problem.status === 401) {
