@@ -9,7 +9,7 @@ import sys
 
 import gateway
 from browser import browsing
-from module_pages import FAKE, trial
+from module_pages import trial
 from pages import RESOURCES, Assets, other_origin
 
 CHECKS = [
@@ -62,6 +62,11 @@ CHECKS = [
         stream.restart();
         await until(() => seen.filter((state) => state === "refused").length > 1);
         if (seen.includes("open")) return seen.join();
+    """),
+    trial("an_address_without_valid_escapes_shows_the_page", """
+        const { layoutOf } = await import("/assets/layout.js");
+        const { key } = layoutOf({ search: "", hash: "#100%" });
+        if (key !== "100%") return `the key is ${key}`;
     """),
 ]
 
