@@ -69,11 +69,6 @@ struct TextLogHandler: LineLogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
 
-    init(label: String, logLevel: Logger.Level) {
-        self.label = label
-        self.logLevel = logLevel
-    }
-
     func line(_ event: LogEvent, _ metadata: Logger.Metadata) -> [UInt8] {
         let members = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
         return Array((Self.escaped("\(Self.time) \(event.level.rawValue) \(event.message)\(members)") + "\n").utf8)
@@ -99,11 +94,6 @@ struct JSONLogHandler: LineLogHandler {
     let label: String
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
-
-    init(label: String, logLevel: Logger.Level) {
-        self.label = label
-        self.logLevel = logLevel
-    }
 
     func line(_ event: LogEvent, _ metadata: Logger.Metadata) -> [UInt8] {
         var line = JSONBytes()

@@ -3,13 +3,8 @@ internal import LightstreamerClient
 internal import SessionPool
 
 /// `/v1/clients/{id}/details`: the connection details.
-package struct ClientDetailsResource: Sendable {
+struct ClientDetailsResource: Sendable {
     let services: Services
-
-    /// An instance over the services.
-    package init(services: Services) {
-        self.services = services
-    }
 
     /// `GET /v1/clients/{id}/details`.
     func get(_ call: Call) throws -> OperationResult {
@@ -17,7 +12,7 @@ package struct ClientDetailsResource: Sendable {
     }
 
     /// `PATCH /v1/clients/{id}/details`. Checks validity first, then rights, then the state of the client.
-    package func patch(_ call: Call) throws -> OperationResult {
+    func patch(_ call: Call) throws -> OperationResult {
         let client = try services.controlledClient(call)
         let reader = try RequestBody.reader(of: call, types: RequestBody.patchTypes)
         reader.allow(

@@ -2,13 +2,8 @@ internal import LightstreamerClient
 internal import SessionPool
 
 /// `/v1/clients/{id}/options`: the connection options.
-package struct ClientOptionsResource: Sendable {
+struct ClientOptionsResource: Sendable {
     let services: Services
-
-    /// An instance over the services.
-    package init(services: Services) {
-        self.services = services
-    }
 
     /// `GET /v1/clients/{id}/options`.
     func get(_ call: Call) throws -> OperationResult {
@@ -16,7 +11,7 @@ package struct ClientOptionsResource: Sendable {
     }
 
     /// `PATCH /v1/clients/{id}/options`.
-    package func patch(_ call: Call) throws -> OperationResult {
+    func patch(_ call: Call) throws -> OperationResult {
         let client = try services.controlledClient(call)
         let reader = try RequestBody.reader(of: call, types: RequestBody.patchTypes)
         let patch = OptionsPatch(reader, defaults: defaults(client))
