@@ -277,9 +277,7 @@ struct ClusterCipher: Sendable {
 
     /// A keyed digest of bytes, which names them in the log: only holders of the secret can compute it.
     func digest(of bytes: [UInt8]) -> RecordKey {
-        let code = Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
-        let numbers = [code[0..<8], code[8..<16]].map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
-        return RecordKey(high: numbers[0], low: numbers[1])
+        RecordKey(bytes: Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key)))
     }
 
     /// The encrypted bytes.

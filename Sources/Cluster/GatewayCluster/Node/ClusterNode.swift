@@ -45,8 +45,8 @@ final class ClusterNode: Sendable {
         var counters = ClusterCounters()
         /// The rates of requests that are limited on all members together.
         var rates = SharedRates()
-        /// The last use of each ticket that belongs to this member.
-        var tickets: [RecordKey: AcceptedUse] = [:]
+        /// The uses of the tickets that belong to this member.
+        var tickets = AcceptedUses()
     }
 
     enum Input: Sendable {

@@ -103,7 +103,7 @@ struct ClusterTickets: Sendable {
 
 extension RecordKey {
     /// The key of the first 16 bytes.
-    fileprivate init(bytes: [UInt8]) {
+    init(bytes: [UInt8]) {
         func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
         self.init(high: number(0..<8), low: number(8..<16))
     }
@@ -112,19 +112,6 @@ extension RecordKey {
     fileprivate var bytes: [UInt8] {
         [high, low].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }
     }
-}
-
-extension TicketRedemption {
-    /// The name of the ticket in the log.
-    fileprivate var ticket: RecordKey { RecordKey(bytes: hash) }
-}
-
-/// The last use of a ticket that the log has accepted here, until its stream ends or the ticket moves to another member.
-struct AcceptedUse: Sendable {
-    /// The number of the use.
-    let use: UInt64
-    /// The stream that the use has opened; nil: none yet.
-    var stream: String?
 }
 
 extension ClusterTickets: Tickets {
@@ -175,10 +162,7 @@ extension ClusterNode {
                 isAlone ? .unused : state.withLock { $0.machine.state(of: ticket) }
             },
             streamOpened: { [self] redemption, stream in
-                shared.withLock { shared in
-                    guard shared.tickets[redemption.ticket]?.use == redemption.use else { return }
-                    shared.tickets[redemption.ticket]?.stream = stream
-                }
+                shared.withLock { $0.tickets.opened(stream, by: redemption) }
             },
             streamClosed: { [self] in end($0) }
         )
@@ -186,32 +170,25 @@ extension ClusterNode {
 
     /// The stream of a ticket's use has closed, or the use has opened none.
     private func end(_ redemption: TicketRedemption) {
-        let isLast = shared.withLock { shared in
-            guard shared.tickets[redemption.ticket]?.use == redemption.use else { return false }
-            shared.tickets[redemption.ticket] = nil
-            return true
-        }
+        let isLast = shared.withLock { $0.tickets.ended(redemption) }
         if isLast { write(.ticket(.closed(redemption.ticket, at: Self.wallTime()))) }
     }
 
     /// Ends the stream that a ticket has opened here, because the ticket has opened it again on another member.
-    func closeTicketStream(_ ticket: RecordKey) { close(shared.withLock { $0.tickets.removeValue(forKey: ticket) }) }
+    func closeTicketStream(_ ticket: RecordKey) { close(shared.withLock { $0.tickets.moved(ticket) }) }
 
     /// The log has accepted the use of a ticket here: the stream of an earlier use ends.
-    private func accepted(_ redemption: TicketRedemption) {
-        let last = AcceptedUse(use: redemption.use)
-        close(shared.withLock { $0.tickets.updateValue(last, forKey: redemption.ticket) })
-    }
+    private func accepted(_ redemption: TicketRedemption) { close(shared.withLock { $0.tickets.accepted(redemption) }) }
 
     /// The log has accepted the use of a ticket whose request has ended. The time of the ticket begins, unless an earlier use has
     /// its stream.
     func acceptedLate(_ ticket: RecordKey) {
-        let isUsed = shared.withLock { $0.tickets[ticket] != nil }
+        let isUsed = shared.withLock { $0.tickets.contains(ticket) }
         if !isUsed { write(.ticket(.closed(ticket, at: Self.wallTime()))) }
     }
 
-    private func close(_ former: AcceptedUse?) {
-        if let stream = former?.stream { hub.close(stream: stream, reason: StreamOpener.replaced) }
+    private func close(_ stream: String?) {
+        if let stream { hub.close(stream: stream, reason: StreamOpener.replaced) }
     }
 
     /// Reports the end of the streams that tickets have opened on a removed member.
@@ -246,7 +223,7 @@ extension ClusterNode {
     func endUse(by call: Call, of stream: String?) {
         guard call.ticket != nil, let redemption = call.redemption else { return }
         guard let stream else { return end(redemption) }
-        let isHeld = shared.withLock { $0.tickets[redemption.ticket]?.use == redemption.use }
+        let isHeld = shared.withLock { $0.tickets.isLast(redemption) }
         if !isHeld { hub.close(stream: stream, reason: StreamOpener.replaced) }
     }
 }

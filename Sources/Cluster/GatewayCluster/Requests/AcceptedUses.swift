@@ -1,0 +1,43 @@
+internal import Gateway
+internal import Replication
+
+/// The last use of each ticket that the log has accepted on this member, until its stream ends or the ticket moves to another
+/// member.
+struct AcceptedUses: Sendable {
+    /// The numbers of the uses, and the streams that they have opened; nil: none yet.
+    private var uses: [RecordKey: (number: UInt64, stream: String?)] = [:]
+
+    /// No uses.
+    init() {}
+
+    /// Whether a ticket has a use.
+    func contains(_ ticket: RecordKey) -> Bool { uses[ticket] != nil }
+
+    /// Whether a use is the last one of its ticket.
+    func isLast(_ redemption: TicketRedemption) -> Bool { uses[redemption.ticket]?.number == redemption.use }
+
+    /// The log has accepted a use. Returns the stream of an earlier use; nil: none.
+    mutating func accepted(_ redemption: TicketRedemption) -> String? {
+        uses.updateValue((redemption.use, nil), forKey: redemption.ticket)?.stream
+    }
+
+    /// A use has opened a stream.
+    mutating func opened(_ stream: String, by redemption: TicketRedemption) {
+        if isLast(redemption) { uses[redemption.ticket]?.stream = stream }
+    }
+
+    /// The stream of a use has closed, or the use has opened none. False if it was not the last one of its ticket.
+    mutating func ended(_ redemption: TicketRedemption) -> Bool {
+        guard isLast(redemption) else { return false }
+        uses[redemption.ticket] = nil
+        return true
+    }
+
+    /// A ticket has moved to another member. Returns the stream of its use here; nil: none.
+    mutating func moved(_ ticket: RecordKey) -> String? { uses.removeValue(forKey: ticket)?.stream }
+}
+
+extension TicketRedemption {
+    /// The name of the ticket in the log.
+    var ticket: RecordKey { RecordKey(bytes: hash) }
+}
