@@ -1,3 +1,5 @@
+internal import Synchronization
+
 #if canImport(Glibc)
     internal import Glibc
 #elseif canImport(Musl)
@@ -72,4 +74,45 @@ extension Duration {
         let (seconds, attoseconds) = components
         return max((Double(seconds) * 1000 + Double(attoseconds) / 1e15).rounded() / 1000, 0)
     }
+}
+
+/// Durations counted in buckets whose bounds double. Cheap enough for the hot path; read by any thread.
+package final class LatencyHistogram: Sendable {
+    /// The upper bounds of the buckets, in seconds; one more bucket, without a bound, follows them.
+    package static let bounds: [Double] = (0..<bucketCount - 1).map { firstBound * Double(1 << $0) }
+
+    private static let bucketCount = 20
+    private static let firstBound = 0.000_032
+    private static let firstBoundNanoseconds: UInt64 = 32_000
+
+    // Allocated once and never moved; each counter is atomic by itself.
+    private nonisolated(unsafe) let counters: UnsafeMutablePointer<Atomic<UInt64>>
+    private let nanoseconds = Atomic<UInt64>(0)
+
+    /// All zero.
+    package init() {
+        counters = .allocate(capacity: Self.bucketCount)
+        for index in 0..<Self.bucketCount { (counters + index).initialize(to: Atomic(0)) }
+    }
+
+    deinit {
+        counters.deinitialize(count: Self.bucketCount)
+        counters.deallocate()
+    }
+
+    /// Counts a measurement, `count` times.
+    package func record(from start: Moment, to end: Moment, times count: Int = 1) {
+        let value = UInt64(clamping: end.nanoseconds &- start.nanoseconds)
+        let steps = value / Self.firstBoundNanoseconds
+        let index = min(Self.bucketCount - 1, UInt64.bitWidth - steps.leadingZeroBitCount)
+        let count = UInt64(clamping: count)
+        counters[index].wrappingAdd(count, ordering: .relaxed)
+        nanoseconds.wrappingAdd(value &* count, ordering: .relaxed)
+    }
+
+    /// The counts of the buckets, each by itself, not added up.
+    package var counts: [UInt64] { (0..<Self.bucketCount).map { counters[$0].load(ordering: .relaxed) } }
+
+    /// The sum of all measurements, in seconds.
+    package var sum: Double { Double(nanoseconds.load(ordering: .relaxed)) / 1_000_000_000 }
 }

@@ -1,4 +1,3 @@
-internal import EventHub
 internal import Primitives
 internal import SessionCore
 
