@@ -79,6 +79,91 @@ package final class Awaited<Value: Sendable>: Sendable {
     }
 }
 
+/// The waiting requests, whose number is limited for each caller.
+final class WaitingRequests: Sendable {
+    /// The most requests of one caller that wait at a time.
+    static let limit = 1_000
+    /// The refusal of a further one.
+    static let refusal = Problem(.overQuota, detail: "The maximum of \(limit) waiting requests is reached.")
+
+    struct Request {
+        let caller: Caller
+        /// The name under which the request counts; nil: it does not count towards the limit.
+        let counted: String?
+        let end: @Sendable () -> Void
+    }
+
+    struct Requests {
+        var all: [UInt64: Request] = [:]
+        var counts: [String: Int] = [:]
+        var next: UInt64 = 0
+
+        /// False, without counting, if as many requests as the limit count under the name. Requests without a name do not count.
+        mutating func count(_ name: String?) -> Bool {
+            guard let name else { return true }
+            let present = counts[name, default: 0]
+            if present < limit { counts[name] = present + 1 }
+            return present < limit
+        }
+
+        mutating func uncount(_ name: String) {
+            let left = counts[name, default: 1] - 1
+            counts[name] = left > 0 ? left : nil
+        }
+    }
+
+    let requests = RankedMutex(Requests())
+
+    /// The number of requests.
+    var count: Int { requests.withLock { $0.all.count } }
+
+    /// Adds a request that `end` ends when its caller loses rights. Returns its number. Throws a 429 problem, without adding
+    /// it, if as many requests as the limit count under the same name.
+    func add(
+        of caller: Caller,
+        counted name: String?,
+        end: @escaping @Sendable () -> Void
+    ) throws(Problem) -> UInt64 {
+        try requests.withLock { requests throws(Problem) in
+            guard requests.count(name) else { throw Self.refusal }
+            requests.next += 1
+            requests.all[requests.next] = Request(caller: caller, counted: name, end: end)
+            return requests.next
+        }
+    }
+
+    /// Removes a request that does not wait any more.
+    func remove(_ number: UInt64) {
+        requests.withLock { requests in
+            guard let name = requests.all.removeValue(forKey: number)?.counted else { return }
+            requests.uncount(name)
+        }
+    }
+
+    /// Counts a request that waits together with an equal request; false if as many requests as the limit count.
+    func count(_ name: String?) -> Bool {
+        requests.withLock { $0.count(name) }
+    }
+
+    /// Removes a request that `count` has counted.
+    func uncount(_ name: String?) {
+        if let name { requests.withLock { $0.uncount(name) } }
+    }
+
+    /// The name under which a request counts. Callers are distinguished by their credentials or else by their network.
+    /// Without credentials, requests from loopback do not count: behind a local proxy they come from different callers.
+    static func name(of call: Call) -> String? {
+        let host = call.request.peer.host
+        return call.caller.identity ?? (ListeningAddress.isLoopback(host) ? nil : IPNetwork.subscriber(of: host))
+    }
+
+    /// Ends the requests of some callers.
+    func end(where isEnded: (Caller) -> Bool) {
+        let all = requests.withLock { $0.all }
+        for request in all.values where isEnded(request.caller) { request.end() }
+    }
+}
+
 extension Services {
     /// Waits for a value, which is nil after a time, and when the gateway stops.
     ///
