@@ -1,9 +1,9 @@
 internal import Changes
 internal import EventHub
 package import GatewayStreaming
-package import LightstreamerClient
+internal import LightstreamerClient
 internal import Logging
-internal import SessionCore
+package import SessionCore
 package import SessionPool
 
 /// The services that handlers use. An object, because every handler of every request refers to it.
@@ -191,19 +191,5 @@ extension Services {
                 to: &json
             )
         }
-    }
-}
-
-/// The rule of the class reference for server addresses.
-enum ServerAddressRule {
-    /// The rule.
-    static let sentence = "An http or https URL without a query, of at most \(longest) characters, is expected."
-
-    /// The longest address, in bytes.
-    private static let longest = 2048
-
-    /// Whether the rule admits an address.
-    static func admits(_ address: String) -> Bool {
-        address.utf8.count <= longest && (try? LightstreamerClient(serverAddress: address)) != nil
     }
 }

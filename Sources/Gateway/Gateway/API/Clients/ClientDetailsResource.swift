@@ -133,3 +133,17 @@ enum DetailsView {
         return true
     }
 }
+
+/// The rule of the class reference for server addresses.
+enum ServerAddressRule {
+    /// The rule.
+    static let sentence = "An http or https URL without a query, of at most \(longest) characters, is expected."
+
+    /// The longest address, in bytes.
+    private static let longest = 2048
+
+    /// Whether the rule admits an address.
+    static func admits(_ address: String) -> Bool {
+        address.utf8.count <= longest && (try? LightstreamerClient(serverAddress: address)) != nil
+    }
+}
