@@ -1,7 +1,7 @@
 internal import Changes
 internal import JSONText
 internal import SessionCore
-package import SessionPool
+internal import SessionPool
 
 /// `/v1/subscriptions`: subscriptions and their lifecycle.
 struct SubscriptionsResource: Sendable {
@@ -257,13 +257,5 @@ extension SubscriptionProperties {
     /// The pairs of members of which one is missing for an activation.
     fileprivate var missingMembers: [(list: String, group: String)] {
         (items.isUnset ? [("items", "itemGroup")] : []) + (fields.isUnset ? [("fields", "fieldSchema")] : [])
-    }
-}
-
-extension Services {
-    /// The key of the pooled sessions of an upstream with its configured credentials. Throws `unknownUpstream`.
-    package func sessionKey(upstream name: String) throws(PoolError) -> SessionKey {
-        guard let upstream = pool.upstream(name) else { throw .unknownUpstream(name) }
-        return SessionKey(upstream: upstream.name, user: upstream.user, password: upstream.password)
     }
 }
