@@ -1,7 +1,6 @@
 package import EventHub
 package import Logging
 package import MicroHTTPD
-internal import Primitives
 package import SessionPool
 
 /// The configuration of a gateway. `Settings` describes how flags, environment and file are mapped to it.
@@ -136,38 +135,5 @@ extension GatewayConfiguration {
         // A certificate can be replaced while the gateway runs; TLS cannot be switched on or off.
         if (http.certificate == nil) != (older.http.certificate == nil) { keys.append("http.tls.certificate") }
         return keys
-    }
-}
-
-/// The configuration in force, which a reload replaces.
-package final class LiveConfiguration: Sendable {
-    /// A configuration with what requests often ask of it. An object: a request takes a reference, not a copy.
-    final class Version: Sendable {
-        let configuration: GatewayConfiguration
-        let sourceDefaults: SourceDefaults
-        let visibleFeeds: VisibleFeeds
-
-        init(_ configuration: GatewayConfiguration) {
-            self.configuration = configuration
-            sourceDefaults = SourceDefaults(configuration)
-            visibleFeeds = VisibleFeeds(configuration)
-        }
-    }
-
-    private let state: RankedMutex<Version>
-
-    /// Starts with a configuration.
-    package init(_ configuration: GatewayConfiguration) { state = RankedMutex(Version(configuration)) }
-
-    /// The configuration in force, as an object.
-    var version: Version { state.withLock { $0 } }
-
-    /// The configuration in force.
-    package var value: GatewayConfiguration { version.configuration }
-
-    /// Puts another configuration in force.
-    package func replace(by configuration: GatewayConfiguration) {
-        let version = Version(configuration)
-        state.withLock { $0 = version }
     }
 }

@@ -199,3 +199,36 @@ extension Services {
         }
     }
 }
+
+/// The configuration in force, which a reload replaces.
+package final class LiveConfiguration: Sendable {
+    /// A configuration with what requests often ask of it. An object: a request takes a reference, not a copy.
+    final class Version: Sendable {
+        let configuration: GatewayConfiguration
+        let sourceDefaults: SourceDefaults
+        let visibleFeeds: VisibleFeeds
+
+        init(_ configuration: GatewayConfiguration) {
+            self.configuration = configuration
+            sourceDefaults = SourceDefaults(configuration)
+            visibleFeeds = VisibleFeeds(configuration)
+        }
+    }
+
+    private let state: RankedMutex<Version>
+
+    /// Starts with a configuration.
+    package init(_ configuration: GatewayConfiguration) { state = RankedMutex(Version(configuration)) }
+
+    /// The configuration in force, as an object.
+    var version: Version { state.withLock { $0 } }
+
+    /// The configuration in force.
+    package var value: GatewayConfiguration { version.configuration }
+
+    /// Puts another configuration in force.
+    package func replace(by configuration: GatewayConfiguration) {
+        let version = Version(configuration)
+        state.withLock { $0 = version }
+    }
+}
