@@ -18,13 +18,6 @@ extension MemberMachine {
         return isServing(at: now) && isMember && !writer.removing.contains(member) && !isBehind
     }
 
-    /// Whether the ledger has the resources of the members (see `EpochReports.areComplete`).
-    package func isComplete(at now: Moment) -> Bool {
-        guard isFollowing, let ledger else { return false }
-        if reports.begunAt == nil { return true }
-        return reports.areComplete(in: ledger, timings, at: now)
-    }
-
     /// The owner of a client or subscription, according to the log as far as this member has applied it.
     package func holder(of id: String) -> ResourceHolder {
         guard let ledger, let owner = ledger.owner(of: id) else { return .unknown }

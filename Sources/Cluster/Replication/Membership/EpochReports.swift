@@ -1,4 +1,4 @@
-internal import Primitives
+package import Primitives
 
 /// Which processes have reported their resources in an epoch: this process, and others according to their heartbeats.
 struct EpochReports: Sendable {
@@ -60,5 +60,13 @@ struct EpochReports: Sendable {
                     || last.member != 0 && last.epoch == ledger.epoch
                         && last.position > ledger.epochPosition && last.position <= ledger.position
             }
+    }
+}
+
+extension MemberMachine {
+    /// Whether the ledger has the resources of the members (see `EpochReports.areComplete`).
+    package func isComplete(at now: Moment) -> Bool {
+        guard isFollowing, let ledger else { return false }
+        return reports.areComplete(in: ledger, timings, at: now)
     }
 }
