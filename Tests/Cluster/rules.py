@@ -156,15 +156,15 @@ MUTANTS = [
     (
         "reported", "an answer waits until the members of a new epoch have reported their resources",
         (
-            MEMBERS + "EpochReports.swift", "return age >= timings.reporting && hasOwn\n",
-            'return isMutant("reported") || age >= timings.reporting && hasOwn\n',
+            MEMBERS + "EpochReports.swift", "guard hasOwn, age >= timings.reporting else",
+            'if isMutant("reported") { return true }\n        guard hasOwn, age >= timings.reporting else',
         ),
     ),
     (
         "all-reports", "members of a new epoch wait for the report of every process that is heard",
         (
-            MEMBERS + "EpochReports.swift", "heardAt <= now - timings.suspect\n",
-            'heardAt <= now - timings.suspect || isMutant("all-reports")\n',
+            MEMBERS + "EpochReports.swift", "where heardAt > now - timings.suspect {",
+            'where heardAt > now - timings.suspect && !isMutant("all-reports") {',
         ),
     ),
     (

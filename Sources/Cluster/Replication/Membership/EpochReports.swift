@@ -7,7 +7,7 @@ struct EpochReports: Sendable {
 
     /// The time at which the epoch began for this member, or for the member that sent the state; nil: long ago, so that no report
     /// is waited for.
-    private(set) var begunAt: Moment?
+    private var begunAt: Moment?
     private var heard: [UInt64: (heartbeat: Heartbeat, time: Moment)] = [:]
     /// The number of the last record that this member reports after its join; nil before the join.
     private var end: UInt64?
@@ -53,13 +53,16 @@ struct EpochReports: Sendable {
     /// Whether a ledger has the resources of the members: after the beginning of an epoch they report them again. A process
     /// that is heard and has not reported is waited for, for a limited time.
     func areComplete(in ledger: ClusterLedger, _ timings: ClusterTimings, at now: Moment) -> Bool {
-        guard let age = age(at: now), age < timings.reporting * Self.patience else { return true }
-        return age >= timings.reporting && hasOwn
-            && heard.values.allSatisfy { last, heardAt in
-                heardAt <= now - timings.suspect
-                    || last.member != 0 && last.epoch == ledger.epoch
-                        && last.position > ledger.epochPosition && last.position <= ledger.position
-            }
+        guard let begunAt else { return true }
+        let age = now - begunAt
+        if age >= timings.reporting * Self.patience { return true }
+        guard hasOwn, age >= timings.reporting else { return false }
+        for (last, heardAt) in heard.values where heardAt > now - timings.suspect {
+            guard last.member != 0, last.epoch == ledger.epoch, last.position > ledger.epochPosition,
+                last.position <= ledger.position
+            else { return false }
+        }
+        return true
     }
 }
 
