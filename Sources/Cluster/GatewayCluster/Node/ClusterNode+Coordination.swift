@@ -20,7 +20,7 @@ extension ClusterNode: Coordination {
                 try await use(ticket, for: call)
             }
             var opened: String?
-            defer { endUse(by: call, of: opened) }
+            defer { if call.ticket != nil { endUse(by: call, of: opened) } }
             let result = try await route(call, operation, services)
             if case .stream(_, let stream) = result {
                 try await claim(stream, for: call)

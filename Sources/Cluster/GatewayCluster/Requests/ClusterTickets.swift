@@ -218,10 +218,10 @@ extension ClusterNode {
         guard outcome == .accepted else { throw Challenge.uselessTicket() }
     }
 
-    /// Reports the end of the use of a ticket by a request, unless it has opened a stream: the time of a ticket begins also without
-    /// one. Ends the stream if the ticket belongs to another request meanwhile.
+    /// Reports the end of the use of a ticket by its request, unless the request has opened a stream: the time of a ticket begins
+    /// also without a stream. Ends the stream if the ticket belongs to another request meanwhile.
     func endUse(by call: Call, of stream: String?) {
-        guard call.ticket != nil, let redemption = call.redemption else { return }
+        guard let redemption = call.redemption else { return }
         guard let stream else { return end(redemption) }
         let isHeld = shared.withLock { $0.tickets.isLast(redemption) }
         if !isHeld { hub.close(stream: stream, reason: StreamOpener.replaced) }
