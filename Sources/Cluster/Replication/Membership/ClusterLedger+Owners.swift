@@ -27,8 +27,10 @@ extension ClusterLedger {
         specified[id] = SpecifiedResource(specification: specification, owner: member)
     }
 
-    /// Assigns specified resources without an owner, in the order of their creation, to the members that rank first.
+    /// Assigns specified resources without an owner, in the order of their creation, to the members that rank first. Without
+    /// members, they stay without an owner.
     mutating func assignResources(_ ids: [String], _ effects: inout [LedgerEffect]) {
+        if members.isEmpty { return }
         for id in ids.sorted(by: { (madeAt($0), $0) < (madeAt($1), $1) }) {
             guard let specification = specified[id]?.specification else { continue }
             let entry = subscriptions[id].flatMap { specification.isPooled(id) && $0.isActive ? $0 : nil }
