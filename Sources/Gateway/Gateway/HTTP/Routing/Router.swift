@@ -30,7 +30,7 @@ package struct Router: Sendable {
         let word: String?
     }
 
-    /// The paths, the more specific first.
+    /// The paths, the more specific first. Behind the paths with a second segment are those whose second segment is a parameter.
     private let entries: [Key: [Entry]]
 
     /// A router over a table.
@@ -46,9 +46,13 @@ package struct Router: Sendable {
             }
             groups[key] = group
         }
-        entries = groups.mapValues { group in
+        var entries = groups.mapValues { group in
             group.sorted { $0.pattern.isMoreSpecific(than: $1.pattern) }.map(Entry.init)
         }
+        for (key, group) in entries where key.word != nil {
+            entries[key] = group + (entries[Key(count: key.count, word: nil)] ?? [])
+        }
+        self.entries = entries
     }
 
     /// The operation with a name.
@@ -59,22 +63,17 @@ package struct Router: Sendable {
     /// Finds the operation of a method and path. `HEAD` finds the operation of `GET`.
     package func find(method: String, path: RequestPath) -> Match {
         let count = path.segments.count
-        if count > 1, let match = find(method, path, Key(count: count, word: path.segments[1])) { return match }
-        return find(method, path, Key(count: count, word: nil)) ?? .notFound
-    }
-
-    private func find(_ method: String, _ path: RequestPath, _ key: Key) -> Match? {
-        guard let group = entries[key] else { return nil }
-        for entry in group {
+        let word = count > 1 ? path.segments[1] : nil
+        let wanted = method == "HEAD" ? "GET" : method
+        for entry in entries[Key(count: count, word: word)] ?? entries[Key(count: count, word: nil)] ?? [] {
             guard let parameters = entry.pattern.match(path) else { continue }
-            let wanted = method == "HEAD" ? "GET" : method
             for operation in entry.operations where operation.method.rawValue == wanted {
                 return .operation(operation, parameters: parameters)
             }
             let allow = Self.allow(entry.operations)
             return method == "OPTIONS" ? .options(allow: allow) : .methodNotAllowed(allow: allow)
         }
-        return nil
+        return .notFound
     }
 
     /// The pattern that an unknown path probably means: it differs by a slash, by the version or in

@@ -24,6 +24,21 @@ import Testing
         #expect(try name("GET", "/") == "root")
     }
 
+    @Test func aParameterAsSecondSegmentIsFoundAmongPathsWithItsText() throws {
+        let router = Router([
+            Operation(.get, "/feeds/{feed}/values", "values", .open, [200]) { _ in .deferred },
+            Operation(.get, "/feeds/all/names", "names", .open, [200]) { _ in .deferred },
+        ])
+        for (feed, name) in [("all", "names"), ("all", "values"), ("other", "values")] {
+            let path = try RequestPath(raw: "/feeds/\(feed)/\(name)")
+            guard case .operation(let found, _) = router.find(method: "GET", path: path) else {
+                Issue.record("\(feed)/\(name) is not found")
+                continue
+            }
+            #expect(found.name == name)
+        }
+    }
+
     @Test func parametersCarryDecodedSegments() throws {
         let path = try RequestPath(raw: "/v1/values/a%2Fb/%20")
         guard case .operation(_, let parameters) = router.find(method: "GET", path: path) else {
