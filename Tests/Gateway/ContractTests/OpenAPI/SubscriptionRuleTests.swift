@@ -77,8 +77,8 @@ import Testing
             let isDescribed = check.faults(of: .object(object), by: schema).isEmpty
             var properties = object
             properties["upstream"] = nil
-            let reader = SubscriptionReader(ObjectReader(properties, Refusals()))
-            #expect(isDescribed == (reader.properties() != nil), "\(JSONValue.object(object).text)")
+            let reader = ObjectReader(properties, Refusals())
+            #expect(isDescribed == (SubscriptionReader.properties(reader) != nil), "\(JSONValue.object(object).text)")
         }
     }
 

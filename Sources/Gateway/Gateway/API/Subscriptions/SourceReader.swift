@@ -64,7 +64,7 @@ enum SourceReader {
         let isTyped = reader.has("feed")
         guard let reader = expanded(reader, defaults) else { return nil }
         let upstream = upstream(reader, defaults)
-        guard let properties = SubscriptionReader(reader).properties(), let upstream else { return nil }
+        guard let properties = SubscriptionReader.properties(reader), let upstream else { return nil }
         return .join(upstream: upstream, properties, isTyped: isTyped)
     }
 

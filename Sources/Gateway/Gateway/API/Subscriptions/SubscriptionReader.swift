@@ -2,7 +2,7 @@ internal import JSONText
 internal import SessionCore
 
 /// Reads the properties of a subscription from a JSON object, or from a query in that form.
-struct SubscriptionReader {
+enum SubscriptionReader {
     /// The members that are properties.
     static let members: Set<String> = [
         "mode", "items", "itemGroup", "fields", "fieldSchema", "dataAdapter", "selector", "requestedSnapshot",
@@ -10,19 +10,15 @@ struct SubscriptionReader {
         "commandSecondLevelDataAdapter",
     ]
 
-    private let reader: ObjectReader
-
-    /// A reader of an object.
-    init(_ reader: ObjectReader) { self.reader = reader }
-
     /// The properties; nil after an error. Without a mode it is MERGE; modes are read in any letter case.
     ///
     /// - Parameter isComplete: Whether items and fields are required. Without them the subscription cannot be activated.
-    func properties(isComplete: Bool = true) -> SubscriptionProperties? {
-        let mode = mode()
-        let items = source(list: "items", group: "itemGroup", .item, isNeeded: isComplete)
-        let fields = source(list: "fields", group: "fieldSchema", .field, isNeeded: isComplete)
+    static func properties(_ reader: ObjectReader, isComplete: Bool = true) -> SubscriptionProperties? {
+        let mode = mode(reader)
+        let items = source(reader, list: "items", group: "itemGroup", .item, isNeeded: isComplete)
+        let fields = source(reader, list: "fields", group: "fieldSchema", .field, isNeeded: isComplete)
         let second = source(
+            reader,
             list: "commandSecondLevelFields",
             group: "commandSecondLevelFieldSchema",
             .field,
@@ -35,13 +31,13 @@ struct SubscriptionReader {
             fields: fields ?? .list([])
         )
         properties.secondLevelFields = second
-        apply(to: &properties)
+        apply(reader, to: &properties)
         for conflict in ModeConflict.all(in: properties) { reader.refuse(conflict.property, conflict.rule) }
         return reader.refusals.entries.isEmpty ? properties : nil
     }
 
     /// The time that a subscription is to live unused, `ttl`. Outer nil: missing or invalid; inner nil: as configured.
-    func lifetime(upTo most: Duration) -> Duration?? {
+    static func lifetime(_ reader: ObjectReader, upTo most: Duration) -> Duration?? {
         guard let value = reader.object["ttl"] else { return nil }
         if value.isNull { return .some(nil) }
         let limit = most / .seconds(1)
@@ -53,19 +49,25 @@ struct SubscriptionReader {
     }
 
     /// Reads the members that do not depend on each other.
-    func apply(to properties: inout SubscriptionProperties) {
+    static func apply(_ reader: ObjectReader, to properties: inout SubscriptionProperties) {
         if let name = reader.optionalString("dataAdapter", mayBeEmpty: false) { properties.dataAdapter = name }
         if let name = reader.optionalString("selector", mayBeEmpty: false) { properties.selector = name }
         if let name = reader.optionalString("commandSecondLevelDataAdapter", mayBeEmpty: false) {
             properties.secondLevelDataAdapter = name
         }
-        read("requestedSnapshot", to: &properties.requestedSnapshot)
-        read("requestedMaxFrequency", to: &properties.requestedMaxFrequency)
-        read("requestedBufferSize", to: &properties.requestedBufferSize)
+        read("requestedSnapshot", of: reader, to: &properties.requestedSnapshot)
+        read("requestedMaxFrequency", of: reader, to: &properties.requestedMaxFrequency)
+        read("requestedBufferSize", of: reader, to: &properties.requestedBufferSize)
     }
 
     /// One of a pair of members. Rejects an object with both members and, if one is needed, an object with neither.
-    func source(list: String, group: String, _ rule: NameRule, isNeeded: Bool) -> NameSource? {
+    static func source(
+        _ reader: ObjectReader,
+        list: String,
+        group: String,
+        _ rule: NameRule,
+        isNeeded: Bool
+    ) -> NameSource? {
         if reader.has(list), reader.has(group) {
             reader.refuse(group, "Either \(list) or \(group) is expected, not both.")
             return nil
@@ -82,7 +84,7 @@ struct SubscriptionReader {
         return nil
     }
 
-    private func mode() -> SubscriptionMode? {
+    private static func mode(_ reader: ObjectReader) -> SubscriptionMode? {
         guard let value = reader.object["mode"] else { return .merge }
         if let word = value.string, let mode = SubscriptionMode(rawValue: word.uppercased()) { return mode }
         let words = SubscriptionMode.allCases.map(\.rawValue).joined(separator: ", ")
@@ -91,7 +93,7 @@ struct SubscriptionReader {
     }
 
     /// Reads a limit, if the object has the member; null clears.
-    private func read<Limit: LimitValue>(_ name: String, to limit: inout Limit?) {
+    private static func read<Limit: LimitValue>(_ name: String, of reader: ObjectReader, to limit: inout Limit?) {
         guard let value = reader.object[name] else { return }
         if value.isNull {
             limit = nil
@@ -194,7 +196,7 @@ struct SubscriptionPatch: Sendable {
     init(_ object: JSONObject, mostLifetime: Duration = .seconds(600)) throws(Problem) {
         self.object = object
         let reader = ObjectReader(object, Refusals())
-        lifetime = SubscriptionReader(reader).lifetime(upTo: mostLifetime)
+        lifetime = SubscriptionReader.lifetime(reader, upTo: mostLifetime)
         reader.allow(only: Self.members, readOnly: Self.readOnly)
         var trial = SubscriptionProperties(mode: .command, items: .list([]), fields: .list([]))
         apply(reader, to: &trial)
@@ -234,7 +236,7 @@ struct SubscriptionPatch: Sendable {
         if let second = pair(reader, list, group, .field, properties.secondLevelFields) {
             properties.secondLevelFields = second
         }
-        SubscriptionReader(reader).apply(to: &properties)
+        SubscriptionReader.apply(reader, to: &properties)
     }
 
     /// One of a pair. Outer nil: both are missing, or null for the form that the present source does not have; inner nil:
@@ -257,6 +259,6 @@ struct SubscriptionPatch: Sendable {
         }
         if reader.object[list]?.isNull == true { return reader.name(group).map { .some(.group($0)) } }
         if reader.object[group]?.isNull == true { return reader.strings(list, rule).map { .some(.list($0)) } }
-        return SubscriptionReader(reader).source(list: list, group: group, rule, isNeeded: false).map { .some($0) }
+        return SubscriptionReader.source(reader, list: list, group: group, rule, isNeeded: false).map { .some($0) }
     }
 }

@@ -24,9 +24,9 @@ struct SubscriptionsResource: Sendable {
             throw Problem(.invalidValue)
         }
         let isActive = reader.bool("active") != false
-        let properties = SubscriptionReader(reader).properties(isComplete: isActive)
+        let properties = SubscriptionReader.properties(reader, isComplete: isActive)
         var ttl: Duration?
-        if let lifetime = SubscriptionReader(reader).lifetime(upTo: services.pool.configuration.subscriptionIdle) {
+        if let lifetime = SubscriptionReader.lifetime(reader, upTo: services.pool.configuration.subscriptionIdle) {
             ttl = lifetime
         }
         let carrier = carrier(reader, defaults)

@@ -13,7 +13,7 @@ import Testing
              "commandSecondLevelFieldSchema":"x","commandSecondLevelDataAdapter":"B"}
             """
         )
-        let properties = try #require(SubscriptionReader(reader).properties())
+        let properties = try #require(SubscriptionReader.properties(reader))
         #expect(properties.items == .list(["i1"]))
         #expect(properties.requestedSnapshot == .no)
         #expect(properties.requestedMaxFrequency == .limited(2.5))
@@ -24,12 +24,12 @@ import Testing
     @Test(arguments: [(#""#, SubscriptionMode.merge), (#""mode":"raw","#, .raw), (#""mode":"Distinct","#, .distinct)])
     func modesAreReadInAnyLetterCaseAndDefaultToMerge(mode: String, read: SubscriptionMode) throws {
         let reader = try reader(#"{\#(mode)"items":["a"],"fields":["b"]}"#)
-        #expect(SubscriptionReader(reader).properties()?.mode == read)
+        #expect(SubscriptionReader.properties(reader)?.mode == read)
     }
 
     @Test func theBufferSizeIsRead() throws {
         let reader = try reader(#"{"mode":"MERGE","items":["a"],"fields":["b"],"requestedBufferSize":"Unlimited"}"#)
-        #expect(SubscriptionReader(reader).properties()?.requestedBufferSize == .unlimited)
+        #expect(SubscriptionReader.properties(reader)?.requestedBufferSize == .unlimited)
     }
 
     @Test(arguments: [
@@ -43,7 +43,7 @@ import Testing
     ])
     func aPropertyWithoutEffectIsRefused(text: String, pointers: [String]) throws {
         let reader = try reader(text)
-        #expect(SubscriptionReader(reader).properties() == nil)
+        #expect(SubscriptionReader.properties(reader) == nil)
         #expect(reader.refusals.pointers == pointers)
     }
 
@@ -59,9 +59,9 @@ import Testing
         let merge = try reader(#"{"mode":"MERGE","itemGroup":"g","fieldSchema":"s"}"#)
         let raw = try reader(#"{"mode":"RAW","itemGroup":"g","fieldSchema":"s"}"#)
         let open = try reader(#"{"mode":"MERGE","itemGroup":"g","fieldSchema":"s","requestedSnapshot":null}"#)
-        #expect(SubscriptionReader(merge).properties()?.requestedSnapshot == .yes)
-        #expect(SubscriptionReader(raw).properties()?.requestedSnapshot == nil)
-        #expect(try #require(SubscriptionReader(open).properties()).requestedSnapshot == nil)
+        #expect(SubscriptionReader.properties(merge)?.requestedSnapshot == .yes)
+        #expect(SubscriptionReader.properties(raw)?.requestedSnapshot == nil)
+        #expect(try #require(SubscriptionReader.properties(open)).requestedSnapshot == nil)
     }
 
     @Test(arguments: [
@@ -90,7 +90,7 @@ import Testing
     ])
     func everyRefusalPointsAtItsPlace(text: String, pointers: [String]) throws {
         let reader = try reader(text)
-        #expect(SubscriptionReader(reader).properties() == nil)
+        #expect(SubscriptionReader.properties(reader) == nil)
         #expect(reader.refusals.pointers == pointers)
     }
 
@@ -100,7 +100,7 @@ import Testing
             let list = #"["key","command","\#(names.joined(separator: #"",""#))"]"#
             let others = member == "fields" ? "" : #","fieldSchema":"s""#
             let reader = try reader(#"{"mode":"COMMAND","itemGroup":"g"\#(others),"\#(member)":\#(list)}"#)
-            _ = SubscriptionReader(reader).properties()
+            _ = SubscriptionReader.properties(reader)
             return reader.refusals.entries.map(\.detail)
         }
         #expect(try refusals((0..<4_094).map { "f\($0)" }) == [])
@@ -121,14 +121,14 @@ import Testing
             members[member] = String(repeating: "a", count: length)
             let pairs = members.map { #""\#($0.key)":"\#($0.value)""# }.joined(separator: ",")
             let reader = try reader(#"{"mode":"COMMAND",\#(pairs)}"#)
-            _ = SubscriptionReader(reader).properties()
+            _ = SubscriptionReader.properties(reader)
             #expect(reader.refusals.pointers == pointers)
         }
     }
 
     @Test func aLengthIsForDistinctOnly() throws {
         let reader = try reader(#"{"mode":"DISTINCT","items":["a"],"fields":["b"],"requestedSnapshot":"10"}"#)
-        #expect(SubscriptionReader(reader).properties()?.requestedSnapshot == .length(10))
+        #expect(SubscriptionReader.properties(reader)?.requestedSnapshot == .length(10))
     }
 
     @Test func aPatchChangesWhatItNames() throws {
