@@ -5,6 +5,9 @@ internal import SessionPool
 
 /// `/v1/subscriptions`: subscriptions and their lifecycle.
 struct SubscriptionsResource: Sendable {
+    /// The members of the body that creates a subscription.
+    private static let members = SubscriptionReader.members.union(["feed", "upstream", "client", "active", "ttl"])
+
     let services: Services
 
     /// `GET /v1/subscriptions`.
@@ -17,7 +20,7 @@ struct SubscriptionsResource: Sendable {
     /// `POST /v1/subscriptions`.
     func create(_ call: Call) async throws -> Response {
         let body = try RequestBody.reader(of: call)
-        body.allow(only: SubscriptionReader.members.union(["feed", "upstream", "client", "active", "ttl"]))
+        body.allow(only: Self.members)
         let defaults = services.sourceDefaults
         guard let reader = SourceReader.expanded(body, defaults) else {
             try body.refusals.finish()
