@@ -229,9 +229,9 @@ struct ObjectReader {
         var names: [String] = []
         var bytes = 0
         for (index, element) in elements.enumerated() {
-            if refusals.isFull { return nil }
             guard let text = element.string, rule.admits(text) else {
                 refusals.refuse(path + [name, "\(index)"], rule.sentence)
+                if refusals.isFull { return nil }
                 continue
             }
             names.append(text)
