@@ -1,16 +1,20 @@
 /// The hash FNV-1a of 64 bits: the same in every process, unlike that of `Hasher`.
-package struct FNV1a: Sendable {
-    /// The hash.
-    package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+package enum FNV1a {
+    private static let start: UInt64 = 0xCBF2_9CE4_8422_2325
+    private static let factor: UInt64 = 0x100_0000_01B3
 
     /// The hash of bytes.
-    package init(of bytes: [UInt8]) {
-        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    package static func hash(of bytes: [UInt8]) -> UInt64 {
+        var hash = start
+        for byte in bytes { hash = (hash ^ UInt64(byte)) &* factor }
+        return hash
     }
 
-    /// The hash of a text.
-    package init(of text: String) {
-        for byte in text.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    /// The hash of the UTF-8 bytes of a text.
+    package static func hash(of text: String) -> UInt64 {
+        var hash = start
+        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* factor }
+        return hash
     }
 }
 
@@ -25,7 +29,7 @@ package struct SplitMix64: RandomNumberGenerator, Sendable, Hashable {
     package init(seed: UInt64) { state = seed }
 
     /// A generator for a part of the program, independent of those of other parts.
-    package init(seed: UInt64, part: String) { self.init(seed: seed ^ FNV1a(of: part).value) }
+    package init(seed: UInt64, part: String) { self.init(seed: seed ^ FNV1a.hash(of: part)) }
 
     /// The next 64 random bits.
     package mutating func next() -> UInt64 {

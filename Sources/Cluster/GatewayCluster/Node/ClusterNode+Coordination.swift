@@ -73,7 +73,7 @@ extension ClusterNode: Coordination {
     /// other members have all sessions; else nil.
     func carrier(of upstream: String, for call: Call) -> UInt64? {
         guard !call.isForwarded else { return nil }
-        let hash = FNV1a(of: call.requestID).value
+        let hash = FNV1a.hash(of: call.requestID)
         return state.withLock { state in
             guard state.machine.isMember, let ledger = state.machine.ledger else { return nil }
             let carriers = ledger.carriers(of: upstream, insteadOf: state.machine.member, for: hash)

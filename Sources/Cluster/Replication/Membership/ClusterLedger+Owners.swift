@@ -38,7 +38,7 @@ extension ClusterLedger {
             if entry != nil, let upstream = specification.upstream {
                 able = credits.carriers(of: upstream, among: able)
             }
-            let hash = FNV1a(of: specification.group).value
+            let hash = FNV1a.hash(of: specification.group)
             guard let owner = Rendezvous.ranking(of: able, for: hash).first else { continue }
             specified[id]?.owner = owner
             clients[id]?.owner = owner
@@ -139,7 +139,7 @@ extension ClusterLedger {
 
     /// The group that a shared subscription belongs to.
     package func group(of id: String, _ key: SharedTopicKey) -> UInt64 {
-        FNV1a(of: key.upstream).value &+ FNV1a(of: id).value % UInt64(groups)
+        FNV1a.hash(of: key.upstream) &+ FNV1a.hash(of: id) % UInt64(groups)
     }
 }
 

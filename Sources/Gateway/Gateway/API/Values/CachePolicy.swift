@@ -42,7 +42,7 @@ struct CachePolicy: Sendable {
     /// versions, and poll at one URL from then on. The intervals of other subscriptions end at other moments.
     func earliestResponse(to arrival: Moment, of topic: SubscriptionID) -> Moment? {
         guard let length = interval?.clampedNanoseconds else { return nil }
-        let begin = Int64(FNV1a(of: topic.rawValue).value % UInt64(length))
+        let begin = Int64(FNV1a.hash(of: topic.rawValue) % UInt64(length))
         let passed = (arrival.nanoseconds - begin) % length
         return arrival.advanced(by: passed < 0 ? -passed : length - passed)
     }

@@ -118,7 +118,7 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// A tag over bytes: their hash.
-    init(of bytes: [UInt8]) { self.init(String(hexadecimal: FNV1a(of: bytes).value)) }
+    init(of bytes: [UInt8]) { self.init(String(hexadecimal: FNV1a.hash(of: bytes))) }
 
     package static func == (left: EntityTag, right: EntityTag) -> Bool { left.description == right.description }
 
