@@ -42,14 +42,13 @@ struct RequestHead {
         guard target.utf8.count <= limits.targetLimit else { throw .targetTooLong }
         guard headers.byteCount <= limits.headerLimit else { throw .headersTooLarge }
 
-        let framing = FramingLines(headers.fields)
-        if framing.hosts.count > 1 { throw .duplicateHost }
-        if framing.hosts.isEmpty, version == .http11 { throw .missingHost }
+        if headers.hosts.count > 1 { throw .duplicateHost }
+        if headers.hosts.isEmpty, version == .http11 { throw .missingHost }
         let (authority, path, query) = Self.split(target)
-        for host in framing.hosts where !ByteSet.host.contains(host) { throw .malformedHead }
+        for host in headers.hosts where !ByteSet.host.contains(host) { throw .malformedHead }
         if let authority, !ByteSet.host.contains(authority) { throw .malformedHead }
 
-        body = try Self.body(framing, version)
+        body = try Self.body(headers, version)
         (rawPath, rawQuery) = (path, query)
         isLastOnConnection = headers.hasBareLineFeed
         if body == .chunked { isLastOnConnection = true }
@@ -66,16 +65,16 @@ struct RequestHead {
     /// The most digits of a `Content-Length` that is read as a number.
     static let mostLengthDigits = 18
 
-    private static func body(_ lines: FramingLines, _ version: HTTPVersion) throws(RequestRefusal) -> Body {
-        if lines.lengths.count > 1 { throw .duplicateContentLength }
-        if !lines.lengths.isEmpty, !lines.encodings.isEmpty { throw .contentLengthWithTransferEncoding }
-        if let encoding = lines.encodings.first {
-            guard lines.encodings.count == 1, encoding.equalsIgnoringASCIICase("chunked"), version == .http11 else {
+    private static func body(_ headers: HeaderCollection, _ version: HTTPVersion) throws(RequestRefusal) -> Body {
+        if headers.lengths.count > 1 { throw .duplicateContentLength }
+        if !headers.lengths.isEmpty, !headers.encodings.isEmpty { throw .contentLengthWithTransferEncoding }
+        if let encoding = headers.encodings.first {
+            guard headers.encodings.count == 1, encoding.equalsIgnoringASCIICase("chunked"), version == .http11 else {
                 throw .unsupportedTransferEncoding
             }
             return .chunked
         }
-        guard let length = lines.lengths.first else { return .none }
+        guard let length = headers.lengths.first else { return .none }
         guard !length.isEmpty, ByteSet.digit.contains(length) else { throw .malformedHead }
         guard length.utf8.count <= Self.mostLengthDigits, let count = Int(length) else { throw .bodyTooLarge }
         return .length(count)
@@ -99,27 +98,6 @@ struct RequestHead {
         let mark = rest.firstIndex(of: 0x3F)
         let path = isRootMissing ? "/" : String(Substring(rest[..<(mark ?? rest.endIndex)]))
         return (host, path, mark.map { String(Substring(rest[$0...].dropFirst())) })
-    }
-}
-
-/// The values of the lines that decide where a request goes and ends, found in one pass.
-private struct FramingLines {
-    let hosts: [String]
-    let lengths: [String]
-    let encodings: [String]
-
-    init(_ fields: HTTPFields) {
-        var (hosts, lengths, encodings): ([String], [String], [String]) = ([], [], [])
-        for line in fields.lines {
-            if line.isNamed("Host") {
-                hosts.append(line.value)
-            } else if line.isNamed("Content-Length") {
-                lengths.append(line.value)
-            } else if line.isNamed("Transfer-Encoding") {
-                encodings.append(line.value)
-            }
-        }
-        (self.hosts, self.lengths, self.encodings) = (hosts, lengths, encodings)
     }
 }
 
@@ -161,6 +139,11 @@ struct HeaderCollection {
     private(set) var isMalformed: Bool
     /// True if a line ended with LF alone.
     private(set) var hasBareLineFeed: Bool
+    /// The values of the lines `Host`, which decide where the request goes.
+    private(set) var hosts: [String]
+    /// The values of the lines `Content-Length` and `Transfer-Encoding`, which decide where the request ends.
+    private(set) var lengths: [String]
+    private(set) var encodings: [String]
     /// The end of the last line in the library's memory.
     private var end: UInt
 
@@ -171,6 +154,7 @@ struct HeaderCollection {
         fields.lines.reserveCapacity(8)
         byteCount = 0
         (isMalformed, hasBareLineFeed) = (false, false)
+        (hosts, lengths, encodings) = ([], [], [])
     }
 
     /// All header lines of an exchange's request, whose line begins with the method and ends with the version.
@@ -241,6 +225,13 @@ struct HeaderCollection {
         if end < value.count, ["Transfer-Encoding", "Content-Length"].contains(where: field.isNamed) {
             isMalformed = true
         }
+        if field.isNamed("Host") {
+            hosts.append(field.value)
+        } else if field.isNamed("Content-Length") {
+            lengths.append(field.value)
+        } else if field.isNamed("Transfer-Encoding") {
+            encodings.append(field.value)
+        }
         fields.lines.append(field)
     }
 }
@@ -279,8 +270,8 @@ struct ByteSet: Sendable {
 
     /// Whether all bytes of a text are in the set.
     func contains(_ text: String) -> Bool {
-        var text = text
-        return text.withUTF8 { contains(UnsafeRawBufferPointer($0)) }
+        for byte in text.utf8 where !isMember[Int(byte)] { return false }
+        return true
     }
 
     /// Whether a byte is in the set.
