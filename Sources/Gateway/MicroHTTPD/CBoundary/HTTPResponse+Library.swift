@@ -1,31 +1,8 @@
 internal import CMicroHTTPD
 
 extension HTTPResponse {
-    /// The library's form of the response; the caller owns its one reference. Nil only if memory is short.
-    ///
-    /// - Parameter closing: Adds `Connection: close`.
-    func makeLibraryResponse(closing: Bool) -> OpaquePointer? {
-        guard let response = makeSized() else { return nil }
-        headers.addLines(to: response, closing: closing)
-        return response
-    }
-
-    /// The library's form of a head without a body of known length: for `HEAD` on a stream.
-    static func makeUnsized() -> OpaquePointer? {
-        let response = MHD_create_response_from_callback(.max, leastBlock, noContentCallback, nil, nil)
-        if let response { _ = cmhd_leave_unframed(response) }
-        return response
-    }
-
-    /// The size of the buffer for a content reader that is never called; 0 is refused.
-    private static let leastBlock = 1
-
-    /// A status that can be sent: final and in range.
-    var sendableStatus: UInt32 {
-        (200...599).contains(status) ? UInt32(status) : 500
-    }
-
-    private func makeSized() -> OpaquePointer? {
+    /// The library's form of the body, without headers; the caller owns its one reference. Nil only if memory is short.
+    func makeSized() -> OpaquePointer? {
         switch body {
         case .empty:
             return MHD_create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT)
@@ -53,10 +30,27 @@ extension HTTPResponse {
             return MHD_create_response_from_callback(size, Self.leastBlock, noContentCallback, nil, nil)
         }
     }
+
+    /// The library's form of a body of unknown length, which is not sent: for `HEAD` on a stream. Otherwise as `makeSized`.
+    static func makeUnsized() -> OpaquePointer? {
+        let response = MHD_create_response_from_callback(.max, leastBlock, noContentCallback, nil, nil)
+        if let response { _ = cmhd_leave_unframed(response) }
+        return response
+    }
+
+    /// The size of the buffer for a content reader that is never called; 0 is refused.
+    private static let leastBlock = 1
+
+    /// A status that can be sent: final and in range.
+    var sendableStatus: UInt32 {
+        (200...599).contains(status) ? UInt32(status) : 500
+    }
 }
 
 extension HTTPFields {
     /// Adds the lines that a handler may set to a library response.
+    ///
+    /// - Parameter closing: Adds `Connection: close`.
     func addLines(to response: OpaquePointer, closing: Bool) {
         var isClosing = closing
         for line in lines where line.isSendable {

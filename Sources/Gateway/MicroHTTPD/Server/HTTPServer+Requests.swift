@@ -190,8 +190,9 @@ extension HTTPServer {
         exchange.isResponding = true
         driver.requestTimes.responseBegan(exchange.record, size: size)
         if driver.isWindingDown { exchange.isLastOnConnection = true }
-        guard let made = response.makeLibraryResponse(closing: exchange.isLastOnConnection) else { return .NO }
+        guard let made = response.makeSized() else { return .NO }
         defer { MHD_destroy_response(made) }
+        response.headers.addLines(to: made, closing: exchange.isLastOnConnection)
         return queue(made, status: response.sendableStatus, exchange)
     }
 
