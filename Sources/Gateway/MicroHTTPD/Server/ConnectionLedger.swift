@@ -219,6 +219,8 @@ final class ConnectionRecord {
     unowned let server: HTTPServer
     /// Its place in the counts.
     let place: ConnectionPlace
+    /// The descriptor that the library uses for the connection.
+    let descriptor: Int32
     /// The descriptor is in the loop's epoll set, since a request of the connection waited.
     var isWatched = false
     /// The connection became a stream, which continues, and is counted, without the library.
@@ -237,12 +239,11 @@ final class ConnectionRecord {
     var requestBytes: Int64
     /// The action at a deadline of a connection that the library does not have.
     var onDeadline: (() -> Void)?
-    /// The descriptor that the library uses for the connection.
-    var descriptor: Int32 { place.descriptor }
 
     init(server: HTTPServer, place: ConnectionPlace, slot: Int) {
         self.server = server
         self.slot = slot
+        descriptor = place.descriptor
         requestBytes = place.readBytes
         var place = place
         knownHead = place.knownHead.take()
