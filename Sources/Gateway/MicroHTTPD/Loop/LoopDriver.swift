@@ -116,7 +116,14 @@ final class LoopDriver {
         scheduler.advance(to: now)
         var isForFeed = false
         if !hasMessages, now < connectionsDue, poller.has(onlyToken: Self.mailboxToken) { isForFeed = true }
-        if !isForFeed { serveConnections(hasMessages: hasMessages, now) }
+        if !isForFeed {
+            requestTimes.advance(to: now)
+            if acceptor.pausedUntil != nil { acceptor.advance(to: now) }
+            if hasMessages {
+                for message in loop.mailbox.take() { act(message) }
+            }
+            takeOccurrences(now)
+        }
         takeFeed(now)
         if !isForFeed { runServers() }
         scheduler.serve()
@@ -128,16 +135,6 @@ final class LoopDriver {
         if isForFeed, scheduler.count == figures.streams, scheduler.blockedCount == figures.blockedStreams { return }
         report(now)
         if !isForFeed { connectionsDue = connectionsDue(after: now) }
-    }
-
-    /// Handles messages, and the events and deadlines of connections.
-    private func serveConnections(hasMessages: Bool, _ now: Moment) {
-        requestTimes.advance(to: now)
-        if acceptor.pausedUntil != nil { acceptor.advance(to: now) }
-        if hasMessages {
-            for message in loop.mailbox.take() { act(message) }
-        }
-        takeOccurrences(now)
     }
 
     /// Frees the resources of a driver that was never run.
