@@ -4,12 +4,17 @@ internal import SessionCore
 
 /// Connects resources to the upstream subscriptions that carry them.
 extension SessionPool {
-    /// Finds or opens the upstream subscription of a resource that becomes active, and adds the resource to it. Returns
-    /// whether it was opened.
+    /// Finds or opens the upstream subscription of a resource that is not active, and adds the resource to it. Returns
+    /// whether the upstream subscription was opened. Throws `lifecycle` for an active resource.
     ///
     /// The resource is added before a new client connects and before a new subscription is sent to the server, so that
     /// all events of both follow.
-    func carry(_ resource: SubscriptionResource, _ properties: SubscriptionProperties) throws(PoolError) -> Bool {
+    func makeActive(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
+        let present = resource.present
+        guard !present.status.isActive, !present.isDeleted else {
+            throw .lifecycle(rule: "the subscription is already active")
+        }
+        let properties = present.properties
         guard properties.isComplete else {
             let missing = properties.items.isUnset ? "items" : "fields"
             throw .invalidValue(property: missing, rule: "must not be an empty list")

@@ -114,14 +114,6 @@ extension SessionPool {
         resource.changes.withLock { _ in makeInactive(resource) }
     }
 
-    func makeActive(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
-        let present = resource.present
-        guard !present.status.isActive, !present.isDeleted else {
-            throw .lifecycle(rule: "the subscription is already active")
-        }
-        return try carry(resource, present.properties)
-    }
-
     func makeInactive(_ resource: SubscriptionResource) {
         cancelMove(resource)
         guard let shared = resource.carrier else { return }
