@@ -24,7 +24,7 @@ extension SessionPool {
             let client = try usedClient(id)
             let shared = makeShared(nil, properties, on: client)
             _ = shared.join(resource)
-            subscribe(shared)
+            try open(Acquired(shared: shared, isNew: true))
             return true
         case .pooled(let session):
             let key = SharedKey(session: session, properties: properties)
@@ -116,7 +116,10 @@ extension SessionPool {
             if let refusal = recentRefusal(of: client) { return refuseLater(client, refusal) }
             try connect(client)
         }
-        if acquired.isNew { subscribe(acquired.shared) }
+        guard acquired.isNew else { return }
+        let shared = acquired.shared
+        // A new subscription is inactive and has items and fields, so `subscribe` cannot throw.
+        try? shared.client.core.subscribe(shared.subscription, observer: shared)
     }
 
     /// An upstream subscription, and what was created for it.
@@ -231,11 +234,6 @@ extension SessionPool {
             },
             ended: { [weak self] shared in self?.ended(shared) }
         )
-    }
-
-    private func subscribe(_ shared: SharedSubscription) {
-        // A new subscription is inactive and has items and fields, so `subscribe` cannot throw.
-        try? shared.client.core.subscribe(shared.subscription, observer: shared)
     }
 
     /// The server refused or removed the subscription: the next request for it opens a new one.

@@ -184,7 +184,8 @@ extension SessionPool {
 
     /// The upstream of a name.
     package func upstream(_ name: String) -> UpstreamConfiguration? {
-        configuration.upstreams.first { $0.name == name }
+        for upstream in configuration.upstreams where upstream.name == name { return upstream }
+        return nil
     }
 
     /// Changes the session limit of all clients of this process, until the configuration is reloaded. If the change
