@@ -25,7 +25,7 @@ package struct SubscriptionReading: Sendable {
 package final class SubscriptionResource: Sendable {
     struct State {
         var properties: SubscriptionProperties
-        var status = SubscriptionStatus()
+        var status: SubscriptionStatus
         var carrier: SharedSubscription?
         var isDeleted = false
         var lastUsed: Moment
@@ -77,8 +77,7 @@ package final class SubscriptionResource: Sendable {
         self.home = home
         self.isImplicit = isImplicit
         self.ordinal = ordinal
-        var status = SubscriptionStatus()
-        status.version = version
+        let status = SubscriptionStatus(version: version)
         state = RankedMutex(
             State(properties: properties, status: status, lastUsed: now, ttl: ttl),
             rank: .subscriptionResource
