@@ -2,11 +2,6 @@ internal import TLCP
 
 /// Control and message requests: on the stream's WebSocket, or one HTTP request at a time beside the stream.
 extension SessionMachine {
-    private var hasPendingControls: Bool {
-        if requests.hasPending { return true }
-        return subscriptions.hasPendingRequests
-    }
-
     /// Sends pending requests as far as the route allows.
     mutating func sendPendingRequests(at context: EventContext) {
         switch state.controlRoute {
@@ -91,7 +86,7 @@ extension SessionMachine {
         let limit = session?.requestLimit ?? 0
         while true {
             var builder = BatchBuilder(form, limit: limit, refusesOversized: configuration.refusesOversizedRequests)
-            if hasPendingControls { takeControls(into: &builder, isAlone: isAlone) }
+            takeControls(into: &builder, isAlone: isAlone)
             if builder.batch == nil, builder.oversize == nil, messages.hasPendingRequests {
                 takeMessages(into: &builder, isAlone: isAlone)
             }
@@ -103,12 +98,14 @@ extension SessionMachine {
     /// As many control requests as fit the batch, in their order; `isAlone`: the first of them.
     private mutating func takeControls(into builder: inout BatchBuilder, isAlone: Bool) {
         if requests.hasPending, !takeOwn(.beforeSubscriptions, isAlone: isAlone, into: &builder) { return }
-        _ = subscriptions.takePendingRequests(
-            atMost: isAlone ? 1 : .max,
-            acknowledged: builder.form == .http,
-            ids: &requestIDs
-        ) { builder.add($0) }
-        if isAlone, builder.batch != nil { return }
+        if subscriptions.hasPendingRequests {
+            _ = subscriptions.takePendingRequests(
+                atMost: isAlone ? 1 : .max,
+                acknowledged: builder.form == .http,
+                ids: &requestIDs
+            ) { builder.add($0) }
+            if isAlone, builder.batch != nil { return }
+        }
         if requests.hasPending, !subscriptions.hasPendingRequests {
             _ = takeOwn(.afterSubscriptions, isAlone: isAlone, into: &builder)
         }
