@@ -256,7 +256,7 @@ enum ControlRoute: Equatable {
 extension SessionState {
     /// Where control and message requests go now.
     var controlRoute: ControlRoute {
-        guard let binding else { return .closed }
+        guard case .bound(let binding) = self else { return .closed }
         switch binding.step {
         case .preflight, .opening, .greeting:
             return .closed
