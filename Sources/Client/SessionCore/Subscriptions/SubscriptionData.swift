@@ -22,7 +22,11 @@ struct SubscriptionData: Sendable {
         )
         itemCount = announcement.itemCount
         mode = properties.mode
-        wantsSnapshot = properties.wantsSnapshot
+        wantsSnapshot =
+            switch properties.requestedSnapshot {
+            case .yes, .length: true
+            case .no, nil: false
+            }
         if properties.secondLevelFields != nil { frequencies = FrequencyAggregate() }
     }
 

@@ -74,14 +74,6 @@ extension SubscriptionMachine {
 }
 
 extension SubscriptionProperties {
-    /// Whether the snapshot was requested.
-    var wantsSnapshot: Bool {
-        switch requestedSnapshot {
-        case .yes, .length: true
-        case .no, nil: false
-        }
-    }
-
     /// The properties of the second-level subscription of a key. `frequency` is the first level's present one.
     func secondLevel(of key: String, frequency: RequestedMaxFrequency?) -> SubscriptionProperties? {
         guard let secondLevelFields else { return nil }
