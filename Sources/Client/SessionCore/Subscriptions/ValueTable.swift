@@ -126,7 +126,8 @@ struct ValueTableItem: Sendable {
     private(set) var lastKey: String?
     /// DISTINCT only: the last rows, oldest first, at most `recentLimit`.
     private(set) var recent: Deque<[String?]> = []
-    private let recentLimit: Int
+    /// The number of past rows that are kept.
+    let recentLimit: Int
     /// The approximate size of the rows in bytes: in COMMAND mode of those by key, else of the past rows, or of the last one.
     private(set) var weight = 0
     /// Whether the snapshot has ended.
@@ -150,9 +151,6 @@ struct ValueTableItem: Sendable {
         for value in row { weight += valueWeight + (value?.utf8.count ?? 0) }
         return weight
     }
-
-    /// An item without data.
-    init(recentLimit: Int) { self.recentLimit = recentLimit }
 
     /// Applies an update of this item; returns by how much its weight has grown.
     mutating func apply(_ update: ItemUpdate, at now: Moment) -> Int {
