@@ -141,7 +141,7 @@ struct TopicLog {
         }
     }
 
-    /// Appends an event, encoded once for each variant that is read.
+    /// Appends an event, encoded once for each variant that is read. Without a window the first events alone are kept.
     mutating func append(
         _ event: HubEvent,
         sequence: UInt64,
@@ -149,6 +149,11 @@ struct TopicLog {
         encoder: inout EventEncoder,
         limits: HubConfiguration
     ) {
+        if !hasWindow {
+            guard forgottenThrough == 0, tail.endOrdinal < First.events, weight < First.weight else {
+                return pass(through: sequence)
+            }
+        }
         var size = 0
         if tail.count == tail.capacity { grow(for: 0) }
         for (variant, buffer) in tail.held {
@@ -179,13 +184,6 @@ struct TopicLog {
     private enum First {
         static let events = 8
         static let weight = 4 << 10
-    }
-
-    /// Whether the next event is kept.
-    var keepsEvents: Bool {
-        if hasWindow { return true }
-        guard forgottenThrough == 0, tail.endOrdinal < First.events else { return false }
-        return weight < First.weight
     }
 
     /// Whether events of this weight would not be kept: no stream has read the topic, and they are too many for one that is

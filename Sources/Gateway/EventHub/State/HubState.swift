@@ -94,11 +94,7 @@ struct HubState: Sendable {
     private mutating func append(_ event: HubEvent, to channel: Channel, now: Moment) {
         let sequence = topics.numbers.next()
         published &+= 1
-        if channel.log.keepsEvents {
-            channel.log.append(event, sequence: sequence, now: now, encoder: &encoder, limits: configuration)
-        } else {
-            channel.log.pass(through: sequence)
-        }
+        channel.log.append(event, sequence: sequence, now: now, encoder: &encoder, limits: configuration)
         if memory.isExceeded { windows.shrink(topics.channels, in: memory) }
         if let snapshot = channel.snapshot, snapshot.sequences.last < channel.log.forgottenThrough {
             channel.snapshot = nil
