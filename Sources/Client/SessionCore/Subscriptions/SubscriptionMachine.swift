@@ -122,14 +122,14 @@ struct SubscriptionMachine: Sendable {
                 subscriptionID: self.id,
                 mode: properties.mode,
                 group: properties.items.wireName,
-                schema: properties.fields.wireName
+                schema: properties.fields.wireName,
+                isAcknowledged: acknowledged
             )
             request.dataAdapter = properties.dataAdapter
             request.selector = properties.selector
             request.snapshot = properties.requestedSnapshot
             request.maxFrequency = frequency.current
             request.bufferSize = properties.effectiveBufferSize
-            request.isAcknowledged = acknowledged
             operation = .add(request)
         case .acknowledged:
             return nil

@@ -21,14 +21,21 @@ package struct AddRequest: Sendable, Hashable {
     /// The requested buffer size; nil: unspecified, which means 1 for MERGE and `unlimited` for DISTINCT.
     package var bufferSize: RequestedBufferSize?
     /// Whether the server confirms with `REQOK` over a WebSocket.
-    package var isAcknowledged = true
+    package var isAcknowledged: Bool
 
-    /// A request with the required parameters only.
-    package init(subscriptionID: SubscriptionID, mode: SubscriptionMode, group: String, schema: String) {
+    /// A request with the required parameters only; `isAcknowledged`: whether the server confirms it over a WebSocket.
+    package init(
+        subscriptionID: SubscriptionID,
+        mode: SubscriptionMode,
+        group: String,
+        schema: String,
+        isAcknowledged: Bool = true
+    ) {
         self.subscriptionID = subscriptionID
         self.mode = mode
         self.group = group
         self.schema = schema
+        self.isAcknowledged = isAcknowledged
     }
 
     func write(to line: inout ParameterWriter) {
