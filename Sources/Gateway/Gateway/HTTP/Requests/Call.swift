@@ -46,7 +46,7 @@ package struct Call: Sendable {
         self.respond = respond
         onAbandonment = { _ in }
         body = []
-        parameters = PathParameters()
+        parameters = .empty
         query = .empty
         caller = Caller()
         (isInherited, isListing, isForwarded, isPerformedOnce) = (false, false, false, false)

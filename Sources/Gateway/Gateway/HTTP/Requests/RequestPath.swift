@@ -36,8 +36,11 @@ package struct PathParameters: Sendable {
     /// Their values.
     private(set) var values: [String]
 
+    /// The parameters of a path that has none.
+    static let empty = PathParameters(names: [], values: [])
+
     /// Parameters from their names and values, in the order of the path.
-    package init(names: [String] = [], values: [String] = []) {
+    package init(names: [String], values: [String]) {
         self.names = names
         self.values = values
     }

@@ -149,7 +149,7 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     func match(_ path: RequestPath) -> PathParameters? {
         guard path.segments.count == segments.count else { return nil }
         for literal in literals where literal.text != path.segments[literal.place] { return nil }
-        if names.isEmpty { return PathParameters() }
+        if names.isEmpty { return .empty }
         var values: [String] = []
         values.reserveCapacity(names.count)
         for place in namePlaces {
