@@ -81,6 +81,7 @@ package final class EventHub: ChangeSink {
     /// Applies the beginning of a subscription with a client. The rows of many values are not copied where no stream has
     /// read the subscription.
     package func carry(_ id: SubscriptionID, by client: ClientID, _ values: ValueTable?) {
+        guard let values, values.isSubscribed else { return take(.subscription(id, .carried(by: client))) }
         let now = clock()
         locked { $0.carry(id, by: client, values, now: now) }
     }

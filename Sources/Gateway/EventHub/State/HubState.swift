@@ -105,9 +105,9 @@ struct HubState: Sendable {
     // MARK: - Topics
 
     /// A client carries a subscription from now on, with these values.
-    mutating func carry(_ id: SubscriptionID, by client: ClientID, _ values: ValueTable?, now: Moment) {
+    mutating func carry(_ id: SubscriptionID, by client: ClientID, _ values: ValueTable, now: Moment) {
         apply(.subscription(id, .carried(by: client)), now: now)
-        guard let values, values.isSubscribed, let channel = topics.subscriptions[id]?.channel else { return }
+        guard let channel = topics.subscriptions[id]?.channel else { return }
         guard channel.log.canSkip(weight: values.weight) else {
             for event in values.eventsFromStart { apply(event, of: id, now: now) }
             return
