@@ -15,7 +15,7 @@ extension SessionPool {
             throw .lifecycle(rule: "the subscription is already active")
         }
         let properties = present.properties
-        guard properties.isComplete else {
+        guard !properties.items.isUnset, !properties.fields.isUnset else {
             let missing = properties.items.isUnset ? "items" : "fields"
             throw .invalidValue(property: missing, rule: "must not be an empty list")
         }
