@@ -1,28 +1,22 @@
 /// Writes JSON strings: quotation marks, and escapes only where JSON requires them.
 enum JSONEscaping {
-    /// Appends a string with its quotation marks.
+    /// Appends a string with its quotation marks: runs of bytes that need no escape, with the escapes between them. Most
+    /// texts are one run.
     static func append(_ text: String, afterComma needsComma: Bool, to bytes: inout [UInt8]) {
         var text = text
-        text.withUTF8 { append($0, afterComma: needsComma, to: &bytes) }
-    }
-
-    /// Appends runs of bytes that need no escape, with the escapes between them. Most texts are one run.
-    private static func append(
-        _ text: UnsafeBufferPointer<UInt8>,
-        afterComma needsComma: Bool,
-        to bytes: inout [UInt8]
-    ) {
-        var runEnd = endOfRun(in: text, from: 0)
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[..<runEnd]))
-        while runEnd < text.count {
-            escape(text[runEnd], to: &bytes)
-            let runStart = runEnd + 1
-            runEnd = endOfRun(in: text, from: runStart)
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[runStart..<runEnd]))
+        text.withUTF8 { text in
+            var runEnd = endOfRun(in: text, from: 0)
+            if needsComma { bytes.append(UInt8(ascii: ",")) }
+            bytes.append(UInt8(ascii: "\""))
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[..<runEnd]))
+            while runEnd < text.count {
+                escape(text[runEnd], to: &bytes)
+                let runStart = runEnd + 1
+                runEnd = endOfRun(in: text, from: runStart)
+                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[runStart..<runEnd]))
+            }
+            bytes.append(UInt8(ascii: "\""))
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 
     /// The index of the first byte that needs an escape, or the end.
