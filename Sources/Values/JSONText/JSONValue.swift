@@ -171,7 +171,8 @@ package struct JSONObject: Sendable, Hashable, RandomAccessCollection {
 
     /// The position of the last member with a name.
     package func position(of name: String) -> Int? {
-        members.lastIndex { $0.name.hasSameBytes(as: name) }
+        for index in members.indices.reversed() where members[index].name.hasSameBytes(as: name) { return index }
+        return nil
     }
 
     /// Whether both have equivalent members, in any order.
