@@ -51,9 +51,15 @@ final class Cursor {
     /// The index behind the last event that can be read from the present segment. It equals `index` only if all is
     /// read: at the end of a segment the cursor moves on to the next one.
     func readableEnd() -> Int {
-        // Later events may have been read before the channel was left.
-        if let last = lastView, (number, index) >= (last.tailNumber, last.tailCount) { return index }
-        while number != view.tailNumber {
+        let tailNumber, tailCount: Int
+        if let lastView {
+            (tailNumber, tailCount) = (lastView.tailNumber, lastView.tailCount)
+            // Later events may have been read before the channel was left.
+            if (number, index) >= (tailNumber, tailCount) { return index }
+        } else {
+            (tailNumber, tailCount) = (channel.view.tailNumber, channel.view.tailCount)
+        }
+        while number != tailNumber {
             // Sealed: its count does not change any more.
             let count = segment.count
             if index < count { return count }
@@ -62,7 +68,7 @@ final class Cursor {
             number = next.number
             index = 0
         }
-        return view.tailCount
+        return tailCount
     }
 
     /// Whether all events are read.
