@@ -3,9 +3,9 @@ internal import SessionCore
 /// The events of one reader that have no shared bytes: snapshots, and events that it reads too late. Conflation is
 /// applied here.
 ///
-/// Entries are ordered by their first event. The id of an entry is that of its last event, or the one before the next
-/// entry's first event if that is less: up to this id no event is missing. A reader that resumes in the middle of
-/// conflated events misses none of them; it may receive values again as part of a newer state.
+/// Entries are ordered by their first event. The id of an entry is that of the newest event that was read so far, or the one
+/// before the next entry's first event if that is less: up to this id no event is missing. A reader that resumes in the middle
+/// of conflated events misses none of them; it may receive values again as part of a newer state.
 struct PendingEvents {
     /// The limits for events that cannot be conflated.
     struct Window: Sendable {
@@ -39,6 +39,8 @@ struct PendingEvents {
     private var snapshotTotals = (entries: 0, events: 0, weight: 0)
     private var stretches: [Int: Int] = [:]
     private var itemStretches: [ItemKey: Int] = [:]
+    /// The sequence of the newest event that was read while others were pending.
+    private var newestRead: UInt64 = 0
     private var windowed = 0
     private var oldestWindowed = 0
     private let window: Window
@@ -313,9 +315,9 @@ struct PendingEvents {
             if entry.isWindowed { windowed -= 1 }
         }
         queue.empty(entry.place)
-        let next = queue.first()?.firstSequence
-        if next == nil { removeAll() }
-        let id = next.map { min(entry.lastSequence, max($0, 1) - 1) } ?? entry.lastSequence
+        newestRead = max(newestRead, entry.lastSequence)
+        var id = newestRead
+        if let next = queue.first() { id = min(id, max(next.firstSequence, 1) - 1) } else { removeAll() }
         return (entry.content, max(id, entry.firstSequence))
     }
 

@@ -46,6 +46,18 @@ internal import Testing
         #expect(harness.hub.metrics.conflated == 498)
     }
 
+    @Test func aReaderOfAllConflatedEventsResumesAfterTheNewest() throws {
+        let harness = HubHarness()
+        let stream = try blocked(harness, quotes) { publish in
+            publish(quotes.update(["a", "", ""], item: 1))
+            publish(quotes.update(["b", "", ""], item: 2))
+            for number in 0..<100 { publish(quotes.update(["\(number)", "", ""], item: 1)) }
+        }
+        #expect(try stream.events.compactMap(\.sequence) == [1, 102])
+        let last = try stream.events.last?.id
+        #expect(try harness.open(.subscription("s")) { $0.lastEventID = last }.names.isEmpty)
+    }
+
     @Test func aLittleLateIsNotConflated() throws {
         let stream = try blocked(HubHarness(), quotes) { publish in
             for number in 0..<20 { publish(quotes.update(["\(number)", "", ""])) }
