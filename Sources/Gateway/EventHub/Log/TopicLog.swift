@@ -284,4 +284,7 @@ struct LogView: Sendable {
     let size: Int
     /// The weight of those events that are the first values of rows.
     let firstValues: Int
+
+    /// Whether it ends behind a place: an index in the segment of a number.
+    func endsBehind(_ number: Int, _ index: Int) -> Bool { (tailNumber, tailCount) > (number, index) }
 }

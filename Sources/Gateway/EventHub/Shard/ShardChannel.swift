@@ -14,7 +14,8 @@ internal import SessionCore
 final class ShardChannel: @unchecked Sendable {
     /// The channel's id.
     let id: Int
-    /// The part of the log that may be read.
+    /// The part of the log that all readers may read. The views of the channels of a shard are of one moment, so that a reader of
+    /// several channels gets their events in order.
     var view: LogView {
         didSet { ranges.removeAll(keepingCapacity: true) }
     }
@@ -42,11 +43,6 @@ final class ShardChannel: @unchecked Sendable {
         self.view = view
         livePosition = LogPosition(segment: view.tail, index: view.tailCount)
         liveOrdinal = view.endOrdinal
-    }
-
-    /// Extends the part that may be read; no effect for an older view than the present one.
-    func advance(to view: LogView) {
-        if (view.tailNumber, view.tailCount) > (self.view.tailNumber, self.view.tailCount) { self.view = view }
     }
 
     // MARK: - Readers

@@ -17,30 +17,50 @@ final class Cursor {
     var place = 0
     /// Whether the stream has the cursor in its list of those with something to read.
     var isListed = false
-    /// The part to read of a channel that the stream leaves: the cursor is removed when all of the part is read. Nil: the stream
-    /// reads all events.
-    private var lastView: LogView?
+    /// Whether the stream leaves the channel: the cursor is removed when all of its own part is read.
+    private(set) var isRetired = false
+    /// The part to read instead of that of the channel: at the beginning, until the shard has taken over as much for all readers,
+    /// with the other channels; at the end, up to the point at which the stream leaves the channel.
+    private var ownView: LogView?
     /// Nil in a live group: a cursor that does not move must not keep old segments alive.
     private var present: LogSegment?
 
-    /// A cursor before the next event to read.
-    init(subscriber: Subscriber, channel: ShardChannel, variant: EventVariant, position: LogPosition) {
+    /// A cursor before the next event to read. The stream may read the events up to a view that the shard has not taken over yet.
+    init(
+        subscriber: Subscriber,
+        channel: ShardChannel,
+        variant: EventVariant,
+        position: LogPosition,
+        upTo view: LogView? = nil
+    ) {
         self.subscriber = subscriber
         self.channel = channel
         self.variant = variant
+        ownView = view
         present = position.segment
         index = position.index
         number = position.segment.number
     }
 
-    /// Whether the stream leaves the channel.
-    var isRetired: Bool { lastView != nil }
-
     /// The stream leaves the channel: the cursor reads to the end of this view.
-    func retire(upTo view: LogView) { lastView = view }
+    func retire(upTo view: LogView) {
+        isRetired = true
+        ownView = view
+    }
+
+    /// Whether the stream reads another part of the log than the readers of the channel usually do.
+    var hasOwnView: Bool {
+        guard let view = ownView else { return false }
+        if isRetired || view.endsBehind(channel.view.tailNumber, channel.view.tailCount) { return true }
+        ownView = nil
+        return false
+    }
 
     /// The part of the log to read.
-    private var view: LogView { lastView ?? channel.view }
+    private var view: LogView {
+        if let view = ownView, hasOwnView { return view }
+        return channel.view
+    }
 
     /// The segment that is being read.
     var segment: LogSegment {
@@ -51,13 +71,11 @@ final class Cursor {
     /// The index behind the last event that can be read from the present segment. It equals `index` only if all is
     /// read: at the end of a segment the cursor moves on to the next one.
     func readableEnd() -> Int {
-        let tailNumber, tailCount: Int
-        if let lastView {
-            (tailNumber, tailCount) = (lastView.tailNumber, lastView.tailCount)
+        var (tailNumber, tailCount) = (channel.view.tailNumber, channel.view.tailCount)
+        if let view = ownView, hasOwnView {
             // Later events may have been read before the channel was left.
-            if (number, index) >= (tailNumber, tailCount) { return index }
-        } else {
-            (tailNumber, tailCount) = (channel.view.tailNumber, channel.view.tailCount)
+            if !view.endsBehind(number, index) { return index }
+            (tailNumber, tailCount) = (view.tailNumber, view.tailCount)
         }
         while number != tailNumber {
             // Sealed: its count does not change any more.
@@ -109,7 +127,7 @@ final class Cursor {
     // MARK: - Live group
 
     /// Whether the cursor can join a live group: nothing is left to read, for it and for the group.
-    var canJoinLiveGroup: Bool { !isRetired && channel.isLiveGroupAtEnd && isAtEnd }
+    var canJoinLiveGroup: Bool { !hasOwnView && channel.isLiveGroupAtEnd && isAtEnd }
 
     /// Joins the live group. Returns the totals to which the group's broadcasts are added.
     func joinLiveGroup() -> BroadcastCounters {

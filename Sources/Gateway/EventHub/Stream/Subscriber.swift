@@ -134,8 +134,7 @@ final class Subscriber: StreamContent {
         case .types(let types):
             self.types = types
         case .read(let channel, let variant, let position, let view):
-            channel.advance(to: view)
-            let cursor = Cursor(subscriber: self, channel: channel, variant: variant, position: position)
+            let cursor = Cursor(subscriber: self, channel: channel, variant: variant, position: position, upTo: view)
             cursors.append(cursor)
             channel.add(cursor)
             list(cursor)
@@ -299,7 +298,7 @@ final class Subscriber: StreamContent {
     /// Moves the unread events of the only channel that has any, if they are conflated for other readers as well; false if
     /// nothing was moved.
     private func foldShared(atMost limit: Int, _ losses: inout PendingEvents.Losses) -> Bool {
-        guard conflates, isBehind || isPaced, ready.count == 1, let cursor = ready.first, !cursor.isRetired,
+        guard conflates, isBehind || isPaced, ready.count == 1, let cursor = ready.first, !cursor.hasOwnView,
             cursor.unread <= limit, let range = cursor.channel.conflated(from: cursor),
             pending.append(range, channel: cursor.channel.id, &losses)
         else { return false }

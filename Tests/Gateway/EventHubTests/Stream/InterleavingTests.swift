@@ -108,6 +108,29 @@ internal import Testing
         }
     }
 
+    @Test func aStreamThatOpensDoesNotLetOthersReadLaterEventsFirst() throws {
+        let quotes = SubscriptionProperties.quotes
+        let harness = HubHarness()
+        for id: SubscriptionID in ["s", "t"] {
+            harness.addSubscription(id, quotes)
+            harness.publish(quotes.subscribed, to: id)
+        }
+        let stream = try harness.open(StreamRequest(sources: [.subscription("s"), .subscription("t")]))
+        stream.isBlocked = true
+        harness.publish(quotes.update(["0", "", ""]), to: "t")
+        harness.pass()
+        harness.publish(quotes.update(["1", "", ""]), to: "s")
+        harness.publish(quotes.update(["2", "", ""]), to: "t")
+        let other = try harness.open(.subscription("t"))
+        stream.isBlocked = false
+        stream.visit(harness.now)
+        harness.pass()
+        harness.publish(quotes.update(["3", "", ""]), to: "t")
+        harness.pass()
+        #expect(try stream.events.compactMap { $0["fields"]?["x"]?.string } == ["0", "1", "2", "3"])
+        #expect(try other.events.compactMap { $0["fields"]?["x"]?.string } == ["2", "3"])
+    }
+
     @Test(arguments: seeds)
     func aJoinersTableIsTheStateAtThatMoment(seed: UInt64) throws {
         var feed = RandomFeed(Self.properties(seed), seed: seed)
