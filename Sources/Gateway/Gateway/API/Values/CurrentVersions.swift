@@ -10,11 +10,17 @@ struct CurrentVersions {
         let values: CurrentValues
         /// The content of responses with the values.
         let content: Content
-
+        /// Whether every item has its snapshot.
+        let hasSnapshot: Bool
         /// Whether every item has its snapshot, and every key its second-level values.
-        var isComplete: Bool {
+        let isComplete: Bool
+
+        /// Values with their content.
+        init(values: CurrentValues, content: Content) {
+            (self.values, self.content) = (values, content)
             var progress = SnapshotProgress()
-            return progress.isComplete(values.table) && values.table.hasSecondLevels
+            hasSnapshot = progress.isComplete(values.table)
+            isComplete = hasSnapshot && values.table.hasSecondLevels
         }
     }
 

@@ -105,8 +105,8 @@ final class OneTimeReading: Sendable {
         if !state.isActive, let refusal = refusal() { return refusal }
         // Before the values are encoded: until then, no change of them is a response.
         if let earliest, services.clock() < earliest { return nil }
-        guard state.isComplete, let version = versions.version(for: query), version.values.table.hasSecondLevels
-        else { return nil }
+        // The values can be those of another moment, and the subscription can have begun again since the last look.
+        guard state.isComplete, let version = versions.version(for: query), version.isComplete else { return nil }
         return response(with: version.content, isLate: false)
     }
 
@@ -118,11 +118,7 @@ final class OneTimeReading: Sendable {
             return confirmed(ProblemDetails.response(to: call, for: PoolError.unknownSubscription(topic.rawValue)))
         }
         let values = version.values
-        if progress.withLock({ $0.isComplete(values.table) }),
-            let response = response(with: version.content, isLate: true)
-        {
-            return response
-        }
+        if version.hasSnapshot, let response = response(with: version.content, isLate: true) { return response }
         let state = services.hub.snapshot(of: topic)
         let client = state?.client.flatMap { services.pool.client($0) }
         let cause = client.flatMap { client in client.trouble.map { TroubleText.sentence($0, of: client) } }

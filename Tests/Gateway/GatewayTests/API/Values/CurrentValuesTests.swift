@@ -1,4 +1,5 @@
 import Changes
+import Dispatch
 import JSONText
 import MicroHTTPD
 import SessionCore
@@ -28,11 +29,11 @@ import Testing
         commandPosition: nil
     )
 
-    private func update(_ values: [String?]) -> SubscriptionEvent {
+    private func update(_ values: [String?], item: Int = 1) -> SubscriptionEvent {
         .update(
             ItemUpdate(
                 layout: Self.layout,
-                itemPos: 1,
+                itemPos: item,
                 isSnapshot: true,
                 values: values,
                 changed: FieldSet(all: values.count)
@@ -131,6 +132,35 @@ import Testing
         #expect(detail.hasPrefix("The server has not answered the subscription within 0 s; the session is "))
         #expect(response.json["subscribed"]?.bool == false)
         #expect(response.json["items"]?.array?.count == 1)
+    }
+
+    /// Returns after the work of the background queue so far.
+    private func passBackground() {
+        let done = DispatchSemaphore(value: 0)
+        #expect(fixture.services.background.add { done.signal() })
+        done.wait()
+    }
+
+    @Test func itemsThatWereThereBeforeTheSubscriptionBeganAgainAreAwaited() async {
+        let subscribed = SubscriptionEvent.subscribed(
+            itemCount: 2,
+            fieldCount: 2,
+            keyPosition: nil,
+            commandPosition: nil
+        )
+        let response = await awaited("/v1/values?items=a,b&fields=x,y") {
+            publish(subscribed, update(["1", "2"]))
+            passBackground()
+            let gate = DispatchSemaphore(value: 0)
+            #expect(fixture.services.background.add { gate.wait() })
+            // The request examines the values once, after the three events.
+            publish(.unsubscribed(isFinal: false), subscribed, update(["3", "4"], item: 2))
+            gate.signal()
+            passBackground()
+            publish(update(["5", "6"]))
+        }
+        let items = response.json["items"]?.array ?? []
+        #expect(items.map { $0["fields"]?["x"]?.string } == ["5", "3"])
     }
 
     @Test func subscriptionIsLeftAlsoAfterAFailure() {
