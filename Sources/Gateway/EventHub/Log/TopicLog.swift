@@ -73,6 +73,20 @@ struct TopicLog {
         )
     }
 
+    /// The part up to a sequence, out of what may be read now.
+    func view(through sequence: UInt64) -> LogView {
+        guard let last, last.sequence > sequence, let end = position(after: sequence) else { return view }
+        return LogView(
+            tail: end.segment,
+            tailCount: end.index,
+            tailNumber: end.segment.number,
+            endOrdinal: end.segment.firstOrdinal + end.index,
+            weight: end.segment.offset(at: end.index),
+            size: end.segment.sizeBefore + end.segment.size,
+            firstValues: end.segment.firstValuesBefore
+        )
+    }
+
     /// The place behind the last event.
     var end: LogPosition { LogPosition(segment: tail, index: tail.count) }
 

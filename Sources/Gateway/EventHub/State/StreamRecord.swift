@@ -84,7 +84,9 @@ struct StreamRecord: Sendable {
             announcement(of: states, resumeFrom.outcome, topics.numbers, retryMilliseconds: retryMilliseconds)
         ]
         if let sequence = resumeFrom.sequence {
-            changes += wanted.departed.flatMap { $0.lastEvents(for: request, after: sequence) }
+            changes += wanted.departed.flatMap {
+                $0.channel.lastEvents(for: request, after: sequence, through: $0.last)
+            }
             changes += wanted.all.compactMap { read($0.channel, after: sequence) }
         } else if let start {
             for (channel, sequence) in start.channels {

@@ -18,8 +18,8 @@ struct ClientRecord: Sendable {
     var legacy: Channel
     /// The subscriptions that the client carries, in the order in which they were added.
     private(set) var members: [SubscriptionID] = []
-    /// The channels of the subscriptions that the client released last.
-    var departed: [Channel] = []
+    /// The subscriptions that the client released last.
+    var departed: [DepartedSubscription] = []
     /// Events of released subscriptions up to this sequence are not kept.
     var forgottenThrough: UInt64 = 0
 
@@ -51,7 +51,7 @@ struct ClientRecord: Sendable {
 
     /// Adds a subscription.
     mutating func add(_ subscription: SubscriptionID, _ channel: Channel) {
-        departed.removeAll { $0 === channel }
+        departed.removeAll { $0.channel === channel }
         members.append(subscription)
     }
 
@@ -59,11 +59,22 @@ struct ClientRecord: Sendable {
     mutating func remove(_ subscription: SubscriptionID, _ channel: Channel) {
         guard let index = members.firstIndex(of: subscription) else { return }
         members.remove(at: index)
-        departed.append(channel)
+        let log = channel.log
+        departed.append(DepartedSubscription(channel: channel, last: log.lastSequence ?? log.forgottenThrough))
         guard departed.count > Self.departedLimit else { return }
-        let log = departed.removeFirst().log
-        forgottenThrough = max(forgottenThrough, log.lastSequence ?? log.forgottenThrough)
+        forgottenThrough = max(forgottenThrough, departed.removeFirst().last)
     }
+
+    /// Released subscriptions have no events that a stream can resume from now on.
+    mutating func forgetDeparted() { (departed, forgottenThrough) = ([], 0) }
+}
+
+/// A subscription that a client has released. Another client may carry it now: its later events are not those of the client.
+struct DepartedSubscription: Sendable {
+    /// The events of the subscription.
+    let channel: Channel
+    /// The sequence of the last event before the release; 0: there was none.
+    let last: UInt64
 }
 
 /// The hub's record of a subscription resource.
@@ -182,13 +193,18 @@ final class Channel: @unchecked Sendable {
         snapshot = nil
     }
 
-    /// The changes that make a stream read the events after a sequence, and no later ones.
-    func lastEvents(for request: StreamRequest, after sequence: UInt64) -> [StreamChange] {
-        guard let last = log.lastSequence, last > sequence, let position = log.position(after: sequence) else {
-            return []
-        }
-        let local = ShardChannel(id: id, view: log.view)
+    /// The changes that make a stream read the events after a sequence, up to another one, and no later ones.
+    func lastEvents(
+        for request: StreamRequest,
+        after sequence: UInt64,
+        through last: UInt64 = .max
+    ) -> [StreamChange] {
+        guard sequence < last, let newest = log.lastSequence, newest > sequence,
+            let position = log.position(after: sequence)
+        else { return [] }
+        let view = log.view(through: last)
+        let local = ShardChannel(id: id, view: view)
         let variant = EventVariant(of: log.context, in: request, request.types)
-        return [.read(local, as: variant, from: position, upTo: log.view), .retire(local, upTo: log.view)]
+        return [.read(local, as: variant, from: position, upTo: view), .retire(local, upTo: view)]
     }
 }

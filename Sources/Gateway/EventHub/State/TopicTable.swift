@@ -132,13 +132,15 @@ struct TopicTable: Sendable {
 
     /// All channels, some of them twice.
     var channels: [Channel] {
-        clients.values.reduce(into: subscriptions.values.map(\.channel)) { $0 += $1.channels + $1.departed }
+        clients.values.reduce(into: subscriptions.values.map(\.channel)) {
+            $0 += $1.channels + $1.departed.map(\.channel)
+        }
     }
 
     /// Drops the events of all logs. Their topics may be older than the present sequence.
     mutating func forgetEvents() {
         for channel in channels { channel.forgetEvents(through: numbers.sequence) }
-        for id in clients.keys { clients[id]?.forgottenThrough = 0 }
+        for id in clients.keys { clients[id]?.forgetDeparted() }
     }
 
     /// Drops the events of a topic, whose first events happened in another hub.
@@ -164,7 +166,9 @@ struct TopicTable: Sendable {
             client.connection = take(record.connection, &taken)
             client.own = take(record.own, &taken)
             client.legacy = take(record.legacy, &taken)
-            client.departed = record.departed.map { take($0, &taken) }
+            client.departed = record.departed.map { departed in
+                DepartedSubscription(channel: take(departed.channel, &taken), last: departed.last)
+            }
             client.forgottenThrough = record.forgottenThrough
             clients[id] = client
         }

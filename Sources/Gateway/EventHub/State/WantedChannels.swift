@@ -20,14 +20,14 @@ struct AffectedChannel {
 struct WantedChannels {
     private(set) var all: [WantedChannel] = []
     private(set) var ids: Set<Int> = []
-    /// Those of subscriptions that clients of the sources have released, whose last events a stream that resumes has to read.
-    private(set) var departed: [Channel] = []
-    /// Events of further ones up to this sequence are not kept.
+    /// The subscriptions that clients of the sources have released, whose last events a stream that resumes has to read.
+    private(set) var departed: [DepartedSubscription] = []
+    /// Events of further released subscriptions up to this sequence are not kept.
     private var forgottenThrough: UInt64 = 0
 
     /// The channels of the sources of a request.
     ///
-    /// - Parameter only: The subscription to look for among those of clients; nil: all.
+    /// - Parameter only: The subscription to look for among those of clients, but not among those that they have released; nil: all.
     init(of request: StreamRequest, in topics: TopicTable, member only: SubscriptionID? = nil) {
         for source in request.sources {
             switch source {
@@ -51,12 +51,15 @@ struct WantedChannels {
                     else { continue }
                     add(WantedChannel(channel: record.channel, subscription: member, isInGroup: true))
                 }
-                departed += client.departed.filter { request.admits($0.log.context.properties) }
+                guard only == nil else { continue }
+                departed += client.departed.filter { request.admits($0.channel.log.context.properties) }
                 forgottenThrough = max(forgottenThrough, client.forgottenThrough)
             }
         }
+        if departed.isEmpty { return }
+        // Several clients may have released a subscription one after the other.
         var known = ids
-        departed = departed.filter { known.insert($0.id).inserted }
+        departed = departed.sorted { $0.last > $1.last }.filter { known.insert($0.channel.id).inserted }
     }
 
     private mutating func add(_ wanted: WantedChannel) {
@@ -84,7 +87,8 @@ struct WantedChannels {
 
     /// Whether all events of released subscriptions after a sequence are kept.
     private func hasLastEvents(after sequence: UInt64) -> Bool {
-        forgottenThrough <= sequence && departed.allSatisfy { $0.log.position(after: sequence) != nil }
+        forgottenThrough <= sequence
+            && departed.allSatisfy { $0.last <= sequence || $0.channel.log.position(after: sequence) != nil }
     }
 
     /// The sequence of the last event before a time; a gap if events after that time are no longer kept.

@@ -219,6 +219,29 @@ internal import Testing
         #expect(try harness.open(request.resuming(last)).names == ["unsubscribed"])
     }
 
+    /// Another client carries the subscription since, and its events fill the window.
+    @Test func lastEventsOfAReleasedSubscriptionEndWithItsRelease() throws {
+        var configuration = HubConfiguration()
+        configuration.replayEvents = 8
+        let harness = makeHarness(configuration)
+        harness.hub.take(.client("d", .added(.connectedWSStreaming)))
+        let request = StreamRequest(sources: [.client("c", withSubscriptions: true)])
+        let first = try harness.open(request)
+        harness.publish(quotes.update(["7", "", ""]))
+        harness.pass()
+        let last = try #require(try first.events.last?.id)
+        harness.publish(quotes.update(["8", "", ""]))
+        harness.hub.take(.subscription("s", .carried(by: "d")))
+        harness.publish(quotes.update(["9", "", ""]))
+        let again = try harness.open(request.resuming(last))
+        #expect(try outcome(again) == "resumed")
+        #expect(try again.events.compactMap { $0["fields"]?["x"]?.string } == ["8"])
+        let end = try #require(try again.events.last?.id)
+        for number in 0..<100 { harness.publish(quotes.update(["\(number)", "", ""])) }
+        #expect(try outcome(harness.open(request.resuming(end))) == "resumed")
+        #expect(try outcome(harness.open(request.resuming(last))) == "gap")
+    }
+
     @Test(arguments: [(16, "resumed"), (17, "gap")])
     func moreReleasedSubscriptionsThanAreKeptMakeAGap(count: Int, expected: String) throws {
         let harness = HubHarness()
