@@ -93,7 +93,20 @@ internal import Testing
         change(message("c"))
         deliver(message("c"))
         #expect(second.carrier === carrier && second.reading.table.presentState().count == 3)
-        #expect(first.status.updates == 3 && second.status.updates == 1)
+        func reports(of resource: SubscriptionResource) -> Int {
+            (sink.present.events[resource.id] ?? []).count { if case .update = $0 { true } else { false } }
+        }
+        #expect(reports(of: first) == 3 && reports(of: second) == 3)
+        // The values are reported with the four messages; the fourth one does not follow.
+        change(message("d"))
+        carrier.reportAgain(first)
+        deliver(message("d"))
+        #expect(reports(of: first) == 7 && first.status.updates == 4)
+        #expect(reports(of: second) == 4)
+        let third = try activated()
+        #expect(carrier.state.withLock { $0.reported.count } == 1)
+        try pool.delete(third.id)
+        #expect(carrier.state.withLock { $0.reported.isEmpty })
     }
 
     @Test func aDedicatedClientIsNotIdleWhileARequestWaitsForItsStatus() throws {

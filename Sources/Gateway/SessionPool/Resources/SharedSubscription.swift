@@ -12,11 +12,19 @@ final class SharedSubscription: Sendable {
         var resources: [SubscriptionResource] = []
         /// The resources that move to this subscription.
         var arriving: [Arrival] = []
-        /// The resources that have joined since the last event, with the versions of the values that they have.
-        var joined: [ObjectIdentifier: UInt64] = [:]
+        /// The resources whose values were reported since the last event, with the versions of these values.
+        var reported: [ObjectIdentifier: UInt64] = [:]
         var hasEnded = false
         /// The size of the values that the budget of the upstream contains.
         var countedBytes = 0
+
+        /// Removes a resource; false if the subscription does not serve it.
+        mutating func remove(_ resource: SubscriptionResource) -> Bool {
+            guard let index = resources.firstIndex(where: { $0 === resource }) else { return false }
+            resources.remove(at: index)
+            reported[ObjectIdentifier(resource)] = nil
+            return true
+        }
     }
 
     /// The id in the pool's machine; nil on dedicated clients, where nothing is shared.
@@ -77,17 +85,18 @@ final class SharedSubscription: Sendable {
     /// Removes a resource, whose last event is `unsubscribed` if it was subscribed.
     func leave(_ resource: SubscriptionResource) {
         state.withLock { state in
-            if let index = state.resources.firstIndex(where: { $0 === resource }) {
-                state.resources.remove(at: index)
-            } else if resource.carrier !== self {
-                // No subscription serves a resource while it is compared for a move, which `carrier` does not show yet.
-                return
-            }
-            if resource.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
-            resource.left()
-            sink.take(Self.leaving(resource))
+            // No subscription serves a resource while it is compared for a move, which `carrier` does not show yet.
+            guard state.remove(resource) || resource.carrier === self else { return }
+            end(resource)
         }
         resource.notifyWatchers()
+    }
+
+    /// No subscription serves a resource from now on; its last event is `unsubscribed` if it was subscribed.
+    func end(_ resource: SubscriptionResource) {
+        if resource.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
+        resource.left()
+        sink.take(Self.leaving(resource))
     }
 
     /// Accepts no further resources and receives no further events. The resources that were expected stay where they are.
@@ -109,7 +118,7 @@ final class SharedSubscription: Sendable {
     func reportAgain(_ resource: SubscriptionResource) {
         state.withLock { state in
             guard state.resources.contains(where: { $0 === resource }) else { return }
-            sink.carry(resource.id, by: client.id, subscription.valueTable)
+            report(subscription.valueTable, of: resource, &state)
         }
     }
 
@@ -132,16 +141,20 @@ final class SharedSubscription: Sendable {
     func begin(_ resource: SubscriptionResource, _ state: inout State) {
         let table = subscription.valueTable
         resource.joined(self, table)
-        sink.carry(resource.id, by: client.id, table)
-        if let table, table.isSubscribed { state.joined[ObjectIdentifier(resource)] = table.version }
+        report(table, of: resource, &state)
     }
 
-    /// The resources that had the values of the present update when they joined: it has changed the values, and is delivered now.
+    private func report(_ table: ValueTable?, of resource: SubscriptionResource, _ state: inout State) {
+        sink.carry(resource.id, by: client.id, table)
+        if let table, table.isSubscribed { state.reported[ObjectIdentifier(resource)] = table.version }
+    }
+
+    /// The resources whose reported values contain the present update: it has changed the values, and is delivered now.
     private func knowing(_ state: inout State) -> [ObjectIdentifier] {
-        if state.joined.isEmpty { return [] }
+        if state.reported.isEmpty { return [] }
         let version = subscription.valueTable?.version
-        defer { state.joined = [:] }
-        return state.joined.filter { $0.value == version }.map(\.key)
+        defer { state.reported = [:] }
+        return state.reported.filter { $0.value == version }.map(\.key)
     }
 
     static func leaving(_ resource: SubscriptionResource) -> [Change] {
@@ -205,9 +218,9 @@ extension SharedSubscription: SubscriptionObserver {
                     arrivals.append(state.arriving[index].resource)
                 }
                 for resource in affected {
-                    if case .update = event, knowing.contains(ObjectIdentifier(resource)) { continue }
                     if client.isTransferable, case .subscribed = event { offer(to: resource) }
                     resource.apply(event)
+                    if case .update = event, knowing.contains(ObjectIdentifier(resource)) { continue }
                     if number > 0 {
                         sink.take(.subscription(resource.id, .event(event)), number: number)
                     } else if let delivery = sink.publish(event, of: resource.id) {

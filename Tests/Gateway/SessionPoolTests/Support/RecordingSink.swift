@@ -12,6 +12,8 @@ final class RecordingSink: PoolSink {
         var carried: [SubscriptionID: ClientID] = [:]
         var changed: [SubscriptionProperties] = []
         var faults: [String] = []
+        /// The events of the subscriptions, in the order of the reports.
+        var events: [SubscriptionID: [SubscriptionEvent]] = [:]
         /// How many subscriptions the client had when it began to carry one.
         var subscriptionsBefore: [Int] = []
     }
@@ -68,7 +70,8 @@ final class RecordingSink: PoolSink {
                 if state.resources.remove(id) == nil { state.faults.append("removed twice") }
                 if state.carried[id] != nil { state.faults.append("removed while carried") }
             }
-        case .activity, .event: break
+        case .event(let event): state.withLock { $0.events[id, default: []].append(event) }
+        case .activity: break
         }
     }
 
