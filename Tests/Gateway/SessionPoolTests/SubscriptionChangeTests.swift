@@ -116,6 +116,32 @@ internal import Testing
         #expect(resource.status.updates == updates + 3)
     }
 
+    /// The values change before the event is delivered.
+    @Test func anUpdateThatTheComparisonOfAMoveHasReadDoesNotFollow() throws {
+        let pool = pool()
+        let (resource, former, target) = try moving(pool)
+        let updates = resource.status.updates
+        let token = try #require(target.subscription.state.withLock { $0.token })
+        _ = target.subscription.take(update("3"), of: token, at: .zero)
+        let difference = target.compare(resource)
+        #expect(difference?.events == [update("3")])
+        target.subscription(target.subscription, emitted: update("3"))
+        try deliver(update("4"), of: target)
+        #expect(target.take(resource, from: former, difference))
+        #expect(resource.status.updates == updates + 2)
+    }
+
+    @Test func readersOfAResourceWhoseTargetEndsDuringTheComparisonAreUnsubscribed() throws {
+        let pool = pool()
+        let (resource, former, target) = try moving(pool)
+        let difference = target.compare(resource)
+        target.end()
+        #expect(target.take(resource, from: former, difference))
+        #expect(!resource.status.isActive && resource.carrier == nil)
+        #expect(sink.present.events[resource.id]?.last == .unsubscribed(isFinal: true))
+        #expect(sink.present.faults.isEmpty)
+    }
+
     @Test func aResourceThatIsDeletedDuringTheComparisonOfAMoveIsGone() throws {
         let pool = pool()
         let (resource, former, target) = try moving(pool)

@@ -30,8 +30,7 @@ extension SharedSubscription {
     /// Refuses one resource, because the subscription that it was to move to was refused.
     func refuse(_ resource: SubscriptionResource, _ refusal: UpstreamRefusal) {
         state.withLock { state in
-            guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return }
-            state.resources.remove(at: index)
+            guard state.remove(resource) else { return }
             let wasSubscribed = resource.status.isSubscribed
             pass(.failed(code: refusal.code, message: refusal.message), to: resource)
             if wasSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
@@ -58,10 +57,12 @@ extension SharedSubscription {
     /// subscription are delivered to its other resources, and kept for this one.
     func compare(_ resource: SubscriptionResource) -> MoveDifference? {
         let present = state.withLock { state -> ValueTable? in
+            if state.hasEnded { return nil }
+            let values = table
             for index in state.arriving.indices where state.arriving[index].resource === resource {
-                state.arriving[index].missed = []
+                state.arriving[index].compare(with: values)
             }
-            return state.hasEnded ? nil : table
+            return values
         }
         guard let present, let readers = resource.movingTable else { return nil }
         var events = readers.isSubscribed ? readers.updates(to: present) : []
@@ -80,15 +81,13 @@ extension SharedSubscription {
         state.withLock { state in
             let missed = state.arriving.first { $0.resource === resource }?.missed ?? []
             state.arriving.removeAll { $0.resource === resource }
+            let hasEnded = difference == nil || state.hasEnded
             // The deletion releases both subscriptions.
-            if resource.isDeleted { return false }
-            guard let difference, !state.hasEnded else {
-                _ = resource.endMove()
-                resource.left()
-                sink.take(Self.leaving(resource))
+            guard resource.moved(to: hasEnded ? nil : self) else { return false }
+            guard let difference, !hasEnded else {
+                end(resource)
                 return true
             }
-            resource.moved(to: self)
             state.resources.append(resource)
             guard difference.isSubscribed else {
                 // The session of the former one has ended: its values are gone.
@@ -106,11 +105,7 @@ extension SharedSubscription {
 
     /// Removes a resource without an event; false if it is not one of this subscription.
     func release(_ resource: SubscriptionResource) -> Bool {
-        state.withLock { state in
-            guard let index = state.resources.firstIndex(where: { $0 === resource }) else { return false }
-            state.resources.remove(at: index)
-            return true
-        }
+        state.withLock { $0.remove(resource) }
     }
 }
 
@@ -159,14 +154,22 @@ struct Arrival {
     /// The items whose values have not come yet; nil before the server has confirmed the subscription.
     private var missing: Set<Int>?
     /// The events since the values were read for a comparison with those of the readers; nil: they were not.
-    var missed: [SubscriptionEvent]?
+    private(set) var missed: [SubscriptionEvent]?
+    /// The version of the values that were read, until the next event.
+    private var compared: UInt64?
 
     /// An arrival before the confirmation.
     init(resource: SubscriptionResource) { self.resource = resource }
 
+    /// The present values are compared with those of the readers: later events are kept.
+    mutating func compare(with table: ValueTable) { (missed, compared) = ([], table.version) }
+
     /// Takes an event of the new subscription, whose values are in `table`. Returns whether all values have come.
     mutating func take(_ event: SubscriptionEvent, _ table: ValueTable) -> Bool {
         if missed != nil {
+            defer { compared = nil }
+            // The update has changed the values before they were read.
+            if case .update = event, table.version == compared { return false }
             missed?.append(event)
             return false
         }

@@ -200,13 +200,16 @@ package final class SubscriptionResource: Sendable {
         if isMoving.load(ordering: .relaxed) { applyToMove(event) }
     }
 
-    /// Ends the move: its target carries the resource. Values and status stay as they are.
-    func moved(to target: SharedSubscription) {
-        isMoving.store(false, ordering: .relaxed)
+    /// Ends the move: its target carries the resource; nil: none does. False if the resource is deleted: its deletion ends the move.
+    /// Values and status stay as they are.
+    func moved(to target: SharedSubscription?) -> Bool {
         state.withLock { state in
+            if state.isDeleted { return false }
+            isMoving.store(false, ordering: .relaxed)
             state.move = nil
             state.carrier = target
             state.status.version &+= 1
+            return true
         }
     }
 
