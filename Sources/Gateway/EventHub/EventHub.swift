@@ -131,11 +131,12 @@ package final class EventHub: ChangeSink {
     /// When the last streams that carried some topics ceased to carry them, as `lastRead(subscription:)`; a client is carried by
     /// the streams of which it is a source. Without an entry for a topic that no stream has carried.
     package func lastReads(of topics: [TopicID]) -> [TopicID: Moment] {
-        state.withLock { state in
-            topics.reduce(into: [:]) { reads, topic in
+        topics.reduce(into: [:]) { reads, topic in
+            // The lock is held for one of them at a time: events do not wait for thousands.
+            reads[topic] = state.withLock { state -> Moment? in
                 switch topic {
-                case .client(let id): reads[topic] = state.streams.lastRead(client: id)
-                case .subscription(let id): reads[topic] = state.streams.lastRead(subscription: id, state.topics)
+                case .client(let id): state.streams.lastRead(client: id)
+                case .subscription(let id): state.streams.lastRead(subscription: id, state.topics)
                 }
             }
         }

@@ -209,29 +209,28 @@ extension SessionPool {
     /// Ends dedicated clients, and subscriptions that requests have created, which nothing has used for their time. A stream of
     /// any process uses its sources to its end.
     func endUnused(at now: Moment, withSubscriptions: Bool) {
+        if state.withLock({ $0.awaitsReads }) { return }
         let idle = clients().filter { $0.isDedicated && isIdle($0, at: now) }
         guard withSubscriptions || !idle.isEmpty else { return }
         let resources = state.withLock { Array($0.resources.values) }.filter { !$0.isImplicit }
         let subscriptions = withSubscriptions ? resources.filter { isIdle($0, at: now) }.prefix(Self.mostEnding) : []
+        var topics: [ClientID: [TopicID]] = [:]
+        for client in idle { topics[client.id] = [.client(client.id)] }
         // A stream of a subscription uses its client.
-        let carriers = idle.map { client -> IdleClient in
-            let own = resources.filter { $0.home == .dedicated(client.id) }.map { TopicID.subscription($0.id) }
-            return (client: client, topics: [.client(client.id)] + own)
+        for resource in resources {
+            if case .dedicated(let client) = resource.home { topics[client]?.append(.subscription(resource.id)) }
         }
-        let topics = subscriptions.map { TopicID.subscription($0.id) } + carriers.flatMap(\.topics)
-        if topics.isEmpty { return }
-        let isWaiting = state.withLock { state in
-            defer { state.awaitsReads = true }
-            return state.awaitsReads
+        let all = Set(topics.values.joined()).union(subscriptions.map { TopicID.subscription($0.id) })
+        if all.isEmpty { return }
+        state.withLock { $0.awaitsReads = true }
+        sink.lastReads(of: Array(all)) { [weak self, topics] reads in
+            self?.endUnused(idle, topics, subscriptions, reads)
         }
-        if isWaiting { return }
-        sink.lastReads(of: topics) { [weak self] reads in self?.endUnused(carriers, subscriptions, reads) }
     }
 
-    private typealias IdleClient = (client: PooledClient, topics: [TopicID])
-
     private func endUnused(
-        _ clients: [IdleClient],
+        _ clients: [PooledClient],
+        _ topics: [ClientID: [TopicID]],
         _ subscriptions: ArraySlice<SubscriptionResource>,
         _ reads: [TopicID: Moment]
     ) {
@@ -241,8 +240,8 @@ extension SessionPool {
         }
         if isStopping { return }
         let now = clock()
-        for (client, topics) in clients {
-            if let last = topics.compactMap({ reads[$0] }).max() { client.touch(at: min(last, now)) }
+        for client in clients {
+            if let last = topics[client.id]?.compactMap({ reads[$0] }).max() { client.touch(at: min(last, now)) }
             if isIdle(client, at: now) { closeClient(client) }
         }
         for resource in subscriptions {

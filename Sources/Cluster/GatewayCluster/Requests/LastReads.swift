@@ -8,12 +8,21 @@ internal import Replication
 extension ClusterNode {
     func lastRead(subscription id: SubscriptionID) -> Moment? { hub.lastRead(subscription: id) }
 
+    /// The most topics of a call: messages of NATS are limited, and a member that answers applies no frames meanwhile.
+    private static let mostTopics = 1000
+
     func lastReads(of topics: [TopicID], _ done: @escaping @Sendable ([TopicID: Moment]) -> Void) {
         addJob { [self] in
-            if servesResources, let reads = await readsOfAllMembers(topics) { return done(reads) }
-            var unknown: [TopicID: Moment] = [:]
-            for topic in topics { unknown[topic] = .never }
-            done(unknown)
+            var reads: [TopicID: Moment] = [:]
+            var rest = topics[...]
+            while !rest.isEmpty, servesResources,
+                let part = await readsOfAllMembers(Array(rest.prefix(Self.mostTopics)))
+            {
+                reads.merge(part) { $1 }
+                rest = rest.dropFirst(Self.mostTopics)
+            }
+            for topic in rest { reads[topic] = .never }
+            done(reads)
         }
     }
 

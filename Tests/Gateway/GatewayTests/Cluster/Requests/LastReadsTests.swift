@@ -47,10 +47,32 @@ import Testing
         }
     }
 
+    private static func lastReads(of topics: [TopicID], on member: ClusterMember) async -> [TopicID: Moment] {
+        await withCheckedContinuation { continuation in
+            member.node.lastReads(of: topics) { continuation.resume(returning: $0) }
+        }
+    }
+
     private static func lastRead(on member: ClusterMember) async -> Moment? {
         let topic = TopicID.subscription(SubscriptionID("s"))
-        return await withCheckedContinuation { continuation in
-            member.node.lastReads(of: [topic]) { continuation.resume(returning: $0[topic]) }
+        return await lastReads(of: [topic], on: member)[topic]
+    }
+
+    /// NATS loses a message of more than 1 MB.
+    @Test func manyTopicsAreAskedForInSeveralCalls() async throws {
+        try await ClusterFixture.run { fixture in
+            let (owner, other) = (fixture.members[0], fixture.members[1])
+            let subscription = await owner.makeSubscription()
+            await fixture.settle()
+            let pending = other.start("GET", "/v1/subscriptions/\(subscription)/events")
+            #expect(await pending.outcome.isStream)
+            let stream = try #require(pending.stream)
+            let read = TopicID.subscription(SubscriptionID(subscription))
+            let topics = (0..<2_500).map { TopicID.subscription(SubscriptionID("none\($0)")) } + [read]
+            let calls = fixture.engine.figures.calls
+            #expect(await Self.lastReads(of: topics, on: owner) == [read: fixture.time.moment])
+            #expect(fixture.engine.figures.calls == calls + 3)
+            stream.onEnd(.neverOpened)
         }
     }
 
