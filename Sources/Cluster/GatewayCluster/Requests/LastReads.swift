@@ -16,27 +16,28 @@ extension ClusterNode {
             var reads: [TopicID: Moment] = [:]
             var rest = topics[...]
             while !rest.isEmpty, servesResources,
-                let part = await readsOfAllMembers(Array(rest.prefix(Self.mostTopics)))
+                let part = await readsOfOthers(Array(rest.prefix(Self.mostTopics)))
             {
                 reads.merge(part) { $1 }
                 rest = rest.dropFirst(Self.mostTopics)
             }
             for topic in rest { reads[topic] = .never }
+            // At last, so that a stream counts which has begun here meanwhile.
+            reads.merge(hub.lastReads(of: topics)) { max($0, $1) }
+            // The streams of a removed member may have carried any topic.
+            if let removal = state.withLock({ $0.machine.lastRemoval }) {
+                for topic in topics { reads[topic] = max(reads[topic] ?? removal, removal) }
+            }
             done(reads)
         }
     }
 
     /// Nil if the streams of a member are not known.
-    private func readsOfAllMembers(_ topics: [TopicID]) async -> [TopicID: Moment]? {
-        var own = hub.lastReads(of: topics)
-        // The streams of a removed member may have carried any topic.
-        if let removal = state.withLock({ $0.machine.lastRemoval }) {
-            for topic in topics { own[topic] = max(own[topic] ?? removal, removal) }
-        }
+    private func readsOfOthers(_ topics: [TopicID]) async -> [TopicID: Moment]? {
         let others = processes.filter { $0 != process }
-        return await withTaskGroup(of: [TopicID: Moment]?.self) { [own] group -> [TopicID: Moment]? in
+        return await withTaskGroup(of: [TopicID: Moment]?.self) { group -> [TopicID: Moment]? in
             for other in others { group.addTask { await self.reads(of: topics, on: other) } }
-            var reads = own
+            var reads: [TopicID: Moment] = [:]
             for await other in group {
                 guard let other else { return nil }
                 reads.merge(other) { max($0, $1) }

@@ -58,6 +58,24 @@ import Testing
         return await lastReads(of: [topic], on: member)[topic]
     }
 
+    @Test func aStreamThatBeginsWhileTheOtherMembersAreAskedCounts() async throws {
+        try await ClusterFixture.run { fixture in
+            let owner = fixture.members[0]
+            let subscription = await owner.makeSubscription()
+            await fixture.settle()
+            let read = TopicID.subscription(SubscriptionID(subscription))
+            let calls = fixture.engine.figures.calls
+            fixture.engine.holdCalls()
+            let question = Task { await Self.lastReads(of: [read], on: owner) }
+            await fixture.engine.wait { $0.calls > calls }
+            let pending = owner.start("GET", "/v1/subscriptions/\(subscription)/events")
+            #expect(await pending.outcome.isStream)
+            fixture.engine.releaseCalls()
+            #expect(await question.value == [read: .never])
+            pending.stream?.onEnd(.neverOpened)
+        }
+    }
+
     /// NATS loses a message of more than 1 MB.
     @Test func manyTopicsAreAskedForInSeveralCalls() async throws {
         try await ClusterFixture.run { fixture in
