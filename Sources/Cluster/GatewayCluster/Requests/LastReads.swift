@@ -8,7 +8,7 @@ internal import Replication
 extension ClusterNode {
     func lastRead(subscription id: SubscriptionID) -> Moment? { hub.lastRead(subscription: id) }
 
-    /// The most topics of a call: messages of NATS are limited, and a member that answers applies no frames meanwhile.
+    /// The most topics of a call: NATS limits a message to 1 MiB.
     private static let mostTopics = 1000
 
     func lastReads(of topics: [TopicID], _ done: @escaping @Sendable ([TopicID: Moment]) -> Void) {

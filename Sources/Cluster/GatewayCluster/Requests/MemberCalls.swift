@@ -73,7 +73,9 @@ extension ClusterNode {
             }
         case .cancel(let number): shared.withLock { $0.calls.removeValue(forKey: number) }?.cancel()
         case .lastReads(let topics):
-            if let address { connection.reply(MemberCall.reply(agesOfReads(of: topics)), to: address) }
+            guard let address else { return }
+            // Beside the node's task, which applies the log.
+            addJob { [self] in connection.reply(MemberCall.reply(agesOfReads(of: topics)), to: address) }
         }
     }
 
