@@ -188,10 +188,11 @@ extension AccessControl: Middleware {
         guard let operation, operation.authorization != .open else { return nil }
         if operation.acceptsTickets { call.query.remove("ticket") }
         let policy = policy
+        let opensStream = Self.opensStream(call, operation)
         let forgery = RequestForgery(origins: policy.configuration.origins)
         if policy.isOpen {
             if call.request.rawQuery != nil { try Credential.refusingTokens(in: call.request) }
-            try forgery.check(call.request, withCookie: false, opensStream: operation.acceptsTickets)
+            try forgery.check(call.request, withCookie: false, opensStream: opensStream)
             return nil
         }
         let credential = try Credential.find(
@@ -206,19 +207,20 @@ extension AccessControl: Middleware {
             call.caller = .anonymous
             return nil
         }
-        // A short URL of a feed is a stream only if the request asks for one.
-        if case .ticket = credential, operation.pattern.segments.first == .literal("feeds"),
-            !FeedsResource.wantsStream(call)
-        {
-            throw Challenge.uselessTicket()
-        }
+        if case .ticket = credential, !opensStream { throw Challenge.uselessTicket() }
         let caller = try caller(showing: credential, policy, &call)
         if case .cookie = credential {
-            try forgery.check(call.request, withCookie: true, opensStream: operation.acceptsTickets)
+            try forgery.check(call.request, withCookie: true, opensStream: opensStream)
         }
         try Self.check(operation.authorization, of: caller.rights)
         call.caller = caller
         return nil
+    }
+
+    /// Whether a request opens a stream. A short URL of a feed is one only if the request asks for it.
+    private static func opensStream(_ call: Call, _ operation: Operation) -> Bool {
+        guard operation.acceptsTickets else { return false }
+        return operation.pattern.segments.first != .literal("feeds") || FeedsResource.wantsStream(call)
     }
 
     private static func check(_ authorization: Operation.Authorization, of rights: Rights) throws(Problem) {
