@@ -3,6 +3,7 @@ import EventHub
 import LightstreamerClient
 import MicroHTTPD
 import Replication
+import SessionCore
 import SessionPool
 import StreamIO
 import Testing
@@ -98,6 +99,8 @@ import Testing
             let before = second.node.hub.lastID.text
             let patch = #"{"add":[{"subscription":"\#(added)"}]}"#
             #expect(await first.perform("PATCH", path, patch).status == 200)
+            // A client that has this event has read the stream with both sources.
+            first.node.take(.subscription(SubscriptionID(present), .event(.realMaxFrequency(nil))))
             await fixture.settle()
             for (last, outcome) in [(before, "gap"), (second.node.hub.lastID.text, "resumed")] {
                 let opening = second.start("GET", path + "/events", "", [HTTPField("Last-Event-ID", last)])
