@@ -193,7 +193,7 @@ package final class EventHub: ChangeSink {
     }
 
     /// Changes the sources of a stream, all or nothing. The stream gets a `stream` event with its sources, then the
-    /// present state of those that were added.
+    /// present state of those that were added, unless the stream is ending.
     ///
     /// - Parameter types: The types of the fields of those that were added, for a stream with typed values.
     /// - Returns: The greatest id that the stream can have sent before the change.

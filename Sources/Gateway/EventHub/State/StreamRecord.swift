@@ -139,7 +139,8 @@ struct StreamRecord: Sendable {
 
     // MARK: - Sources
 
-    /// Changes the sources, and the types of the fields of those that are added.
+    /// Changes the sources, and the types of the fields of those that are added. A stream that is ending delivers neither the
+    /// change nor further events.
     mutating func change(
         to sources: [StreamSource],
         _ types: FieldTypes,
@@ -153,7 +154,7 @@ struct StreamRecord: Sendable {
         }
         // A subscription that the stream reads already keeps the form of its values.
         request.types.merge(types.filter { !before.contains(.subscription($0.key)) }) { $1 }
-        guard shard != nil, !isWaiting else {
+        guard shard != nil, !isWaiting, closeReason == nil else {
             if !after.isSubset(of: before) { request.addedAfter = topics.numbers.lastID.text }
             return []
         }

@@ -143,7 +143,7 @@ struct StreamTable: Sendable {
         _ topics: inout TopicTable,
         now: Moment
     ) throws(HubError) {
-        guard let stream = records[id], stream.closeReason == nil else { throw .unknownStream(id) }
+        guard let stream = records[id] else { throw .unknownStream(id) }
         try topics.check(add)
         let former = stream.request.sources
         let removed = Set(remove)

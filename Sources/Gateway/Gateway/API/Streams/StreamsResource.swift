@@ -197,7 +197,12 @@ package struct StreamsResource: Sendable {
             let present = services.streams.listing(of: id)?.summary.request.sources ?? []
             let gone = present.filter { topics.contains($0.topic) }
             let types = services.types(of: acquired.joined, typed: acquired.typed)
-            last = try services.streams.patch(id, add: acquired.sources, remove: gone, types: types)
+            do throws(HubError) {
+                last = try services.streams.patch(id, add: acquired.sources, remove: gone, types: types)
+            } catch {
+                // The stream has ended just now: its entry is changed as that of a stream which is not open.
+                guard error == .unknownStream(id) else { throw error }
+            }
         }
         let freed = services.streamResources.change(id) { [last] entry in
             let present = Set(entry.prepared?.sources ?? [])

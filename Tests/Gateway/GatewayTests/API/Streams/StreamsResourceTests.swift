@@ -3,6 +3,7 @@ import EventHub
 import JSONText
 import SessionCore
 import SessionPool
+import StreamIO
 import Testing
 
 @testable import Gateway
@@ -181,6 +182,31 @@ import Testing
         #expect(changed.status == 200)
         #expect(changed.headers["ETag"] != tag)
         #expect(fixture.perform("PATCH", path, add, ["If-Match": tag]).status == 412)
+    }
+
+    /// Its client has not read the last event.
+    @Test func aStreamThatIsEndingIsPatchedForItsNextOpening() async throws {
+        let fixture = try await AccessFixture()
+        let admin = AccessFixture.admin
+        let (present, added) = (fixture.makeSubscription(as: admin), fixture.makeSubscription(as: admin))
+        let body = #"{"sources":[{"subscription":"\#(present)"}]}"#
+        let path = try #require(fixture.perform("POST", "/v1/streams", as: admin, body).headers["Location"])
+        let (_, stream) = fixture.open("GET", path + "/events", as: admin)
+        let last = try #require(stream)
+        // A loop has opened the stream.
+        let number = StreamID(slot: 0, generation: 0)
+        let shard = fixture.hub.makeShard(seed: 0) {}
+        _ = shard.open(StreamOpening(stream: last.id, id: number, framing: .bare, now: fixture.time.moment))
+        fixture.services.streams.close(last.id, reason: "slow-reader")
+        let patch = #"{"add":[{"subscription":"\#(added)"}],"remove":[{"subscription":"\#(present)"}]}"#
+        let changed = fixture.perform("PATCH", path, as: admin, patch)
+        #expect(changed.status == 200)
+        #expect(changed.json["sources"]?.array?.map { $0["subscription"]?.string } == [added])
+        #expect(fixture.perform("GET", path, as: admin).json["sources"] == changed.json["sources"])
+        last.onEnd(.neverOpened)
+        let events = fixture.events(path + "/events", as: admin)
+        #expect(events.contains(added) && !events.contains(present))
+        withExtendedLifetime(shard) {}
     }
 
     @Test func aPreparedStreamIsShownOpenedAndDeleted() {
