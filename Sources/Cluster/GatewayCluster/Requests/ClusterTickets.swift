@@ -133,8 +133,10 @@ extension ClusterTickets: Tickets {
         return TicketHolder(caller: caller, use: .due(redemption))
     }
 
-    func opened(_ redemption: TicketRedemption, stream: String) {
+    /// The log decides which of several streams the ticket has.
+    func opened(_ redemption: TicketRedemption, stream: String) -> String? {
         streamOpened(redemption, stream)
+        return nil
     }
 
     /// The log has the use of a ticket, whose end `endUse` reports.

@@ -131,9 +131,10 @@ package final class AccessControl: Sendable {
 
     private var ticketTime: TicketTime { TicketTime(moment: clock(), wall: wallTime()) }
 
-    /// A request has opened a stream by a ticket.
-    func opened(_ stream: String, by redemption: TicketRedemption?) {
-        if let redemption { tickets.opened(redemption, stream: stream) }
+    /// A request has opened a stream by a ticket. Returns another stream that the ticket had opened; nil: none.
+    func opened(_ stream: String, by redemption: TicketRedemption?) -> String? {
+        let former = redemption.flatMap { tickets.opened($0, stream: stream) }
+        return former == stream ? nil : former
     }
 
     /// A request has opened no stream by a ticket.

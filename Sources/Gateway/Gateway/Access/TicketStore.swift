@@ -90,15 +90,11 @@ final class TicketStore: Sendable {
         }
     }
 
-    /// A used ticket has opened a stream.
-    func opened(_ redemption: TicketRedemption, stream: String) {
-        state.withLock { state in
-            state.streams[redemption.hash] = OpenedStream(
-                caller: redemption.caller,
-                target: redemption.target,
-                stream: stream
-            )
-        }
+    /// A used ticket has opened a stream. Returns the stream that the ticket had, also that of a request which was admitted
+    /// together with this one; nil: none.
+    func opened(_ redemption: TicketRedemption, stream: String) -> String? {
+        let opened = OpenedStream(caller: redemption.caller, target: redemption.target, stream: stream)
+        return state.withLock { $0.streams.updateValue(opened, forKey: redemption.hash) }?.stream
     }
 
     /// A use of a ticket has opened no stream: within the time after the end of a stream, the ticket opens the same one.

@@ -73,6 +73,26 @@ import Testing
         #expect(fixture.perform("GET", target(ticket, id), "", [Self.last]).isStream)
     }
 
+    /// The body of a request may arrive long after the steps before its handler.
+    @Test func requestsThatAreAdmittedTogetherLeaveOneStream() async throws {
+        let fixture = try await AccessFixture()
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        let (_, first) = fixture.open("GET", target(ticket, id))
+        let request = HTTPRequest("GET", target(ticket, id), as: nil, [Self.last])
+        let admitted = (0..<2).map { _ in fixture.host.screen(request) }
+        let streams = admitted.compactMap { screening -> AdmittedStream? in
+            guard case .accept(let perform) = screening,
+                case .stream(_, let stream) = perform(request, HTTPResponder { $0.refuse() })
+            else { return nil }
+            return stream
+        }
+        #expect(streams.count == 2)
+        let reasons = [first, streams.first, streams.last].map { closeReason(fixture, $0) }
+        #expect(reasons == ["replaced", "replaced", nil])
+        for stream in streams { stream.onEnd(.neverOpened) }
+    }
+
     @Test func aPreparedStreamThatIsOpenIsClosedForTheNextAttempt() async throws {
         let fixture = try await AccessFixture()
         let id = fixture.makeSubscription(as: AccessFixture.alice)

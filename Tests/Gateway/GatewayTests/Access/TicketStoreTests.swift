@@ -136,7 +136,7 @@ import Testing
         for number in 0..<100 {
             let ticket = store.issue(to: caller, lifetime: .seconds(30), now: .zero)
             guard let use = ticket.flatMap({ store.redeem($0.text, for: Self.target, now: .zero) }) else { return }
-            store.opened(use, stream: "t\(number)")
+            _ = store.opened(use, stream: "t\(number)")
             store.closed(use, stream: "t\(number)", now: .zero)
         }
         #expect(store.streams == 5)
@@ -145,7 +145,7 @@ import Testing
             Issue.record("the ticket was refused")
             return
         }
-        store.opened(use, stream: "t")
+        _ = store.opened(use, stream: "t")
         store.closed(use, stream: "t", now: .zero + .seconds(61))
         #expect(store.streams == 1)
     }

@@ -183,7 +183,8 @@ package struct StreamOpener: Sendable {
         let topics = services.streamResources.entry(id)?.joined.keys.map(\.self) ?? []
         let waiting = services.coordination.wait(of: request, topics: Set(topics))
         do {
-            services.access.opened(id, by: redemption)
+            let former = services.access.opened(id, by: redemption)
+            if let former { services.streams.close(former, reason: Self.replaced) }
             var request = request
             request.owner = owner.identity ?? owner.peer
             let joined = services.streamResources.entry(id)?.joined ?? [:]

@@ -20,8 +20,9 @@ package protocol Tickets: Sendable {
         at now: TicketTime
     ) -> TicketHolder?
 
-    /// A request has opened a stream by a ticket.
-    func opened(_ redemption: TicketRedemption, stream: String)
+    /// A request has opened a stream by a ticket. Returns the former stream of the ticket, which has to end; nil: none is known
+    /// here.
+    func opened(_ redemption: TicketRedemption, stream: String) -> String?
 
     /// A request has opened no stream by a ticket.
     func giveBack(_ redemption: TicketRedemption, at now: TicketTime)
