@@ -138,6 +138,10 @@ final class TicketStore: Sendable {
 
     /// Forgets streams that cannot be reopened any more, and the oldest of too many closed ones.
     private static func dropClosed(_ state: inout State, now: Moment, most: Int) {
+        // The majority is of tickets that were used again since, by one client perhaps: others must not lose theirs for it.
+        if state.closed.count > 64 + 2 * state.streams.count {
+            state.closed = state.closed.filter { state.streams[$0.hash]?.closedAt == $0.at }
+        }
         var dropped = 0
         for (hash, time) in state.closed {
             guard time + IssuedTicket.reopeningTime <= now || state.closed.count - dropped > most else { break }

@@ -130,6 +130,22 @@ import Testing
         #expect(store.redeem(waiting?.text ?? "", for: Self.target, now: .zero)?.caller == caller)
     }
 
+    @Test func aTicketThatIsRefusedInALoopDropsNoOther() throws {
+        let store = TicketStore(maxTickets: 100, maxTicketsPerCaller: 5)
+        let caller = Caller(identity: "key:a")
+        let tickets = (0..<2).compactMap { _ in store.issue(to: caller, lifetime: .seconds(30), now: .zero)?.text }
+        let (closed, refused) = (try #require(tickets.first), try #require(tickets.last))
+        let use = try #require(store.redeem(closed, for: Self.target, now: .zero))
+        _ = store.opened(use, stream: "t")
+        store.closed(use, stream: "t", now: .zero)
+        for number in 0..<1_000 {
+            let now = Moment.zero + .milliseconds(number)
+            store.giveBack(try #require(store.redeem(refused, for: Self.target, now: now)), now: now)
+        }
+        let resumed = StreamTarget(digest: [1], isResumed: true)
+        #expect(store.redeem(closed, for: resumed, now: .zero + .seconds(2))?.isReopening == true)
+    }
+
     @Test func streamsOpenedAndClosedInALoopDoNotPileUp() {
         let store = TicketStore(maxTickets: 5, maxTicketsPerCaller: 5)
         let caller = Caller(identity: "key:a")
