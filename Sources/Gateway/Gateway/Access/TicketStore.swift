@@ -195,8 +195,8 @@ package struct StreamTarget: Sendable, Equatable {
             "\($0.name.utf8.count),\($0.value.utf8.count):\($0.name)\($0.value)"
         }
         digest = KeyHash.digest(of: ([call.request.rawPath] + pairs).joined(separator: "\n"))
-        let last = call.header("Last-Event-ID") ?? call.query.values("lastEventId").first
-        isResumed = !(last ?? "").isEmpty
+        let ids = [call.header("Last-Event-ID"), call.query.values("lastEventId").first]
+        isResumed = ids.contains { !($0 ?? "").isEmpty }
     }
 
     package static func == (left: StreamTarget, right: StreamTarget) -> Bool { left.digest == right.digest }

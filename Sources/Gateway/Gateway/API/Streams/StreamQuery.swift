@@ -30,9 +30,11 @@ package enum StreamQuery {
         request.sendsAllFields = reader.word("fieldsSent", of: ["changed", "all"]) == "all"
         request.includesLegacy = reader.bool("legacy", default: false)
         let lastEventID = reader.text("lastEventId")
-        request.lastEventID = call.header("Last-Event-ID") ?? lastEventID
+        // An empty header names no event.
+        let header = call.header("Last-Event-ID") ?? ""
+        request.lastEventID = header.isEmpty ? lastEventID : header
         request.since = since(&reader).map { call.record.since - $0 }
-        if request.since != nil, request.lastEventID != nil, call.header("Last-Event-ID") == nil {
+        if request.since != nil, lastEventID != nil, header.isEmpty {
             reader.refuse("since", "Either since or lastEventId is expected, not both.")
         }
         try reader.finish()

@@ -1,4 +1,5 @@
 import EventHub
+import MicroHTTPD
 import SessionCore
 import SessionPool
 import TestSupport
@@ -44,6 +45,19 @@ import Testing
         let properties = SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(["b"]))
         #expect(try sources("items=a&fields=b", upstreams: ["d"]) == [.join(upstream: "d", properties)])
         #expect(try sources("upstream=e&mode=Merge&items=a&fields=b") == [.join(upstream: "e", properties)])
+    }
+
+    @Test(arguments: [("", "e-1"), ("e-2", "e-2")])
+    func anEmptyHeaderLeavesTheLastEventToTheQuery(header: String, id: String) throws {
+        let request = HTTPRequest(
+            method: "GET",
+            rawPath: "/v1/stream",
+            rawQuery: "lastEventId=e-1",
+            headers: [HTTPField("Last-Event-ID", header)]
+        )
+        var call = Call(record: CallRecord(request, requestID: "r", since: .zero))
+        call.query = try Query(raw: request.rawQuery)
+        #expect(try StreamQuery.request(call).lastEventID == id)
     }
 
     @Test func existingSourcesMayRepeat() throws {
