@@ -111,7 +111,7 @@ package struct StreamsResource: Sendable {
         let add = SourceReader.list("add", of: reader, joining: services.sourceDefaults) ?? []
         let remove = SourceReader.list("remove", of: reader) ?? []
         try reader.refusals.finish()
-        try view(id).tag.check(ifMatch: call.header("If-Match"))
+        try checkTag(of: id, ifMatch: call.header("If-Match"))
         try opener.check(add, call)
         var owner = call.caller
         owner.identity = services.streamResources.entry(id)?.owner
@@ -127,9 +127,13 @@ package struct StreamsResource: Sendable {
     /// `DELETE /v1/streams/{id}`.
     func delete(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
-        _ = try services.stream(call)
-        services.coordination.made(.streamDeleted(id))
-        if let entry = services.streamResources.delete(id) {
+        let lock = try services.stream(call).changeLock
+        let entry: StreamResources.Entry? = try lock.mutex.withLock { _ in
+            try checkTag(of: id, ifMatch: call.header("If-Match"))
+            services.coordination.made(.streamDeleted(id))
+            return services.streamResources.delete(id)
+        }
+        if let entry {
             opener.release(entry.joined, entry.clients, of: entry.owner)
         } else {
             services.streams.close(id, reason: "deleted")
@@ -153,6 +157,11 @@ package struct StreamsResource: Sendable {
         return Problem(.streamLimit, detail: detail)
     }
 
+    /// Rejects an `If-Match` that does not name the present tag of a stream.
+    private func checkTag(of id: String, ifMatch header: String?) throws {
+        if let header { try view(id).tag.check(ifMatch: header) }
+    }
+
     /// Adds and removes sources. The tag is checked again: the stream may have changed while the request waited for its
     /// admission.
     private func change(
@@ -173,7 +182,7 @@ package struct StreamsResource: Sendable {
         do {
             guard let lock = services.streamResources.entry(id)?.changeLock else { throw HubError.unknownStream(id) }
             freed = try lock.mutex.withLock { _ in
-                try view(id).tag.check(ifMatch: tag)
+                try checkTag(of: id, ifMatch: tag)
                 return try exchange(id, adding: acquired, removing: topics)
             }
         } catch {

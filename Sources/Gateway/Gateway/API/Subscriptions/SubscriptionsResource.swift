@@ -119,7 +119,15 @@ struct SubscriptionsResource: Sendable {
 
     /// `DELETE /v1/subscriptions/{id}`.
     func delete(_ call: Call) throws -> OperationResult {
-        try services.pool.delete(services.ownSubscription(call).id)
+        let resource = try services.ownSubscription(call)
+        if call.header("If-Match") == nil {
+            try services.pool.delete(resource.id)
+        } else {
+            try resource.changes.withLock { _ in
+                try checkTag(of: resource, call)
+                try services.pool.delete(resource.id)
+            }
+        }
         return .response(Response(status: 204))
     }
 

@@ -189,7 +189,7 @@ enum OperationTable {
                 one,
                 "deleteSubscription",
                 subscribe,
-                [204, 404, 409],
+                [204, 404, 409, 412],
                 mediaTypes: .fixed,
                 on: .owner,
                 resource.delete
@@ -330,7 +330,7 @@ enum OperationTable {
                 one,
                 "deleteStream",
                 subscribe,
-                [204, 404],
+                [204, 404, 412],
                 mediaTypes: .fixed,
                 on: .owner,
                 leaving: .noStream,

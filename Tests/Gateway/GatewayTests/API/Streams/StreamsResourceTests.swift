@@ -182,6 +182,9 @@ import Testing
         #expect(changed.status == 200)
         #expect(changed.headers["ETag"] != tag)
         #expect(fixture.perform("PATCH", path, add, ["If-Match": tag]).status == 412)
+        #expect(fixture.perform("DELETE", path, "", ["If-Match": tag]).status == 412)
+        #expect(fixture.perform("GET", path).status == 200)
+        #expect(fixture.perform("DELETE", path, "", ["If-Match": changed.headers["ETag"] ?? ""]).status == 204)
     }
 
     /// Its client has not read the last event.

@@ -76,6 +76,16 @@ import Testing
         #expect(fixture.perform("PATCH", path, patch, ["If-Match": tag]).status == 412)
     }
 
+    @Test func aDeletionObeysIfMatch() {
+        let path = "/v1/subscriptions/" + fixture.makeSubscription()
+        let former = fixture.perform("GET", path).headers["ETag"] ?? ""
+        let present = fixture.perform("PATCH", path, #"{"items":["i2"]}"#).headers["ETag"] ?? ""
+        #expect(fixture.perform("DELETE", path, "", ["If-Match": former]).status == 412)
+        #expect(fixture.perform("GET", path).status == 200)
+        #expect(fixture.perform("DELETE", path, "", ["If-Match": present]).status == 204)
+        #expect(fixture.perform("DELETE", path, "", ["If-Match": present]).status == 404)
+    }
+
     @Test func anActiveSubscriptionAdmitsOnlyFrequencyChanges() {
         let body = #"{"upstream":"demo","mode":"MERGE","items":["i1"],"fields":["f1"],"requestedMaxFrequency":1}"#
         let path = fixture.perform("POST", "/v1/subscriptions", body).headers["Location"] ?? ""
