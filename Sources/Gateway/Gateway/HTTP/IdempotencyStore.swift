@@ -1,4 +1,5 @@
 internal import Crypto
+internal import JSONText
 internal import MicroHTTPD
 internal import Primitives
 internal import SessionCore
@@ -28,6 +29,18 @@ package final class IdempotencyStore: Sendable {
         package let path: String
         /// The key.
         package let key: String
+
+        /// Equal bytes: a subject of other bytes is another caller.
+        package static func == (left: Key, right: Key) -> Bool {
+            left.caller.hasSameBytes(as: right.caller) && left.path.hasSameBytes(as: right.path)
+                && left.key.hasSameBytes(as: right.key)
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            caller?.hashBytes(into: &hasher)
+            path.hashBytes(into: &hasher)
+            key.hashBytes(into: &hasher)
+        }
 
         fileprivate var byteCount: Int { (caller ?? "").utf8.count + path.utf8.count + key.utf8.count }
     }

@@ -42,6 +42,18 @@ import Testing
         #expect(word(store.begin(key, body: [2], now: .zero)) == "otherRequest")
     }
 
+    /// Composed letters and combining marks make equal strings of different bytes.
+    @Test func keysOfOtherBytesAreOtherRequests() {
+        let store = IdempotencyStore()
+        let names = ["\u{E9}", "e\u{301}"]
+        #expect(names[0] == names[1])
+        let keys = names.flatMap { caller in
+            names.map { IdempotencyStore.Key(caller: caller, path: "/", key: $0) }
+        }
+        for key in keys { #expect(word(store.begin(key, body: [], now: .zero)) == "perform") }
+        for key in keys { #expect(word(store.begin(key, body: [], now: .zero)) == "inProgress") }
+    }
+
     @Test func aFailureOfTheGatewayIsNotKept() {
         let store = IdempotencyStore()
         _ = store.begin(key, body: [1], now: .zero)

@@ -1,3 +1,4 @@
+internal import JSONText
 internal import Primitives
 
 /// A session of the Model Context Protocol. It has nothing but the subscriptions to resources, so that all other requests
@@ -7,11 +8,14 @@ final class MCPSession: Sendable {
     static let mostResources = 20
 
     private struct State {
-        /// The tags of the values that the client knows, by URI; nil: no values yet.
-        var cursors: [String: String?] = [:]
+        /// The subscribed resources with the tags of the values that the client knows; nil: no values yet.
+        var cursors: [(uri: String, cursor: String?)] = []
         var notifiedAt: Moment?
         /// Ends the present `GET`, which the client then repeats.
         var wake: (@Sendable () -> Void)?
+
+        /// The place of a resource. The bytes of a URI name an item by the bytes of the item's name.
+        func index(of uri: String) -> Int? { cursors.firstIndex { $0.uri.hasSameBytes(as: uri) } }
     }
 
     /// The identity of the caller that has made the session.
@@ -21,13 +25,17 @@ final class MCPSession: Sendable {
     init(owner: String?) { self.owner = owner }
 
     /// The subscribed resources with the tags of the values that the client knows.
-    var cursors: [String: String?] { state.withLock { $0.cursors } }
+    var cursors: [(uri: String, cursor: String?)] { state.withLock { $0.cursors } }
 
     /// Subscribes to a resource; false if there are too many.
     func subscribe(_ uri: String, cursor: String?) -> Bool {
         let (isAdded, wake) = state.withLock { state -> (Bool, (@Sendable () -> Void)?) in
-            guard state.cursors[uri] != nil || state.cursors.count < Self.mostResources else { return (false, nil) }
-            state.cursors[uri] = .some(cursor)
+            if let index = state.index(of: uri) {
+                state.cursors[index].cursor = cursor
+            } else {
+                guard state.cursors.count < Self.mostResources else { return (false, nil) }
+                state.cursors.append((uri, cursor))
+            }
             return (true, state.wake.take())
         }
         wake?()
@@ -37,7 +45,7 @@ final class MCPSession: Sendable {
     /// Ends the subscription to a resource.
     func unsubscribe(_ uri: String) {
         state.withLock { state in
-            _ = state.cursors.removeValue(forKey: uri)
+            if let index = state.index(of: uri) { state.cursors.remove(at: index) }
             return state.wake.take()
         }?()
     }
@@ -45,8 +53,8 @@ final class MCPSession: Sendable {
     /// A resource has other values; false if the session does not subscribe to it any more.
     func changed(_ uri: String, cursor: String) -> Bool {
         state.withLock { state in
-            guard state.cursors[uri] != nil else { return false }
-            state.cursors[uri] = .some(cursor)
+            guard let index = state.index(of: uri) else { return false }
+            state.cursors[index].cursor = cursor
             return true
         }
     }
@@ -121,7 +129,9 @@ final class MCPSessions: Sendable {
     /// The session of an id, if the caller has made it.
     func session(_ id: String, of caller: Caller, at now: Moment) -> MCPSession? {
         entries.withLock { entries in
-            guard let session = entries[id]?.session, session.owner == caller.identity else { return nil }
+            guard let session = entries[id]?.session, session.owner.hasSameBytes(as: caller.identity) else {
+                return nil
+            }
             entries[id]?.usedAt = now
             return session
         }

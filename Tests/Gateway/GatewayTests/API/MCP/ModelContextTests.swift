@@ -173,6 +173,18 @@ import Testing
         #expect(fixture.perform("POST", "/mcp", as: AccessFixture.alice, subscribe, [session]).status == 404)
     }
 
+    /// Composed letters and combining marks make equal strings of different bytes, which name different items.
+    @Test func resourcesAreComparedByTheirBytes() {
+        let session = MCPSession(owner: nil)
+        let uris = ["feed://quotes/\u{E9}", "feed://quotes/e\u{301}"]
+        #expect(session.subscribe(uris[0], cursor: "a"))
+        #expect(!session.changed(uris[1], cursor: "b"))
+        #expect(session.subscribe(uris[1], cursor: nil))
+        #expect(session.cursors.map { $0.cursor } == ["a", nil])
+        session.unsubscribe(uris[0])
+        #expect(session.cursors.map { Array($0.uri.utf8) } == [Array(uris[1].utf8)])
+    }
+
     @Test func aNewerGetEndsAnEarlierOne() async throws {
         let fixture = try await Self.fixture()
         let session = try Self.session(fixture, as: AccessFixture.alice)
