@@ -69,6 +69,36 @@ import Testing
         }
     }
 
+    private static let feedMembers: [(name: String, value: JSONValue)] = [
+        ("items", "a,b"), ("item", ["a"]), ("item", ["a", "b"]), ("fields", "price"), ("field", ["price"]),
+        ("items", ""), ("item", [""]), ("mode", "MERGE"), ("upstream", "demo"), ("selector", "s"), ("itemGroup", "g"),
+        ("fieldSchema", "s"), ("dataAdapter", "d"), ("commandSecondLevelFields", "x"),
+    ]
+
+    @Test func queriesOfFeedsAreRefusedAsDescribed() throws {
+        let schema = try #require(contract.root["x-rules"]?["FeedQuery"])
+        var feed = FeedConfiguration(name: "quotes")
+        feed.upstream = "demo"
+        feed.items = ["a", "b"].compactMap { FeedItem($0) }
+        feed.fields = [FeedField("price", "number")].compactMap(\.self)
+        var configuration = GatewayConfiguration()
+        configuration.feeds = [feed]
+        let defaults = SourceDefaults(configuration)
+        for first in Self.feedMembers {
+            for second in Self.feedMembers where second.name != first.name {
+                var object = JSONObject()
+                object["feed"] = "quotes"
+                for member in [first, second] { object[member.name] = member.value }
+                let pairs = object.flatMap { member in
+                    (member.value.array ?? [member.value]).map { "\(member.name)=\($0.string ?? "")" }
+                }
+                let query = pairs.joined(separator: "&")
+                let isAccepted = (try? StreamQuery.sources(Query(raw: query), defaults)) != nil
+                #expect(check.faults(of: .object(object), by: schema).isEmpty == isAccepted, "\(query)")
+            }
+        }
+    }
+
     @Test(arguments: ["NewSubscription", "JoinProperties"])
     func bodiesAreRefusedAsDescribed(name: String) throws {
         let schema = try schema(name)
