@@ -156,13 +156,14 @@ struct MCPTools: Sendable {
             throw .invalidParams("There is no argument \"\(member.name)\".")
         }
         var query = [("feed", feed), ("format", "json")]
-        for name in ["items", "fields"] {
-            guard let value = arguments[name] else { continue }
+        for (list, single) in [("items", "item"), ("fields", "field")] {
+            guard let value = arguments[list] else { continue }
             let names = value.array?.map(\.string) ?? [nil]
-            guard !names.isEmpty, names.allSatisfy({ $0?.isEmpty == false && $0?.contains(",") == false }) else {
-                throw .invalidParams("\(name) must be a list of names.")
+            guard !names.isEmpty, names.allSatisfy({ $0?.isEmpty == false }) else {
+                throw .invalidParams("\(list) must be a list of names.")
             }
-            query.append((name, names.compactMap(\.self).joined(separator: ",")))
+            // The operation splits lists at commas, but not a single name.
+            query += names.compactMap(\.self).map { ($0.utf8.contains(UInt8(ascii: ",")) ? single : list, $0) }
         }
         return query
     }

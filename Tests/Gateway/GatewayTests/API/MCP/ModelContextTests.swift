@@ -105,7 +105,7 @@ import Testing
     @Test(arguments: [
         #"{"name":"x"}"#, #"{"name":"read"}"#, #"{"name":"read","arguments":{"feed":"quotes","x":1}}"#, "{}",
         #"{"name":"read","arguments":{"feed":"quotes","items":[]}}"#,
-        #"{"name":"read","arguments":{"feed":"quotes","items":["a,b"]}}"#, #"{"name":"read","arguments":[]}"#,
+        #"{"name":"read","arguments":{"feed":"quotes","items":["a",""]}}"#, #"{"name":"read","arguments":[]}"#,
         #"{"name":"wait_for_change","arguments":{"feed":"quotes","seconds":0}}"#,
         #"{"name":"wait_for_change","arguments":{"feed":"quotes","cursor":"\"\r\nX: y"}}"#,
         #"{"name":"list_feeds","arguments":{"limit":true}}"#,
@@ -114,6 +114,26 @@ import Testing
         let fixture = try await Self.fixture()
         let response = Self.response(fixture, as: AccessFixture.admin, Self.message("tools/call", params))
         #expect(response["error"]?["code"]?.number?.intValue == -32_602, "\(response.text)")
+    }
+
+    @Test func namesMayHaveCommas() async throws {
+        let fixture = try await AccessFixture(Self.access()) { configuration in
+            var feed = FeedConfiguration(name: "quotes")
+            feed.upstream = "demo"
+            feed.items = ["a,b", "c"].compactMap { FeedItem($0) }
+            feed.fields = [FeedField("x,y", "number")].compactMap(\.self)
+            configuration.feeds = [feed]
+        }
+        func read(_ items: String) -> String {
+            let call = #"{"name":"read","arguments":{"feed":"quotes","items":\#(items),"fields":["x,y"]}}"#
+            return Self.message("tools/call", call)
+        }
+        // Values do not arrive without a server.
+        for items in [#"["a,b"]"#, #"["c","a,b"]"#] {
+            #expect(fixture.perform("POST", "/mcp", as: AccessFixture.admin, read(items)).isWaiting)
+        }
+        let response = Self.response(fixture, as: AccessFixture.admin, read(#"["a","b"]"#))
+        #expect(response["result"]?["isError"]?.bool == true)
     }
 
     @Test(arguments: [
