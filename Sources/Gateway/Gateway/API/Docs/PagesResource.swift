@@ -8,10 +8,12 @@ struct PagesResource: Sendable {
         form-action 'none'; frame-ancestors 'none'
         """
 
+    private static let contractFile = "openapi.yaml"
+
     let services: Services
 
     /// `GET /openapi.yaml`.
-    func contract(_ call: Call) throws -> OperationResult { try file("openapi.yaml", call) }
+    func contract(_ call: Call) throws -> OperationResult { try file(Self.contractFile, call) }
 
     /// `GET /docs`.
     func docs(_ call: Call) throws -> OperationResult { try file("docs.html", call) }
@@ -22,6 +24,8 @@ struct PagesResource: Sendable {
     /// `GET /assets/{file}`.
     func asset(_ call: Call) throws -> OperationResult {
         let name = call.parameter("file")
+        // The contract has an address of its own, and a media type that this operation does not document.
+        if name == Self.contractFile { throw Self.unknown(name) }
         guard name == "feeds.d.ts" else { return try file(name, call) }
         let text = FeedTypes.declarations(services.openFeeds)
         let type = "application/typescript; charset=utf-8"
@@ -37,10 +41,12 @@ struct PagesResource: Sendable {
     }
 
     private func file(_ name: String, _ call: Call) throws -> OperationResult {
-        guard let file = EmbeddedFiles.shared[name] else {
-            throw Problem(.notFound, detail: "There is no file \"\(name)\".")
-        }
+        guard let file = EmbeddedFiles.shared[name] else { throw Self.unknown(name) }
         return .response(page(file, call))
+    }
+
+    private static func unknown(_ name: String) -> Problem {
+        Problem(.notFound, detail: "There is no file \"\(name)\".")
     }
 
     private func page(_ file: StaticFile, _ call: Call) -> Response {

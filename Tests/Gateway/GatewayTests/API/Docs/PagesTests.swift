@@ -23,6 +23,13 @@ import Testing
         #expect(policy?.contains("frame-ancestors 'none'") == true)
     }
 
+    @Test func assetsHaveTheMediaTypesOfTheContract() async throws {
+        let fixture = try await AccessFixture()
+        #expect(fixture.perform("GET", "/assets/app.js").headers["Content-Type"] == "text/javascript; charset=utf-8")
+        #expect(fixture.perform("GET", "/openapi.yaml").headers["Content-Type"] == "application/yaml")
+        #expect(fixture.perform("GET", "/assets/openapi.yaml").status == 404)
+    }
+
     @Test(arguments: [
         ("gzip", true), ("br, gzip;q=0.5", true), ("*", true), ("GZIP", true), ("gzip;q=0", false),
         ("gzip; q=0.000", false), ("br", false), ("", false), ("gzip;q=0, *", false), ("*, gzip;q=0", false),
