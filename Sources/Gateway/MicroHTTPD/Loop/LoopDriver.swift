@@ -18,7 +18,7 @@ final class LoopDriver {
     var figures = DaemonFigures()
     /// Responses close their connections, and no new ones are accepted.
     private(set) var isWindingDown = false
-    /// Handlers are no longer called.
+    /// Handlers get no further requests.
     private(set) var isClosing = false
 
     // Tokens of the poller. Streams have numbers below 2^63; waiting exchanges those from there; the listening
@@ -283,7 +283,7 @@ extension LoopDriver {
         stopAccepting()
         scheduler.endAll(.daemonClosed)
         for exchange in exchanges.takeAll() {
-            exchange.server.answer(exchange, .response(HTTPResponse(status: 503)))
+            exchange.server.answer(exchange, .response(exchange.server.response(to: .closing)))
         }
         polls.endAll()
         loop.mailbox.close()

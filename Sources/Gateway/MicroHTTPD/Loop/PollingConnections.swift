@@ -206,7 +206,7 @@ final class PollingConnections {
     func endAll() {
         for group in Array(waits.values) { remove(group) }
         for connection in Array(connections.values) {
-            if connection.request != nil { send(HTTPResponse(status: 503), to: connection) }
+            if connection.request != nil { send(connection.record.server.response(to: .closing), to: connection) }
             close(connection)
         }
     }

@@ -27,6 +27,8 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
     case responseBudgetExceeded
     /// All connections are in use, and the request is not an operational one.
     case connectionLimitReached
+    /// The server is closing. Requests that wait for their answers are refused as well.
+    case closing
 
     /// The status of the answer.
     package var status: Int {
@@ -36,7 +38,7 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
             400
         case .bodyTooLarge: 413
         case .targetTooLong: 414
-        case .bodyBudgetExceeded, .responseBudgetExceeded, .connectionLimitReached: 503
+        case .bodyBudgetExceeded, .responseBudgetExceeded, .connectionLimitReached, .closing: 503
         case .headersTooLarge: 431
         case .unsupportedVersion: 505
         }
@@ -58,6 +60,7 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
         case .bodyBudgetExceeded: "The server holds too many request bodies at present."
         case .responseBudgetExceeded: "The server holds too many unread responses at present."
         case .connectionLimitReached: "The server has as many connections as its limit allows."
+        case .closing: "The server is stopping."
         }
     }
 }

@@ -143,7 +143,7 @@ extension HTTPServer {
         exchange.head = nil
         exchange.screened = nil
         exchange.body = []
-        if driver.isClosing { return queue(HTTPResponse(status: 503), for: exchange) }
+        if driver.isClosing { return refuse(exchange, .closing) }
         let responder = HTTPResponder { [mailbox = driver.loop.mailbox, id = exchange.id] in
             mailbox.post(.answer(id, $0))
         }

@@ -282,7 +282,10 @@ internal import Testing
         let polls = try PollingClients(6)
         try polls.poll("2")
         polls.server.daemon.close()
-        for client in polls.clients { #expect(try client.readResponse().status == 503) }
+        for client in polls.clients {
+            let response = try client.readResponse()
+            #expect(response.status == 503 && response.text == #"{"code":"closing"}"#)
+        }
         #expect(polls.value.present == TestValue.Counts(joined: 4, abandoned: 4, ended: 1))
     }
 }

@@ -63,6 +63,7 @@ package enum ProblemDetails {
         case .bodyTooLarge: Problem(.tooLarge, detail: refusal.explanation)
         case .bodyBudgetExceeded, .responseBudgetExceeded, .connectionLimitReached:
             Problem(.gatewayFull, detail: refusal.explanation)
+        case .closing: Problem(.unavailable, detail: refusal.explanation)
         case .headersTooLarge, .targetTooLong: Problem(.headerTooLarge, detail: refusal.explanation)
         case .duplicateContentLength, .contentLengthWithTransferEncoding, .unsupportedTransferEncoding,
             .duplicateHost, .missingHost, .malformedHead, .unsupportedVersion:

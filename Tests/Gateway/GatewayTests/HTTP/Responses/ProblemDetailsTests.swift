@@ -95,6 +95,9 @@ import Testing
 
     @Test(arguments: RequestRefusal.allCases)
     func everyRefusalOfTheHTTPServerIsAProblem(refusal: RequestRefusal) {
-        #expect(ProblemDetails.problem(for: refusal).detail == refusal.explanation)
+        let problem = ProblemDetails.problem(for: refusal)
+        #expect(problem.detail == refusal.explanation)
+        let response = ProblemDetails.response(problem, requestID: "", status: refusal.status)
+        #expect((response.headers["Retry-After"] != nil) == (refusal.status == 503))
     }
 }
