@@ -28,13 +28,22 @@ enum TimeText {
         // A plus sign in a query is a space. RFC 3339, section 5.6: `t` and `z` may be lower case.
         let upper = text.replacing(" ", with: "+").uppercased()
         // Foundation reads up to nine digits of a fraction; a millisecond is enough here.
-        let text = upper.replacing(/(\.[0-9]{3})[0-9]+/) { $0.output.1 }
+        var text = upper.replacing(/(\.[0-9]{3})[0-9]+/) { $0.output.1 }
+        // A leap second, which Foundation does not read, is the second after it. It ends a month in UTC (RFC 3339, section 5.7).
+        let isLeap = text.dropFirst(17).hasPrefix("60")
+        if isLeap { text = "\(text.prefix(17))59\(text.dropFirst(19))" }
         // Foundation accepts 30 February and 99 o'clock, and counts on.
         let clock = text.prefix(19) + "Z"
         guard (try? Date.ISO8601FormatStyle().parse(String(clock)))?.formatted(.iso8601) == String(clock) else {
             return nil
         }
-        return (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
+        let time =
+            (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
             ?? (try? Date.ISO8601FormatStyle().parse(text))
+        guard isLeap else { return time }
+        guard let next = time?.addingTimeInterval(1), next.formatted(.iso8601).hasSuffix("-01T00:00:00Z") else {
+            return nil
+        }
+        return next
     }
 }
