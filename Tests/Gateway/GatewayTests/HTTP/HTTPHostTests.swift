@@ -6,6 +6,23 @@ import Testing
 @Suite struct HTTPHostTests {
     private let fixture = Fixture()
 
+    private static let traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
+    private static let zeros = String(repeating: "0", count: 32)
+
+    /// The rules of W3C Trace Context.
+    @Test(arguments: [
+        ("00-\(traceID)-00f067aa0ba902b7-01", true), ("00-\(traceID)-00f067aa0ba902b7-ff", true),
+        ("01-\(traceID)-00f067aa0ba902b7-01-more", true), ("01-\(traceID)-00f067aa0ba902b7-01", true),
+        ("00-\(traceID)-00f067aa0ba902b7-01-more", false), ("00-\(traceID)-00f067aa0ba902b7-01-", false),
+        ("00-\(traceID)-0000000000000000-01", false), ("00-\(zeros)-00f067aa0ba902b7-01", false),
+        ("ff-\(traceID)-00f067aa0ba902b7-01", false), ("00-\(traceID.uppercased())-00f067aa0ba902b7-01", false),
+        ("00-\(traceID)-00f067aa0ba902b7", false), ("00-\(traceID)-00f067aa0ba902b7-1", false), ("", false),
+    ])
+    func tracesOfValidHeadersAreLogged(header: String, isValid: Bool) {
+        let request = HTTPRequest(method: "GET", rawPath: "/", headers: [HTTPField("traceparent", header)])
+        #expect(RequestIdentity.trace(of: request) == (isValid ? Self.traceID : nil))
+    }
+
     @Test func everyAnswerCarriesARequestID() {
         let plain = fixture.perform("GET", "/health/live")
         #expect(plain.headers["X-Request-Id"]?.hasPrefix("r") == true)

@@ -202,10 +202,11 @@ package enum RequestIdentity {
     static func trace(of request: HTTPRequest) -> String? {
         guard let header = request.headers["traceparent"] else { return nil }
         let parts = header.split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count >= 4, parts[0].utf8.count == 2, parts[0] != "ff", parts[1].utf8.count == 32,
-            parts[2].utf8.count == 16, parts[3].utf8.count == 2,
+        // Later versions may have more parts. Ids of zeros are invalid.
+        guard parts.count == 4 || parts.count > 4 && parts[0] != "00", parts[0] != "ff",
+            parts.prefix(4).map(\.utf8.count) == [2, 32, 16, 2],
             parts.prefix(4).allSatisfy({ $0.utf8.allSatisfy(isLowerHex) }),
-            parts[1].utf8.contains(where: { $0 != UInt8(ascii: "0") })
+            parts[1...2].allSatisfy({ $0.utf8.contains { $0 != UInt8(ascii: "0") } })
         else { return nil }
         return String(parts[1])
     }
