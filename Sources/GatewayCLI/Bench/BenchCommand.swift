@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import UnixSignals
 
 /// `bench`: the rate, the delays and the correctness of many streams of one address.
 struct BenchCommand: AsyncParsableCommand {
@@ -12,7 +13,7 @@ struct BenchCommand: AsyncParsableCommand {
             All streams read the same address. Each has to have every update that another one has, once and in order; \
             an update that is conflated counts for the number that it tells. A delay is the time since the first stream \
             had the event or, with --timestamp, since the time in that field of the event. The exit status is 1 if a \
-            stream was refused, closed or stale, or lacks updates.
+            stream was refused, closed or stale, or lacks updates. Ctrl-C ends the benchmark early, with its report.
 
             GATEWAY_TOKEN (an API key or a JWT) is sent with the requests.
             """
@@ -49,7 +50,8 @@ struct BenchCommand: AsyncParsableCommand {
             streams: streams,
             seconds: seconds,
             timestampField: timestamp,
-            credential: ProcessInfo.processInfo.environment["GATEWAY_TOKEN"]
+            credential: ProcessInfo.processInfo.environment["GATEWAY_TOKEN"],
+            interruption: { for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break } }
         ).report()
         StandardOutput.write(json ? report.json : report.table)
         try StandardOutput.check()

@@ -19,6 +19,8 @@ struct BenchRun {
     let credential: String?
     /// The longest time from the connection to the head of the response.
     var patience = TimeAmount.seconds(10)
+    /// Returns when the benchmark has to end before its time; cancelled at that time.
+    let interruption: @Sendable () async -> Void
 
     /// The connections of a benchmark.
     struct Connections: Sendable {
@@ -27,7 +29,7 @@ struct BenchRun {
         var refusals: [String: Int] = [:]
     }
 
-    /// Runs the benchmark for `seconds` after all streams are open; at once if none opens.
+    /// Runs the benchmark until `seconds` after all streams are open, or its interruption; it ends at once if none opens.
     func report() async throws -> BenchReport {
         raiseFileLimit()
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -37,13 +39,22 @@ struct BenchRun {
         let connections = await open(ledger, tls)
         let start = NIODeadline.now()
         let before = try await loop.submit { BenchReport.Totals(ledger.value) }.get()
-        if !connections.open.isEmpty { try await Task.sleep(for: .seconds(seconds)) }
+        if !connections.open.isEmpty { await wait() }
         let report = try await loop.submit {
             BenchReport(ledger.value, connections, since: start, before: before)
         }.get()
         for channel in connections.open { channel.close(promise: nil) }
         try await group.shutdownGracefully()
         return report
+    }
+
+    private func wait() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await Task.sleep(for: .seconds(seconds)) }
+            group.addTask { await interruption() }
+            await group.next()
+            group.cancelAll()
+        }
     }
 
     private func open(_ ledger: NIOLoopBound<BenchLedger>, _ tls: NIOSSLContext?) async -> Connections {

@@ -6,9 +6,33 @@ import Testing
 
 /// The connections of a benchmark.
 @Suite(.timeLimit(.minutes(1))) struct BenchRunTests {
-    private func run(_ address: String) throws -> BenchRun {
+    private func run(_ address: String, seconds: Int = 1) throws -> BenchRun {
         let url = try #require(URL(string: address))
-        return BenchRun(url: url, streams: 1, seconds: 1, timestampField: nil, credential: nil)
+        return BenchRun(
+            url: url,
+            streams: 1,
+            seconds: seconds,
+            timestampField: nil,
+            credential: nil,
+            interruption: {}
+        )
+    }
+
+    /// A socket that listens on a port of loopback.
+    private func makeListener() throws -> (socket: Int32, port: UInt16) {
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = inet_addr("127.0.0.1")
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(listener, pointer, length) == 0 && listen(listener, 8) == 0
+                    && getsockname(listener, pointer, &length) == 0
+            }
+        }
+        try #require(isListening)
+        return (listener, UInt16(bigEndian: address.sin_port))
     }
 
     @Test(arguments: [
@@ -24,24 +48,31 @@ import Testing
 
     @Test func aServerThatDoesNotRespondIsRefused() async throws {
         // The system completes connections to a socket that listens, also if nothing accepts them.
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let (listener, port) = try makeListener()
         defer { close(listener) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isListening = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-                bind(listener, pointer, length) == 0 && listen(listener, 8) == 0
-                    && getsockname(listener, pointer, &length) == 0
-            }
-        }
-        try #require(isListening)
-        var run = try run("http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/v1/stream")
+        var run = try run("http://127.0.0.1:\(port)/v1/stream")
         run.patience = .milliseconds(20)
         let report = try await run.report()
         #expect(report.refusals == ["timeout": 1])
         #expect(report.stale == 0 && !report.isCorrect)
         #expect(report.table.contains("1 × timeout"))
+    }
+
+    @Test func anInterruptedBenchmarkHasItsReport() async throws {
+        let (listener, port) = try makeListener()
+        Thread.detachNewThread {
+            let connection = accept(listener, nil, nil)
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            _ = read(connection, &buffer, buffer.count)
+            let head = Array("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n".utf8)
+            _ = write(connection, head, head.count)
+            // Until the client closes the connection.
+            while read(connection, &buffer, buffer.count) > 0 {}
+            close(connection)
+            close(listener)
+        }
+        // An hour is longer than the time limit of the suite.
+        let report = try await run("http://127.0.0.1:\(port)/v1/stream", seconds: 3_600).report()
+        #expect(report.streams == 1 && report.isCorrect)
     }
 }
