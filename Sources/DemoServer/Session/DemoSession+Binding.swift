@@ -28,6 +28,7 @@ extension DemoSession {
         context.links[id]?.stream = handle
         if link.kind == .webSocket { context.links[id]?.defaultSession = handle }
         context.timers.cancel(.session(handle, .expiry))
+        expiry = .zero
         writeHead(link, terms, isCreation: isCreation, &context)
         if recoveryFrom != nil {
             unsent = Deque(restart.lines)
@@ -143,10 +144,13 @@ extension DemoSession {
         write(.loop(delayMillis: delay ?? stream.poll?.pause.wholeMilliseconds ?? 0), &context)
         leaveConnection(isEnd: false, &context)
         let pause = stream.poll == nil ? Duration.zero : pollingPause
-        context.timers.set(
-            .session(handle, .expiry),
-            at: context.now + pause + context.configuration.timings.sessionTimeout
-        )
+        keepUnbound(for: pause + context.configuration.timings.sessionTimeout, &context)
+    }
+
+    /// Keeps the session without a connection for a time, or for as long as it is kept already.
+    mutating func keepUnbound(for time: Duration, _ context: inout ServerContext) {
+        expiry = max(expiry, context.now + time)
+        context.timers.set(.session(handle, .expiry), at: expiry)
     }
 
     /// Closes the session, with `END` on its stream connection, if there is one.
@@ -161,7 +165,7 @@ extension DemoSession {
         guard stream?.link == link else { return }
         stopTimers(&context)
         stream = nil
-        context.timers.set(.session(handle, .expiry), at: context.now + context.configuration.timings.recoveryTimeout)
+        keepUnbound(for: context.configuration.timings.recoveryTimeout, &context)
     }
 
     /// Unbinds the session; the connection is closed, or can be used again.

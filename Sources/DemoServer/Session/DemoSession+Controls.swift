@@ -52,18 +52,14 @@ extension DemoSession {
         pump(&context)
     }
 
-    /// `force_rebind`: ends the stream connection with `LOOP`.
+    /// `force_rebind`: ends the stream connection with `LOOP`. The session is kept for the requested pause, also if it is not
+    /// bound.
     mutating func forceRebind(_ request: ForceRebindRequest, _ context: inout ServerContext) {
-        let pause = Duration.boundedMilliseconds(request.pollingMillis ?? 0)
+        let timings = context.configuration.timings
+        let pause = min(.boundedMilliseconds(request.pollingMillis ?? 0), timings.maxPollingInterval)
         stream?.closesSocket = request.closesSocket
-        guard stream != nil else { return }
-        loop(&context)
-        guard pause > .zero else { return }
-        let granted = min(pause, context.configuration.timings.maxPollingInterval)
-        context.timers.set(
-            .session(handle, .expiry),
-            at: context.now + granted + context.configuration.timings.sessionTimeout
-        )
+        if stream != nil { loop(&context) }
+        if pause > .zero { keepUnbound(for: pause + timings.sessionTimeout, &context) }
     }
 
     /// `destroy`: closes the session.

@@ -40,6 +40,8 @@ struct DemoSession: Sendable {
     var waiting = DeadlineQueue<ChannelReference>()
     /// The pause that was granted with the last poll.
     var pollingPause = Duration.zero
+    /// Until when the session is kept without a connection; zero while it is bound.
+    var expiry = Duration.zero
 
     /// A session that is not bound yet.
     init(

@@ -38,6 +38,19 @@ struct BindingTests {
         #expect(bench.lines(link) == ["CONERR,20,Session not found"])
     }
 
+    @Test(arguments: [(0, "", 10), (0, "0", 10), (0, "5000", 16), (0, "99000", 26), (15_000, "1000", 25)])
+    func forceRebindKeepsAnUnboundSession(granted: Int, requested: String, end: Int) {
+        let bench = ServerBench()
+        let session = bench.pollSession(pause: granted)
+        bench.advance(by: .seconds(1))
+        let pause = requested.isEmpty ? "" : "&LS_polling_millis=\(requested)"
+        bench.post("control", "LS_session=\(session)&LS_reqId=1&LS_op=force_rebind\(pause)")
+        bench.advance(by: .seconds(end - 1) - .milliseconds(1))
+        #expect(bench.machine.census.sessions == 1)
+        bench.advance(by: .milliseconds(1))
+        #expect(bench.machine.census.sessions == 0)
+    }
+
     @Test func plainBindSupersedesWithAFarewell() {
         let bench = ServerBench()
         let (old, session) = bench.openSession()

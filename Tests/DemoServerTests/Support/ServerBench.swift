@@ -165,10 +165,10 @@ extension ServerBench {
     }
 
     /// A session made by an HTTP poll, not bound to anything.
-    func pollSession() -> String {
+    func pollSession(pause: Int = 0) -> String {
         let link = post(
             "create_session",
-            "LS_adapter_set=DEMO&LS_cid=x&LS_polling=true&LS_polling_millis=0&LS_idle_millis=0"
+            "LS_adapter_set=DEMO&LS_cid=x&LS_polling=true&LS_polling_millis=\(pause)&LS_idle_millis=0"
         )
         let greeting = lines(link).first ?? ""
         return String(greeting.split(separator: ",").dropFirst().first ?? "")
