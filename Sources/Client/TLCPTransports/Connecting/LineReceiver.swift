@@ -12,6 +12,8 @@ final class LineReceiver {
     private var splitter: LineSplitter
     private var lines: [ArraySlice<UInt8>] = []
     private var byteCount = 0
+    /// The bytes of an incomplete WebSocket frame that were delivered before it.
+    private var early = 0
     private var unhandled = 0
 
     init(maxLineLength: Int, window: Int, emit: @escaping (TransportEvent) -> Void) {
@@ -28,11 +30,20 @@ final class LineReceiver {
     /// - Parameter endsMessage: Whether the bytes are the end of a WebSocket message, and thus of a line.
     func receive(_ buffer: ByteBuffer, endsMessage: Bool = false) throws(TLCPError) {
         if buffer.readableBytes > 0 {
-            byteCount += buffer.readableBytes
+            byteCount += max(0, buffer.readableBytes - early)
+            early = 0
             try splitter.feed(Array(buffer.readableBytesView)[...], into: &lines)
             if byteCount >= Self.batchSize { flush() }
         }
         if endsMessage, let line = splitter.endMessage() { lines.append(line) }
+    }
+
+    /// Receives bytes of a WebSocket frame that is not complete. They count now, not with the frame: a peer that sends the frame
+    /// slowly fills the window as well.
+    func receiveIncomplete(byteCount count: Int) {
+        early += count
+        byteCount += count
+        flush()
     }
 
     /// Delivers the pending batch.

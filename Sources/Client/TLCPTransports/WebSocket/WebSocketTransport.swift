@@ -120,6 +120,7 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
         let handler = WebSocketClientHandler(self, receiver)
         let decoder = WebSocketFrameDecoder(maxFrameSize: min(max(shared.settings.maxLineLength, 1 << 14), 1 << 30))
         try pipeline.addHandler(WebSocketFrameEncoder())
+        try pipeline.addHandler(ArrivalCounter(handler))
         try pipeline.addHandler(ByteToMessageHandler(decoder))
         try pipeline.addHandler(handler)
         state = .open(handler)
@@ -175,6 +176,9 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
     private var context: ChannelHandlerContext?
     private var isReadPending = false
     private var isInMessage = false
+    /// The bytes that have arrived in the present read, and whether they have completed a frame.
+    fileprivate var arrivedBytes = 0
+    private var hasFrame = false
     private var hasSentClose = false
     private var isPongUnwritten = false
     /// The data of the last ping that arrived while a pong was not written.
@@ -226,6 +230,7 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        hasFrame = true
         let frame = unwrapInboundIn(data)
         guard frame.maskKey == nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
             return violate(.protocolError, "a frame violates the WebSocket protocol")
@@ -249,7 +254,10 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if transport != nil { receiver.flush() }
+        if transport != nil {
+            if hasFrame { receiver.flush() } else { receiver.receiveIncomplete(byteCount: arrivedBytes) }
+        }
+        (arrivedBytes, hasFrame) = (0, false)
         context.fireChannelReadComplete()
     }
 
@@ -304,5 +312,20 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
         payload.write(webSocketErrorCode: code)
         let frame = WebSocketFrame(fin: true, opcode: .connectionClose, maskKey: .random(), data: payload)
         return context.writeAndFlush(wrapOutboundOut(frame))
+    }
+}
+
+/// Counts the bytes of a read before they are decoded: a frame is passed on as a whole, and may take long.
+private final class ArrivalCounter: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private let client: WebSocketClientHandler
+
+    init(_ client: WebSocketClientHandler) { self.client = client }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        client.arrivedBytes += unwrapInboundIn(data).readableBytes
+        context.fireChannelRead(data)
     }
 }

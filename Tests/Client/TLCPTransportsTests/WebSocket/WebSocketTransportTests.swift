@@ -73,6 +73,25 @@ internal import Testing
         }
     }
 
+    /// The server sends the rest of the frame once the client has reported its beginning.
+    @Test(.timeLimit(.minutes(1))) func bytesOfAnIncompleteFrameAreReported() async throws {
+        let frame = Peer.frame(1, "U,1,1,value\r\n".utf8)
+        try await withSocket { peer in
+            try await peer.acceptWebSocket()
+            try await peer.send(Array(frame.prefix(5)))
+            _ = try await peer.frame()
+            try await peer.send(Array(frame.dropFirst(5)))
+            try await peer.closed()
+        } _: { opened in
+            #expect(await opened.next() == .opened)
+            #expect(await opened.next() == .received(LineBatch(lines: [], byteCount: 5)))
+            opened.transport.send(Array("go".utf8))
+            let line = Array("U,1,1,value".utf8)[...]
+            #expect(await opened.next() == .received(LineBatch(lines: [line], byteCount: 8)))
+            opened.transport.close()
+        }
+    }
+
     @Test func closingSendsWhatWasSentBeforeAndAClosingFrame() async throws {
         let (frames, record) = AsyncStream<[UInt8]>.makeStream()
         try await withSocket { peer in
