@@ -45,6 +45,14 @@ final class ShardChannel: @unchecked Sendable {
         liveOrdinal = view.endOrdinal
     }
 
+    /// Takes over a view that has no further events, only another segment, which a stream of another form has begun: its readers
+    /// can join the live groups at once.
+    func advance(toEmpty view: LogView) {
+        guard view.endOrdinal == self.view.endOrdinal, view.endsBehind(self.view.tailNumber, self.view.tailCount)
+        else { return }
+        self.view = view
+    }
+
     // MARK: - Readers
 
     /// Adds a reader.

@@ -134,6 +134,7 @@ final class Subscriber: StreamContent {
         case .types(let types):
             self.types = types
         case .read(let channel, let variant, let position, let view):
+            channel.advance(toEmpty: view)
             let cursor = Cursor(subscriber: self, channel: channel, variant: variant, position: position, upTo: view)
             cursors.append(cursor)
             channel.add(cursor)

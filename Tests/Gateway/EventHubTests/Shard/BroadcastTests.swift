@@ -76,6 +76,24 @@ internal import Testing
         #expect(try full.events.last?["values"] != nil)
     }
 
+    @Test func aStreamThatOpensBesideNewEventsJoinsTheLiveGroup() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        let first = try harness.open(.subscription("s"))
+        publish(harness, 0..<1)
+        let streams = try (0..<2).map { number in
+            try harness.open(.subscription("s")) { $0.format = number == 0 ? .ndjson : .serverSentEvents }
+        }
+        for number in 1..<4 {
+            harness.pass()
+            publish(harness, number..<number + 1)
+        }
+        harness.pass()
+        #expect(first.broadcasts == 4)
+        #expect(streams.map(\.broadcasts) == [3, 3])
+        for stream in streams { #expect(try told(stream).suffix(3) == ["1", "2", "3"]) }
+    }
+
     @Test func readersOfSeveralChannelsReceiveOneOrder() throws {
         let harness = HubHarness()
         harness.addSubscription("s")
