@@ -1,8 +1,9 @@
 import Changes
-import Replication
 import SessionCore
 import TestSupport
 import Testing
+
+@testable import Replication
 
 struct ClusterLedgerTests {
     private static let epoch: UInt64 = 77
@@ -175,7 +176,8 @@ struct ClusterLedgerTests {
         #expect(refused == [.refused("s1", by: Self.b)])
         let effects = apply(Self.frame(Self.b, 3, [.remove(Self.a)], epoch: epoch))
         // The client first; what was not specified is gone.
-        #expect(effects.suffix(2) == [.inherited("c1"), .inherited("s1")])
+        let heir = try #require(ledger.specified["c1"]?.owner)
+        #expect(effects.suffix(2) == [.inherited("c1", by: heir), .inherited("s1", by: heir)])
         #expect(ledger.subscriptions["s2"] == nil && ledger.subscriptions["s1"] != nil)
         let owners = ["c1", "s1"].map { ledger.specified[$0]?.owner }
         #expect(owners[0] == owners[1] && owners[0] != Self.a && ledger.clients["c1"]?.owner == owners[0])
@@ -235,12 +237,31 @@ struct ClusterLedgerTests {
             ]
         }
         #expect(ledger.sessions["c"]?.processed == 9)
-        #expect(Self.removal(in: &ledger) == [.removed(Self.a), .adopted(client: "c")])
+        #expect(Self.removal(in: &ledger) == [.removed(Self.a), .adopted(client: "c", by: Self.b)])
         #expect(ledger.topics["s"]?.owner == Self.b && ledger.topics["s"]?.term == ledger.position)
         #expect(ledger.clients["c"]?.owner == Self.b)
         #expect(ledger.subscriptions["s"]?.isSubscribed == true && ledger.subscriptions["s"]?.carrier == "c")
         let snapshot = ClusterSnapshot(created: "x", ledger: ledger, tables: [:])
         #expect(try ClusterSnapshot(snapshot.bytes(in: 2)) == snapshot)
+    }
+
+    /// The owner that the first removal chooses is removed by the second one, and adopts nothing.
+    @Test
+    func sessionOfTwoMembersThatAreRemovedAtOnceIsAdoptedOnce() throws {
+        var ledger = try Self.carrying { _ in [] }
+        let group = ledger.group(of: "s", SimulatedNode.key("s"))
+        let last = try #require(
+            (UInt64(100)..<200).first { Rendezvous.ranking(of: [Self.b, $0], for: group).first == Self.b }
+        )
+        let records: [ClusterRecord] = [Self.join("c"), .remove(Self.a), .remove(Self.b)]
+        let bytes = Self.frame(last, 1, records, epoch: ledger.epoch, previous: ledger.epochPosition)
+        let result = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: bytes))
+        guard case .taken(let effects) = result else {
+            Issue.record("\(result)")
+            return
+        }
+        let adoptions = effects.filter { if case .adopted = $0 { true } else { false } }
+        #expect(adoptions == [.adopted(client: "c", by: Self.b), .adopted(client: "c", by: last)])
     }
 
     @Test(arguments: [
@@ -254,7 +275,7 @@ struct ClusterLedgerTests {
         }
         let effects = Self.removal(in: &ledger)
         #expect(effects.contains(.hub(.subscription("s", .event(.unsubscribed(isFinal: false))))))
-        #expect(effects.suffix(3) == [.hub(.client("c", .removed)), .removed(Self.a), .assigned("s")])
+        #expect(effects.suffix(3) == [.hub(.client("c", .removed)), .removed(Self.a), .assigned("s", to: Self.b)])
         #expect(ledger.clients["c"] == nil && ledger.sessions["c"] == nil)
         #expect(ledger.subscriptions["s"]?.carrier == nil)
     }

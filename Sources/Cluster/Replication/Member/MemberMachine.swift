@@ -224,16 +224,18 @@ package struct MemberMachine: ~Copyable, Sendable {
             case .removed(let gone):
                 isTakeover = true
                 actions += memberRemoved(gone, by: entry.frame?.member, now)
-            case .assigned(let id):
-                if isTakeover, ledger?.topics[id]?.owner == member { counters.takeovers += 1 }
+            case .assigned(let id, let owner):
+                guard ledger?.topics[id]?.owner == owner else { continue }
+                if isTakeover, owner == member { counters.takeovers += 1 }
                 actions += assigned(id, now)
-            case .adopted(let client): actions += adopted(client, now)
+            case .adopted(let client, let owner): if owner == member { actions += adopted(client, now) }
             case .interestAdded(let id, let other): actions += interestAdded(id, by: other)
             case .interestRemoved(let id): noteInterest(id, now)
             case .retired(let id, _):
                 carried.interestAddedOrOver(id)
                 if carried.remove(id) { actions.append(.drop(id)) }
-            case .inherited(let id): actions += inherited(id)
+            case .inherited(let id, let owner):
+                if ledger?.specified[id]?.owner == owner { actions += inherited(id) }
             case .refused(let id, let other): if other == member { actions.append(.releaseResource(id)) }
             case .ticketMoved(let key, let loser): if loser == member { actions.append(.closeTicketStream(key)) }
             case .ticketsOrphaned(let gone): actions.append(.closeTickets(of: gone))

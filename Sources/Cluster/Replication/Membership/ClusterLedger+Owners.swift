@@ -47,7 +47,7 @@ extension ClusterLedger {
                 let needsSession = !credits[upstream].hasSession(owner)
                 assignCredits(for: entry.properties, of: upstream, withSession: needsSession, to: owner, &effects)
             }
-            effects.append(.inherited(id))
+            effects.append(.inherited(id, by: owner))
         }
     }
 
@@ -96,7 +96,7 @@ extension ClusterLedger {
         topics[id]?.term = position
         let properties = topic.key.properties
         assignCredits(for: properties, of: upstream, withSession: present == nil, to: owner, &effects)
-        effects.append(.assigned(id))
+        effects.append(.assigned(id, to: owner))
     }
 
     /// Takes a shared subscription from its owner.
@@ -166,10 +166,12 @@ extension ClusterLedger {
         }
         effects.append(.removed(gone))
         if ticketUses.hasOpen(of: gone) { effects.append(.ticketsOrphaned(of: gone)) }
-        effects += adopted.keys.sorted().map { .adopted(client: $0) }
+        for client in adopted.keys.sorted() {
+            if let owner = clients[client]?.owner { effects.append(.adopted(client: client, by: owner)) }
+        }
         let kept = Set(adopted.values.joined())
         effects += assignments.filter { effect in
-            if case .assigned(let id) = effect { !kept.contains(id) } else { true }
+            if case .assigned(let id, _) = effect { !kept.contains(id) } else { true }
         }
         for id in inheritance {
             specified[id]?.owner = nil

@@ -137,7 +137,8 @@ package struct ClusterLedger: Sendable, Equatable {
     static let remembered = 64
 }
 
-/// An effect of a frame beyond the change of the ledger.
+/// An effect of a frame beyond the change of the ledger. A later record of the frame can take from a new owner what an earlier one
+/// has given, as when two members are removed at once: the effect for the owner that the ledger has in the end counts.
 package enum LedgerEffect: Sendable, Equatable {
     /// A change of the hub.
     case hub(Change)
@@ -145,18 +146,18 @@ package enum LedgerEffect: Sendable, Equatable {
     case joined(UInt64)
     /// A member was removed.
     case removed(UInt64)
-    /// A shared subscription has a new owner, which the ledger contains.
-    case assigned(String)
+    /// A shared subscription has a new owner.
+    case assigned(String, to: UInt64)
     /// The session of a client has a new owner, with the shared subscriptions that the client carries.
-    case adopted(client: String)
+    case adopted(client: String, by: UInt64)
     /// A member has readers of a shared subscription.
     case interestAdded(String, by: UInt64)
     /// A member no longer has readers of a shared subscription.
     case interestRemoved(String)
     /// A shared subscription ended; `owner` owned it.
     case retired(String, owner: UInt64)
-    /// A specified resource has a new owner, which the ledger contains.
-    case inherited(String)
+    /// A specified resource has a new owner.
+    case inherited(String, by: UInt64)
     /// A specification was refused, because another member owns the resource.
     case refused(String, by: UInt64)
     /// The stream that a ticket has opened on a member was opened on another one.
