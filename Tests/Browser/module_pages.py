@@ -140,6 +140,15 @@ CHECKS = [
         if (handle.state.state !== "open") return handle.state.reason;
         if (fake.requests.some(({ token }) => !token)) return "a request without a token";
     """),
+    trial("a_token_function_that_fails_without_a_message_is_asked_with_pauses", """
+        let asked = 0;
+        start({ token: () => {
+            asked += 1;
+            throw new Error();
+        } });
+        await until(() => handle.state.state === "reconnecting");
+        if (asked > 3) return `asked ${asked} times`;
+    """),
     trial("callbacks_may_close_and_change_subscriptions", """
         const calls = [], note = (name) => (...values) => { calls.push([name, ...values]); };
         const all = (name) => Object.fromEntries(["update", "reset", "snapshot", "change", "event", "info"].map((of) => [of, note(`${name} ${of}`)]));

@@ -295,7 +295,7 @@ class Gateway {
 
   async #answer() {
     let failure;
-    const token = await this.requests.ask(true).catch((error) => { failure = String(error?.message ?? error); });
+    const token = await this.requests.ask(true).catch((error) => { failure = String(error?.message || error || "no token"); });
     if (!failure && this.#token === undefined) {
       // The user is known only now; other tabs here may have another one.
       this.#leave();
