@@ -5,8 +5,6 @@
 Ends 0 once every check holds; prints the first that does not, and ends 1.
 """
 
-import sys
-
 import gateway
 from browser import browsing
 from module_pages import trial
@@ -71,14 +69,11 @@ CHECKS = [
 ]
 
 
-def main():
+def main(_=None):
     with other_origin(RESOURCES, Assets) as origin, browsing() as browser:
         gateway.run(CHECKS, browser, origin)
     print(f"dashboard: {len(CHECKS)} checks of its scripts")
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Exception as problem:
-        sys.exit(f"dashboard: {problem}")
+    gateway.script("dashboard", main)

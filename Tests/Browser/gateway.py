@@ -72,8 +72,8 @@ def run(checks, *arguments):
 
 
 def script(title, main):
-    """Calls `main` with the argument of the script. Every failure is the result of the script."""
+    """Calls `main` with the argument of the script, if it has one. Every failure is the result of the script."""
     try:
-        main(sys.argv[1])
+        main(*sys.argv[1:2])
     except Exception as problem:
         sys.exit(f"{title}: {problem}")

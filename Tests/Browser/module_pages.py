@@ -5,8 +5,6 @@
 Ends 0 once every check holds; prints the first that does not, and ends 1.
 """
 
-import sys
-
 import gateway
 from browser import browsing
 from module import blank, expect
@@ -293,14 +291,11 @@ CHECKS = [
 ]
 
 
-def main():
+def main(_=None):
     with other_origin() as origin, browsing() as browser:
         gateway.run(CHECKS, browser, origin)
     print(f"module: {len(CHECKS)} checks with a gateway in the page")
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except Exception as problem:
-        sys.exit(f"module: {problem}")
+    gateway.script("module", main)

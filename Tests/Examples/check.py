@@ -126,7 +126,8 @@ def manifests_fit_together(address, binary):
 def pods_are_restricted_and_limited(address, binary):
     """What the Pod Security Standard "restricted" demands, and a little more."""
     for name in MANIFESTS:
-        for (kind, title), document in manifest(name).items():
+        documents = manifest(name)
+        for (kind, title), document in documents.items():
             if kind not in ("Deployment", "StatefulSet"):
                 continue
             pod = document["spec"]["template"]["spec"]
@@ -139,7 +140,7 @@ def pods_are_restricted_and_limited(address, binary):
                 expect({"cpu", "memory"} <= set(container["resources"]["requests"]) and container["resources"]["limits"]["memory"],
                        f"{name}: a container of {title} has no limits")
             if document["spec"]["replicas"] > 1:
-                expect(("PodDisruptionBudget", title) in manifest(name), f"{name}: {title} has no disruption budget")
+                expect(("PodDisruptionBudget", title) in documents, f"{name}: {title} has no disruption budget")
 
 
 def the_engine_of_the_cluster_has_a_valid_configuration(address, binary):
