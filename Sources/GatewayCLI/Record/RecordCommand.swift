@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import Foundation
-internal import LightstreamerClient
 internal import Recording
 internal import UnixSignals
 
@@ -71,9 +70,7 @@ struct RecordCommand: AsyncParsableCommand {
         if upstream != nil, [items, fields].contains(where: { WatchCommand.list($0 ?? "").isEmpty }) {
             throw ValidationError("name items and fields, for instance: --items item1 --fields last_price")
         }
-        guard SubscriptionMode(rawValue: mode.uppercased()) != nil else {
-            throw ValidationError("--mode \(mode): must be MERGE, DISTINCT, COMMAND or RAW")
-        }
+        try WatchCommand.checkMode(mode)
         if let count, count < 1 { throw ValidationError("--count: must be 1 or more") }
         if let seconds, seconds < 1 { throw ValidationError("--seconds: must be 1 or more") }
     }

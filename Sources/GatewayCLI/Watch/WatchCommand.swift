@@ -86,9 +86,7 @@ struct WatchCommand: AsyncParsableCommand {
         guard isComplete, items == nil || arguments.items == nil else {
             throw ValidationError("name items and fields, for instance: watch item1 last_price")
         }
-        guard SubscriptionMode(rawValue: mode.uppercased()) != nil else {
-            throw ValidationError("--mode \(mode): must be MERGE, DISTINCT, COMMAND or RAW")
-        }
+        try Self.checkMode(mode)
         if let count, count < 1 { throw ValidationError("--count: must be 1 or more") }
     }
 
@@ -155,5 +153,12 @@ struct WatchCommand: AsyncParsableCommand {
     /// The elements of a comma-separated option.
     static func list(_ text: String) -> [String] {
         text.split(separator: ",").map(String.init)
+    }
+
+    /// Throws a `ValidationError` unless `mode` is the name of a mode, in upper or lower case.
+    static func checkMode(_ mode: String) throws {
+        guard SubscriptionMode(rawValue: mode.uppercased()) != nil else {
+            throw ValidationError("--mode \(mode): must be MERGE, DISTINCT, COMMAND or RAW")
+        }
     }
 }
