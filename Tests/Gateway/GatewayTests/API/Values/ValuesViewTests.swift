@@ -14,6 +14,22 @@ import Testing
         return ValuesView(subscription: "s", reading: reading, now: Moment(nanoseconds: 3_500_000_000))
     }
 
+    /// The layout of a COMMAND subscription whose first two fields are `key` and `command`.
+    private func layout(
+        _ names: [String],
+        items: [String] = ["a"],
+        hasSecondLevel: Bool = false
+    ) -> SubscriptionLayout {
+        SubscriptionLayout(
+            itemNames: items,
+            fieldNames: names,
+            fieldCount: names.count,
+            keyPosition: 1,
+            commandPosition: 2,
+            hasSecondLevel: hasSecondLevel
+        )
+    }
+
     private var merge: ValuesView {
         let layout = SubscriptionLayout(itemNames: ["a", "b"], fieldNames: ["x", "2"], fieldCount: 2)
         let update = ItemUpdate(
@@ -31,13 +47,7 @@ import Testing
 
     private var command: ValuesView {
         let names = ["key", "command", "x"]
-        let layout = SubscriptionLayout(
-            itemNames: ["a"],
-            fieldNames: names,
-            fieldCount: 3,
-            keyPosition: 1,
-            commandPosition: 2
-        )
+        let layout = layout(names)
         let update = ItemUpdate(
             layout: layout,
             itemPos: 1,
@@ -53,13 +63,7 @@ import Testing
 
     @Test func keysCountAsPartsOfATable() {
         let names = ["key", "command", "x"]
-        let layout = SubscriptionLayout(
-            itemNames: ["a", "b"],
-            fieldNames: names,
-            fieldCount: 3,
-            keyPosition: 1,
-            commandPosition: 2
-        )
+        let layout = layout(names, items: ["a", "b"])
         let rows = (0..<20_000).map { key in
             SubscriptionEvent.update(
                 ItemUpdate(
@@ -170,14 +174,7 @@ import Testing
 
     @Test func rowsHaveAllFieldsWhileTheNumberOfSecondLevelFieldsIsUnknown() {
         let names = ["key", "command"]
-        let layout = SubscriptionLayout(
-            itemNames: ["a"],
-            fieldNames: names,
-            fieldCount: 2,
-            keyPosition: 1,
-            commandPosition: 2,
-            hasSecondLevel: true
-        )
+        let layout = layout(names, hasSecondLevel: true)
         var properties = SubscriptionProperties(mode: .command, items: .list(["a"]), fields: .list(names))
         properties.secondLevelFields = .group("s")
         var table = ValueTable(properties: properties)
@@ -200,13 +197,7 @@ import Testing
             #expect(labels.label(2).hasSameBytes(as: "a\u{308}"))
         }
         let names = ["key", "command"]
-        let layout = SubscriptionLayout(
-            itemNames: ["a"],
-            fieldNames: names,
-            fieldCount: 2,
-            keyPosition: 1,
-            commandPosition: 2
-        )
+        let layout = layout(names)
         var table = ValueTable(
             properties: SubscriptionProperties(mode: .command, items: .list(["a"]), fields: .list(names))
         )
