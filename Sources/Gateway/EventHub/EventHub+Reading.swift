@@ -73,7 +73,7 @@ extension EventHub {
         }
     }
 
-    /// Writes a source with its present state, as the `stream` event has it, without the members that only that event has.
+    /// Writes a source with its present state, in the form of the `stream` event without the members that only this event has.
     package func write(_ source: StreamSource, to json: inout JSONBytes) {
         let state = locked { SourceState(of: source.topic, in: $0.topics) } ?? .unknown(source.topic)
         json.write(state, isWhole: false)

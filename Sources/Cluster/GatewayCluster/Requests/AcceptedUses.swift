@@ -13,7 +13,7 @@ struct AcceptedUses: Sendable {
     /// Whether a ticket has a use.
     func contains(_ ticket: RecordKey) -> Bool { uses[ticket] != nil }
 
-    /// Whether a use is the last one of its ticket.
+    /// Whether a use is the last use of its ticket.
     func isLast(_ redemption: TicketRedemption) -> Bool { uses[redemption.ticket]?.number == redemption.use }
 
     /// The log has accepted a use. Returns the stream of an earlier use; nil: none.
@@ -26,7 +26,8 @@ struct AcceptedUses: Sendable {
         if isLast(redemption) { uses[redemption.ticket]?.stream = stream }
     }
 
-    /// The stream of a use has closed, or the use has opened none. False if it was not the last one of its ticket.
+    /// The stream of a use has closed, or the use has opened no stream. Returns false if the use was not the last use of its
+    /// ticket.
     mutating func ended(_ redemption: TicketRedemption) -> Bool {
         guard isLast(redemption) else { return false }
         uses[redemption.ticket] = nil

@@ -22,7 +22,7 @@ extension ClusterNode {
                 rest = rest.dropFirst(Self.mostTopics)
             }
             for topic in rest { reads[topic] = .never }
-            // At last, so that a stream counts which has begun here meanwhile.
+            // The streams of this member are read last, so that a stream counts that has begun here meanwhile.
             reads.merge(hub.lastReads(of: topics)) { max($0, $1) }
             // The streams of a removed member may have carried any topic.
             if let removal = state.withLock({ $0.machine.lastRemoval }) {
@@ -32,23 +32,25 @@ extension ClusterNode {
         }
     }
 
-    /// Nil if the streams of a member are not known.
+    /// When streams of the other members have last read topics; nil if a member does not answer.
     private func readsOfOthers(_ topics: [TopicID]) async -> [TopicID: Moment]? {
         let others = processes.filter { $0 != process }
+        let question = MemberCall.lastReads(topics).bytes
         return await withTaskGroup(of: [TopicID: Moment]?.self) { group -> [TopicID: Moment]? in
-            for other in others { group.addTask { await self.reads(of: topics, on: other) } }
+            for other in others { group.addTask { await self.reads(of: topics, on: other, question) } }
             var reads: [TopicID: Moment] = [:]
-            for await other in group {
-                guard let other else { return nil }
-                reads.merge(other) { max($0, $1) }
+            for await part in group {
+                guard let part else { return nil }
+                reads.merge(part) { max($0, $1) }
             }
             return reads
         }
     }
 
-    /// Nil if the member does not answer.
-    private func reads(of topics: [TopicID], on process: UInt64) async -> [TopicID: Moment]? {
-        let question = MemberCall.lastReads(topics).bytes
+    /// When streams of another member have last read topics; nil if the member does not answer.
+    ///
+    /// - Parameter question: The encoded call that asks for these topics.
+    private func reads(of topics: [TopicID], on process: UInt64, _ question: [UInt8]) async -> [TopicID: Moment]? {
         guard let connection = state.withLock({ $0.connection }),
             let reply = try? await connection.call(process, question, within: Self.callTime, sent: {}),
             let ages = try? MemberCall.ages(reply), ages.count == topics.count

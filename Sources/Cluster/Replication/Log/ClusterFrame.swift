@@ -219,9 +219,11 @@ struct FrameWriter: Sendable {
     /// When the frame in flight was sent first; nil: there is none.
     var waitingSince: Moment? { inFlight?.firstSentAt }
 
-    /// The records of the next frame; nil if none waits.
+    /// Removes and returns the records of the next frame; nil if no record waits.
     ///
-    /// - Parameter outbox: The reports of a member; nil: the process does not belong to the cluster.
+    /// - Parameters:
+    ///   - isMember: Whether the process belongs to the cluster, so that it writes the records of the outbox.
+    ///   - outbox: The reports of this process. Records of the machine that are too large for a frame are added.
     mutating func takeRecords(_ isMember: Bool, from outbox: inout Outbox) -> ArraySlice<UInt8>? {
         let own = takeControl(&outbox)
         if !own.isEmpty { return own }

@@ -100,9 +100,9 @@ package struct ClusterLedger: Sendable, Equatable {
     var quotas = SharedQuotas()
     /// The sessions, subscriptions and items that the members may have open on the upstreams.
     var credits = SharedCredits()
-    /// Members that were removed, also in earlier epochs, newest last: a late repetition of their first frame does not add them
-    /// again, and processes that return do not report what others have inherited. Those of earlier epochs, which write no frames
-    /// of the present one, may differ from member to member.
+    /// The members that were removed in this epoch and in earlier epochs, newest last. A late repetition of the first frame of
+    /// a removed member does not add the member again, and a process that returns does not report resources that other members
+    /// have inherited. The removed members of earlier epochs, which write no frames of this epoch, may differ between ledgers.
     var removed: [UInt64] = []
 
     /// A ledger at the beginning of an epoch.

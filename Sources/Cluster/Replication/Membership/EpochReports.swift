@@ -50,11 +50,10 @@ struct EpochReports: Sendable {
         if let begunAt, now - begunAt >= timings.reporting * Self.patience { self.begunAt = nil }
     }
 
-    /// Whether a ledger has the resources of the members: after the beginning of an epoch they report them again. A process
-    /// that is heard and has not reported is waited for, for a limited time.
+    /// Whether a ledger has the resources of the members, which report their resources again after the beginning of an epoch. A
+    /// process that is heard and has not reported is waited for, for a limited time.
     func areComplete(in ledger: ClusterLedger, _ timings: ClusterTimings, at now: Moment) -> Bool {
-        guard let begunAt else { return true }
-        let age = now - begunAt
+        guard let age = age(at: now) else { return true }
         if age >= timings.reporting * Self.patience { return true }
         guard hasOwn, age >= timings.reporting else { return false }
         for (last, heardAt) in heard.values where heardAt > now - timings.suspect {

@@ -299,6 +299,6 @@ struct LogView: Sendable {
     /// The weight of those events that are the first values of rows.
     let firstValues: Int
 
-    /// Whether it ends behind a place: an index in the segment of a number.
+    /// Whether the view ends behind a place of the log: an index in the segment with a number.
     func endsBehind(_ number: Int, _ index: Int) -> Bool { (tailNumber, tailCount) > (number, index) }
 }

@@ -14,8 +14,8 @@ internal import SessionCore
 final class ShardChannel: @unchecked Sendable {
     /// The channel's id.
     let id: Int
-    /// The part of the log that all readers may read. The views of the channels of a shard are of one moment, so that a reader of
-    /// several channels gets their events in order.
+    /// The part of the log that all readers may read. The views of all channels of a shard are of one moment, so that a reader
+    /// of several channels gets the events of these channels in order.
     var view: LogView {
         didSet { ranges.removeAll(keepingCapacity: true) }
     }

@@ -69,7 +69,8 @@ struct ClientRecord: Sendable {
     mutating func forgetDeparted() { (departed, forgottenThrough) = ([], 0) }
 }
 
-/// A subscription that a client has released. Another client may carry it now: its later events are not those of the client.
+/// A subscription that a client has released. Another client may carry the subscription now: the events after the release are
+/// no events of the client that has released the subscription.
 struct DepartedSubscription: Sendable {
     /// The events of the subscription.
     let channel: Channel

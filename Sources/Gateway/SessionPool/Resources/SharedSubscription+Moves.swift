@@ -45,16 +45,17 @@ extension SharedSubscription {
         state.withLock { $0.arriving.removeAll { $0.resource === resource } }
     }
 
-    /// Takes over a resource; its readers receive what differs. False if the former subscription does not serve it any more, or
-    /// if it is deleted. If this subscription has ended, the resource becomes inactive.
+    /// Takes over a resource, whose readers receive the differences between the values of both subscriptions. Returns false if
+    /// the former subscription does not serve the resource any more, or if the resource is deleted. If this subscription has
+    /// ended, the resource becomes inactive.
     func take(_ resource: SubscriptionResource, from former: SharedSubscription) -> Bool {
         guard former.release(resource) else { return false }
         return take(resource, from: former, compare(resource))
     }
 
-    /// What differs between the values of a resource that moves to this subscription, and is not served by any, and those of
-    /// this subscription; nil if this subscription has ended. Large tables take long to compare: meanwhile the events of this
-    /// subscription are delivered to its other resources, and kept for this one.
+    /// The differences between the values of a resource that moves to this subscription, and that no subscription serves, and
+    /// the values of this subscription; nil if this subscription has ended. Large tables take long to compare: meanwhile the
+    /// events of this subscription are delivered to its other resources, and kept for the resource that moves.
     func compare(_ resource: SubscriptionResource) -> MoveDifference? {
         let present = state.withLock { state -> ValueTable? in
             if state.hasEnded { return nil }
@@ -81,16 +82,16 @@ extension SharedSubscription {
         state.withLock { state in
             let missed = state.arriving.first { $0.resource === resource }?.missed ?? []
             state.arriving.removeAll { $0.resource === resource }
-            let hasEnded = difference == nil || state.hasEnded
+            let difference = state.hasEnded ? nil : difference
             // The deletion releases both subscriptions.
-            guard resource.moved(to: hasEnded ? nil : self) else { return false }
-            guard let difference, !hasEnded else {
+            guard resource.moved(to: difference == nil ? nil : self) else { return false }
+            guard let difference else {
                 end(resource)
                 return true
             }
             state.resources.append(resource)
             guard difference.isSubscribed else {
-                // The session of the former one has ended: its values are gone.
+                // The session of the former subscription has ended: the values of that session are gone.
                 begin(resource, &state)
                 return true
             }

@@ -150,11 +150,11 @@ final class SharedSubscription: Sendable {
     }
 
     /// The resources whose reported values contain the present update: it has changed the values, and is delivered now.
-    private func knowing(_ state: inout State) -> [ObjectIdentifier] {
+    private func knowing(_ state: inout State) -> Set<ObjectIdentifier> {
         if state.reported.isEmpty { return [] }
         let version = subscription.valueTable?.version
         defer { state.reported = [:] }
-        return state.reported.filter { $0.value == version }.map(\.key)
+        return Set(state.reported.filter { $0.value == version }.keys)
     }
 
     static func leaving(_ resource: SubscriptionResource) -> [Change] {
