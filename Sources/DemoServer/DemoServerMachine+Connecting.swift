@@ -104,9 +104,8 @@ extension DemoServerMachine {
             switch operation {
             case .add(let request):
                 do throws(ControlRefusal) {
-                    let plan = try plan(request)
-                    try admit(request, plan, beside: plans)
-                    plans.append((request, plan))
+                    try admit(request, beside: plans.map { $0.0 })
+                    try plans.append((request, plan(request, beside: plans.map { $0.1 })))
                 } catch {
                     return .failure(comboRefusal("subscription \(request.subscriptionID): \(error.message)"))
                 }
@@ -121,18 +120,12 @@ extension DemoServerMachine {
         return .success(plans)
     }
 
-    /// Throws if an `add` of a combined creation has the ID of another one, or exceeds a limit together with the others.
-    private func admit(
-        _ request: AddRequest,
-        _ plan: SubscriptionPlan,
-        beside others: [(AddRequest, SubscriptionPlan)]
-    ) throws(ControlRefusal) {
-        if others.contains(where: { $0.0.subscriptionID == request.subscriptionID }) {
+    /// Throws if an `add` of a combined creation has the ID of another `add`, or exceeds the limit of subscriptions.
+    private func admit(_ request: AddRequest, beside others: [AddRequest]) throws(ControlRefusal) {
+        if others.contains(where: { $0.subscriptionID == request.subscriptionID }) {
             throw ControlRefusal(code: 65, message: "Subscription ID in use")
         }
-        let limits = context.configuration.limits
-        let items = others.reduce(channels.count + plan.items.count) { $0 + $1.1.items.count }
-        guard others.count < limits.subscriptions, items <= limits.items else {
+        guard others.count < context.configuration.limits.subscriptions else {
             throw ControlRefusal(code: 30, message: "Too many subscriptions")
         }
     }

@@ -126,8 +126,11 @@ extension DemoServerMachine {
         }
     }
 
-    /// Resolves the items and fields of an `add`.
-    func plan(_ request: AddRequest) throws(ControlRefusal) -> SubscriptionPlan {
+    /// Resolves the items and fields of an `add`. The items of `others`, the plans of the same creation, count for the limit.
+    func plan(
+        _ request: AddRequest,
+        beside others: [SubscriptionPlan] = []
+    ) throws(ControlRefusal) -> SubscriptionPlan {
         let plan = try metadata.plan(
             adapter: request.dataAdapter ?? "DEFAULT",
             group: request.group,
@@ -136,7 +139,8 @@ extension DemoServerMachine {
             selector: request.selector,
             in: feeds
         )
-        guard channels.count + plan.items.count <= context.configuration.limits.items else {
+        let items = others.reduce(channels.count + plan.items.count) { $0 + $1.items.count }
+        guard items <= context.configuration.limits.items else {
             throw ControlRefusal(code: 30, message: "Too many subscriptions")
         }
         if request.maxFrequency == .unfiltered, request.mode != .raw,
