@@ -183,6 +183,13 @@ def run_shows_the_stream_beside_the_text(page, address):
         raise RuntimeError("a change can be run")
 
 
+def a_fragment_without_valid_escapes_is_no_error(page, address):
+    page.see("""new Promise((resolve) => {
+        addEventListener("hashchange", () => resolve(), { once: true });
+        location.hash = "#100%";
+    })""")
+
+
 def a_phone_needs_no_sideways_scrolling(page, address):
     page.resize(390, 844)
     for scheme in ("light", "dark"):
@@ -217,6 +224,7 @@ def main(binary):
         run(page, address, [
             links_lead_somewhere, problems_lead_to_their_line, tabs_change_the_language, run_shows_the_stream_beside_the_text,
             search_finds_operations,
+            a_fragment_without_valid_escapes_is_no_error,
             curl_examples_work, javascript_examples_work, python_examples_work, swift_examples_compile, the_page_is_compressed_where_accepted,
             a_phone_needs_no_sideways_scrolling,
         ])

@@ -24,6 +24,16 @@ export const svg = (tag, properties, ...children) =>
 
 export const byId = (id) => document.getElementById(id);
 
+/** The text of the fragment of a URL (`location.hash`); a fragment that a user typed may have no valid escapes. */
+export function decoded(hash) {
+  const fragment = hash.slice(1);
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
 /** Sets a text only if it differs, which avoids unnecessary layout. */
 export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;

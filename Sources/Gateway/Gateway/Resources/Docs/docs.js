@@ -1,7 +1,7 @@
 // The API page: tabs of languages, calls that run in the page, search, the current section in the sidebar. Without scripts, all
 // languages are shown.
 
-import { copyText } from "/assets/dom.js";
+import { copyText, decoded } from "/assets/dom.js";
 
 const languages = ["curl", "JavaScript", "Python", "Swift"];
 const mostShown = 20_000; // characters of a response
@@ -201,7 +201,7 @@ function letKeysScroll() {
 
 /** Opens the folded part that the address of the page refers to. */
 function showTarget() {
-  const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = location.hash && document.getElementById(decoded(location.hash));
   if (target instanceof HTMLDetailsElement) target.open = true;
   target?.scrollIntoView?.();
 }

@@ -4,6 +4,7 @@
 //   /?open=upstream%3Ddemo%26…&open=…&chart=item1/bid#quotes   several, and a chart
 //   /#gateway/cgqned6ge8i8in892                           a row of the tab Gateway
 
+import { decoded } from "/assets/dom.js";
 import { queryOf, specOf } from "/assets/presets.js";
 
 const separator = "/";
@@ -12,18 +13,9 @@ const separator = "/";
 export function layoutOf({ search, hash }) {
   const query = new URLSearchParams(search);
   const texts = query.has("items") || query.has("itemGroup") ? [query] : query.getAll("open").map((text) => new URLSearchParams(text));
-  const [key, row = null] = decoded(hash.slice(1)).split(separator);
+  const [key, row = null] = decoded(hash).split(separator);
   const chart = query.getAll("chart").map((text) => [text.slice(0, text.lastIndexOf(separator)), text.slice(text.lastIndexOf(separator) + 1)]);
   return { specs: texts.map(specOf), key: key || (texts.length ? "own-1" : null), row, chart };
-}
-
-/** The text of a fragment; one that a user typed may have no valid escapes. */
-function decoded(fragment) {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
 }
 
 /** The URL of a layout. */
