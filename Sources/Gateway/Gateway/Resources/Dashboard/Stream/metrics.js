@@ -1,6 +1,7 @@
 // Reads /metrics at intervals and computes rates and quantiles.
 
 import { text } from "/assets/api.js";
+import { whileShown } from "/assets/dom.js";
 
 const prefix = "lightstreamer_gateway_";
 const interval = 2000;
@@ -49,13 +50,7 @@ export class Metrics extends EventTarget {
   isFailing = false;
   #readings = [];
 
-  start() {
-    const poll = async () => {
-      if (!document.hidden) await this.read();
-      setTimeout(poll, interval);
-    };
-    poll();
-  }
+  start() { whileShown(() => this.read(), interval)(true); }
 
   async read() {
     try {
