@@ -1,3 +1,4 @@
+import Changes
 import Primitives
 import TestSupport
 import Testing
@@ -58,6 +59,33 @@ struct JoiningTests {
         #expect(cluster.problems.isEmpty, "seed \(seed)")
         #expect(cluster.readers.map(\.gaps) == gaps, "seed \(seed)")
         #expect(cluster.readers.allSatisfy { $0.problems.isEmpty && $0.resumed > 0 }, "seed \(seed)")
+    }
+
+    /// A stream gets sources and is removed, both before the member joins.
+    @Test
+    func memberThatJoinsKeepsNoSourcesOfRemovedStreams() {
+        let cluster = cluster(seed: 7, loss: 0)
+        let owner = cluster.nodes[0]
+        func append(_ record: PreparedStreamRecord) { _ = owner.outbox.append(request: .stream(record)) }
+        func prepare(_ sources: [StreamSource]) {
+            let definition = StreamDefinition(request: StreamRequest(sources: sources), shared: [:])
+            append(.prepare(id: "t", ResourceSpecification(group: "t", upstream: nil, content: definition.bytes)))
+        }
+        cluster.run(.seconds(20))
+        let position = owner.hub.position
+        prepare([.subscription("s1")])
+        prepare([.subscription("s1"), .subscription("s2")])
+        cluster.run(.seconds(1))
+        #expect(cluster.nodes.allSatisfy { Array($0.machine.additions.keys) == ["t"] })
+        append(.remove(id: "t", evenIfOpen: true))
+        cluster.run(.seconds(1))
+        #expect(cluster.nodes.allSatisfy { $0.machine.additions.isEmpty })
+        let node = cluster.start()
+        awaitServing(node, cluster)
+        #expect(node.hub.base <= position && node.machine.additions.isEmpty)
+        cluster.run(.seconds(2))
+        cluster.check()
+        #expect(cluster.problems.isEmpty)
     }
 
     @Test

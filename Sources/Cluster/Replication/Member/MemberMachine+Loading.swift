@@ -146,7 +146,7 @@ extension MemberMachine {
         guard let result = replay?.ledger.apply(entry), let replay else { return [] }
         var changes: [Change] = []
         if case .taken(let effects) = result {
-            for case .sourcesAdded(let id) in effects { additions[id] = entry.position }
+            noteAdditions(effects, in: replay.ledger, at: entry.position)
             changes = effects.compactMap { effect in if case .hub(let change) = effect { change } else { nil } }
         }
         let extend = MemberAction.extendWindows(changes, at: entry.position)

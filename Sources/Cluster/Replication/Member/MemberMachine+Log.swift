@@ -143,6 +143,19 @@ extension MemberMachine {
 
     // MARK: - Prepared streams
 
+    /// Notes which prepared streams have got sources by a frame, and forgets those that were removed.
+    ///
+    /// - Parameter ledger: The state after the frame.
+    mutating func noteAdditions(_ effects: [LedgerEffect], in ledger: ClusterLedger?, at position: UInt64) {
+        for effect in effects {
+            switch effect {
+            case .sourcesAdded(let id): additions[id] = position
+            case .streamLost(let id, _): if ledger?.specified[id] == nil { additions[id] = nil }
+            default: break
+            }
+        }
+    }
+
     /// Another member owns a stream of this member, and has opened the stream; nil: the stream is only lost.
     mutating func streamLost(_ id: String, to owner: UInt64?, at position: UInt64) -> [MemberAction] {
         guard let owner, owner != member else { return [.releaseStream(id)] }
