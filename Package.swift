@@ -256,7 +256,10 @@ let allTests: [Target] = [
     tests("EngineNATSTests", in: "Cluster", ["EngineNATS", "Replication"]),
     tests("DemoServerTests", ["DemoServer", "Primitives", "TLCP", nioCore, nioPosix]),
     tests("LightstreamerTestingTests", ["LightstreamerTesting", "LightstreamerClient", "Primitives"]),
-    tests("GatewayCLITests", ["GatewayCLI", "Recording", "JSONText", "LightstreamerClient", logging, nioCore]),
+    tests(
+        "GatewayCLITests",
+        ["GatewayCLI", "DemoServer", "Recording", "JSONText", "LightstreamerClient", logging, nioCore]
+    ),
     tests(
         "EndToEndTests",
         [

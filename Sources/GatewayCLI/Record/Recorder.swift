@@ -92,7 +92,9 @@ struct RecordedRows {
     }
 
     private let items: [[UInt8]: Int]
-    private let fields: [String: Int]
+    /// The places of each field in a row: a field may be recorded more than once.
+    private let places: [[UInt8]: [Int]]
+    private let fieldCount: Int
     private let isCommand: Bool
     private var rows: [Key: [String?]] = [:]
     private var isFresh = true
@@ -103,7 +105,8 @@ struct RecordedRows {
             segment.items.enumerated().map { (Array($1.utf8), $0) },
             uniquingKeysWith: { first, _ in first }
         )
-        fields = Dictionary(segment.fields.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        places = Dictionary(grouping: segment.fields.indices) { Array(segment.fields[$0].utf8) }
+        fieldCount = segment.fields.count
         isCommand = segment.mode == "COMMAND"
     }
 
@@ -135,13 +138,14 @@ struct RecordedRows {
 
     private mutating func row(of update: WatchUpdate, _ item: Int) -> [String?] {
         let key = Key(item: item, key: Array((update.key ?? "").utf8))
-        var row = rows[key] ?? Array(repeating: nil, count: fields.count)
-        for field in update.fields {
-            if let index = fields[field.name] { row[index] = field.value }
+        var row = rows[key] ?? Array(repeating: nil, count: fieldCount)
+        func set(_ field: String, _ value: String?) {
+            for place in places[Array(field.utf8), default: []] { row[place] = value }
         }
+        for field in update.fields { set(field.name, field.value) }
         if isCommand {
-            if let index = fields["key"] { row[index] = update.key }
-            if let index = fields["command"] { row[index] = update.command }
+            set("key", update.key)
+            set("command", update.command)
         }
         rows[key] = update.command == "DELETE" ? nil : row
         return row

@@ -122,6 +122,6 @@ extension RecordingReplay.Adapter {
         let mode = SubscriptionMode(rawValue: segment.mode) ?? .merge
         let known = Set(modes.map(\.item))
         modes += segment.items.filter { !known.contains($0) }.map { ($0, mode) }
-        fields += segment.fields.filter { !fields.contains($0) }
+        for field in segment.fields where !fields.contains(field) { fields.append(field) }
     }
 }

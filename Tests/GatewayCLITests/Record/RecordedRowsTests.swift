@@ -29,6 +29,23 @@ struct RecordedRowsTests {
         #expect(rows.content(of: .status("CONNECTING")) == nil)
     }
 
+    /// A field that was named twice ended the process.
+    @Test func aFieldThatIsRecordedTwiceHasItsValueInBothPlaces() {
+        var rows = RecordedRows(RecordedSegment(start: 0, mode: "MERGE", items: ["a"], fields: ["x", "x", "y"]))
+        let first = rows.content(of: Self.update("a", [("x", "1"), ("x", "1"), ("y", "2")]))
+        #expect(first?.content == .row(["1", "1", "2"], isSnapshot: false))
+        let second = rows.content(of: Self.update("a", [("y", "3")]))
+        #expect(second?.content == .row(["1", "1", "3"], isSnapshot: false))
+    }
+
+    @Test func fieldsAreComparedByTheirBytes() {
+        var rows = RecordedRows(
+            RecordedSegment(start: 0, mode: "MERGE", items: ["a"], fields: ["\u{E4}", "a\u{308}"])
+        )
+        let content = rows.content(of: Self.update("a", [("a\u{308}", "1"), ("\u{E4}", "2")]))?.content
+        #expect(content == .row(["2", "1"], isSnapshot: false))
+    }
+
     @Test func rowsOfACommandItemAreThoseOfTheirKeys() {
         var rows = RecordedRows(
             RecordedSegment(start: 0, mode: "COMMAND", items: ["a"], fields: ["key", "command", "n"])
