@@ -55,7 +55,10 @@ extension DemoServerMachine {
             return
         }
         var additionPlan: SubscriptionPlan?
-        if case .add(let addition) = request.operation {
+        // A repetition, sent because the response was lost, has no further effect, and is granted at the limits, too.
+        if case .add(let addition) = request.operation,
+            sessions[handle]?.subscriptions[addition.subscriptionID] == nil
+        {
             do throws(ControlRefusal) {
                 additionPlan = try plan(addition)
             } catch {
@@ -106,9 +109,7 @@ extension DemoServerMachine {
     ) {
         switch operation {
         case .add(let request):
-            // A repetition, sent because the response was lost, has no further effect.
-            guard let plan, sessions[handle]?.subscriptions[request.subscriptionID] == nil else { return }
-            subscribe(request, plan, of: handle, wrongBy: faults.wrongCounts)
+            if let plan { subscribe(request, plan, of: handle, wrongBy: faults.wrongCounts) }
         case .delete(let request):
             if let gone = sessions[handle]?.unsubscribe(request.subscriptionID, &context) {
                 channels.remove(gone, of: handle)
