@@ -222,8 +222,8 @@ let allTests: [Target] = [
         "GatewayTests",
         in: "Gateway",
         [
-            "Changes", "Gateway", "GatewayCluster", "GatewayStreaming", "EventHub", "JSONText", "LightstreamerClient",
-            "MicroHTTPD",
+            "Changes", "Gateway", "GatewayCluster", "GatewayStreaming", "EventHub", "HTTPFetch", "JSONText",
+            "LightstreamerClient", "MicroHTTPD",
             "Primitives",
             "Replication", "SessionCore", "SessionPool", "StreamIO", "TestSupport", logging,
         ]

@@ -25,6 +25,7 @@ package struct HTTPFetch: Sendable {
     private let target: Target
     private let head: HTTPRequestHead
     private let timeout: Duration?
+    private let silence: Duration?
     private let tls: NIOSSLContext?
 
     /// A request.
@@ -33,16 +34,19 @@ package struct HTTPFetch: Sendable {
     ///   - url: An absolute URL with the scheme `http` or `https`.
     ///   - headers: Header lines beside `Host`.
     ///   - timeout: The longest time from the connection to the last byte; nil: no limit once it is connected.
+    ///   - silence: The longest time that the reader waits for the next bytes; nil: no limit but `timeout`.
     ///   - verifiesServer: Whether the certificate of the server is checked.
     /// - Throws: `HTTPFetchError` if the URL cannot be used.
     package init(
         _ url: String,
         headers: [(name: String, value: String)] = [],
         timeout: Duration?,
+        silence: Duration? = nil,
         verifiesServer: Bool = true
     ) throws {
         target = try Target(url)
         self.timeout = timeout
+        self.silence = silence
         head = HTTPRequestHead(
             version: .http1_1,
             method: .GET,
@@ -76,23 +80,31 @@ package struct HTTPFetch: Sendable {
     ) async throws -> Result {
         let connection = try await connect()
         let channel = connection.channel
-        let deadline = timeout.map { timeout in
-            channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
-                channel.pipeline.fireErrorCaught(HTTPFetchError.timeout)
-            }
-        }
+        let deadline = timeout.map { Self.deadline(of: channel, in: $0) }
         defer { deadline?.cancel() }
         return try await connection.executeThenClose { inbound, outbound in
             try await outbound.write(contentsOf: [.head(head), .end(nil)])
             var parts = inbound.makeAsyncIterator()
-            guard case .head(let response) = try await parts.next() else { throw HTTPFetchError.closedEarly }
+            func next() async throws -> HTTPClientResponsePart? {
+                let deadline = silence.map { Self.deadline(of: channel, in: $0) }
+                defer { deadline?.cancel() }
+                return try await parts.next()
+            }
+            guard case .head(let response) = try await next() else { throw HTTPFetchError.closedEarly }
             return try await reader(Int(response.status.code)) {
-                switch try await parts.next() {
+                switch try await next() {
                 case .body(let part): Array(part.readableBytesView)
                 case .end: nil
                 case .head, nil: throw HTTPFetchError.closedEarly
                 }
             }
+        }
+    }
+
+    /// Fails the reading of a response after a time.
+    private static func deadline(of channel: any Channel, in time: Duration) -> Scheduled<Void> {
+        channel.eventLoop.scheduleTask(in: TimeAmount(time)) {
+            channel.pipeline.fireErrorCaught(HTTPFetchError.timeout)
         }
     }
 
@@ -151,7 +163,7 @@ package enum HTTPFetchError: Error, Equatable {
     case unsupportedScheme
     /// The URL has no host.
     case missingHost
-    /// The response was not complete in time.
+    /// The response was not complete in time, or the server was silent for too long.
     case timeout
     /// The server closed the connection before the end of the response.
     case closedEarly

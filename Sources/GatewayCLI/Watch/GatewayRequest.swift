@@ -3,9 +3,13 @@ internal import HTTPFetch
 
 /// Requests to a gateway.
 enum GatewayRequest {
+    /// The time without a byte after which a stream is lost: the gateway sends a heartbeat every 15 s. A connection can be lost
+    /// without a sign.
+    private static let silence = Duration.seconds(60)
+
     /// A request with the parameters that have a value, and with the credential of the environment.
     ///
-    /// - Parameter timeout: The longest time for the response; nil: no limit, for a stream.
+    /// - Parameter timeout: The longest time for the response; nil: no limit for a stream that is not silent.
     static func make(
         _ address: String,
         _ path: String,
@@ -23,6 +27,11 @@ enum GatewayRequest {
         url.percentEncodedQuery = url.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
         let token = ProcessInfo.processInfo.environment["GATEWAY_TOKEN"]
         let credential = token.map { [(name: "Authorization", value: "Bearer \($0)")] } ?? []
-        return try HTTPFetch(url.string ?? address, headers: headers + credential, timeout: timeout)
+        return try HTTPFetch(
+            url.string ?? address,
+            headers: headers + credential,
+            timeout: timeout,
+            silence: timeout == nil ? silence : nil
+        )
     }
 }
