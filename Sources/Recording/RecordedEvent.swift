@@ -79,6 +79,12 @@ package struct RecordingError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The rule that the file violates.
     package let rule: String
 
+    /// A violation at a position.
+    package init(position: Int, rule: String) {
+        self.position = position
+        self.rule = rule
+    }
+
     /// The position and the rule as a sentence without a full stop.
     package var description: String { "byte \(position): \(rule)" }
 }

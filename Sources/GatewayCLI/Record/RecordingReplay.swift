@@ -21,9 +21,9 @@ struct RecordingReplay: ReplaySource {
 
     /// Sets up a server so that it replays a file.
     ///
-    /// Throws `RecordingFileError` for a file that cannot be read, `RecordingError` for one that is not a recording or has
-    /// a damaged frame. `warn` receives what is wrong with the end of the file; `failed` is called during the replay with
-    /// the reason why it ends too early.
+    /// Throws `RecordingFileError` for a file that cannot be read, `RecordingError` for a file that is not a recording, is
+    /// empty or has a damaged frame. `warn` receives what is wrong with the end of the file; `failed` is called during the
+    /// replay with the reason why it ends too early.
     static func prepare(
         _ path: String,
         _ configuration: inout DemoServerConfiguration,
@@ -35,6 +35,9 @@ struct RecordingReplay: ReplaySource {
         let segments = try reader.segments()
         if let position = reader.interruption {
             warn("byte \(position): the file ends within a block: the recording was interrupted there")
+        }
+        guard !segments.isEmpty else {
+            throw RecordingError(position: 0, rule: "the file has no segment: there is nothing to play")
         }
         var adapters: [String: Adapter] = [:]
         for segment in segments {
