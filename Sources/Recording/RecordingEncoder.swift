@@ -19,9 +19,6 @@ package struct RecordingEncoder {
         return Frame.bytes(.segment, content)
     }
 
-    /// The number of pending events.
-    package var count: Int { encoder.count }
-
     /// Whether the pending events have to be taken before more are added.
     package var isFull: Bool { encoder.size >= Self.fullBlock }
 

@@ -19,7 +19,6 @@ final class Recorder: WatchDisplay {
         var isOverrun = false
     }
 
-    private let segment: RecordedSegment
     private let start = ContinuousClock.now
     private let state: RankedMutex<State>
     private let file: RankedMutex<RecordingWriter>
@@ -32,7 +31,6 @@ final class Recorder: WatchDisplay {
     /// Opens or creates the file. Throws `RecordingError` and `RecordingFileError`.
     init(path: String, segment: RecordedSegment) throws {
         let writer = try RecordingWriter(path: path, segment: segment)
-        self.segment = segment
         sizeBefore = writer.size
         removed = writer.removed
         file = RankedMutex(writer)
