@@ -25,7 +25,8 @@ struct WatchTable {
         var cells: [String: Cell] = [:]
     }
 
-    private let mode: SubscriptionMode
+    /// The mode of the subscription. Of a feed, the first `stream` event tells the mode.
+    private var mode: SubscriptionMode
     private let fields: [String]
     private var rows: [Row] = []
     private var status = "connecting"
@@ -57,9 +58,12 @@ struct WatchTable {
         let item = content["item"]?.string ?? content["itemPos"]?.number.map { "item \($0.text)" }
         switch name {
         case "stream" where content["resume"]?.string != "resumed", "subscribed":
+            let known = content["sources"]?.array?.first?["mode"]?.string.flatMap(SubscriptionMode.init(rawValue:))
+            let isOther = known.map { $0 != mode } ?? false
+            mode = known ?? mode
             // A snapshot follows. In COMMAND mode it lacks the keys that were deleted meanwhile; in DISTINCT mode it
             // repeats rows that are shown already.
-            if mode == .command || mode == .distinct { rows.removeAll() }
+            if isOther || mode == .command || mode == .distinct { rows.removeAll() }
         case "clear-snapshot": rows.removeAll { $0.title.first == item?.printable }
         case "lost-updates":
             note = "\(content["count"]?.number?.text ?? "some") updates of \(item ?? "an item") were lost"

@@ -55,6 +55,18 @@ import Testing
         #expect(lines[2].isEmpty)
     }
 
+    /// A table of a feed had a row for each item only.
+    @Test func theStreamOfAFeedTellsTheMode() {
+        var table = WatchTable(mode: .merge, fields: ["qty"])
+        let sources = #"[{"subscription":"s1","mode":"COMMAND"}]"#
+        table.apply(.other(name: "stream", content: #"{"resume":"fresh","sources":\#(sources)}"#), now: 0)
+        table.apply(update("p", [("qty", "5")], key: "k1", command: "ADD"), now: 0)
+        table.apply(update("p", [("qty", "6")], key: "k2", command: "ADD"), now: 0)
+        let lines = lines(table)
+        #expect(lines[0].hasPrefix("item  key"))
+        #expect(lines[1].hasPrefix("p     k1") && lines[2].hasPrefix("p     k2"))
+    }
+
     @Test func distinctShowsTheNewestRows() {
         var table = WatchTable(mode: .distinct, fields: ["text"])
         for number in 1...10 { table.apply(update("chat", [("text", "m\(number)")]), now: 0) }
