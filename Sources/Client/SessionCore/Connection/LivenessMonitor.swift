@@ -57,7 +57,8 @@ struct LivenessMonitor {
         case .keepalive:
             return keepaliveExpired(silence: silence, at: now, stalledTimeout: stalledTimeout)
         case .quiet(let since):
-            guard lastLine > since else {
+            // There had been silence until then: a line of the same moment came after the timer.
+            guard lastLine >= since else {
                 phase = .stalled
                 return .stalled(reconnectTimeout)
             }

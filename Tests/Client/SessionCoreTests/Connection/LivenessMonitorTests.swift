@@ -66,6 +66,18 @@ extension LivenessMonitor {
         #expect(fourth == .stalled(.milliseconds(3000)))
     }
 
+    @Test func lineAtTheMomentOfTheExpiryIsNoSilence() {
+        var monitor = LivenessMonitor()
+        _ = monitor.begin(keepalive: .milliseconds(5000), at: Self.at(0))
+        let first = Self.fire(&monitor, 5000)
+        #expect(first == .wait(.milliseconds(2000)))
+        _ = monitor.lineReceived(at: Self.at(5000))
+        let second = Self.fire(&monitor, 7000)
+        #expect(second == .wait(.milliseconds(3000)))
+        let third = Self.fire(&monitor, 10_000)
+        #expect(third == .wait(.milliseconds(2000)))
+    }
+
     @Test func lineEndsAStallAtOnce() {
         var monitor = LivenessMonitor()
         _ = monitor.begin(keepalive: .milliseconds(1000), at: Self.at(0))
