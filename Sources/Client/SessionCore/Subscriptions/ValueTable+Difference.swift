@@ -61,14 +61,15 @@ extension ValueTable {
         return row
     }
 
-    /// The update from one row to another; nil if they are equal.
+    /// The update from one row to another; nil if they are equal, byte by byte.
     private static func update(
         _ old: [String?]?,
         _ new: [String?],
         _ item: Int,
         _ layout: SubscriptionLayout
     ) -> SubscriptionEvent? {
-        old == new ? nil : event(new, old, item, layout)
+        if let old, old.count == new.count, new.differences(from: old).isEmpty { return nil }
+        return event(new, old, item, layout)
     }
 
     private static func event(
@@ -77,11 +78,7 @@ extension ValueTable {
         _ item: Int,
         _ layout: SubscriptionLayout
     ) -> SubscriptionEvent {
-        var changed = FieldSet()
-        for index in values.indices where old.map({ !$0.indices.contains(index) || $0[index] != values[index] }) ?? true
-        {
-            changed.insert(index + 1)
-        }
+        let changed = old.map { values.differences(from: $0) } ?? FieldSet(all: values.count)
         return .update(
             ItemUpdate(layout: layout, itemPos: item, isSnapshot: false, values: values, changed: changed)
         )

@@ -61,6 +61,17 @@ import Testing
         #expect(new.updates(to: new).isEmpty)
     }
 
+    @Test(arguments: [("\u{E9}", "e\u{301}"), ("e\u{301}", "\u{E9}")])
+    func anotherUnicodeFormIsAnotherValue(before: String, after: String) {
+        let old = Self.table(.merge, [Self.update(.merge, 1, ["1", before]), Self.update(.merge, 2, [before, nil])])
+        let new = Self.table(.merge, [Self.update(.merge, 1, ["1", after]), Self.update(.merge, 2, [before, after])])
+        let updates = old.updates(to: new).compactMap { event in
+            if case .update(let update) = event { update } else { nil }
+        }
+        #expect(updates.map(\.changed.positions) == [[2], [2]])
+        #expect(updates.allSatisfy { $0.value(at: 2)?.utf8.elementsEqual(after.utf8) == true })
+    }
+
     @Test func keysAreAddedUpdatedAndDeleted() {
         func row(_ key: String, _ command: String, _ quantity: String?) -> SubscriptionEvent {
             Self.update(.command, 1, [key, command, quantity])
