@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// How long the response to a request may take (class reference: `connectTimeout`).
 public enum ConnectTimeout: Sendable, Hashable {
     /// The timeout is `currentConnectTimeout`, which the library may change.
@@ -72,6 +74,12 @@ public struct ConnectionDetailValues: Sendable, Equatable {
 
     /// Details with nothing set.
     public init() {}
+
+    /// Whether all details are equal, byte by byte.
+    public static func == (left: ConnectionDetailValues, right: ConnectionDetailValues) -> Bool {
+        left.serverAddress.hasSameBytes(as: right.serverAddress) && left.adapterSet.hasSameBytes(as: right.adapterSet)
+            && left.user.hasSameBytes(as: right.user) && left.password.hasSameBytes(as: right.password)
+    }
 }
 
 /// Decides which values granted by the server overwrite options: those that the user has not changed since the request

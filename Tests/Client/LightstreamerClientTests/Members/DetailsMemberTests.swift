@@ -36,6 +36,19 @@ internal import Testing
         }
     }
 
+    @Test func anotherUnicodeFormIsAnotherPassword() async throws {
+        try await MemberFixture.run { fixture in
+            let details = fixture.client.connectionDetails
+            details.setPassword("\u{E9}")
+            details.setPassword("e\u{301}")
+            details.setUser("me")
+            await fixture.log.until("property user")
+            #expect(
+                fixture.log.entries == ["added", "property password", "property password", "property user"]
+            )
+        }
+    }
+
     @Test func userAndPasswordAuthenticate() async throws {
         try await MemberFixture.run {
             $0.users = ["me": "secret"]
