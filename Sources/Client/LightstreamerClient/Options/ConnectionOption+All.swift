@@ -105,7 +105,7 @@ extension ConnectionOption {
             .immediately,
             "The longest time between two control requests of the client, which sends heartbeats to keep to it; "
                 + "0: no heartbeats. Until its next bind a streaming session keeps to the interval that its last one "
-                + "declared, unless the option is shorter."
+                + "declared, unless the option is shorter. Less than 0.001 counts as 0.001."
         ),
         ConnectionOption(
             "sessionRecoveryTimeout",

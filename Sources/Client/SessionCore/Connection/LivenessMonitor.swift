@@ -98,6 +98,12 @@ struct ReverseHeartbeat {
     /// No connection; `option` is the interval of the option, zero: none.
     init(option: Duration = .zero) { self.option = option }
 
+    /// The interval of an option in seconds. The unit of the protocol is the least one: a shorter interval would be declared
+    /// as 0, and heartbeats would follow each other without a pause.
+    static func interval(optionSeconds seconds: Double) -> Duration {
+        seconds > 0 ? max(.milliseconds(1), Duration(optionSeconds: seconds)) : .zero
+    }
+
     /// The option was set to this interval; zero: none.
     mutating func optionChanged(to interval: Duration) {
         option = interval

@@ -63,7 +63,7 @@ extension SessionMachine {
 
     /// The option changed: a running timer is stopped or shortened, but not extended.
     mutating func heartbeatOptionChanged(at context: EventContext) {
-        heartbeat.optionChanged(to: Duration(optionSeconds: options.reverseHeartbeatInterval))
+        heartbeat.optionChanged(to: ReverseHeartbeat.interval(optionSeconds: options.reverseHeartbeatInterval))
         guard let interval = heartbeat.interval else { return stopTimer(.heartbeat) }
         let isLater = timers.isRunning(.heartbeat) && context.now + interval >= heartbeatDue
         if !isLater { restartHeartbeat(at: context) }

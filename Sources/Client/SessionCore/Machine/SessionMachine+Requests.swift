@@ -93,7 +93,7 @@ extension SessionMachine {
         grants.requestWritten()
         requestsSync = options.slowingEnabled
         let keepalive = Duration(optionSeconds: options.keepaliveInterval).wholeMilliseconds
-        let inactivity = Duration(optionSeconds: options.reverseHeartbeatInterval)
+        let inactivity = ReverseHeartbeat.interval(optionSeconds: options.reverseHeartbeatInterval)
         heartbeat.declare(inactivity)
         return .streaming(
             keepaliveMillis: keepalive > 0 ? keepalive : nil,

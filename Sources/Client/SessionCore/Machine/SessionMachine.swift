@@ -72,7 +72,9 @@ package struct SessionMachine: ~Copyable {
         self.details = details
         self.configuration = configuration
         grants = GrantFilter(options)
-        heartbeat = ReverseHeartbeat(option: Duration(optionSeconds: options.reverseHeartbeatInterval))
+        heartbeat = ReverseHeartbeat(
+            option: ReverseHeartbeat.interval(optionSeconds: options.reverseHeartbeatInterval)
+        )
         pace = AttemptPace(retryDelay: Self.retryDelay(options))
         responseTimeout = ResponseTimeout(base: Duration(optionSeconds: options.currentConnectTimeout))
         version = VersionFallback(configuration.protocolVersion)

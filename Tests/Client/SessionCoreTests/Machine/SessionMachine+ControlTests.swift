@@ -319,6 +319,20 @@ internal import Testing
         #expect(harness.takeRequests() == ["> heartbeat||"])
     }
 
+    @Test(arguments: [1e-9, 1e-6, 0.0005])
+    func tinyHeartbeatIntervalCountsAsAMillisecond(interval: Double) {
+        var options = SessionHarness.officialOptions
+        options.reverseHeartbeatInterval = interval
+        let harness = SessionHarness(options)
+        harness.connect()
+        harness.open()
+        #expect(harness.takeRequests().last?.contains("LS_inactivity_millis=1&") == true)
+        harness.receive("WSOK", "CONOK,sid,70000,0,*")
+        #expect(harness.remaining(.heartbeat) == 1)
+        harness.setOptions { $0.reverseHeartbeatInterval = 0.0001 }
+        #expect(harness.remaining(.heartbeat) == 1)
+    }
+
     @Test func declaredIntervalCanBeShortenedOnly() {
         var options = SessionHarness.officialOptions
         options.reverseHeartbeatInterval = 10
