@@ -207,6 +207,7 @@ extension SessionMachine {
         case (.deviceRegistration, .refused(let code, let message)):
             for event in device.refused(code: code, message: message) { notifyLegacy(event) }
         case (.badgeReset, .refused(let code, let message)):
+            device.badgeResetAnswered()
             notifyLegacy(.badgeReset(deviceId: nil, code: code, message: message))
         case (.deviceRegistration, .accepted), (.badgeReset, .accepted):
             break

@@ -201,6 +201,7 @@ extension SessionMachine {
             if let event { notifyLegacy(event) }
             if let next { requests.ask(next) }
         case .mpnZero(let deviceID):
+            device.badgeResetAnswered()
             notifyLegacy(.badgeReset(deviceId: deviceID, code: nil, message: nil))
         default:
             break

@@ -24,8 +24,17 @@ struct DeviceRegistration {
         case registered(Device, deviceID: String)
     }
 
+    private enum BadgeReset {
+        /// None is wanted. *Leaves to* `waiting`, `underWay`.
+        case none
+        /// Waits for the registration of the device. *Leaves to* `underWay`, by a refusal of the device to `none`.
+        case waiting
+        /// Requested in this session. *Leaves to* `none` by the answer, to `waiting` when the session ends before.
+        case underWay
+    }
+
     private var state = State.none
-    private var wantsBadgeReset = false
+    private var badge = BadgeReset.none
 
     /// The registration to request: at once if there is a session, else at the start of the next.
     var registration: RequestLedger.Purpose? {
@@ -43,11 +52,15 @@ struct DeviceRegistration {
     /// A badge reset is requested. Returns the request; nil if it has to wait for the registration of the device.
     mutating func badgeResetRequested() -> RequestLedger.Purpose? {
         guard case .registered(_, let deviceID) = state else {
-            wantsBadgeReset = true
+            badge = .waiting
             return nil
         }
+        badge = .underWay
         return .badgeReset(deviceID: deviceID)
     }
+
+    /// The badge was reset, or the reset was refused.
+    mutating func badgeResetAnswered() { badge = .none }
 
     /// Whether no device is known, so that no badge reset can be sent.
     var isUnknown: Bool { state == .none }
@@ -59,8 +72,7 @@ struct DeviceRegistration {
         device.newToken = nil
         device.cause = nil
         state = .registered(device, deviceID: info.deviceID)
-        let next: RequestLedger.Purpose? = wantsBadgeReset ? .badgeReset(deviceID: info.deviceID) : nil
-        wantsBadgeReset = false
+        let next = badge == .waiting ? badgeResetRequested() : nil
         return (isAnnounced ? .deviceRegistered(info) : nil, next)
     }
 
@@ -70,13 +82,17 @@ struct DeviceRegistration {
         state = .none
         var events: [LegacyEvent] = []
         if isAnnounced { events.append(.deviceRefused(code: code, message: message)) }
-        if wantsBadgeReset { events.append(.badgeReset(deviceId: nil, code: code, message: message)) }
-        wantsBadgeReset = false
+        if badge == .waiting {
+            events.append(.badgeReset(deviceId: nil, code: code, message: message))
+            badge = .none
+        }
         return events
     }
 
-    /// The session ended: the device has to be registered again in the next one.
+    /// The session ended: the device has to be registered again in the next one, and a badge reset without an answer
+    /// requested again.
     mutating func sessionEnded() {
+        if badge == .underWay { badge = state == .none ? .none : .waiting }
         guard case .registered(var device, _) = state else { return }
         device.cause = "restore.token"
         state = .wanted(device, isAnnounced: false)

@@ -203,6 +203,26 @@ internal import Testing
         )
     }
 
+    @Test func badgeResetWithoutAnAnswerIsRequestedInTheNextSession() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.changeToken("token")
+        harness.receive("REQOK,1", "MPNREG,dev,ADAPTER")
+        harness.resetBadge()
+        #expect(harness.takeRequests().last == "> control|LS_reqId=2&LS_op=reset_badge&PN_deviceId=dev")
+        harness.receive("END,48,x")
+        harness.advance(100)
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid2,70000,0,*", "MPNREG,dev2,ADAPTER")
+        #expect(harness.takeRequests().last == "> control|LS_reqId=4&LS_op=reset_badge&PN_deviceId=dev2")
+        harness.receive("MPNZERO,dev2")
+        #expect(harness.legacyEvents.last == .badgeReset(deviceId: "dev2", code: nil, message: nil))
+        harness.receive("END,48,x")
+        harness.advance(4000)
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid3,70000,0,*", "MPNREG,dev3,ADAPTER")
+        #expect(harness.takeRequests().last?.contains("LS_op=register") == true)
+    }
+
     @Test func refusedDeviceIsReported() {
         let harness = SessionHarness.streamingOnSocket()
         harness.resetBadge()
