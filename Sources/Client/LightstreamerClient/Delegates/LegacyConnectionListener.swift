@@ -97,10 +97,20 @@ public protocol LegacyAuthenticationListener: LegacyConnectionListener {
 /// Derives the events of the older class reference from those of a client, for one listener.
 final class LegacyAdapter: ClientObserver {
     private let listener: any LegacyConnectionListener
-    private var hasStarted = false
-    private var isWarning = false
+    private var hasStarted: Bool
+    private var isWarning: Bool
 
-    init(listener: any LegacyConnectionListener) { self.listener = listener }
+    /// An adapter for a listener that was added in this status: the start of a session that it finds is not reported.
+    init(listener: any LegacyConnectionListener, status: ClientStatus) {
+        self.listener = listener
+        isWarning = status == .stalled
+        switch status {
+        case .disconnected, .disconnectedWillRetry, .connecting, .connectedStreamSensing: hasStarted = false
+        case .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling, .connectedHTTPPolling, .stalled,
+            .disconnectedTryingRecovery:
+            hasStarted = true
+        }
+    }
 
     /// Whether this is the adapter of that listener.
     func serves(_ other: any LegacyConnectionListener) -> Bool { listener === other }

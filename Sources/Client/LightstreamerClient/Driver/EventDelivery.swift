@@ -57,7 +57,9 @@ final class EventDelivery {
         observers.removeAll { ($0 as? ClientDelegateAdapter)?.delegate === delegate }
     }
 
-    func add(_ listener: any LegacyConnectionListener) { observers.append(LegacyAdapter(listener: listener)) }
+    func add(_ listener: any LegacyConnectionListener) {
+        observers.append(LegacyAdapter(listener: listener, status: core.state.withLock { $0.status }))
+    }
 
     func remove(_ listener: any LegacyConnectionListener) {
         observers.removeAll { ($0 as? LegacyAdapter)?.serves(listener) ?? false }

@@ -30,10 +30,13 @@ internal import Testing
         }
     }
 
-    private func adapted(_ events: [ClientEvent]) throws -> [String] {
+    private func adapted(
+        _ events: [ClientEvent],
+        since status: ClientStatus = .disconnected
+    ) throws -> [String] {
         let recorder = Recorder()
         let client = try LightstreamerClient()
-        let adapter = LegacyAdapter(listener: recorder)
+        let adapter = LegacyAdapter(listener: recorder, status: status)
         for event in events { adapter.client(client, emitted: event) }
         return recorder.all
     }
@@ -45,6 +48,40 @@ internal import Testing
             .status(.disconnectedWillRetry), .property("sessionId"), .status(.connectedWSPolling),
         ])
         #expect(words == ["started false", "started true"])
+    }
+
+    @Test(arguments: [
+        ClientStatus.connectedWSStreaming, .connectedHTTPPolling, .stalled, .disconnectedTryingRecovery,
+    ])
+    func sessionThatALaterListenerFindsHasStartedAlready(status: ClientStatus) throws {
+        let words = try adapted(
+            [
+                .status(.disconnectedTryingRecovery), .status(.connectedWSStreaming), .status(.disconnectedWillRetry),
+                .property("sessionId"), .property("sessionId"), .status(.connectedWSPolling),
+            ],
+            since: status
+        )
+        #expect(words == (status == .stalled ? ["warning false"] : []) + ["started true"])
+    }
+
+    @Test(arguments: [ClientStatus.connecting, .connectedStreamSensing, .disconnectedWillRetry])
+    func sessionWithoutATransportHasNotStarted(status: ClientStatus) throws {
+        #expect(try adapted([.status(.connectedWSStreaming)], since: status) == ["started false"])
+    }
+
+    @Test func laterListenerOfAStreamingClientHearsOfNoStart() async throws {
+        let fixture = try ClientFixture()
+        let recorder = Recorder()
+        let link = try await fixture.connected()
+        fixture.client.addLegacyListener(recorder)
+        // The keepalive interval, and the stalled timeout.
+        await fixture.clock.fireNext()
+        await fixture.clock.fireNext()
+        _ = await fixture.words(until: "status STALLED")
+        link.say("PROBE")
+        _ = await fixture.words(until: "status CONNECTED:WS-STREAMING")
+        await fixture.client.shutdown()
+        #expect(recorder.all.filter { !$0.hasPrefix("bytes") } == ["warning true", "warning false", "closed"])
     }
 
     @Test func stalledIsAWarningUntilTheNextStatus() throws {
