@@ -117,7 +117,7 @@ extension ValueTable {
     }
 
     /// The row by which a key was deleted.
-    static func deleted(_ key: String, _ layout: SubscriptionLayout) -> [String?] {
+    private static func deleted(_ key: String, _ layout: SubscriptionLayout) -> [String?] {
         var row = [String?](repeating: nil, count: layout.fieldCount)
         if let position = layout.keyPosition, row.indices.contains(position - 1) { row[position - 1] = key }
         if let position = layout.commandPosition, row.indices.contains(position - 1) { row[position - 1] = "DELETE" }
