@@ -42,7 +42,8 @@ extension ValueTable {
             guard let old = row(item: item, key: key) else {
                 return Self.event(Self.row(of: key, "ADD", new, layout), nil, item, layout)
             }
-            let updated = Self.row(of: key, "UPDATE", new, layout)
+            // A second level that the other subscription has not told yet stays as it is.
+            let updated = Self.row(of: key, "UPDATE", new + old.dropFirst(new.count), layout)
             // The command of a row is ADD or UPDATE, whatever its values.
             return Self.update(Self.row(of: key, "UPDATE", old, layout), updated, item, layout)
         }

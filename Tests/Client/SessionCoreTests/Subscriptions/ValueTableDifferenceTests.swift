@@ -100,6 +100,19 @@ import Testing
         }
     }
 
+    @Test func secondLevelOfAKeyStaysUntilTheOtherTableHasIt() {
+        let old = Self.table(.command, [Self.update(.command, 1, ["k", "UPDATE", "1", "x"])])
+        let same = Self.table(.command, [Self.update(.command, 1, ["k", "ADD", "1"])])
+        #expect(old.updates(to: same).isEmpty)
+        let other = Self.table(.command, [Self.update(.command, 1, ["k", "ADD", "2"])])
+        let whole = Self.table(.command, [Self.update(.command, 1, ["k", "UPDATE", "1", "y"])])
+        let updates = (old.updates(to: other) + old.updates(to: whole)).compactMap { event in
+            if case .update(let update) = event { update } else { nil }
+        }
+        #expect(updates.map(\.values) == [["k", "UPDATE", "2", "x"], ["k", "UPDATE", "1", "y"]])
+        #expect(updates.map(\.changed.positions) == [[3], [4]])
+    }
+
     @Test func anItemIsCoveredWhenItsValuesHaveCome() {
         let row = Self.update(.merge, 1, ["1", "2"])
         let (empty, full) = (Self.table(.merge, []), Self.table(.merge, [row]))
