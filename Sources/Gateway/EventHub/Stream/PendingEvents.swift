@@ -315,7 +315,8 @@ struct PendingEvents {
             if entry.isWindowed { windowed -= 1 }
         }
         queue.empty(entry.place)
-        newestRead = max(newestRead, entry.lastSequence)
+        // An event of the gateway (channel 0) has a sequence behind those of events that may follow it.
+        if entry.channel != 0 { newestRead = max(newestRead, entry.lastSequence) }
         var id = newestRead
         if let next = queue.first() { id = min(id, max(next.firstSequence, 1) - 1) } else { removeAll() }
         return (entry.content, max(id, entry.firstSequence))

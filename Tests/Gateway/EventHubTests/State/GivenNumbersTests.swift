@@ -68,6 +68,17 @@ internal import Testing
         #expect(try stream.events[1].id == (isComplete ? id(4, 0) : id(4, EventNumber.insideSnapshot)))
     }
 
+    @Test func aStreamWithAFrequencyLimitCanResumeAgain() throws {
+        let harness = makeHarness()
+        apply(added() + [event(update("1"))], at: 3, to: harness)
+        apply([event(update("2")), event(update("3"))], at: 4, to: harness)
+        let stream = try harness.open(.subscription("s")) {
+            $0.lastEventID = id(3, EventNumber.complete)
+            $0.maxFrequency = 1000
+        }
+        #expect(try stream.events.dropFirst().map(\.id) == [id(4, 1)])
+    }
+
     @Test func aStreamResumesInsideAPosition() throws {
         let harness = makeHarness()
         apply(added(), at: 3, to: harness)

@@ -28,6 +28,19 @@ internal import Testing
         #expect(try stream.events.dropFirst().map(\.id) == ["e1-5", "e1-6"])
     }
 
+    @Test func aStreamWithAFrequencyLimitResumesAfterTheNewestEvent() throws {
+        let harness = makeHarness()
+        let stream = try harness.open(.subscription("s")) {
+            $0.lastEventID = "e1-4"
+            $0.maxFrequency = 1000
+        }
+        #expect(try stream.events.dropFirst().map(\.id) == ["e1-6"])
+        harness.publish(quotes.update(["9", "", ""]))
+        let again = try resume(harness, from: stream.events.last?.id)
+        #expect(try outcome(again) == "resumed")
+        #expect(try again.events.last?.id == "e1-7")
+    }
+
     @Test func beginningsAreCountedByTheirOutcomes() throws {
         let harness = makeHarness()
         for id in ["e1-4", "e1-5", "e0-4", nil] { _ = try resume(harness, from: id) }
