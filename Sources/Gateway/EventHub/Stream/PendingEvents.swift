@@ -5,7 +5,8 @@ internal import SessionCore
 ///
 /// Entries are ordered by their first event. The id of an entry is that of the newest event that was read so far, or the one
 /// before the next entry's first event if that is less: up to this id no event is missing. A reader that resumes in the middle
-/// of conflated events misses none of them; it may receive values again as part of a newer state.
+/// of conflated events misses none of them; it may receive values again as part of a newer state. So has the last event of a
+/// snapshot, whose rows have the updates that the snapshot has taken.
 struct PendingEvents {
     /// The limits for events that cannot be conflated.
     struct Window: Sendable {
@@ -110,7 +111,7 @@ struct PendingEvents {
             return Losses()
         }
         if conflating, case .update(let update) = change {
-            if let losses = conflate(update, withSnapshotOf: channel) { return losses }
+            if let losses = conflate(update, sequence, withSnapshotOf: channel) { return losses }
             switch context.policy {
             case .conflateByItem: return conflate(update, nil, sequence, context, channel)
             case .conflateByKey: return conflate(update, update.key, sequence, context, channel)
@@ -158,11 +159,15 @@ struct PendingEvents {
         return areUpdates ? ConflatedRange(entries: entries) : nil
     }
 
-    private mutating func conflate(_ update: ItemUpdate, withSnapshotOf channel: Int) -> Losses? {
+    private mutating func conflate(
+        _ update: ItemUpdate,
+        _ sequence: UInt64,
+        withSnapshotOf channel: Int
+    ) -> Losses? {
         guard let snapshot = snapshots[channel] else { return nil }
         count(snapshot, entries: -1)
         defer { count(snapshot, entries: 1) }
-        return snapshot.take(update)
+        return snapshot.take(update, sequence: sequence)
     }
 
     private mutating func conflate(
@@ -317,18 +322,28 @@ struct PendingEvents {
         queue.empty(entry.place)
         // An event of the gateway (channel 0) has a sequence behind those of events that may follow it.
         if entry.channel != 0 { newestRead = max(newestRead, entry.lastSequence) }
-        var id = newestRead
-        if let next = queue.first() { id = min(id, max(next.firstSequence, 1) - 1) } else { removeAll() }
-        return (entry.content, max(id, entry.firstSequence))
+        return (entry.content, max(endReading(), entry.firstSequence))
+    }
+
+    /// An entry was read. Returns the sequence up to which no event is missing.
+    private mutating func endReading() -> UInt64 {
+        let newest = newestRead
+        guard let next = queue.first() else {
+            removeAll()
+            return newest
+        }
+        return min(newest, max(next.firstSequence, 1) - 1)
     }
 
     private mutating func popFirst(of snapshot: SnapshotPlace, at place: Int) -> (PendingEntry.Content, UInt64)? {
         count(snapshot, entries: -1)
-        let event = snapshot.next()
+        var event = snapshot.next()
         if snapshot.isAtEnd {
             if snapshots[snapshot.channel] === snapshot { snapshots[snapshot.channel] = nil }
             queue.empty(place)
-            if queue.isEmpty { removeAll() }
+            newestRead = max(newestRead, snapshot.newestTaken)
+            let last = endReading()
+            if let sequence = event?.sequence { event?.sequence = max(sequence, last) }
         } else {
             count(snapshot, entries: 1)
         }

@@ -31,6 +31,8 @@ final class SnapshotPlace {
     private(set) var remaining: Int
     /// The approximate size of the updates that are kept in bytes.
     private(set) var weight = 0
+    /// The sequence of the newest update that was conflated with a row; 0: none was.
+    private(set) var newestTaken: UInt64 = 0
 
     /// The change of a row that is still to be read.
     private enum Change {
@@ -79,18 +81,18 @@ final class SnapshotPlace {
         return (next, upcoming == nil ? snapshot.sequences.last : sequence)
     }
 
-    /// The blocks that begin here; none if the snapshot is for this stream alone, and if a row of the first block was changed. A
-    /// deletion could make any event the last one, which has another sequence.
+    /// The blocks that begin here; none if the snapshot is for this stream alone, and if a row of the first block was changed. The
+    /// last event has another sequence: any one could be the last after a deletion, and after an update its sequence is greater.
     private func nextBlocks(from first: PendingEntry.Content) -> [SnapshotBlock] {
         guard index % SnapshotBlock.length == 0, isUnchanged, deletions == 0, snapshot.isShared else { return [] }
         let number = index / SnapshotBlock.length
-        let mostBytes = changes.isEmpty ? SnapshotBlock.usualBytes : 0
+        let mostBytes = newestTaken == 0 ? SnapshotBlock.usualBytes : 0
         let known = snapshot.blocks(from: number, as: form.variant, form.types, upTo: mostBytes)
-        if !known.isEmpty, changes.isEmpty { return known }
+        if !known.isEmpty, newestTaken == 0 { return known }
         var rest = content
         var events = [first.event].compactMap(\.self)
         while events.count < SnapshotBlock.length, let event = rest.next() { events.append(event) }
-        if events.contains(where: isChanged) { return [] }
+        if events.contains(where: isChanged) || newestTaken > 0 && rest.isAtEnd { return [] }
         if !known.isEmpty { return known }
         let block = form.encode(events, from: index, of: snapshot, rest: rest)
         snapshot.keep(block, number, as: form.variant)
@@ -102,7 +104,13 @@ final class SnapshotPlace {
     }
 
     /// Conflates an update with the row that it refers to; nil if that row was read, or is not in the snapshot.
-    func take(_ update: ItemUpdate) -> PendingEvents.Losses? {
+    func take(_ update: ItemUpdate, sequence: UInt64) -> PendingEvents.Losses? {
+        let losses = take(update)
+        if losses != nil { newestTaken = sequence }
+        return losses
+    }
+
+    private func take(_ update: ItemUpdate) -> PendingEvents.Losses? {
         guard conflates, !isEnded, !endedItems.contains(update.itemPos), content.isAhead(of: update) else { return nil }
         let row = self.row(of: update)
         switch changes[row] {
@@ -205,8 +213,7 @@ struct SnapshotForm {
         rest: SnapshotContent
     ) -> SnapshotBlock {
         var bytes: [UInt8] = []
-        var behind = rest
-        let last = behind.next() == nil ? events.count - 1 : events.count
+        let last = rest.isAtEnd ? events.count - 1 : events.count
         for (offset, event) in events.enumerated() {
             let sequences = snapshot.sequences
             let sequence = offset == last ? sequences.last : sequences.sequence(at: index + offset)
@@ -247,6 +254,12 @@ struct SnapshotContent: Sendable {
         guard prologueIndex < prologue.count else { return values.next() }
         prologueIndex += 1
         return prologue[prologueIndex - 1]
+    }
+
+    /// Whether all events were read.
+    var isAtEnd: Bool {
+        var behind = self
+        return behind.next() == nil
     }
 
     /// Whether the row that an update refers to is still to be read.

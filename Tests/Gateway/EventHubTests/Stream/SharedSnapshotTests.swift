@@ -266,6 +266,23 @@ internal import Testing
         #expect(try !late.names.contains("status"))
     }
 
+    @Test func aReaderOfASharedSnapshotWithLaterUpdatesResumesAfterThem() throws {
+        var feed = Feed()
+        let early = try [feed.open(), feed.open()]
+        let slow = try feed.harness.open(StreamRequest(sources: [.subscription("s")]), visits: false)
+        slow.isBlocked = true
+        for number in 0..<100 {
+            let update = feed.properties.update(["2", "\(number)", "-"], item: 2, changed: [2])
+            feed.publish(update)
+            feed.harness.pass()
+        }
+        slow.isBlocked = false
+        slow.visit(feed.harness.now)
+        #expect(try slow.names.count == 2 * Feed.rows)
+        #expect(try slow.events.last?.sequence == feed.harness.hub.sequence)
+        #expect(try TableReader(slow.events).rows == TableReader(early[0].events).rows)
+    }
+
     @Test func aStreamResumesFromTheEndOfASharedSnapshotAndNotFromItsInside() throws {
         var feed = Feed()
         _ = try feed.open()

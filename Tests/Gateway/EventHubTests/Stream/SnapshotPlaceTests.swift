@@ -78,6 +78,21 @@ internal import Testing
         #expect(early.last?["fields"] == ["x": "100"])
     }
 
+    @Test func aReaderOfASnapshotWithLaterUpdatesResumesAfterThem() throws {
+        let harness = harness(items: 1_000)
+        let stream = try stalled(harness)
+        for number in 1...100 {
+            harness.publish(table.update(["\(number)", "-", "-"], item: 900, changed: [1]))
+            harness.pass()
+        }
+        #expect(try finish(stream, harness).count == 1_000)
+        let last = try stream.events.last
+        #expect(last?.name == "end-of-snapshot")
+        #expect(last?.sequence == harness.hub.sequence)
+        let resumed = try harness.open(.subscription("s")) { $0.lastEventID = last?.id }
+        #expect(try resumed.events.map { $0["resume"] } == ["resumed"])
+    }
+
     @Test func rowsThatAreDeletedBeforeTheyAreSentAreOmitted() throws {
         let harness = HubHarness()
         harness.addSubscription("s", rows)
