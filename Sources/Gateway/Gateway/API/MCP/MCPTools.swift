@@ -24,7 +24,7 @@ struct MCPTools: Sendable {
                 "Lists the feeds: named live data with their items, and the types, units and meanings of their fields.",
                 [
                     ("limit", ["type": "integer", "minimum": 1, "maximum": 1000]),
-                    ("cursor", ["type": "string", "description": "The `next` cursor of the page before."]),
+                    ("cursor", ["type": "string", "description": "`nextCursor` of the page before."]),
                 ]
             )
         ]
