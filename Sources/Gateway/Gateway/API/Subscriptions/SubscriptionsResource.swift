@@ -32,7 +32,7 @@ struct SubscriptionsResource: Sendable {
         if let lifetime = SubscriptionReader.lifetime(reader, upTo: services.pool.configuration.subscriptionIdle) {
             ttl = lifetime
         }
-        let carrier = carrier(reader, defaults)
+        let carrier = carrier(reader, defaults, isOfFeed: body.has("feed"))
         try reader.refusals.finish()
         guard let properties, let carrier else { throw Problem(.invalidValue) }
         let home = try home(carrier, call)
@@ -181,10 +181,11 @@ struct SubscriptionsResource: Sendable {
         case client(String)
     }
 
-    private func carrier(_ reader: ObjectReader, _ defaults: SourceDefaults) -> Carrier? {
-        switch (reader.has("upstream"), reader.has("client")) {
+    private func carrier(_ reader: ObjectReader, _ defaults: SourceDefaults, isOfFeed: Bool) -> Carrier? {
+        switch (reader.has("upstream") || isOfFeed, reader.has("client")) {
         case (true, true):
-            reader.refuse("client", "Either upstream or client is expected, not both.")
+            let rule = isOfFeed ? "The feed determines it." : "Either upstream or client is expected, not both."
+            reader.refuse("client", rule)
             return nil
         case (false, true): return reader.name("client").map { .client($0) }
         case (_, false):

@@ -34,6 +34,14 @@ import Testing
         #expect(resource.properties.requestedMaxFrequency == frequency)
     }
 
+    /// A dedicated client may be one of another server than that of the feed.
+    @Test func subscriptionsOfAFeedBelongToNoDedicatedClient() {
+        let body = #"{"feed":"quotes","client":"c","active":false}"#
+        let refused = fixture.perform("POST", "/v1/subscriptions", body)
+        #expect(refused.status == 422)
+        #expect(refused.pointers == ["/client"])
+    }
+
     private func publish(_ events: [SubscriptionEvent]) {
         let shared = fixture.services.pool.resources().last?.id.rawValue ?? ""
         for event in events { fixture.hub.take(.subscription(SubscriptionID(shared), .event(event))) }
