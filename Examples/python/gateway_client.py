@@ -169,7 +169,7 @@ class Stream:
                 await self.headers(is_renewed=True)
             await self.check(response)
             event, id, data = "", "", ""
-            async for line in response.aiter_lines():
+            async for line in lines(response):
                 name, _, value = line.partition(": ")
                 if name == "event":
                     event = value
@@ -198,6 +198,15 @@ class Stream:
             except httpx.HTTPError:
                 pass
         await self.client.aclose()
+
+
+async def lines(response: httpx.Response) -> AsyncGenerator[str, None]:
+    """The lines of a stream, which end with LF. `aiter_lines` also ends lines at characters that values may have, as U+2028."""
+    rest = ""
+    async for text in response.aiter_text():
+        *whole, rest = (rest + text).split("\n")
+        for line in whole:
+            yield line
 
 
 async def follow(
