@@ -17,6 +17,8 @@ enum FeedTypes {
               snapshot: boolean;
               fields: Partial<Row>;
               invalid?: (keyof Row)[];
+              /** JSON Patches by field. */
+              patches?: { [Field in keyof Row]?: object[] };
               conflated?: number;
               /** With fieldsSent=all. */
               values?: Row;

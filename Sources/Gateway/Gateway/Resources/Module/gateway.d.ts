@@ -62,6 +62,8 @@ export interface Update<Row = Fields> {
   command?: "ADD" | "UPDATE" | "DELETE" | null;
   /** JSON Patches by field. */
   patches?: Record<string, object[]>;
+  /** Of a feed only: the fields whose values are not of their types, and are therefore strings. */
+  invalid?: string[];
   /** How many updates this one stands for. */
   conflated?: number;
   /** Of an iterator only: updates before this one were dropped, because the reader was too slow. */

@@ -239,6 +239,19 @@ import Testing
         #expect(FeedTypes.declarations(feeds).contains("  \"b-c\": BCRow;\n  bC: BC2Row;\n"))
     }
 
+    /// Each member that the JSON Schema of an event has.
+    @Test func typesOfUpdatesHaveAllMembersOfTheEvent() throws {
+        var feed = FeedConfiguration(name: "rows")
+        feed.mode = .command
+        var json = JSONBytes()
+        FeedView(feed: feed, upstream: nil).writeEventSchema(to: &json, isDocument: false)
+        let members = try #require(JSONValue(parsing: json.bytes)["properties"]?.object)
+        let types = FeedTypes.declarations([feed])
+        for member in members {
+            #expect(types.contains("  \(member.name): ") || types.contains("  \(member.name)?: "), "\(member.name)")
+        }
+    }
+
     /// The value of `GET /feeds/{feed}`: in COMMAND mode, each item has a row for each of its keys.
     @Test(arguments: [SubscriptionMode.merge, .command])
     func schemaOfAllItemsHasTheRowsOfEachItem(mode: SubscriptionMode) throws {
