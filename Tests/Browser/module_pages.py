@@ -222,6 +222,22 @@ CHECKS = [
         if (handle.state.state !== "open") return handle.state.reason;
         if (!states.some(({ state, reason }) => state === "reconnecting" && reason.includes("404"))) return JSON.stringify(states);
     """),
+    trial("a_subscription_does_not_wait_for_the_refusal_of_another_one", """
+        const source = { subscription: "s1", client: "c", status: "CONNECTED:WS-STREAMING", active: true, subscribed: false, lastError: null };
+        const refusal = { subscription: "s1", client: "c", code: 21, message: "Bad Item Group name" };
+        const event = (name, data) => `event: ${name}\\ndata: ${JSON.stringify(data)}\\n\\n`;
+        let isWrong;
+        fake.refuse = ({ method, path, data }) => {
+            if (method === "POST") isWrong = data.sources[0].items[0] === "a";
+            return isWrong && path.endsWith("/events") && new Response(
+                event("stream", { stream: "stream", sources: [source], resume: "fresh" }) + `id: e-1\\n${event("subscription-error", refusal)}`
+                + `retry: 40000\\n${event("closing", { reason: "refused" })}`);
+        };
+        start();
+        await until(() => handle.state.state === "refused");
+        handle.change({ ...quotes, items: ["b"] });
+        await until(() => handle.state.state === "open");
+    """),
     trial("a_request_that_is_too_large_for_a_proxy_is_divided", """
         fake.refuse = ({ data }) => (data?.sources ?? data?.add)?.length > 1 && new Response("Too large", { status: 413 });
         start();

@@ -341,6 +341,12 @@ class Hub {
       this.#isOpen = false;
     }
     if (closing === "deleted") this.#forget();
+    if (closing === "refused") {
+      // The gateway ends it again whenever it is opened, with a long delay. What else is needed has another stream, at once.
+      this.#discard();
+      this.#backoff.retry = 0;
+      return;
+    }
     if (closing === "token-expired") this.requests.renew();
     const title = closing ? `The gateway closed the stream: ${closing}.` : "The stream was interrupted.";
     if (lasting.includes(closing)) throw new GatewayError(403, { code: closing, title });
