@@ -90,7 +90,6 @@ package struct StreamOpener: Sendable {
         var request = request
         request.sources = acquired.sources
         request.opened = acquired.opened
-        request.joined = Set(acquired.joined.keys.map { SubscriptionID($0) })
         request.typed = acquired.typed
         request.filter = services.permissions(call).filter
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
@@ -188,6 +187,7 @@ package struct StreamOpener: Sendable {
             var request = request
             request.owner = owner.identity ?? owner.peer
             let joined = services.streamResources.entry(id)?.joined ?? [:]
+            request.joined = Set(joined.keys.map { SubscriptionID($0) })
             request.types = services.types(of: joined, typed: request.typed)
             let isWaiting = waiting != nil
             let content = try services.streams.open(request, owner: owner, id: id, isWaiting: isWaiting) { _ in leave()

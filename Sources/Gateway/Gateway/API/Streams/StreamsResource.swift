@@ -89,7 +89,6 @@ package struct StreamsResource: Sendable {
         let acquired = try opener.acquire(selectors, for: call.caller)
         request.sources = acquired.sources
         request.opened = acquired.opened
-        request.joined = Set(acquired.joined.keys.map { SubscriptionID($0) })
         request.typed = acquired.typed
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.joined = acquired.joined

@@ -97,6 +97,18 @@ import Testing
         #expect(fixture.events(url + "?lastEventId=" + next) { _ in }.contains(#""resume":"resumed""#))
     }
 
+    @Test func preparedStreamEndsWhenTheSourceThatAChangeHasLeftIsRefused() {
+        let body = #"{"upstream":"demo","mode":"RAW","items":["a"],"fields":["b"]}"#
+        let prepared = fixture.perform("POST", "/v1/streams", body)
+        let first = prepared.json["sources"]?.array?.first?["subscription"]?.string ?? ""
+        let change = #"{"remove":[{"subscription":"\#(first)"}],"add":[{"mode":"RAW","items":["c"],"fields":["b"]}]}"#
+        #expect(fixture.perform("PATCH", prepared.headers["Location"] ?? "", change).status == 200)
+        let events = fixture.events(prepared.json["url"]?.string ?? "") { id in
+            fixture.hub.take(.subscription(id, .event(.failed(code: 21, message: "Bad Item Group name"))))
+        }
+        #expect(events.contains(#"{"reason":"refused"}"#))
+    }
+
     @Test func preparedStreamOpensWithTheSourcesThatWereNotDeleted() {
         let ids = [fixture.makeSubscription(), fixture.makeSubscription()]
         let body = #"{"sources":[{"subscription":"\#(ids[0])"},{"subscription":"\#(ids[1])"}]}"#

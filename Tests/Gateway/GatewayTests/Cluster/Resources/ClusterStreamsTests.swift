@@ -113,6 +113,21 @@ import Testing
         }
     }
 
+    @Test func aStreamThatAnotherMemberOpensEndsWhenItsOnlySubscriptionIsRefused() async throws {
+        try await ClusterFixture.run { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let made = await first.perform("POST", "/v1/streams", Self.body)
+            let path = "/v1/streams/\(try #require(made.json["id"]?.string))"
+            let source = try #require(made.json["sources"]?.array?.first?["subscription"]?.string)
+            let stream = try await Self.open(path, second)
+            await fixture.settle()
+            let refusal = SubscriptionEvent.failed(code: 21, message: "Bad Item Group name")
+            second.node.hub.take(.subscription(SubscriptionID(source), .event(refusal)))
+            #expect(second.text(of: stream).contains(#"{"reason":"refused"}"#))
+            stream.onEnd(.finished)
+        }
+    }
+
     @Test func anOutdatedTimerDoesNotDeleteAStreamThatReturned() async throws {
         try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
             let (first, second) = (fixture.members[0], fixture.members[1])
