@@ -267,6 +267,26 @@ CHECKS = [
         gateway.retry();
         await until(() => other.state.state === "open", 2000);
     """),
+    trial("retry_asks_again_for_what_the_server_has_refused", """
+        start();
+        const other = gateway.subscribe({ ...quotes, items: ["b"] });
+        await until(() => handle.state.state === "open" && other.state.state === "open");
+        fake.send("subscription-error", { subscription: `s${fake.serial}`, client: "c", code: 21, message: "Bad Item Group name" });
+        await until(() => other.state.state === "refused");
+        gateway.retry();
+        await until(() => other.state.state === "open", 2000);
+        if (handle.state.state !== "open") return handle.state.state;
+    """),
+    trial("an_equal_subscription_after_a_refusal_asks_again", """
+        start();
+        const wanted = { ...quotes, items: ["b"] }, other = gateway.subscribe(wanted);
+        await until(() => handle.state.state === "open" && other.state.state === "open");
+        fake.send("subscription-error", { subscription: `s${fake.serial}`, client: "c", code: 21, message: "Bad Item Group name" });
+        await until(() => other.state.state === "refused");
+        other.close();
+        const again = gateway.subscribe(wanted);
+        await until(() => again.state.state === "open", 5000);
+    """),
     # MARK: Frameworks
     trial("rows_of_hooks_are_another_object_after_each_change", """
         const { hooks } = await import("/gateway-react.js");

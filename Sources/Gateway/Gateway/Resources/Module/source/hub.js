@@ -175,7 +175,7 @@ class Hub {
   #add(tab, { key, spec }, isKnown) {
     let entry = this.#entries.get(key);
     if (!entry) this.#entries.set(key, entry = new Entry(key, spec));
-    if (entry.info.problem && !entry.isWanted) entry.info = {};
+    if (!entry.isWanted) this.#clear(entry);
     tab.keys.add(key);
     entry.tabs.add(tab);
     if (this.#isRefused) this.#refuse(entry, this.#conn.problem, "problem");
@@ -184,6 +184,16 @@ class Hub {
     else this.#tell(tab, { t: "info", key, info: entry.info });
     this.#flushSoon();
     this.#waiting?.();
+  }
+
+  /** Forgets a refusal. The server is asked again for a source that is removed and added; refusals of the gateway have a status. */
+  #clear(entry) {
+    const { problem } = entry.info;
+    if (!problem) return;
+    entry.info = {};
+    if (problem.status || !this.#sources.delete(entry.source)) return;
+    this.#stray.add(entry.source);
+    entry.source = null;
   }
 
   #sync(tab, key, entry) {
@@ -382,7 +392,7 @@ class Hub {
   /** Ends the wait for the next attempt: the network is back, unless the gateway asked to wait; or a user demands it. */
   #retryNow(isForced) {
     if (isForced) {
-      for (const entry of this.#entries.values()) if (entry.info.problem) entry.info = {};
+      for (const entry of this.#entries.values()) this.#clear(entry);
       this.requests.renew();
       if (this.#isRefused) this.#become({ state: "connecting" });
       clearTimeout(this.#timer);
