@@ -113,6 +113,7 @@ class Hub {
     if (this.#stream) this.requests.send("DELETE", `/v1/streams/${this.#stream}`, { keepalive: true }).catch(() => {});
     this.#stream = null;
     this.#last = "";
+    this.#backoff.retry = 0;
     for (const entry of this.#sources.values()) entry.source = null;
     this.#sources.clear();
     this.#stray.clear();
@@ -351,12 +352,8 @@ class Hub {
       this.#isOpen = false;
     }
     if (closing === "deleted") this.#forget();
-    if (closing === "refused") {
-      // The gateway ends it again whenever it is opened, with a long delay. What else is needed has another stream, at once.
-      this.#discard();
-      this.#backoff.retry = 0;
-      return;
-    }
+    // The gateway ends it again whenever it is opened, with a long delay. What else is needed has another stream, at once.
+    if (closing === "refused") return this.#discard();
     if (closing === "token-expired") this.requests.renew();
     const title = closing ? `The gateway closed the stream: ${closing}.` : "The stream was interrupted.";
     if (lasting.includes(closing)) throw new GatewayError(403, { code: closing, title });
