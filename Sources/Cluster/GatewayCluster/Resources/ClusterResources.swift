@@ -108,29 +108,34 @@ struct ClusterResources: Sendable {
     ) {
         guard result.isSuccess, case .response(let response) = result else { return }
         let answer = begun.map { cluster.answer(response, to: $0.name) }
-        cluster.confirm(generation, writing: records(of: result, call, operation, with: answer)) { confirmation in
-            // Before the next record of the log is applied.
-            fate.end(.success(Fate(confirmation: confirmation, hasEffect: isEffective(call, operation))))
+        let id = result.made ?? call.parameter("id")
+        services.whileUnchanged(id) {
+            cluster.confirm(generation, writing: records(of: id, call, operation, with: answer)) { confirmation in
+                // Before the next record of the log is applied.
+                fate.end(.success(Fate(confirmation: confirmation, hasEffect: isEffective(call, operation))))
+            }
         }
     }
 
     private func records(
-        of result: OperationResult,
+        of id: String,
         _ call: Call,
         _ operation: Operation,
         with answer: ClusterRecord?
     ) -> (inout Outbox) -> Bool {
-        let id = result.made ?? call.parameter("id")
         if var specification = specification(of: id, call, operation) {
             // It may contain credentials.
             specification.content = cluster.cipher.encrypt(specification.content)
             return { [specification] in $0.specify(id, specification, with: answer) }
         }
         let streams = ClusterStreams(cluster: cluster, services: services)
-        if let record = services.streamResources.entry(id).flatMap({ streams.declaration(of: id, $0) }) {
-            return { $0.append(request: record, with: answer) }
+        return { outbox in
+            // Inside the lock of the outbox: a stream that has just expired is not written after its removal.
+            if let record = services.streamResources.entry(id).flatMap({ streams.declaration(of: id, $0) }) {
+                return outbox.append(request: record, with: answer)
+            }
+            return answer.map { outbox.append(request: $0) } ?? false
         }
-        return { outbox in answer.map { outbox.append(request: $0) } ?? false }
     }
 
     /// The specification of a subscription or dedicated client of this member; nil for anything else.
@@ -224,6 +229,13 @@ extension Services {
     /// Whether this process has a client, subscription or stream.
     func has(_ id: String) -> Bool {
         pool.resource(SubscriptionID(id)) != nil || pool.client(ClientID(id)) != nil || streamResources.entry(id) != nil
+    }
+
+    /// Performs an action while no request changes a subscription or stream of this process, so that the log has what the action
+    /// writes in the order of the changes.
+    fileprivate func whileUnchanged(_ id: String, _ action: () -> Void) {
+        if let resource = pool.resource(SubscriptionID(id)) { return resource.changes.withLock { _ in action() } }
+        streamResources.whileUnchanged(id) { _ in action() }
     }
 }
 

@@ -174,16 +174,17 @@ struct ClusterStreams: Sendable {
 
     /// Writes the definitions of all streams of this member again, after it has joined under another number.
     func declareAgain() {
-        for id in services.streamResources.ids {
-            declareAgain(id)
-        }
+        for id in services.streamResources.ids { declareAgain(id) }
     }
 
     private func declareAgain(_ id: String) {
-        guard let entry = services.streamResources.entry(id), let declaration = declaration(of: id, entry)
-        else { return }
-        cluster.write(declaration)
-        guard entry.isOpen else { return }
+        var isOpen = false
+        services.streamResources.whileUnchanged(id) { entry in
+            guard let entry, let declaration = declaration(of: id, entry) else { return }
+            cluster.write(declaration)
+            isOpen = entry.isOpen
+        }
+        guard isOpen else { return }
         keep(id)
         // Waits, so that no request takes this decision for its own one.
         cluster.decide(.stream(id), by: .stream(.open(id: id))) { outcome in

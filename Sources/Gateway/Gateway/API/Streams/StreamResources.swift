@@ -84,6 +84,13 @@ package final class StreamResources: Sendable {
         return entries.sorted { $0.value.ordinal < $1.value.ordinal }.map(\.key)
     }
 
+    /// Performs an action with the entry of a stream while no request changes or deletes the stream; nil: there is no such
+    /// stream.
+    package func whileUnchanged(_ id: String, _ action: (Entry?) -> Void) {
+        guard let lock = entry(id)?.changeLock else { return action(nil) }
+        lock.mutex.withLock { _ in action(entry(id)) }
+    }
+
     /// Adds a stream; false if there is one with this id.
     @discardableResult
     package func add(_ id: String, _ entry: Entry) -> Bool {

@@ -1,5 +1,7 @@
+import Changes
 import Dispatch
 import JSONText
+import Replication
 import Synchronization
 import Testing
 
@@ -42,6 +44,31 @@ import Testing
                 for request in requests.withLock({ $0 }) { #expect(await request.outcome.status == 200) }
                 let options = member.node.content(of: id)?["changes"]?["patchClientOptions"]?.object
                 #expect(options?.map { $0.value.number?.intValue } == [round, round, round])
+            }
+        }
+    }
+
+    /// Another member opens the stream by its definition in the log.
+    @Test func changesOfAStreamAtTheSameTimeAreAllPartOfItsDefinition() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let member = fixture.members[0]
+            var ids: [String] = []
+            for _ in 0..<4 { ids.append(await member.makeSubscription()) }
+            let body = #"{"sources":[{"subscription":"\#(ids.removeLast())"}]}"#
+            let id = try #require(await member.perform("POST", "/v1/streams", body).json["id"]?.string)
+            for round in 1...300 {
+                let change = round.isMultiple(of: 2) ? "remove" : "add"
+                let bodies = ids.map { #"{"\#(change)":[{"subscription":"\#($0)"}]}"# }
+                let requests = Mutex<[PendingOutcome]>([])
+                DispatchQueue.concurrentPerform(iterations: bodies.count) { index in
+                    let request = member.start("PATCH", "/v1/streams/\(id)", bodies[index])
+                    requests.withLock { $0.append(request) }
+                }
+                for request in requests.withLock({ $0 }) { #expect(await request.outcome.status == 200) }
+                let present = try #require(member.services.streamResources.entry(id)?.prepared?.sources)
+                let written = try #require(member.node.preparedStream(id)?.definition.request.sources)
+                #expect(Set(written) == Set(present))
+                #expect(written.count == (round.isMultiple(of: 2) ? 1 : 4))
             }
         }
     }
