@@ -17,6 +17,9 @@ extension ClusterNode: Coordination {
                 // A use cannot be taken back from the log: a ticket whose stream is refused is not used.
                 let result = try await route(call.forHead, operation, services)
                 guard case .stream = result else { return result }
+                if operation.placement == .opener {
+                    try await ClusterStreams(cluster: self, services: services).checkNotInUse(call)
+                }
                 try await use(ticket, for: call)
             }
             var opened: String?

@@ -69,6 +69,15 @@ struct ClusterStreams: Sendable {
         }
     }
 
+    /// Throws for a request with an unused ticket if its stream is open on a member that responds.
+    func checkNotInUse(_ call: Call) async throws {
+        let id = call.parameter("id")
+        guard call.redemption?.isReopening == false, let stream = cluster.preparedStream(id), stream.isOpen,
+            await outcome(of: stream, id) == .refused
+        else { return }
+        throw opener.inUse(id, call)
+    }
+
     /// Whether this member may open a stream: `refused` while the stream is open on a member that responds; nil if that
     /// is not known yet.
     private func outcome(of stream: PreparedStream, _ id: String) async -> RecordOutcome? {

@@ -124,6 +124,27 @@ import Testing
         }
     }
 
+    @Test func aTicketForAPreparedStreamInUseIsNotUsed() async throws {
+        try await ClusterFixture.run { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let id = await first.makeSubscription()
+            let made = await first.perform("POST", "/v1/streams", #"{"sources":[{"subscription":"\#(id)"}]}"#)
+            let path = "/v1/streams/\(try #require(made.json["id"]?.string))/events"
+            let present = first.start("GET", path)
+            #expect(await present.outcome.isStream)
+            let text = try #require(await second.perform("POST", "/v1/tickets").json["ticket"]?.string)
+            await fixture.settle()
+            for member in [first, second, second] {
+                #expect(await member.perform("GET", "\(path)?ticket=\(text)", as: nil).status == 409)
+            }
+            present.stream?.onEnd(.neverOpened)
+            await fixture.settle()
+            let opened = second.start("GET", "\(path)?ticket=\(text)", as: nil)
+            #expect(await opened.outcome.isStream)
+            opened.stream?.onEnd(.neverOpened)
+        }
+    }
+
     /// The stream is refused after the log has accepted the use.
     @Test func aUseThatOpensNoStreamEndsWithItsResponse() async throws {
         var access = AccessFixture.keys()
