@@ -101,11 +101,21 @@ extension ClusterNode {
 
     /// Another member needs credits: releases the unused ones.
     func releaseUnusedCredits(_ upstream: String, claim: UInt64) {
+        write(.credit(.answer(upstream: upstream, takeUnusedCredits(of: upstream), claim: claim)))
+    }
+
+    /// Releases the credits that are not used.
+    func releaseUnusedCredits(of upstream: String) {
+        let unused = takeUnusedCredits(of: upstream)
+        if !unused.isNone { write(.credit(.release(upstream: upstream, unused))) }
+    }
+
+    private func takeUnusedCredits(of upstream: String) -> UpstreamCredits {
         let reserved = shared.withLock { $0.credits.reserved(of: upstream) }
         let unused = pool?.changeCredits(of: upstream) { credits, used in
             credits.takeUnused(of: upstream, used: used, reserved: reserved)
         }
-        write(.credit(.answer(upstream: upstream, unused ?? .none, claim: claim)))
+        return unused ?? .none
     }
 
     /// Releases credits that have not been used for a while.

@@ -84,6 +84,7 @@ extension ClusterResources {
 extension ClusterNode {
     /// Recreates a resource of a removed member. A resource that cannot be recreated is reported as removed.
     func inherit(_ id: String, _ specification: ResourceSpecification) {
+        if resources?.services.has(id) == true { return keep(id, of: specification.upstream) }
         reports.withLock { $0.outbox.inherit(id, specification) }
         let (subscription, client) = state.withLock { state in
             (state.machine.ledger?.subscriptions[id], state.machine.ledger?.clients[id])
@@ -111,6 +112,17 @@ extension ClusterNode {
             let ofOwner = specification.owner.map { QuotaUnit.subscription(id, of: $0) }
             releaseInherited([.createdSubscription(id), .dedicatedClient(id)] + [ofOwner].compactMap(\.self))
         }
+    }
+
+    /// Keeps a resource of this member that no other member could inherit since its removal. What `reportAll` writes about it is
+    /// complete, except for the status of a client, which the log has already.
+    private func keep(_ id: String, of upstream: String?) {
+        let known = state.withLock { $0.machine.ledger?.clients[id]?.status }
+        reports.withLock { $0.outbox.reportStatus(of: id, unless: known) }
+        wake()
+        // The resource has credits besides those that the log has given for it.
+        if let upstream { releaseUnusedCredits(of: upstream) }
+        resourceChanged(id)
     }
 
     /// Releases a resource that another member owns, if this process has it.

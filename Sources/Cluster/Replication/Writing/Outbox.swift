@@ -111,6 +111,12 @@ package struct Outbox: Sendable {
         released.remove(id)
     }
 
+    /// Appends the status of a client of the member that the log has with another one.
+    package mutating func reportStatus(of client: String, unless known: ClientStatus?) {
+        guard isOpen, let status = clients[client], status != known else { return }
+        append(.change(.client(ClientID(client), .event(.status(status))), term: 0))
+    }
+
     /// Another member owns a resource: reports of the pool on it are dropped until its removal.
     package mutating func release(_ id: String) {
         specifications[id] = nil

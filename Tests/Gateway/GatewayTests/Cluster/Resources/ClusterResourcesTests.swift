@@ -1,7 +1,10 @@
 import Changes
 import Dispatch
 import JSONText
+import LightstreamerClient
 import Replication
+import SessionCore
+import SessionPool
 import Synchronization
 import Testing
 
@@ -25,6 +28,35 @@ import Testing
             await other.catchUp()
             #expect(other.services.has(id))
             #expect(await other.perform("GET", path).json["ttl"] == ttl)
+        }
+    }
+
+    /// As when too much has waited for the engine: no other member can inherit what the member has.
+    @Test func aMemberWithoutHeirsKeepsItsResources() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let member = fixture.members[0]
+            let subscription = await member.makeSubscription()
+            let body = #"{"upstream":"demo","connect":false}"#
+            let client = try #require(await member.perform("POST", "/v1/clients", body).json["id"]?.string)
+            let pool = member.services.pool
+            let former = try #require(pool.resource(SubscriptionID(subscription)))
+            let dedicated = try #require(pool.client(ClientID(client)))
+            dedicated.client(dedicated.core, emitted: .status(.connectedWSStreaming))
+            await fixture.settle()
+            let number = try #require(member.number)
+            member.node.write(.remove(number))
+            await member.join(fixture.engine, after: number)
+            await fixture.settle()
+            #expect(pool.resource(SubscriptionID(subscription)) === former)
+            #expect(pool.client(ClientID(client)) === dedicated)
+            #expect(pool.clients().count == 1)
+            let status = member.node.state.withLock { $0.machine.ledger?.clients[client]?.status }
+            #expect(status == .connectedWSStreaming)
+            for path in ["/v1/subscriptions/\(subscription)", "/v1/clients/\(client)"] {
+                #expect(await member.perform("GET", path).status == 200)
+            }
+            #expect(await member.perform("DELETE", "/v1/subscriptions/\(subscription)").status == 204)
+            #expect(pool.resources().isEmpty)
         }
     }
 
