@@ -120,6 +120,7 @@ extension ClusterNode {
         pool?.reportAgain()
         reports.withLock { $0.outbox.specifyAgain() }
         streams?.declareAgain()
+        declareTickets()
         declareClaims()
         declareCredits()
     }

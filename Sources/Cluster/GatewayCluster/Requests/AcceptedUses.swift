@@ -4,8 +4,16 @@ internal import Replication
 /// The last use of each ticket that the log has accepted on this member, until its stream ends or the ticket moves to another
 /// member.
 struct AcceptedUses: Sendable {
-    /// The numbers of the uses, and the streams that they have opened; nil: none yet.
-    private var uses: [RecordKey: (number: UInt64, stream: String?)] = [:]
+    private struct Use {
+        /// The number of the use.
+        let number: UInt64
+        /// The use as the log has it.
+        let opening: TicketOpening
+        /// The stream that the use has opened; nil: none yet.
+        var stream: String?
+    }
+
+    private var uses: [RecordKey: Use] = [:]
 
     /// No uses.
     init() {}
@@ -16,9 +24,12 @@ struct AcceptedUses: Sendable {
     /// Whether a use is the last use of its ticket.
     func isLast(_ redemption: TicketRedemption) -> Bool { uses[redemption.ticket]?.number == redemption.use }
 
+    /// The openings of the streams of all uses.
+    var openings: [TicketOpening] { uses.values.map(\.opening) }
+
     /// The log has accepted a use. Returns the stream of an earlier use; nil: none.
-    mutating func accepted(_ redemption: TicketRedemption) -> String? {
-        uses.updateValue((redemption.use, nil), forKey: redemption.ticket)?.stream
+    mutating func accepted(_ redemption: TicketRedemption, _ opening: TicketOpening) -> String? {
+        uses.updateValue(Use(number: redemption.use, opening: opening), forKey: redemption.ticket)?.stream
     }
 
     /// A use has opened a stream.

@@ -180,7 +180,28 @@ extension ClusterNode {
     func closeTicketStream(_ ticket: RecordKey) { close(shared.withLock { $0.tickets.moved(ticket) }) }
 
     /// The log has accepted the use of a ticket here: the stream of an earlier use ends.
-    private func accepted(_ redemption: TicketRedemption) { close(shared.withLock { $0.tickets.accepted(redemption) }) }
+    private func accepted(_ redemption: TicketRedemption, _ opening: TicketOpening) {
+        close(shared.withLock { $0.tickets.accepted(redemption, opening) })
+    }
+
+    /// Opens the streams of tickets again in the log that are open here, after this member has joined under another number: for the
+    /// other members they have closed with its removal. A ticket that has opened its stream elsewhere since ends the one here.
+    func declareTickets() {
+        for opening in shared.withLock({ $0.tickets.openings }) {
+            let ticket = opening.use
+            let (epoch, holder) = state.withLock { state in
+                (state.machine.ledger?.epoch, state.machine.ledger?.process(thatHas: ticket.key))
+            }
+            guard ticket.epoch == epoch else { continue }
+            if let holder, holder != process {
+                closeTicketStream(ticket.key)
+            } else {
+                let again = TicketOpening(use: ticket, target: opening.target, isResumed: true)
+                // Waits, so that no request takes this decision for its own one.
+                decide(.ticket(ticket.key), by: .ticket(.open(again))) { _ in }
+            }
+        }
+    }
 
     /// The log has accepted the use of a ticket whose request has ended. The time of the ticket begins, unless an earlier use has
     /// its stream.
@@ -212,7 +233,7 @@ extension ClusterNode {
         let outcome: RecordOutcome? = await withCheckedContinuation { continuation in
             decide(.ticket(opening.use.key), by: .ticket(.open(opening))) { [self] outcome in
                 // Before the next record of the log is applied, which may give the ticket to another request.
-                if outcome == .accepted { accepted(redemption) }
+                if outcome == .accepted { accepted(redemption, opening) }
                 continuation.resume(returning: outcome)
             }
         }

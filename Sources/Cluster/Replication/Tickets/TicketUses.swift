@@ -156,6 +156,9 @@ struct TicketUses: Sendable, Equatable {
     /// Whether a member has streams that tickets have opened.
     func hasOpen(of member: UInt64) -> Bool { uses.contains { $0.holder == member && $0.closedAt == nil } }
 
+    /// The member that has opened the stream of a ticket last; nil: none is known.
+    func holder(of key: RecordKey) -> UInt64? { index(of: key).map { uses[$0].holder } }
+
     private func index(of key: RecordKey) -> Int? { numbers[key].map { $0 - forgotten } }
 
     private mutating func add(_ use: Use) {
@@ -173,6 +176,11 @@ struct TicketUses: Sendable, Equatable {
 }
 
 extension ClusterLedger {
+    /// The process of the member that has opened the stream of a ticket last; nil: the member was removed, or is not known.
+    package func process(thatHas ticket: RecordKey) -> UInt64? {
+        ticketUses.holder(of: ticket).flatMap { members[$0]?.info.process }
+    }
+
     mutating func apply(_ record: TicketRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
         switch record {
         case .open(let opening):

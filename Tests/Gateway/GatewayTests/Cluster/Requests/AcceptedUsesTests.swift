@@ -10,12 +10,18 @@ import Testing
         return TicketRedemption(hash: Array(repeating: ticket, count: 16), target: target, caller: Caller())
     }
 
+    private static let opening = TicketOpening(
+        use: TicketUse(key: RecordKey(high: 1, low: 2), epoch: 7, issuedAt: 9),
+        target: RecordKey(high: 3, low: 4),
+        isResumed: false
+    )
+
     @Test func aLaterUseHasTheStreamOfTheEarlierOneClosed() {
         var uses = AcceptedUses()
         let (first, second) = (Self.use(of: 1), Self.use(of: 1))
-        let former = uses.accepted(first)
+        let former = uses.accepted(first, Self.opening)
         uses.opened("a", by: first)
-        let closed = uses.accepted(second)
+        let closed = uses.accepted(second, Self.opening)
         #expect(former == nil && closed == "a")
         #expect(!uses.isLast(first) && uses.isLast(second))
     }
@@ -23,8 +29,8 @@ import Testing
     @Test func theEndOfAnEarlierUseDoesNotConcernTheLastOne() {
         var uses = AcceptedUses()
         let (first, second) = (Self.use(of: 1), Self.use(of: 1))
-        _ = uses.accepted(first)
-        _ = uses.accepted(second)
+        _ = uses.accepted(first, Self.opening)
+        _ = uses.accepted(second, Self.opening)
         uses.opened("a", by: first)
         let hasEnded = uses.ended(first)
         let closed = uses.moved(second.ticket)
@@ -36,7 +42,7 @@ import Testing
         var uses = AcceptedUses()
         let (one, other) = (Self.use(of: 1), Self.use(of: 2))
         for (use, stream) in [(one, "a"), (other, "b")] {
-            _ = uses.accepted(use)
+            _ = uses.accepted(use, Self.opening)
             uses.opened(stream, by: use)
         }
         let closed = uses.moved(one.ticket)

@@ -222,6 +222,61 @@ import Testing
         }
     }
 
+    /// A member with a stream that a ticket has opened, the ticket, and the path of the stream.
+    private static func open(
+        on member: ClusterMember,
+        _ fixture: ClusterFixture
+    ) async throws -> (stream: PendingOutcome, use: TicketUse, path: String) {
+        let id = await fixture.members[1].makeSubscription()
+        await fixture.settle()
+        let text = try #require(await member.perform("POST", "/v1/tickets").json["ticket"]?.string)
+        let tickets = try #require(member.node.tickets as? ClusterTickets)
+        let (_, use, _) = try #require(tickets.open(text, for: Self.target, policy(), now: fixture.time.wall))
+        let path = "/v1/subscriptions/\(id)/events?ticket=\(text)"
+        let stream = member.start("GET", path, as: nil)
+        #expect(await stream.outcome.isStream)
+        await fixture.settle()
+        return (stream, use, path)
+    }
+
+    /// The other members take the stream for one that has closed when its member was removed.
+    @Test func aStreamThatIsOpenWhenItsMemberReturnsIsOpenForAllMembers() async throws {
+        try await ClusterFixture.run { fixture in
+            let (member, other) = (fixture.members[0], fixture.members[1])
+            let (stream, use, _) = try await Self.open(on: member, fixture)
+            try await ConfirmationTests.replace(member, by: other, fixture.engine)
+            await fixture.settle()
+            await fixture.settle()
+            let state = other.node.state.withLock { $0.machine.state(of: use) }
+            guard case .used(target: _, closedAt: nil) = state else {
+                Issue.record("\(state)")
+                return
+            }
+            stream.stream?.onEnd(.neverOpened)
+        }
+    }
+
+    @Test func aStreamThatItsTicketHasOpenedElsewhereEndsWhenItsMemberReturns() async throws {
+        try await ClusterFixture.run { fixture in
+            let (member, other) = (fixture.members[0], fixture.members[1])
+            let (former, use, path) = try await Self.open(on: member, fixture)
+            let number = try #require(member.number)
+            fixture.engine.holdFrames(for: member.node.process)
+            other.node.write(.remove(number))
+            // The removal, and the end of the stream.
+            for _ in 0..<2 { #expect(await other.confirm()) }
+            let next = other.start("GET", path, as: nil, "", [HTTPField("Last-Event-ID", "e-1")])
+            #expect(await next.outcome.isStream)
+            fixture.engine.releaseFrames(for: member.node.process)
+            await member.join(fixture.engine, after: number)
+            await fixture.settle()
+            #expect(member.text(of: try #require(former.stream)).contains(#"{"reason":"replaced"}"#))
+            let holder = member.node.state.withLock { $0.machine.ledger?.process(thatHas: use.key) }
+            #expect(holder == other.node.process)
+            next.stream?.onEnd(.neverOpened)
+        }
+    }
+
     @Test func aClientThatIsToldToComeBackKeepsItsTicket() async throws {
         var access = AccessFixture.keys()
         access.keys[1].rights.streams = 1
