@@ -37,7 +37,11 @@ extension ClusterNode {
         }
         let bytes = MemberCall.perform(requests, number: number, member: member, position: position).bytes
         guard bytes.count <= Self.callLimit else {
-            throw EngineError.refused("the request is too large to be forwarded")
+            guard requests.count > 1 else { throw EngineError.refused("the request is too large to be forwarded") }
+            // The requests for the entries of a list, each with the rights of the caller.
+            let half = requests.count / 2
+            let first = try await send(Array(requests[..<half]), to: process, within: time)
+            return first + (try await send(Array(requests[half...]), to: process, within: time))
         }
         guard let connection = present else { throw EngineError.notConnected("offline") }
         let cancellation = Awaited<Void>()

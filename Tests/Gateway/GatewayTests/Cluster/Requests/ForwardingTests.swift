@@ -94,6 +94,20 @@ import Testing
         }
     }
 
+    /// NATS refuses a message of more than 1 MiB.
+    @Test func aListForACallerWithManyRightsIsReadByCallsOfLimitedSize() async throws {
+        var access = AccessFixture.keys()
+        access.keys[1].rights.items += (0..<10_000).map { WildcardPattern("of-another-kind-\($0)") }
+        try await ClusterFixture.run(access: access) { fixture in
+            let (owner, other) = (fixture.members[0], fixture.members[1])
+            var ids: Set<String> = []
+            for _ in 0..<10 { ids.insert(await owner.makeSubscription(as: AccessFixture.alice)) }
+            let list = await other.perform("GET", "/v1/subscriptions", as: AccessFixture.alice)
+            #expect(Set(list.json["subscriptions"]?.array?.compactMap { $0["id"]?.string } ?? []) == ids)
+            #expect(fixture.engine.traffic.allSatisfy { $0.count < 1 << 20 })
+        }
+    }
+
     @Test func aRequestThatLooksForItsResourceEndsWithTheMember() async throws {
         var request: PendingOutcome?
         try await ClusterFixture.run(1, reporting: .seconds(1_000_000)) { fixture in
