@@ -98,16 +98,19 @@ struct CarriedTopics: Sendable {
     /// The member owns a subscription.
     mutating func add(_ id: String) { ids.insert(id) }
 
-    /// Another member owns a subscription; false if it did before.
-    mutating func remove(_ id: String) -> Bool { ids.remove(id) != nil }
+    /// Another member owns a subscription, or it has ended; false if the member did not own it.
+    mutating func remove(_ id: String) -> Bool {
+        interestAdded(id)
+        return ids.remove(id) != nil
+    }
 
     /// No member has an interest in a subscription any more.
     mutating func interestRemoved(_ id: String, at now: Moment) {
         if ids.contains(id), idleSince[id] == nil { idleSince[id] = now }
     }
 
-    /// A member has an interest in a subscription, or the subscription has ended.
-    mutating func interestAddedOrOver(_ id: String) {
+    /// A member has an interest in a subscription.
+    mutating func interestAdded(_ id: String) {
         idleSince[id] = nil
         retiring.remove(id)
     }

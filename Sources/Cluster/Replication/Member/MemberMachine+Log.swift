@@ -131,7 +131,7 @@ extension MemberMachine {
     }
 
     mutating func interestAdded(_ id: String, by other: UInt64) -> [MemberAction] {
-        carried.interestAddedOrOver(id)
+        carried.interestAdded(id)
         if other == member { readers.interestAdded(id) }
         let isRefused = carried.ids.contains(id) && ledger?.subscriptions[id]?.isActive == false
         return isRefused ? [.reactivate(id)] : []

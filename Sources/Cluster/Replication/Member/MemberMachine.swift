@@ -232,9 +232,7 @@ package struct MemberMachine: ~Copyable, Sendable {
             case .adopted(let client, let owner): if owner == member { actions += adopted(client, now) }
             case .interestAdded(let id, let other): actions += interestAdded(id, by: other)
             case .interestRemoved(let id): noteInterest(id, now)
-            case .retired(let id, _):
-                carried.interestAddedOrOver(id)
-                if carried.remove(id) { actions.append(.drop(id)) }
+            case .retired(let id, _): if carried.remove(id) { actions.append(.drop(id)) }
             case .inherited(let id, let owner):
                 if ledger?.specified[id]?.owner == owner { actions += inherited(id) }
             case .refused(let id, let other): if other == member { actions.append(.releaseResource(id)) }
