@@ -65,8 +65,9 @@ extension MemberMachine {
 
     // MARK: - Effects
 
-    func inherited(_ id: String) -> [MemberAction] {
+    mutating func inherited(_ id: String) -> [MemberAction] {
         guard let resource = ledger?.specified[id] else { return [] }
+        handedOver.forget(id)
         // A member that was removed while it was paused may have it still: it must not report it again when it joins.
         if resource.isOpen == nil {
             return resource.owner == member ? [.inherit(id, resource.specification)] : [.releaseResource(id)]

@@ -7,6 +7,9 @@ struct HandedOverStreams: Sendable {
     /// A member has opened a stream; the log has the opening at a position.
     mutating func add(_ id: String, to owner: UInt64, at position: UInt64) { openings[id] = (owner, position) }
 
+    /// The member that has opened a stream was removed: another one, or this one, owns the stream.
+    mutating func forget(_ id: String) { openings[id] = nil }
+
     /// A member has read the log up to a position; returns orders to release the streams whose opening it has read.
     mutating func read(_ position: UInt64, by reader: UInt64) -> [MemberAction] {
         release { $0.owner == reader && $0.position <= position }
