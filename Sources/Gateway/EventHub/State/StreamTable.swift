@@ -10,6 +10,8 @@ struct StreamTable: Sendable {
     private(set) var records: [String: StreamRecord] = [:]
     /// The streams that have a topic as a source.
     private var readers: [TopicID: Set<String>] = [:]
+    /// How many streams have a client with its subscriptions as a source.
+    private var followers: [ClientID: Int] = [:]
     /// When streams last ceased to read a source.
     private var ends: [StreamSource: Moment] = [:]
     private var owners = StreamOwners()
@@ -35,8 +37,15 @@ struct StreamTable: Sendable {
             memory: owners.add(request.owner),
             isWaiting: isWaiting
         )
-        for source in request.sources { readers[source.topic, default: []].insert(id) }
+        add(id, to: request.sources)
         return id
+    }
+
+    private mutating func add(_ id: String, to sources: [StreamSource]) {
+        for source in sources {
+            readers[source.topic, default: []].insert(id)
+            if case .client(let client, withSubscriptions: true) = source { followers[client, default: 0] += 1 }
+        }
     }
 
     private mutating func makeID(_ topics: TopicTable) -> String {
@@ -58,6 +67,9 @@ struct StreamTable: Sendable {
             ends[source] = now
             readers[source.topic]?.remove(id)
             if readers[source.topic]?.isEmpty == true { readers[source.topic] = nil }
+            if case .client(let client, withSubscriptions: true) = source, let count = followers[client] {
+                followers[client] = count > 1 ? count - 1 : nil
+            }
         }
     }
 
@@ -74,13 +86,8 @@ struct StreamTable: Sendable {
         if readers[.subscription(id)] != nil { return .never }
         let end = ends[.subscription(id)]
         guard let client = topics.subscriptions[id]?.client else { return end }
-        let source = StreamSource.client(client, withSubscriptions: true)
-        if let streams = readers[.client(client)],
-            streams.contains(where: { records[$0]?.request.sources.contains(source) ?? false })
-        {
-            return .never
-        }
-        guard let clientEnd = ends[source] else { return end }
+        if followers[client] != nil { return .never }
+        guard let clientEnd = ends[.client(client, withSubscriptions: true)] else { return end }
         return max(clientEnd, end ?? clientEnd)
     }
 
@@ -151,7 +158,7 @@ struct StreamTable: Sendable {
         var present = Set(sources)
         sources += add.filter { present.insert($0).inserted }
         self.remove(id, from: former, now: now)
-        for source in sources { readers[source.topic, default: []].insert(id) }
+        self.add(id, to: sources)
         update(id) { $0.change(to: sources, types, &topics) }
     }
 
@@ -226,6 +233,7 @@ struct StreamTable: Sendable {
     /// Removes a client that is gone from the sources of these streams, and makes the streams read the channels that are left.
     mutating func remove(_ client: ClientID, from streams: Set<String>, _ topics: TopicTable) {
         readers[.client(client)] = nil
+        followers[client] = nil
         ends[.client(client, withSubscriptions: true)] = nil
         ends[.client(client, withSubscriptions: false)] = nil
         for id in streams { update(id) { $0.remove(.client(client), nil, topics) } }

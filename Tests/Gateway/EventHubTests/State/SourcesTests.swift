@@ -217,6 +217,24 @@ internal import Testing
         harness.close(other)
     }
 
+    @Test func aChangedStreamReadsTheSubscriptionsOfAClientAsLongAsItFollowsTheClient() throws {
+        let harness = HubHarness()
+        harness.addSubscription("s")
+        let client = StreamSource.client("c", withSubscriptions: false)
+        let following = StreamSource.client("c", withSubscriptions: true)
+        let stream = try harness.open(client)
+        let id = stream.subscriber.id
+        for (add, remove, isRead) in [
+            ([following], [], true), ([following], [client], true), ([client], [], true), ([], [following], false),
+        ] as [([StreamSource], [StreamSource], Bool)] {
+            try harness.hub.change(stream: id, add: add, remove: remove)
+            #expect((harness.hub.lastRead(subscription: "s") == .never) == isRead)
+        }
+        try harness.hub.change(stream: id, add: [following], remove: [])
+        harness.hub.take(.client("c", .removed))
+        #expect(harness.hub.lastRead(subscription: "s") == nil)
+    }
+
     @Test func theEndOfTheLastStreamOfASubscriptionIsKnown() throws {
         let harness = HubHarness()
         harness.addSubscription("s")
