@@ -71,8 +71,13 @@ extension NATSConnection {
     /// A call of JetStream's API about the log's stream. Throws `missing` if there is no such stream.
     func api(_ operation: String, _ body: String) async throws -> JSONObject {
         let subject = "$JS.API.\(operation).\(configuration.stream)"
-        let reply = try await repeated {
-            try await request(subject, [Array(body.utf8)], collecting: .message, within: Self.replyTime)
+        let reply: [NATSReply]
+        do {
+            reply = try await repeated {
+                try await request(subject, [Array(body.utf8)], collecting: .message, within: Self.replyTime)
+            }
+        } catch EngineError.noResponder {
+            throw EngineError.refused("JetStream is not enabled. Start NATS with -js.")
         }
         guard case .object(let object)? = try? JSONValue(parsing: reply[0].bytes) else {
             throw EngineError.refused("\(operation): no JSON")
