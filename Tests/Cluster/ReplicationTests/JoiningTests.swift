@@ -27,6 +27,20 @@ struct JoiningTests {
         for _ in 0..<500 where !node.machine.isServing(at: cluster.now) { cluster.run(.milliseconds(10)) }
     }
 
+    /// Others that arrive are not even read.
+    @Test func onlyAMemberWithoutStateTakesThatOfAnother() {
+        let (now, info) = (Moment.zero + .seconds(1), MemberInfo(name: "a", version: "1", upstreams: []))
+        var member = MemberMachine(info: info, seed: 1, groups: 1)
+        var awaitsState = [member.awaitsState]
+        _ = member.connected(at: now)
+        _ = member.logInspected(LogGeneration(created: "g", first: 1, last: 0), at: now)
+        awaitsState.append(member.awaitsState)
+        let epoch = ClusterFrame(kind: .epoch, member: 9, epoch: 7, previous: 0, digest: 0, counter: 0, payload: [1])
+        _ = member.arrived(StoredFrame(position: 1, bytes: epoch.bytes), at: now)
+        awaitsState.append(member.awaitsState)
+        #expect(awaitsState == [false, true, false])
+    }
+
     @Test(arguments: 0..<12 as Range<UInt64>)
     func memberThatJoinsHasRecentEventsOfTheLog(seed: UInt64) {
         let cluster = cluster(seed: seed, loss: Int(seed) * 5)

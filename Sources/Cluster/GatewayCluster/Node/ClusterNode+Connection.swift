@@ -6,8 +6,9 @@ internal import Replication
 /// The connections of a member: to the engine, and, while that is away, to a log of its own. See the decision record
 /// *ServingAlone*.
 extension ClusterNode {
-    /// How long a joining member waits for the state: until shortly before its next request.
-    private static let stateTimeout = Duration.milliseconds(450)
+    /// How long a joining member waits for the state, beyond its next requests: a large state takes more time than there is between
+    /// two requests.
+    private static let stateTimeout = Duration.seconds(5)
     /// The number of connections to `localEngine`.
     private static let localNumber = -1
 

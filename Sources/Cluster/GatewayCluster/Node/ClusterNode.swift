@@ -224,7 +224,9 @@ final class ClusterNode: Sendable {
                 }
             }
         case .state(let bytes):
-            guard let snapshot = try? ClusterSnapshot(bytes) else { return [] }
+            // The replies of several members, and to several requests, may be large.
+            guard state.withLock({ $0.machine.awaitsState }), let snapshot = try? ClusterSnapshot(bytes)
+            else { return [] }
             return state.withLock { $0.machine.stateArrived(snapshot, at: now) }
         case .reopen(let id, let term, let ended):
             open(id, term: term, &applier) { $0.reactivate(id, in: $1) }

@@ -120,6 +120,9 @@ extension MemberMachine {
         return frame.bytes
     }
 
+    /// Whether this member uses the state of another one.
+    package var awaitsState: Bool { if case .loading = phase { true } else { false } }
+
     /// A member sent its state. It is used if it belongs to this log and the log still has the frames after it.
     package mutating func stateArrived(_ snapshot: ClusterSnapshot, at now: Moment) -> [MemberAction] {
         guard case .loading(let loading) = phase, snapshot.ledger.epoch != loading.ending,
