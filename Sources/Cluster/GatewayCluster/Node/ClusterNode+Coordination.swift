@@ -90,8 +90,9 @@ extension ClusterNode: Coordination {
             return try await confirming(call, operation, nil)
         }
         let key = try IdempotencyStore.key(header, of: call)
-        let idempotency = ClusterIdempotency(cluster: self, isConfirmed: operation.changesResources)
-        return try await idempotency.perform(call, key) { [self] in try await confirming($0, operation, $1) }
+        return try await ClusterIdempotency(cluster: self).perform(call, key) { [self] in
+            try await confirming($0, operation, $1)
+        }
     }
 
     private func confirming(

@@ -17,8 +17,6 @@ struct ClusterIdempotency: Sendable {
     typealias Handler = @Sendable (Call, BegunRequest) async throws -> OperationResult
 
     let cluster: ClusterNode
-    /// Whether the handler's successful responses are sent, with their records, once they are in the log.
-    let isConfirmed: Bool
 
     /// Performs a request, or repeats its response.
     func perform(
@@ -62,10 +60,10 @@ struct ClusterIdempotency: Sendable {
         var noted = call
         noted.isPerformedOnce = true
         let response = try await noted.response { try await handler($0, begun) }
-        let isSuccess = (200..<300).contains(response.status)
         if !IdempotencyStore.isKept(response.status) {
             cluster.write(.request(.abandon(begun.name)))
-        } else if !isConfirmed || !isSuccess {
+        } else if cluster.state.withLock({ $0.machine.ledger?.isPending(begun.name) }) ?? false {
+            // The log has the response to a change of resources with the change, unless another member has made that.
             cluster.write(cluster.answer(response, to: begun.name))
         }
         return response

@@ -1,6 +1,7 @@
 import JSONText
 import MicroHTTPD
 import Replication
+import Synchronization
 import Testing
 
 @testable import Gateway
@@ -86,6 +87,29 @@ import Testing
             await member.join(fixture.engine)
             await fixture.settle()
             #expect(await other.perform("GET", "/v1/subscriptions/\(creation.id)").status == 200)
+        }
+    }
+
+    /// As that to a request for a subscription for which this member can have no session.
+    @Test func aResponseOfAnotherMemberIsRepeated() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let key = IdempotencyStore.Key(caller: "key:admin", path: "/v1/subscriptions", key: "k")
+            let request = HTTPRequest(method: "POST", rawPath: "/v1/subscriptions")
+            let call = Call(record: CallRecord(request, requestID: "r", since: .zero))
+            let idempotency = ClusterIdempotency(cluster: fixture.members[0].node)
+            let performed = Mutex(0)
+            for _ in 0..<2 {
+                let result = try await idempotency.perform(call, key) { _, _ in
+                    performed.withLock { $0 += 1 }
+                    throw AnsweredRequest(Response(status: 201))
+                }
+                guard case .response(let response) = result else {
+                    Issue.record("no response")
+                    return
+                }
+                #expect(response.status == 201)
+            }
+            #expect(performed.withLock { $0 } == 1)
         }
     }
 
