@@ -72,6 +72,15 @@ extension SessionPool {
         closeClient(client)
     }
 
+    /// Disconnects a client that another process has now. Its removal is reported at once, and nothing of it later: this process
+    /// may have the client again before its session has ended. No effect if there is no such client.
+    package func abandon(_ id: ClientID) {
+        guard let client = client(id) else { return }
+        client.startAbandoning()
+        closeClient(client)
+        reportRemoval(of: client)
+    }
+
     /// A stream that shows the client, or one of its subscriptions, opened.
     package func streamOpened(on id: ClientID) { client(id)?.streamsChanged(by: 1, at: clock()) }
 

@@ -141,7 +141,7 @@ package final class SessionPool: Sendable {
 
     private func retire(_ client: PooledClient) async {
         await client.core.shutdown()
-        upstreamMetrics.removed(client.id)
+        upstreamMetrics.removed(client)
         if !client.isAbandoned { reportRemoval(of: client) }
     }
 

@@ -33,7 +33,8 @@ package final class UpstreamMetrics: Sendable {
     }
 
     private struct State {
-        var clients: [ClientID: PooledClient] = [:]
+        /// By their identities: a client may be created again under its id before its former session has ended.
+        var clients: [ObjectIdentifier: PooledClient] = [:]
         var past: [String: UpstreamCounters] = [:]
         var connectionFailures: [ErrorKey: UInt64] = [:]
         var serverErrors: [ErrorKey: UInt64] = [:]
@@ -51,14 +52,13 @@ package final class UpstreamMetrics: Sendable {
     init() {}
 
     /// Adds a client.
-    func added(_ client: PooledClient) { state.withLock { $0.clients[client.id] = client } }
+    func added(_ client: PooledClient) { state.withLock { $0.clients[ObjectIdentifier(client)] = client } }
 
     /// Removes a client and keeps its counts.
-    func removed(_ id: ClientID) {
-        guard let client = state.withLock({ $0.clients[id] }) else { return }
+    func removed(_ client: PooledClient) {
         let counters = client.counters
         state.withLock { state in
-            guard state.clients.removeValue(forKey: id) != nil else { return }
+            guard state.clients.removeValue(forKey: ObjectIdentifier(client)) != nil else { return }
             state.past[Self.name(of: client), default: UpstreamCounters()].add(counters)
         }
     }

@@ -73,7 +73,7 @@ extension ClusterResources {
         return call
     }
 
-    /// Releases a resource that another member owns.
+    /// Removes a resource.
     func release(_ id: String) {
         try? services.pool.delete(SubscriptionID(id))
         try? services.pool.deleteClient(ClientID(id))
@@ -129,6 +129,7 @@ extension ClusterNode {
     func releaseResource(_ id: String) {
         guard let resources, resources.services.has(id) else { return }
         reports.withLock { $0.outbox.release(id) }
+        resources.services.pool.abandon(ClientID(id))
         resources.release(id)
     }
 }

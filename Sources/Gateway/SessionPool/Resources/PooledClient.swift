@@ -149,7 +149,7 @@ package final class PooledClient: Sendable {
     /// Marks the client as abandoned, before `startClosing`: its later events are dropped.
     func startAbandoning() { state.withLock { $0.isAbandoned = true } }
 
-    /// Whether another process owns its session.
+    /// Whether another process has the client.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
     /// The present session, or the next one, cannot be continued by another process.
@@ -201,7 +201,7 @@ extension PooledClient: ClientObserver {
     package func client(_ client: LightstreamerClient, emitted event: ClientEvent) {
         switch event {
         case .subscription, .message: break  // Observed by the shared subscription, and by the relay of the message.
-        case _ where isTransferable && isAbandoned: break
+        case _ where isAbandoned: break
         case .status(let status): changed(status)
         case .serverError(let code, let message): received(UpstreamRefusal(code: code, message: message))
         case .property(let property): changed(property: property)

@@ -116,7 +116,7 @@ import Testing
         upstreamMetrics.subscriptionError(17, on: client)
         upstreamMetrics.connectionFailed(.nameNotFound, on: client)
         #expect(upstreamMetrics.upstreamMetrics.map(\.tally.messages) == [1])
-        upstreamMetrics.removed(client.id)
+        upstreamMetrics.removed(client)
         #expect(upstreamMetrics.upstreamMetrics.map(\.tally.messages) == [1])
         let text = exposition(fixture).text
         #expect(text.contains(#"upstream_messages_total{upstream="demo"} 1"#))

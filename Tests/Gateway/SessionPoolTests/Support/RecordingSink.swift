@@ -12,6 +12,8 @@ final class RecordingSink: PoolSink {
         var carried: [SubscriptionID: ClientID] = [:]
         var changed: [SubscriptionProperties] = []
         var faults: [String] = []
+        /// The changes of clients.
+        var ofClients: [Change] = []
         /// The events of the subscriptions, in the order of the reports.
         var events: [SubscriptionID: [SubscriptionEvent]] = [:]
         /// How many subscriptions the client had when it began to carry one.
@@ -42,7 +44,12 @@ final class RecordingSink: PoolSink {
         for case .client(let id, .added) in changes {
             if let client = findClient.withLock({ $0 })?(id) { clients.withLock { $0[id] = client } }
         }
-        for case .subscription(let id, let change) in changes { record(change, of: id) }
+        for change in changes {
+            switch change {
+            case .client: state.withLock { $0.ofClients.append(change) }
+            case .subscription(let id, let change): record(change, of: id)
+            }
+        }
     }
 
     func publish(_ event: SubscriptionEvent, of id: SubscriptionID) -> (@Sendable () -> Void)? {
