@@ -128,8 +128,15 @@ extension ClusterNode {
     /// Releases a resource that another member owns, if this process has it.
     func releaseResource(_ id: String) {
         guard let resources, resources.services.has(id) else { return }
+        let pool = resources.services.pool
+        if pool.client(ClientID(id)) != nil {
+            // They end with the client, but stay in the cluster.
+            for subscription in pool.resources() where subscription.home == .dedicated(ClientID(id)) {
+                releaseResource(subscription.id.rawValue)
+            }
+        }
         reports.withLock { $0.outbox.release(id) }
-        resources.services.pool.abandon(ClientID(id))
+        pool.abandon(ClientID(id))
         resources.release(id)
     }
 }

@@ -31,6 +31,26 @@ import Testing
         }
     }
 
+    @Test func subscriptionsOfAClientThatAnotherMemberInheritsAreStillRead() async throws {
+        try await ClusterFixture.run { fixture in
+            let (other, member) = (fixture.members[0], fixture.members[1])
+            let made = await member.perform("POST", "/v1/clients", #"{"upstream":"demo","connect":false}"#)
+            let client = try #require(made.json["id"]?.string)
+            let body = #"{"client":"\#(client)","mode":"MERGE","items":["i"],"fields":["f"],"active":false}"#
+            let id = try #require(await member.perform("POST", "/v1/subscriptions", body).json["id"]?.string)
+            await fixture.settle()
+            let present = member.start("GET", "/v1/subscriptions/\(id)/events")
+            #expect(await present.outcome.isStream)
+            try await ConfirmationTests.replace(member, by: other, fixture.engine)
+            await fixture.settle()
+            #expect(other.services.has(id) && !member.services.has(id))
+            #expect(!member.text(of: try #require(present.stream)).contains("closing"))
+            let next = member.start("GET", "/v1/subscriptions/\(id)/events")
+            #expect(await next.outcome.isStream)
+            for stream in [present, next] { stream.stream?.onEnd(.neverOpened) }
+        }
+    }
+
     /// As when too much has waited for the engine: no other member can inherit what the member has.
     @Test func aMemberWithoutHeirsKeepsItsResources() async throws {
         try await ClusterFixture.run(1) { fixture in
