@@ -72,8 +72,8 @@ extension SessionPool {
         closeClient(client)
     }
 
-    /// Disconnects a client that another process has now. Its removal is reported at once, and nothing of it later: this process
-    /// may have the client again before its session has ended. No effect if there is no such client.
+    /// Disconnects a client that another process has now. Its removal is reported at once, and nothing of it later: this
+    /// process may have the client again before its session has ended. No effect if there is no such client.
     package func abandon(_ id: ClientID) {
         guard let client = client(id) else { return }
         client.startAbandoning()

@@ -6,8 +6,8 @@ internal import Replication
 /// The connections of a member: to the engine, and, while that is away, to a log of its own. See the decision record
 /// *ServingAlone*.
 extension ClusterNode {
-    /// How long a joining member waits for the state, beyond its next requests: a large state takes more time than there is between
-    /// two requests.
+    /// How long a joining member waits for the state, beyond its next requests: a large state takes longer than the time between
+    /// two of them.
     private static let stateTimeout = Duration.seconds(5)
     /// The number of connections to `localEngine`.
     private static let localNumber = -1

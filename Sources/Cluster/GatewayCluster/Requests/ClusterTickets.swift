@@ -184,8 +184,8 @@ extension ClusterNode {
         close(shared.withLock { $0.tickets.accepted(redemption, opening) })
     }
 
-    /// Opens the streams of tickets again in the log that are open here, after this member has joined under another number: for the
-    /// other members they have closed with its removal. A ticket that has opened its stream elsewhere since ends the one here.
+    /// Opens the streams of tickets again in the log that are open here, after this member has joined under another number: for
+    /// the other members they have closed with its removal. A ticket that has opened its stream elsewhere ends the one here.
     func declareTickets() {
         for opening in shared.withLock({ $0.tickets.openings }) {
             let ticket = opening.use

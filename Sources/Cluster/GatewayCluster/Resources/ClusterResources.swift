@@ -231,8 +231,8 @@ extension Services {
         pool.resource(SubscriptionID(id)) != nil || pool.client(ClientID(id)) != nil || streamResources.entry(id) != nil
     }
 
-    /// Performs an action while no request changes a subscription or stream of this process, so that the log has what the action
-    /// writes in the order of the changes.
+    /// Performs an action while no request changes a subscription or stream of this process, so that the log has what the
+    /// action writes in the order of the changes.
     fileprivate func whileUnchanged(_ id: String, _ action: () -> Void) {
         if let resource = pool.resource(SubscriptionID(id)) { return resource.changes.withLock { _ in action() } }
         streamResources.whileUnchanged(id) { _ in action() }
