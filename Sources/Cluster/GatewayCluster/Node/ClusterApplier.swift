@@ -15,6 +15,9 @@ struct ClusterApplier: Sendable {
     private var clients: Set<ClientID> = []
     private var subscriptions: Set<SubscriptionID> = []
     private var carried: [String: Carried] = [:]
+    /// The topics of a former state that no member has reported in the present one. Their streams stay open until all members
+    /// have reported.
+    private(set) var unreported: Set<TopicID> = []
     /// The windows that are being rebuilt for the next `restart`.
     private var windows: RebuiltWindows?
 
@@ -31,8 +34,26 @@ struct ClusterApplier: Sendable {
 
     /// Applies changes up to a position to the hub.
     mutating func apply(_ changes: [Change], at position: UInt64) {
+        let changes = unreported.isEmpty ? changes : changes.map { reported($0) }
         for change in changes { note(change) }
         hub.apply(Self.numbered(changes), at: position)
+    }
+
+    /// Returns the change of the hub, which knows the topics of the former state.
+    private mutating func reported(_ change: Change) -> Change {
+        switch change {
+        case .client(let id, .added(let status)):
+            guard unreported.remove(.client(id)) != nil, hub.state(of: .client(id))?.changes != [change] else {
+                return change
+            }
+            return .client(id, .event(.status(status)))
+        case .subscription(let id, .added(let properties)):
+            guard unreported.remove(.subscription(id)) != nil else { return change }
+            return .subscription(id, .propertiesChanged(properties))
+        case .client(_, .removed), .subscription(_, .removed): unreported.remove(change.topic)
+        case .client, .subscription: break
+        }
+        return change
     }
 
     private static func numbered(_ changes: [Change]) -> [NumberedChange] {
@@ -78,11 +99,12 @@ struct ClusterApplier: Sendable {
         windows?.apply(Self.numbered(changes), at: position, now: now)
     }
 
-    /// Empties the hub except for the topics to keep, and loads the state of a snapshot. Each stream receives one
-    /// `stream` event with the outcome `gap`, then the state.
+    /// Loads the state of a snapshot. Each stream receives one `stream` event with the outcome `gap`, then the state. The topics
+    /// that the state does not have lose their values, and are kept until all members have reported (see `removeUnreported`),
+    /// or at once, if this member serves its own readers alone.
     ///
     /// - Parameters:
-    ///   - kept: The ids of the subscriptions to keep.
+    ///   - kept: The ids of the subscriptions to keep in any case.
     ///   - loading: The state; nil: the epoch is empty.
     ///   - withWindows: Whether the hub has the rebuilt windows from now on.
     ///   - isDegraded: Whether this member serves its own readers alone.
@@ -97,14 +119,16 @@ struct ClusterApplier: Sendable {
         let loadedClients = loading?.ledger.clients ?? [:]
         let loadedSubscriptions = loading?.ledger.subscriptions ?? [:]
         let kept = Set(kept.map { SubscriptionID($0) })
+        unreported = []
         for id in subscriptions.union(kept).sorted() where loadedSubscriptions[id.rawValue] == nil {
-            if kept.contains(id) {
-                hub.adopt(.subscription(id), [])
-                hub.take([.subscription(id, .carried(by: nil)), .subscription(id, .activity(isActive: true))])
-            } else {
-                hub.take(.subscription(id, .removed))
-                subscriptions.remove(id)
+            if isDegraded, !kept.contains(id) {
+                remove(.subscription(id))
+                continue
             }
+            hub.adopt(.subscription(id), [])
+            let isKept = kept.contains(id)
+            hub.take([.subscription(id, .carried(by: nil)), .subscription(id, .activity(isActive: isKept))])
+            if !isKept { unreported.insert(.subscription(id)) }
         }
         for (id, view) in loadedClients.sorted(by: { $0.key < $1.key }) {
             let id = ClientID(id)
@@ -120,12 +144,32 @@ struct ClusterApplier: Sendable {
             subscriptions.insert(id)
         }
         for id in clients.sorted() where loadedClients[id.rawValue] == nil {
-            hub.take(.client(id, .removed))
-            clients.remove(id)
+            if isDegraded { remove(.client(id)) } else { unreported.insert(.client(id)) }
         }
         let rebuilt = withWindows ? windows : nil
         hub.restart(epoch: Self.name(of: epoch), at: position, windows: rebuilt, isDegraded: isDegraded)
         windows = nil
+    }
+
+    /// Removes the topics that no member has reported.
+    ///
+    /// - Parameter kept: The ids of the subscriptions to keep: a local reader was added meanwhile.
+    mutating func removeUnreported(except kept: Set<String>) {
+        for topic in unreported {
+            if case .subscription(let id) = topic, kept.contains(id.rawValue) { continue }
+            remove(topic)
+        }
+        unreported = []
+    }
+
+    private mutating func remove(_ topic: TopicID) {
+        let change: Change =
+            switch topic {
+            case .client(let id): .client(id, .removed)
+            case .subscription(let id): .subscription(id, .removed)
+            }
+        note(change)
+        hub.take(change)
     }
 
     /// The epoch as text in ids.

@@ -182,6 +182,9 @@ final class ClusterNode: Sendable {
         let now = clock()
         for input in inputs { perform(handle(input, &applier, at: now), &applier) }
         if !state.withLock({ $0.machine.isSettled }) { perform(timePassed(at: now), &applier) }
+        if !applier.unreported.isEmpty, let kept = state.withLock({ $0.machine.readTopics(ifCompleteAt: now) }) {
+            applier.removeUnreported(except: kept)
+        }
         settleWaiters(at: now)
         let (frame, connection) = state.withLock { state in
             let frame = reports.withLock { state.machine.nextFrame(from: &$0.outbox, at: now) }

@@ -71,4 +71,10 @@ extension MemberMachine {
         guard isFollowing, let ledger else { return false }
         return reports.areComplete(in: ledger, timings, at: now)
     }
+
+    /// The shared subscriptions with local readers, once the ledger has the resources of all members, those of this member
+    /// included; nil before.
+    package func readTopics(ifCompleteAt now: Moment) -> Set<String>? {
+        reports.hasOwn && isComplete(at: now) ? readers.ids : nil
+    }
 }

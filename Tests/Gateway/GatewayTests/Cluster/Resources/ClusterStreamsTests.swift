@@ -352,6 +352,26 @@ import Testing
         }
     }
 
+    /// The owner reports the subscription again. Until then the other member does not know whether it is gone.
+    @Test func aStreamOfASubscriptionStaysOpenWhenAnEpochBegins() async throws {
+        // The members wait for the reports of each other until time passes.
+        try await ClusterFixture.run(suspect: .seconds(1_000_000), reporting: .seconds(1)) { fixture in
+            await Self.pass(5, fixture)
+            let id = await fixture.members[0].makeSubscription()
+            await fixture.settle()
+            let reading = fixture.members.map { $0.start("GET", "/v1/stream?subscription=\(id)") }
+            for reader in reading { #expect(await reader.outcome.isStream) }
+            await Self.beginEpoch(99, fixture) {}
+            await Self.pass(5, fixture)
+            for (member, reader) in zip(fixture.members, reading) {
+                let text = member.text(of: try #require(reader.stream))
+                #expect(text.contains(id) && !text.contains("closing"), "\(text)")
+                #expect(member.node.hub.knows(.subscription(SubscriptionID(id))))
+                reader.stream?.onEnd(.finished)
+            }
+        }
+    }
+
     @Test func aStreamThatIsOpenWhenAnEpochBeginsStaysOpenOnOneMember() async throws {
         try await ClusterFixture.run { fixture in
             let (first, second) = (fixture.members[0], fixture.members[1])
