@@ -11,21 +11,28 @@ struct TrustedProxies: Sendable {
     func contains(_ host: String) -> Bool { networks.contains { $0.contains(host) } }
 
     /// The address of the client that a request comes from: the last one in the chain of forwarders that is not a
-    /// trusted proxy. The peer's own address if the headers are missing, malformed or contradict each other.
+    /// trusted proxy. The peer's own address without the headers; that of the proxy, or `unknown`, if they are malformed or
+    /// contradict each other.
     func client(of request: HTTPRequest) -> PeerAddress {
         guard contains(request.peer.host) else { return request.peer }
         let forwarded = request.headers.values(of: "Forwarded").flatMap { Self.nodes(ofForwarded: $0) }
         let listed = request.headers.values(of: "X-Forwarded-For").flatMap { Self.elements(of: $0, at: ",") }
             .map { Self.host(of: $0) }
         // A proxy that sets one header may pass on the other one as the client sent it.
-        if !forwarded.isEmpty, !listed.isEmpty, forwarded != listed { return request.peer }
+        if !forwarded.isEmpty, !listed.isEmpty, forwarded != listed { return Self.undetermined(request.peer) }
         var client = request.peer.host
         for host in (forwarded.isEmpty ? listed : forwarded).reversed() {
             guard contains(client) else { break }
-            guard let host, IPNetwork(host) != nil else { return request.peer }
+            guard let host, IPNetwork(host) != nil else { return Self.undetermined(request.peer) }
             client = host
         }
         return client == request.peer.host ? request.peer : PeerAddress(host: client, port: 0)
+    }
+
+    /// The address of a client that the headers of its proxy do not tell: that of the proxy. Requests of this machine have fewer
+    /// limits, so that the clients of a proxy on it share a name instead (RFC 7239 section 6.2).
+    private static func undetermined(_ proxy: PeerAddress) -> PeerAddress {
+        ListeningAddress.isLoopback(proxy.host) ? PeerAddress(host: "unknown", port: 0) : proxy
     }
 
     private static func nodes(ofForwarded value: String) -> [String?] {

@@ -22,7 +22,7 @@ import Testing
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.1"), ("6.6.6.6, 192.0.2.1", "192.0.2.1"), ("6.6.6.6, 192.0.2.1, 10.1.1.1", "192.0.2.1"),
         ("192.0.2.1:4711", "192.0.2.1"), ("2001:db8::1", "2001:db8::1"), ("[2001:db8::1]:80", "2001:db8::1"),
-        ("10.2.2.2", "10.2.2.2"), ("6.6.6.6, unknown", "127.0.0.1"), ("", "127.0.0.1"), ("a b", "127.0.0.1"),
+        ("10.2.2.2", "10.2.2.2"), ("6.6.6.6, unknown", "unknown"), ("", "unknown"), ("a b", "unknown"),
         ("::ffff:10.1.1.1", "::ffff:10.1.1.1"),
     ])
     func theLastUntrustedAddressIsTheClient(header: String, expected: String) {
@@ -31,8 +31,8 @@ import Testing
 
     @Test(arguments: [
         (#"for=192.0.2.1;proto=https"#, "192.0.2.1"), (#"For="[2001:db8::1]:80""#, "2001:db8::1"),
-        (#"for=6.6.6.6, for=192.0.2.1;by=10.0.0.1, for=10.0.0.2"#, "192.0.2.1"), ("for=_hidden", "127.0.0.1"),
-        ("proto=https", "127.0.0.1"),
+        (#"for=6.6.6.6, for=192.0.2.1;by=10.0.0.1, for=10.0.0.2"#, "192.0.2.1"), ("for=_hidden", "unknown"),
+        ("proto=https", "unknown"),
     ])
     func forwardedIsReadAsWell(header: String, expected: String) {
         #expect(client("127.0.0.1", [("Forwarded", header)]) == expected)
@@ -51,6 +51,26 @@ import Testing
     @Test func headersThatContradictEachOtherDoNotCount() {
         #expect(client("10.1.1.1", [("X-Forwarded-For", "192.0.2.1"), ("Forwarded", "for=6.6.6.6")]) == "10.1.1.1")
         #expect(client("10.1.1.1", [("X-Forwarded-For", "192.0.2.1"), ("Forwarded", "for=192.0.2.1")]) == "192.0.2.1")
+    }
+
+    @Test func requestsWithoutTheHeadersAreThoseOfTheirPeer() {
+        #expect(client("127.0.0.1", []) == "127.0.0.1")
+        #expect(client("10.1.1.1", []) == "10.1.1.1")
+    }
+
+    /// A proxy on this machine that sets one header passes on the other one, by which a client would not be limited at all.
+    @Test func clientsBehindALocalProxyAreLimitedWhateverHeadersTheyWrite() async throws {
+        var access = AccessFixture.keys()
+        access.limits.rate = 1
+        access.limits.burst = 1
+        access.trustedProxies = proxies.networks
+        let fixture = try await AccessFixture(access)
+        func status(_ headers: [HTTPField]) -> Int {
+            fixture.perform("GET", "/v1/clients", as: AccessFixture.admin, "", headers).status
+        }
+        let forged = [HTTPField("X-Forwarded-For", "192.0.2.1"), HTTPField("Forwarded", "for=6.6.6.6")]
+        #expect([status(forged), status(forged)] == [200, 429])
+        #expect([status([]), status([])] == [200, 200])
     }
 
     @Test func theRateLimitCountsTheClientBehindTheProxy() async throws {
