@@ -14,7 +14,7 @@ package struct StreamsResource: Sendable {
 
     /// `GET /v1/stream`.
     func oneLiner(_ call: Call) async throws -> OperationResult {
-        let selectors = try StreamQuery.sources(call.query, services.sourceDefaults)
+        let selectors = try StreamQuery.sources(call.query, services.sourceDefaults(for: call))
         return try await opener.open(try StreamQuery.request(call), selectors, call)
     }
 

@@ -124,4 +124,13 @@ struct SourceDefaults: Sendable {
 extension Services {
     /// The values of sources that requests leave out.
     var sourceDefaults: SourceDefaults { current.version.sourceDefaults }
+
+    /// The values of sources that the query of a request leaves out. Throws 401 for a feed that a caller without credentials does not
+    /// see: whether there is such a feed, with which items and fields, is told to callers with credentials only.
+    func sourceDefaults(for call: Call) throws(Problem) -> SourceDefaults {
+        let defaults = sourceDefaults
+        guard call.caller.isAnonymous, let name = call.query.values("feed").first else { return defaults }
+        guard defaults.feeds.contains(where: { $0.name == name && $0.isPublic }) else { throw Challenge.missing() }
+        return defaults
+    }
 }

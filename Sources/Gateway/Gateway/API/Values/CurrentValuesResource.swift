@@ -8,7 +8,7 @@ struct CurrentValuesResource: Sendable {
 
     /// `GET /v1/values`.
     func get(_ call: Call) async throws -> OperationResult {
-        try await read(try ValuesQuery(call, services.sourceDefaults), call)
+        try await read(try ValuesQuery(call, services.sourceDefaults(for: call)), call)
     }
 
     /// A handler that answers a request as an equal one of the last second was answered, if the caller may read the same.

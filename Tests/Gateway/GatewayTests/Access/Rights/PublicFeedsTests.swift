@@ -38,6 +38,12 @@ import Testing
         }
         // Whether there is such a feed is told to callers with credentials only.
         for path in ["/feeds/closed", "/feeds/none"] { #expect(fixture.perform("GET", path).status == 401, "\(path)") }
+        for query in ["feed=none", "feed=closed&items=none", "feed=closed&fields=none", "feed=closed&mode=RAW"] {
+            #expect(fixture.wait0("/v1/values?" + query).status == 401, "\(query)")
+            #expect(fixture.wait0("/v1/stream?" + query).status == 401, "\(query)")
+            let refused = fixture.perform("GET", "/v1/values?" + query, as: AccessFixture.admin)
+            #expect([404, 422].contains(refused.status), "\(query)")
+        }
         #expect(fixture.perform("GET", "/v1/subscriptions").status == 401)
     }
 
