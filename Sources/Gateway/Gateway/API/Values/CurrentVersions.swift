@@ -1,5 +1,6 @@
 internal import Changes
 internal import EventHub
+internal import MicroHTTPD
 internal import SessionCore
 
 /// The values of a subscription at one moment, in the forms in which requests read them. Each form is made once.
@@ -46,7 +47,13 @@ struct CurrentVersions {
         }
 
         /// The response to a request.
-        func response(to call: Call, _ query: ValuesQuery, _ caching: CachePolicy, at now: Moment) -> Response {
+        func response(
+            to call: Call,
+            _ query: ValuesQuery,
+            _ caching: CachePolicy,
+            at now: Moment,
+            _ limits: DaemonConfiguration
+        ) -> Response {
             let isKnown = tag.matches(ifNoneMatch: call.header("If-None-Match"))
             let length = encoded?.length(at: now) ?? 0
             guard length <= ValuesView.mostTableBytes else {
@@ -62,8 +69,7 @@ struct CurrentVersions {
             let isNext = query.cursor != nil && query.cursor != tag.opaque
             response.headers.append("Cache-Control", isNext ? caching.headerAfterCursor : caching.header)
             response.headers.append("Vary", "Accept")
-            let next = call.query.canonical(adding: "cursor", tag.opaque)
-            response.headers.append("Link", "<\(call.request.rawPath)?\(next)>; rel=\"next\"")
+            if let link = call.linkToNext("cursor", tag.opaque, limits) { response.headers.append("Link", link) }
             return query.isWaitRequested ? response.waited(query.wait) : response
         }
     }

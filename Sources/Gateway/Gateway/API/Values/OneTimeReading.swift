@@ -146,7 +146,7 @@ final class OneTimeReading: Sendable {
             if query.isWaitRequested, content.tag.matches(ifNoneMatch: call.header("If-None-Match")) { return nil }
             if query.cursor == content.tag.opaque { return nil }
         }
-        return content.response(to: call, query, caching, at: now)
+        return content.response(to: call, query, caching, at: now, services.configuration.http)
     }
 
     /// Keeps the reading for equal requests, unless its response depends on more than the present values.

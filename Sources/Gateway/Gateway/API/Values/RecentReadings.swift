@@ -39,8 +39,10 @@ final class RecentReadings: Sendable {
             let (usage, caller) = (services.access.owners.usage, call.caller)
             try usage.add(topic.rawValue, query.properties, for: caller)
             defer { usage.remove(topic.rawValue, of: caller.identity) }
-            let caching = CachePolicy(services.configuration.values, for: caller)
-            return content(from: services.hub)?.response(to: call, query, caching, at: services.clock())
+            let configuration = services.configuration
+            let caching = CachePolicy(configuration.values, for: caller)
+            return content(from: services.hub)?
+                .response(to: call, query, caching, at: services.clock(), configuration.http)
         }
 
         private func content(from hub: EventHub) -> CurrentVersions.Content? {

@@ -1,3 +1,4 @@
+internal import MicroHTTPD
 internal import SessionCore
 
 /// A request that reads values once.
@@ -69,5 +70,18 @@ extension Query {
         return (sorted + [Pair(name: name, value: value)])
             .map { "\(PercentDecoding.encode($0.name))=\(PercentDecoding.encode($0.value))" }
             .joined(separator: "&")
+    }
+}
+
+extension Call {
+    /// The `Link` to the same request with another value of a parameter; nil if its URL is longer than the gateway accepts, or the
+    /// link too long for the response. The HTTP server keeps the heads of request and response in one memory, which has room for
+    /// the longest head of a request and 4 KiB for the other lines of the response.
+    func linkToNext(_ name: String, _ value: String, _ limits: DaemonConfiguration) -> String? {
+        let target = "\(request.rawPath)?\(query.canonical(adding: name, value))"
+        let own = request.rawPath.utf8.count + (request.rawQuery ?? "").utf8.count
+        let head = request.headers.lines.reduce(own) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+        let room = min(limits.targetLimit, limits.targetLimit + limits.headerLimit - head)
+        return target.utf8.count <= room ? "<\(target)>; rel=\"next\"" : nil
     }
 }

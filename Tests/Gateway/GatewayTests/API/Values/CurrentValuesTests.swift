@@ -224,6 +224,18 @@ import Testing
         #expect(first.headers["Link"] == other.headers["Link"])
     }
 
+    /// A response whose head has no room beside that of the request is never sent. Commas are three times as long in the link.
+    @Test(arguments: [(4_000, 0, true), (8_000, 0, false), (5_000, 1_000, true), (5_000, 10_000, false)])
+    func nextURLIsNotNamedIfItIsTooLong(commas: Int, header: Int, isNamed: Bool) async {
+        let target = Self.quote + "&dataAdapter=" + String(repeating: ",", count: commas)
+        let headers = ["X-Padding": String(repeating: "x", count: header)]
+        let response = await awaited(target, headers) { publish(Self.subscribed, update(["1", "2"])) }
+        #expect(response.status == 200)
+        #expect((response.headers["Link"] != nil) == isNamed)
+        // An equal request, which is answered as this one.
+        #expect((fixture.perform("GET", target, "", headers).headers["Link"] != nil) == isNamed)
+    }
+
     @Test(arguments: [
         ("item=5&field=x%20y", ["item", "field"]), ("items=a,5&item=b&fields=x&field=", ["items", "field"]),
         ("items=a&item=5&fields=x", ["item"]),
