@@ -60,7 +60,7 @@ struct ClusterIdempotency: Sendable {
         var noted = call
         noted.isPerformedOnce = true
         let response = try await noted.response { try await handler($0, begun) }
-        if !IdempotencyStore.isKept(response.status) {
+        if !IdempotencyStore.isKept(response) {
             cluster.write(.request(.abandon(begun.name)))
         } else if cluster.state.withLock({ $0.machine.ledger?.isPending(begun.name) }) ?? false {
             // The log has the response to a change of resources with the change, unless another member has made that.

@@ -126,7 +126,7 @@ package final class IdempotencyStore: Sendable {
     func finished(_ key: Key, with response: Response) {
         state.withLock { state in
             guard let entry = state.entries[key], entry.response == nil else { return }
-            guard Self.isKept(response.status) else { return remove(key, from: &state) }
+            guard Self.isKept(response) else { return remove(key, from: &state) }
             let size = response.body.count
             let place = (state.shares[entry.owner]?.last ?? 0) + 1
             state.entries[key]?.response = response
@@ -139,9 +139,11 @@ package final class IdempotencyStore: Sendable {
         }
     }
 
-    /// Whether a response is stored: not that of a failure, nor the refusal of a body, of a rate or of credentials.
-    package static func isKept(_ status: Int) -> Bool {
-        status < 500 && ![400, 401, 403, 413, 415, 422, 429].contains(status)
+    /// Whether a response is stored: not that of a failure, nor the refusal of a body, of a rate or of credentials, nor one with a
+    /// cookie, which holds the credential of its request. A repetition may have another one, of the same caller.
+    package static func isKept(_ response: Response) -> Bool {
+        response.status < 500 && ![400, 401, 403, 413, 415, 422, 429].contains(response.status)
+            && response.headers["Set-Cookie"] == nil
     }
 
     /// Drops the oldest responses of the caller that has the most, until the limits hold.

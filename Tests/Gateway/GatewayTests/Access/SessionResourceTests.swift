@@ -47,6 +47,18 @@ import Testing
         #expect(outcome.headers["Access-Control-Allow-Credentials"] == "true")
     }
 
+    /// The cookie of a caller who has another token since is that token.
+    @Test func anIdempotencyKeyRepeatsNoCookie() async throws {
+        let fixture = try await AccessFixture(TokenForge.configuration())
+        for lifetime in [600.0, 900] {
+            let token = try TokenForge.token(expiry: fixture.time.wall + lifetime)
+            let key = HTTPField("Idempotency-Key", "sign-in")
+            let made = fixture.perform("POST", "/v1/session", as: token, "", [key])
+            #expect(made.headers["Set-Cookie"]?.hasPrefix("gateway_token=\(token);") == true)
+            #expect(made.headers["Idempotency-Replayed"] == nil)
+        }
+    }
+
     @Test func credentialsAreRequired() async throws {
         let fixture = try await AccessFixture()
         #expect(fixture.perform("POST", "/v1/session").status == 401)
