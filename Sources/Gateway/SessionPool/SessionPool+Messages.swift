@@ -4,7 +4,8 @@ internal import SessionCore
 
 extension SessionPool {
     /// The pooled client that sends messages with these credentials: the oldest open one, else a new one. A client
-    /// without subscriptions is kept for the session linger, and for `time` at least.
+    /// without subscriptions is kept for the session linger, and for `time` at least. If the server has refused these credentials
+    /// a short time ago, the client does not connect, and ends at the next tick of the pool: its messages are aborted.
     package func messenger(_ session: SessionKey, for time: Duration) throws(PoolError) -> PooledClient {
         let now = clock()
         let end = now + max(time, configuration.sessionLinger)
@@ -27,7 +28,11 @@ extension SessionPool {
         }
         if isNew {
             start(client)
-            try connect(client)
+            if let refusal = recentRefusal(of: client) {
+                state.withLock { $0.refusedMessengers.append((client, refusal)) }
+            } else {
+                try connect(client)
+            }
         }
         return client
     }

@@ -33,6 +33,13 @@ extension SessionPool {
         state.withLock { $0.refusedMoves += moving.map { ($0, refusal) } }
     }
 
+    /// Refuses clients that were opened for messages and not connected.
+    func end(_ messengers: [(client: PooledClient, refusal: UpstreamRefusal)]) {
+        for (client, refusal) in messengers {
+            for resource in refuse(client, refusal) { arrived(resource, refusal) }
+        }
+    }
+
     /// The client of an upstream whose refusal is being repeated; nil: there is none.
     package func refusedClient(of upstream: String) -> PooledClient? {
         let now = clock()

@@ -24,6 +24,8 @@ package final class SessionPool: Sendable {
         var refusals: [SessionKey: (refusal: UpstreamRefusal, client: PooledClient, until: Moment)] = [:]
         /// The resources that were to move to a subscription that was refused before it was opened.
         var refusedMoves: [(resource: SubscriptionResource, refusal: UpstreamRefusal)] = []
+        /// The clients that were opened for messages with credentials that the server has refused.
+        var refusedMessengers: [(client: PooledClient, refusal: UpstreamRefusal)] = []
         var isStopping = false
         /// When the next look for idle subscriptions is due.
         var nextExpiry = Moment.zero
@@ -153,13 +155,14 @@ package final class SessionPool: Sendable {
     /// Closes what has lingered or idled long enough.
     func timePassed() {
         let now = clock()
-        let (actions, refusedMoves, isExpiryDue) = state.withLock { state in
-            defer { state.refusedMoves = [] }
+        let (actions, refusedMoves, refusedMessengers, isExpiryDue) = state.withLock { state in
+            defer { (state.refusedMoves, state.refusedMessengers) = ([], []) }
             let isExpiryDue = state.nextExpiry <= now
             if isExpiryDue { state.nextExpiry = now + Self.expiryInterval }
-            return (state.machine.timePassed(at: now), state.refusedMoves, isExpiryDue)
+            return (state.machine.timePassed(at: now), state.refusedMoves, state.refusedMessengers, isExpiryDue)
         }
         for (resource, refusal) in refusedMoves { arrived(resource, refusal) }
+        end(refusedMessengers)
         for action in actions { perform(action) }
         for client in clients() { client.reconnectIfDue(at: now) }
         endUnused(at: now, withSubscriptions: isExpiryDue)
