@@ -72,11 +72,13 @@ package final class HTTPHost: HTTPHandler {
     /// Performs all steps before the handler: routing, authentication, authorization, limits and negotiation.
     package func screen(_ head: HTTPRequest) -> HTTPScreening {
         switch admit(head) {
-        case .response(let response): .reject(response)
+        case .response(let response): return .reject(response)
         case .admitted(let call, let operation):
-            .accept { [self] request, responder in
+            let handle = { [self] (request: HTTPRequest, responder: HTTPResponder) in
                 perform(call, operation, body: request.body, responder)
             }
+            // Some operations without a body need no credentials: a body must not take memory that others need.
+            return operation.takesBody ? .accept(handle) : .acceptIgnoringBody(handle)
         }
     }
 

@@ -53,7 +53,9 @@ final class Exchange {
     var partTime: Moment
     /// A response is being sent, and not a stream.
     var isResponding: Bool
-    /// Discarded bytes of an overlong body.
+    /// True if the request needs no body: the body is read, and not kept.
+    var ignoresBody: Bool
+    /// Discarded bytes of an overlong body, or of one that is not kept.
     var discarded: Int
     /// True for a request with `HEAD`.
     var wantsOnlyHead: Bool
@@ -77,7 +79,7 @@ final class Exchange {
         partTime = .zero
         (reservedBytes, discarded) = (0, 0)
         (isResponding, wantsOnlyHead, isLastOnConnection, isOldVersion) = (false, false, false, false)
-        (mayRepeat, hasSharedWait) = (false, false)
+        (ignoresBody, mayRepeat, hasSharedWait) = (false, false, false)
     }
 }
 

@@ -56,6 +56,8 @@ extension HTTPHandler {
 package enum HTTPScreening {
     /// The function handles the request once its body is complete.
     case accept((HTTPRequest, HTTPResponder) -> HTTPDecision)
+    /// The function handles the request, which needs no body, once the body was read and discarded.
+    case acceptIgnoringBody((HTTPRequest, HTTPResponder) -> HTTPDecision)
     /// A response; the body is read and discarded.
     case reject(HTTPResponse)
 }

@@ -79,6 +79,9 @@ extension HTTPServer {
     private func screen(_ exchange: Exchange, _ head: RequestHead) -> MHD_Result {
         switch driver.handler.screen(request(of: exchange, head)) {
         case .accept(let handler): exchange.screened = handler
+        case .acceptIgnoringBody(let handler):
+            exchange.screened = handler
+            exchange.ignoresBody = true
         case .reject(let response):
             driver.figures.requests &+= 1
             return discardBody(of: exchange, head, then: response)
@@ -87,6 +90,7 @@ extension HTTPServer {
             guard length <= driver.configuration.bodyLimit else {
                 return discardBody(of: exchange, head, then: response(to: .bodyTooLarge))
             }
+            if exchange.ignoresBody { return .YES }
             guard reserve(length, for: exchange) else { return refuse(exchange, .bodyBudgetExceeded) }
             exchange.body.reserveCapacity(length)
         }
@@ -110,10 +114,15 @@ extension HTTPServer {
     }
 
     private func bodyArrived(_ exchange: Exchange, _ part: UnsafeRawBufferPointer) -> MHD_Result {
-        guard part.count <= driver.configuration.bodyLimit - exchange.body.count else {
+        let before = exchange.ignoresBody ? exchange.discarded : exchange.body.count
+        guard part.count <= driver.configuration.bodyLimit - before else {
             exchange.phase = .discarding(response(to: .bodyTooLarge))
             exchange.body = []
             return discard(exchange, part.count)
+        }
+        if exchange.ignoresBody {
+            exchange.discarded += part.count
+            return .YES
         }
         let missing = exchange.body.count + part.count - exchange.reservedBytes
         guard missing <= 0 || reserve(missing, for: exchange) else { return .NO }

@@ -84,7 +84,7 @@ import Testing
         let request = HTTPRequest("GET", target(ticket, id), as: nil, [Self.last])
         let admitted = (0..<2).map { _ in fixture.host.screen(request) }
         let streams = admitted.compactMap { screening -> AdmittedStream? in
-            guard case .accept(let perform) = screening,
+            guard case .acceptIgnoringBody(let perform) = screening,
                 case .stream(_, let stream) = perform(request, HTTPResponder { $0.refuse() })
             else { return nil }
             return stream

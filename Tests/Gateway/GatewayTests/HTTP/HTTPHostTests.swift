@@ -42,6 +42,18 @@ import Testing
         #expect(fixture.perform(method, target).status == status)
     }
 
+    @Test(arguments: [
+        ("GET", "/health/live", false), ("HEAD", "/health/live", false), ("DELETE", "/v1/clients/c1", false),
+        ("POST", "/v1/clients", true), ("PATCH", "/v1/subscriptions/s1", true),
+    ])
+    func bodiesAreKeptOnlyOfRequestsThatTakeOne(method: String, path: String, isKept: Bool) {
+        switch fixture.host.screen(HTTPRequest(method: method, rawPath: path)) {
+        case .accept: #expect(isKept)
+        case .acceptIgnoringBody: #expect(!isKept)
+        case .reject(let response): Issue.record("rejected: \(response.status)")
+        }
+    }
+
     @Test func allowedMethodsAreReturned() {
         #expect(fixture.perform("PUT", "/v1/clients").headers["Allow"] == "GET, POST, HEAD, OPTIONS")
         #expect(fixture.perform("OPTIONS", "/v1/clients").headers["Allow"] == "GET, POST, HEAD, OPTIONS")

@@ -25,6 +25,22 @@ internal import Testing
         #expect(accepted.map { $0.status == 503 } ?? true)
     }
 
+    @Test(arguments: [
+        ("Content-Length: 4\r\n\r\nabcd", 200), ("Content-Length: 5\r\n\r\nabcde", 413),
+        ("Transfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\n0\r\n\r\n", 200),
+        ("Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n3\r\ncde\r\n0\r\n\r\n", 413),
+    ])
+    func aBodyThatIsNotNeededIsReadAndNotKept(rest: String, status: Int) throws {
+        var configuration = DaemonConfiguration()
+        (configuration.bodyBudget, configuration.bodyLimit) = (0, 4)
+        var handler = TestHandler()
+        handler.ignoresBodies = true
+        let server = try TestServer(configuration, handler: handler)
+        let response = try server.client().exchange("GET / HTTP/1.1\r\nHost: x\r\n\(rest)")
+        #expect(response.status == status)
+        #expect(!response.text.contains("abcd"))
+    }
+
     @Test func aConnectionServesTheRequestAfterARejectedOne() throws {
         let server = try server()
         let client = try server.client()

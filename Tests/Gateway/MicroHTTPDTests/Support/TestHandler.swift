@@ -5,13 +5,15 @@ struct TestHandler: HTTPHandler {
     var answer: @Sendable (HTTPRequest, HTTPResponder) -> HTTPDecision
     /// The response to a head that is rejected.
     var rejection: @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil }
+    /// Whether no request needs its body.
+    var ignoresBodies = false
 
     init(_ answer: @escaping @Sendable (HTTPRequest, HTTPResponder) -> HTTPDecision = TestHandler.echo) {
         self.answer = answer
     }
 
     func screen(_ head: HTTPRequest) -> HTTPScreening {
-        rejection(head).map { .reject($0) } ?? .accept(handle)
+        rejection(head).map { .reject($0) } ?? (ignoresBodies ? .acceptIgnoringBody(handle) : .accept(handle))
     }
 
     func isOperational(_ head: HTTPRequest) -> Bool { head.rawPath == "/health" }

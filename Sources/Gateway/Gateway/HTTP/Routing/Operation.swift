@@ -142,6 +142,14 @@ package final class Operation: Sendable {
         self.handler = handler
     }
 
+    /// Whether requests have a body, which may be empty.
+    var takesBody: Bool {
+        switch method {
+        case .post, .put, .patch: true
+        case .get, .delete: false
+        }
+    }
+
     /// Every status that openapi.yaml documents for the operation.
     var statuses: Set<Int> {
         var statuses = ownStatuses.union([400, 503])
