@@ -133,7 +133,7 @@ public final class LightstreamerClient: Sendable {
     /// - Parameters:
     ///   - text: the message.
     ///   - sequence: messages of one sequence are processed in order; ASCII letters, digits and underscores. Nil, or
-    ///     `UNORDERED_MESSAGES`: none.
+    ///     `UNORDERED_MESSAGES`: none. A message of a further sequence is aborted if the session has 100,000.
     ///   - delayTimeout: how many seconds the server may wait for missing earlier messages of the sequence; nil or
     ///     negative: the server decides.
     ///   - delegate: receives the outcome; nil: the outcome is not requested.

@@ -145,7 +145,7 @@ package struct SessionMachine: ~Copyable {
         at context: EventContext
     ) -> [SessionAction] {
         let isConnecting = status != .disconnected && status != .disconnectedWillRetry
-        if isConnecting || enqueueWhileDisconnected {
+        if isConnecting || enqueueWhileDisconnected, messages.admits(sequence: sequence) {
             messages.accept(
                 token,
                 text: text,

@@ -18,10 +18,14 @@ package struct MessageLedger: ~Copyable {
     var due = DueQueue<Int>()
     var inFlight: [RequestID: Int] = [:]
     private var numbered: [MessageNumber: Int] = [:]
+    /// The last number of each sequence of the session: the server expects the next one, however late it comes.
     private var lastNumbers: [String?: Int] = [:]
     private var lastCall = 0
     /// The messages without a delegate that were finished since `takeReleased`.
     private var released: [MessageToken] = []
+
+    /// So many sequences may messages of one session have: their numbers are kept as long as the session.
+    package static let maxSequences = 100_000
 
     /// An empty ledger.
     package init() {}
@@ -43,6 +47,12 @@ package struct MessageLedger: ~Copyable {
     }
 
     // MARK: - Commands
+
+    /// Whether the session may have messages of a sequence: of one that it has already, or of another one.
+    package func admits(sequence: String?) -> Bool {
+        guard let sequence, sequence != MessageRequest.reservedSequence else { return true }
+        return lastNumbers.count < Self.maxSequences || lastNumbers[sequence] != nil
+    }
 
     /// A message that was accepted: it gets its number and waits to be sent. `sequence` nil or `UNORDERED_MESSAGES`: no
     /// sequence. `delayTimeout` in seconds; nil or negative: the server's default.
@@ -136,7 +146,13 @@ package struct MessageLedger: ~Copyable {
         let last = min(last, lastNumbers[sequence] ?? 0)
         guard last >= 1 else { return [] }
         let first = last - min(max(count, 1), last) + 1
-        return (first...last).flatMap { number in
+        // Most numbers of a long run belong to messages that are finished.
+        let numbers =
+            last - first < numbered.count
+            ? Array(first...last)
+            : numbered.keys.filter { $0.sequence == sequence && (first...last).contains($0.progressive) }
+                .map(\.progressive).sorted()
+        return numbers.flatMap { number in
             call(sequence, number).map { finish($0, .discarded) } ?? []
         }
     }

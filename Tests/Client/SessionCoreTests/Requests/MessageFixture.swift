@@ -26,6 +26,9 @@ struct MessageFixture: ~Copyable {
         )
     }
 
+    /// Whether the session may have messages of a sequence.
+    mutating func admits(_ sequence: String?) -> Bool { ledger.admits(sequence: sequence) }
+
     /// The requests that are due, as they go over a WebSocket.
     mutating func send() -> [String] { take(acknowledged: false) }
 

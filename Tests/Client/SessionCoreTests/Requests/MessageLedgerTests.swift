@@ -94,6 +94,30 @@ struct MessageLedgerTests {
         #expect(MessageLedger.isSequenceName(name) == expected)
     }
 
+    @Test func theSequencesOfASessionAreLimited() {
+        var fixture = MessageFixture()
+        for number in 0..<MessageLedger.maxSequences {
+            fixture.message("m", "s\(number)", hasDelegate: false)
+            if number % 1000 == 0 { _ = fixture.send() }
+        }
+        #expect(fixture.admits("s0") == true)
+        #expect(fixture.admits("other") == false)
+        #expect(fixture.admits(nil) == true)
+        #expect(fixture.admits("UNORDERED_MESSAGES") == true)
+        _ = fixture.end()
+        #expect(fixture.admits("other") == true)
+    }
+
+    @Test func aLongRunOfSkippedNumbersEndsTheMessagesOfItsSequenceOnly() throws {
+        var fixture = MessageFixture()
+        for _ in 1...6 { fixture.message("m", "s") }
+        fixture.message("m", "other")
+        _ = fixture.send()
+        for number in 1...4 { _ = try fixture.receive("MSGDONE,s,\(number),") }
+        #expect(try fixture.receive("MSGFAIL,s,6,39,6") == ["5 discarded", "6 discarded"])
+        #expect(fixture.unfinished() == 1)
+    }
+
     @Test func unansweredMessageIsWrittenAgainWithTheSameNumber() {
         var fixture = MessageFixture()
         fixture.message("a", "s")
