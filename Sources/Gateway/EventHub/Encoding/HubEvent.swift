@@ -84,6 +84,12 @@ extension HubEvent {
         }
     }
 
+    /// The approximate size of the row of an update in bytes, without its texts, most of which are those of other updates; 0
+    /// for other events.
+    var rowWeight: Int {
+        if case .subscription(.update(let update)) = self { update.values.count &* Self.valueWeight } else { 0 }
+    }
+
     /// The approximate size of an event with this update in bytes.
     static func weight(of update: ItemUpdate) -> Int {
         var weight = baseWeight

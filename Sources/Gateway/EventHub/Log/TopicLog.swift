@@ -17,7 +17,7 @@ struct TopicLog {
     var types: [FieldType]?
     /// How many readers each variant has.
     private var readers = [Int](repeating: 0, count: EventVariant.count)
-    /// The weight of all events so far: their encoded size, or an approximation where they are not encoded.
+    /// The weight of all events so far: the size of their encoding or of their row, or an approximation where they are not encoded.
     private var weight = 0
     /// The weight of those of them that are the first values of rows.
     private var firstValues = 0
@@ -37,6 +37,8 @@ struct TopicLog {
         static let mostEvents = 256
         static let firstBytes = 1 << 10
         static let mostBytes = 1 << 16
+        /// The weight of its events from which a segment takes no more of them: a window consists of whole segments.
+        static let mostWeight = 1 << 18
     }
 
     /// An empty log.
@@ -169,7 +171,11 @@ struct TopicLog {
             }
         }
         var size = 0
-        if tail.count == tail.capacity { grow(for: 0) }
+        if tail.count == tail.capacity {
+            grow(for: 0)
+        } else if weight - tail.firstOffset >= Size.mostWeight {
+            roll(capacity: tail.capacity, byteCapacity: min(Size.mostBytes, tail.byteCapacity))
+        }
         for (variant, buffer) in tail.held {
             encoder.encode(event, sequence: sequence, of: context, as: variant, types)
             let length = encoder.json.bytes.count
@@ -180,7 +186,8 @@ struct TopicLog {
             }
             buffer.append(encoder.json.bytes, at: tail.count)
         }
-        let eventWeight = size > 0 ? size : event.weight
+        // The record keeps the whole row, of which few fields may be encoded.
+        let eventWeight = size > 0 ? max(size, event.rowWeight) : event.weight
         tail.append(LogRecord(sequence: sequence, published: now, offset: weight, event: event), weight: eventWeight)
         weight += eventWeight
         last = (sequence, now)

@@ -131,6 +131,27 @@ internal import Testing
         #expect(peaks.allSatisfy { $0 <= readers * (window + 1) * entry }, "\(peaks)")
     }
 
+    @Test func wideRowsCountTowardsTheWindowHoweverFewFieldsChange() throws {
+        let harness = harness { $0.replayBytes = 100_000 }
+        let names = (0..<1_000).map { "f\($0)" }
+        let wide = SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(names))
+        harness.addSubscription("s", wide)
+        let stream = try harness.open(.subscription("s"))
+        var values = [String?](repeating: nil, count: names.count)
+        for number in 0..<300 {
+            values[0] = "\(number)"
+            harness.publish(wide.update(values, changed: [1]))
+            harness.pass()
+        }
+        #expect(harness.hub.memory.logs < 700_000)
+        let ids = try stream.events.compactMap(\.id)
+        harness.close(stream)
+        let outcomes = try [ids[100], ids[ids.count - 3]].map { id in
+            try harness.open(.subscription("s")) { $0.lastEventID = id }.events.first?["resume"]?.string
+        }
+        #expect(outcomes == ["gap", "resumed"])
+    }
+
     @Test func theOldestWindowsAreDroppedFirst() throws {
         let harness = harness(memory: 400_000) { $0.replayBytes = 1 << 30 }
         let names = (0..<4).map { SubscriptionID("s\($0)") }
