@@ -1,5 +1,6 @@
 import Logging
 import MicroHTTPD
+import Synchronization
 import Testing
 
 @testable import Gateway
@@ -176,6 +177,32 @@ import Testing
         access.webTokens.publicKey = "broken"
         #expect(throws: KeyMaterial.Mistake.self) { _ = try fixture.services.access.load(access) }
         #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.alice).status == 200)
+    }
+
+    @Test func aRequestWaitsNoLongerThanItsTokenIsValid() async throws {
+        let fixture = try await AccessFixture(TokenForge.configuration())
+        let claims = #""operations":["read","subscribe"],"upstreams":["*"],"items":["*"]"#
+        let token = try TokenForge.token(claims, expiry: fixture.time.wall + 60)
+        let target = "/v1/subscriptions/\(fixture.makeSubscription(as: token))/values"
+        let tag = fixture.perform("GET", target, as: token).headers["ETag"] ?? ""
+        let headers = [HTTPField("If-None-Match", tag), HTTPField("Prefer", "wait=300")]
+        let statuses = Mutex<[Int]>([])
+        let decision = fixture.host.decide(HTTPRequest("GET", target, as: token, headers)) { response in
+            statuses.withLock { $0.append(response.status) }
+        }
+        guard case .wait = decision else {
+            Issue.record("the request does not wait")
+            return
+        }
+        // Also for the 30 s by which clocks may differ.
+        fixture.time.pass(89)
+        fixture.services.timers.runDue()
+        #expect(statuses.withLock { $0 } == [])
+        fixture.time.pass(2)
+        fixture.services.timers.runDue()
+        #expect(statuses.withLock { $0 } == [401])
+        #expect(fixture.services.waiting.count == 0)
+        #expect(fixture.services.timers.count == 0)
     }
 
     @Test func callersAreRejectedBeforeTheirBodyIsRead() async throws {

@@ -113,6 +113,9 @@ package enum Challenge {
     /// 401: the credential, or its rights, changed during the request.
     static func changed() -> Problem { invalid("The credentials or their rights have changed.") }
 
+    /// 401: the token expired during the request.
+    static func expired() -> Problem { invalid("The token has expired.") }
+
     /// 400: the credential is malformed.
     static func malformed(_ sentence: String) -> Problem {
         refusal(.malformed, sentence, parameters: [("error", "invalid_request"), ("error_description", sentence)])

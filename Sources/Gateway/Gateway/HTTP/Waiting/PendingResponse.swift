@@ -61,16 +61,17 @@ package final class PendingResponse: Sendable {
 }
 
 extension Services {
-    /// A pending response to a long poll, which counts as waiting. The response is a refusal if the caller loses its rights
-    /// before; there is none when the client leaves.
+    /// A pending response to a long poll, which counts as waiting. The response is a refusal if the caller loses its rights or
+    /// its token expires before; there is none when the client leaves.
     ///
     /// - Throws: A 429 problem if too many requests of the caller wait.
     func pendingResponse(_ call: Call) throws(Problem) -> PendingResponse {
         let pending = PendingResponse(call.respond)
-        let number = try waiting.add(of: call.caller, counted: WaitingRequests.name(of: call)) { [weak pending] in
-            pending?.complete { ProblemDetails.response(to: call, for: Challenge.changed()) }
+        let name = WaitingRequests.name(of: call)
+        let remove = try addWaiting(of: call.caller, counted: name) { [weak pending] refusal in
+            pending?.complete { ProblemDetails.response(to: call, for: refusal) }
         }
-        pending.onCompletion { [waiting] in waiting.remove(number) }
+        pending.onCompletion(remove)
         call.onAbandonment { [weak pending] in pending?.cancel() }
         do {
             try checkPresent(call)

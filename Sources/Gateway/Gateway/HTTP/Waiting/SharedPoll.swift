@@ -44,10 +44,10 @@ final class SharedPoll: SharedWait {
         (self.first, self.decision, self.host, self.deliver) = (first, decision, host, deliver)
         policy = host.services.access.policy
         let services = host.services
-        let number = try? services.waiting.add(of: first.caller, counted: nil) { [weak self] in
-            self?.answer { ProblemDetails.response(to: $0, for: Challenge.changed()) }
+        let remove = try? services.addWaiting(of: first.caller, counted: nil) { [weak self] refusal in
+            self?.answer { ProblemDetails.response(to: $0, for: refusal) }
         }
-        if let number { pending.onCompletion { services.waiting.remove(number) } }
+        if let remove { pending.onCompletion(remove) }
         let timer = services.timers.schedule(after: Self.never) { [weak self] in self?.answer(decision.rules.response) }
         if let timer { pending.onCompletion { services.timers.cancel(timer) } }
         pending.onCompletion(decision.watch { [weak self] in self?.answer($0, decision.rules.response) })

@@ -166,21 +166,41 @@ final class WaitingRequests: Sendable {
 }
 
 extension Services {
+    /// Adds a request that waits. `end` ends it with a refusal when its caller loses rights, or when the token of the caller
+    /// expires.
+    ///
+    /// - Returns: Removes the request.
+    /// - Throws: A 429 problem, without adding it, if as many requests as the limit count under the same name.
+    func addWaiting(
+        of caller: Caller,
+        counted name: String?,
+        end: @escaping @Sendable (Problem) -> Void
+    ) throws(Problem) -> @Sendable () -> Void {
+        let number = try waiting.add(of: caller, counted: name) { end(Challenge.changed()) }
+        let timer = access.remaining(of: caller).flatMap { time in
+            timers.schedule(after: time, runsAtStop: false) { end(Challenge.expired()) }
+        }
+        return { [waiting, timers] in
+            waiting.remove(number)
+            if let timer { timers.cancel(timer) }
+        }
+    }
+
     /// Waits for a value, which is nil after a time, and when the gateway stops.
     ///
     /// - Parameter begin: Has the value provided.
     /// - Throws: `CancellationError` if the client leaves; a 429 problem if too many requests of the caller wait; a refusal
-    ///   if the caller loses its rights; the error of `begin`.
+    ///   if the caller loses its rights or its token expires; the error of `begin`.
     func wait<Value: Sendable>(
         _ call: Call,
         upTo time: Duration,
         for begin: (Awaited<Value?>) throws -> Void
     ) async throws -> Value? {
         let awaited = Awaited<Value?>()
-        let number = try waiting.add(of: call.caller, counted: WaitingRequests.name(of: call)) {
-            awaited.end(.failure(Challenge.changed()))
+        let remove = try addWaiting(of: call.caller, counted: WaitingRequests.name(of: call)) { refusal in
+            awaited.end(.failure(refusal))
         }
-        defer { waiting.remove(number) }
+        defer { remove() }
         try checkPresent(call)
         try begin(awaited)
         let timer = timers.schedule(after: time) { awaited.end(.success(nil)) }
