@@ -9,6 +9,8 @@ final class ConnectionLedger: Sendable {
         var limit: Int
         var open = 0
         var byAddress: [String: Int] = [:]
+        /// The bytes of request bodies by address.
+        var bodiesByAddress: [String: Int] = [:]
         /// Connections beyond the limit, in all and by address.
         var reserved = 0
         var reservedByAddress: [String: Int] = [:]
@@ -35,6 +37,7 @@ final class ConnectionLedger: Sendable {
     private let group: @Sendable (String) -> String?
     private let counts: RankedMutex<Counts>
     private let bodyBudget: Int
+    private let bodyShare: Int
     private let bodyBytes = Atomic(0)
 
     /// - Parameters:
@@ -43,6 +46,7 @@ final class ConnectionLedger: Sendable {
     ///   - limitPerAddress: Connections at a time from one address; 0 for no limit.
     ///   - group: The group that an address counts in; nil: it is not limited.
     ///   - bodyBudget: Bytes of all request bodies at a time.
+    ///   - bodyShare: Bytes of the request bodies from one address at a time.
     ///   - responseBudget: Bytes of all large responses at a time; 0: no limit.
     init(
         limit: Int,
@@ -50,12 +54,14 @@ final class ConnectionLedger: Sendable {
         limitPerAddress: Int,
         group: @escaping @Sendable (String) -> String?,
         bodyBudget: Int,
+        bodyShare: Int = .max,
         responseBudget: Int = 0
     ) {
         self.reserve = reserve
         self.limitPerAddress = limitPerAddress
         self.group = group
         self.bodyBudget = bodyBudget
+        self.bodyShare = bodyShare
         counts = RankedMutex(Counts(limit: limit, responses: ResponseBudget(limit: responseBudget)))
     }
 
@@ -138,17 +144,30 @@ final class ConnectionLedger: Sendable {
 
     private func limitedGroup(of peer: PeerAddress) -> String? { limitPerAddress > 0 ? group(peer.host) : nil }
 
-    /// Reserves memory for a part of a body; false if the budget is used up.
-    func reserveBody(_ count: Int) -> Bool {
+    /// Reserves memory for a part of a body; false if the budget, or the share of the address, is used up.
+    func reserveBody(_ count: Int, from peer: PeerAddress) -> Bool {
         let total = bodyBytes.wrappingAdd(count, ordering: .relaxed).newValue
-        if total <= bodyBudget { return true }
+        if total <= bodyBudget, isWithinShare(count, from: peer) { return true }
         bodyBytes.wrappingSubtract(count, ordering: .relaxed)
         return false
     }
 
-    /// Returns memory that was reserved for bodies.
-    func releaseBody(_ count: Int) {
-        if count > 0 { bodyBytes.wrappingSubtract(count, ordering: .relaxed) }
+    /// Counts a part of a body for its address; false, without counting it, if the share of the address is used up.
+    private func isWithinShare(_ count: Int, from peer: PeerAddress) -> Bool {
+        guard let group = limitedGroup(of: peer) else { return true }
+        return counts.withLock { counts in
+            let bytes = counts.bodiesByAddress[group, default: 0] + count
+            if bytes <= bodyShare { counts.bodiesByAddress[group] = bytes }
+            return bytes <= bodyShare
+        }
+    }
+
+    /// Returns memory that was reserved for a body.
+    func releaseBody(_ count: Int, from peer: PeerAddress) {
+        guard count > 0 else { return }
+        bodyBytes.wrappingSubtract(count, ordering: .relaxed)
+        guard let group = limitedGroup(of: peer) else { return }
+        counts.withLock { $0.bodiesByAddress.decrement(group, by: count) }
     }
 
     /// Reserves memory for a response; false if the budget is used up.
@@ -192,10 +211,10 @@ extension ConnectionLedger.Counts {
 }
 
 extension [String: Int] {
-    /// Subtracts one from a count, and removes a count that becomes zero.
-    fileprivate mutating func decrement(_ key: String) {
+    /// Subtracts a number from a count, and removes a count that becomes zero.
+    fileprivate mutating func decrement(_ key: String, by number: Int = 1) {
         guard let count = self[key] else { return }
-        self[key] = count > 1 ? count - 1 : nil
+        self[key] = count > number ? count - number : nil
     }
 }
 

@@ -52,6 +52,7 @@ package final class Daemon: Sendable {
             limitPerAddress: self.configuration.connectionLimitPerAddress,
             group: self.configuration.addressGroup,
             bodyBudget: self.configuration.bodyBudget,
+            bodyShare: max(self.configuration.bodyBudget / 2, self.configuration.bodyLimit),
             responseBudget: self.configuration.responseBudget
         )
     }

@@ -206,7 +206,7 @@ extension HTTPServer {
     func completed(_ exchange: Exchange) {
         if !chunkedBodies.isEmpty { chunkedBodies[exchange.id] = nil }
         if exchange.isResponding { responses -= 1 }
-        if exchange.reservedBytes > 0 { driver.ledger.releaseBody(exchange.reservedBytes) }
+        driver.ledger.releaseBody(exchange.reservedBytes, from: exchange.record.place.peer)
         if exchange.heldResponse != nil { driver.largeResponses.end(exchange) }
         driver.requestTimes.requestEnded(exchange.record)
         driver.exchanges.end(exchange)

@@ -334,6 +334,30 @@ internal import Testing
         #expect(places("192.0.2.1").map(\.isReserved) == [false, true, true])
     }
 
+    @Test func oneAddressTakesOnlyAPartOfTheMemoryOfBodies() {
+        let ledger = ConnectionLedger(
+            limit: 1,
+            reserve: 0,
+            limitPerAddress: 100,
+            group: { $0 == "proxy" ? nil : $0 },
+            bodyBudget: 100,
+            bodyShare: 50
+        )
+        func reserves(_ count: Int, _ host: String) -> Bool {
+            ledger.reserveBody(count, from: PeerAddress(host: host, port: 1))
+        }
+        #expect(reserves(30, "a") && reserves(20, "a"))
+        #expect(!reserves(1, "a"))
+        #expect(reserves(40, "b"))
+        #expect(!reserves(11, "b"))
+        #expect(reserves(10, "proxy"))
+        #expect(!reserves(1, "proxy"))
+        ledger.releaseBody(30, from: PeerAddress(host: "a", port: 1))
+        #expect(reserves(10, "b"))
+        #expect(!reserves(31, "a"))
+        #expect(reserves(20, "a"))
+    }
+
     @Test func connectionsOfTheReserveCountAsOpen() {
         let ledger = ConnectionLedger(limit: 2, reserve: 8, limitPerAddress: 0, group: { $0 }, bodyBudget: 0)
         func admit() -> ConnectionPlace? { ledger.admit(PeerAddress(host: "192.0.2.1", port: 1), descriptor: -1) }
