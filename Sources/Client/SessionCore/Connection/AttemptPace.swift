@@ -113,15 +113,16 @@ struct AttemptPace {
     /// A pause is over; the retry delay grows with the number of such pauses.
     mutating func pauseEnded() { if isLastPauseLong { backoff.increase() } }
 
-    /// `LOOP` arrived after this number of data notifications in the session; the next bind is due after `delay`, which
-    /// `isOwn` says to be the interval of the user. Returns the least time until the next bind: a server that sends a line
-    /// before each `LOOP` does not set the pace either.
+    /// `LOOP` arrived after this number of data notifications in the session; the next bind is due `delay` after the start
+    /// of the last one, which `isOwn` says to be the interval of the user. Returns the time until the next bind: a server
+    /// that sends a line before each `LOOP` does not set the pace either.
     mutating func looped(processed: Int, delay: Duration, isOwn: Bool, at now: Moment) -> Duration {
-        let isHasty = !isOwn && processed == processedAtLoop && now - bindStart + delay < Self.hastyTime
+        let age = now - bindStart
+        let isHasty = !isOwn && processed == processedAtLoop && age + delay < Self.hastyTime
         processedAtLoop = processed
         loops = isHasty ? min(loops + 1, Self.hastyLoops + 1) : 0
-        let least = loops > Self.hastyLoops ? base.remaining(after: now - bindStart) : .zero
-        return max(least, loopedEvenly(at: now))
+        let least = loops > Self.hastyLoops ? max(delay, base) : delay
+        return max(least.remaining(after: age), loopedEvenly(at: now))
     }
 
     /// A bind follows a `LOOP`. Returns the time by which it would be too far ahead of the average.

@@ -60,7 +60,6 @@ extension SessionMachine {
     /// Sends the next poll of a polling binding. `isFirst`: the first one on its WebSocket, which names the session.
     mutating func poll(isFirst: Bool = false, at context: EventContext) {
         guard let binding = state.binding, let session else { return }
-        pollStart = context.now
         pace.pollStarted(at: context.now)
         startTimer(.idle, after: Duration(optionSeconds: options.idleTimeout) + responseTime)
         if binding.transport.usesWebSocket {
@@ -188,13 +187,12 @@ extension SessionMachine {
             cause = "http.loop"
         }
         state.moveBinding(to: .pausing, on: binding.transport.usesWebSocket ? binding.connection : nil)
-        // The interval counts from the start of one poll to the start of the next.
         let interval = grants.admits(.pollingInterval) ? delay : Duration(optionSeconds: options.pollingInterval)
-        let pause = max(interval.remaining(after: context.now - pollStart), loopPause(interval, at: context))
+        let pause = loopPause(interval, at: context)
         if pause > .zero { startTimer(.polling, after: pause) } else { poll(at: context) }
     }
 
-    /// The least time until the next bind: a server that ends each of them at once does not set the pace, but the user may.
+    /// The time until the next bind: a server that ends each of them at once does not set the pace, but the user may.
     private mutating func loopPause(_ delay: Duration, at context: EventContext) -> Duration {
         // The unit of requests and of `LOOP`.
         let own = Duration(optionSeconds: grants.ownPollingInterval).wholeMilliseconds

@@ -46,8 +46,6 @@ package struct SessionMachine: ~Copyable {
     var cause: String?
     /// Whether `SYNC` lines were requested: `slowingEnabled` at the last streaming request.
     var requestsSync = false
-    /// When the last poll was sent.
-    var pollStart = Moment.zero
     /// When the heartbeat timer fires; valid while it runs.
     var heartbeatDue = Moment.zero
     /// The session before this one, for `LS_old_session`.
