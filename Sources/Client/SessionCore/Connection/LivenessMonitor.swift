@@ -94,6 +94,8 @@ struct ReverseHeartbeat {
     private(set) var isActive = false
     /// The time from one request to the heartbeat that follows; nil: no heartbeats are sent.
     private(set) var interval: Duration?
+    /// When the next heartbeat is due, as of the last request.
+    private var due = Moment.zero
 
     /// No connection; `option` is the interval of the option, zero: none.
     init(option: Duration = .zero) { self.option = option }
@@ -128,6 +130,15 @@ struct ReverseHeartbeat {
         declared = .zero
         decide()
     }
+
+    /// Something was sent to the server, or heartbeats begin. Returns the time until the next one; nil: none is sent.
+    mutating func restart(at now: Moment) -> Duration? {
+        if let interval { due = now + interval }
+        return interval
+    }
+
+    /// Whether the interval, counted from now, ends before the next heartbeat is due.
+    func isDueSooner(at now: Moment) -> Bool { interval.map { now + $0 < due } ?? false }
 
     private mutating func decide() {
         interval = isActive ? [option, declared].filter { $0 > .zero }.min() : nil

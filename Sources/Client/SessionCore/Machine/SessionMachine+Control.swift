@@ -56,17 +56,14 @@ extension SessionMachine {
 
     /// Something was sent to the server, or heartbeats begin: the next one is due an interval from now.
     mutating func restartHeartbeat(at context: EventContext) {
-        guard let interval = heartbeat.interval else { return }
-        heartbeatDue = context.now + interval
-        startTimer(.heartbeat, after: interval)
+        if let delay = heartbeat.restart(at: context.now) { startTimer(.heartbeat, after: delay) }
     }
 
     /// The option changed: a running timer is stopped or shortened, but not extended.
     mutating func heartbeatOptionChanged(at context: EventContext) {
         heartbeat.optionChanged(to: ReverseHeartbeat.interval(optionSeconds: options.reverseHeartbeatInterval))
-        guard let interval = heartbeat.interval else { return stopTimer(.heartbeat) }
-        let isLater = timers.isRunning(.heartbeat) && context.now + interval >= heartbeatDue
-        if !isLater { restartHeartbeat(at: context) }
+        guard heartbeat.interval != nil else { return stopTimer(.heartbeat) }
+        if !timers.isRunning(.heartbeat) || heartbeat.isDueSooner(at: context.now) { restartHeartbeat(at: context) }
     }
 
     mutating func heartbeatExpired(at context: EventContext) {

@@ -46,8 +46,6 @@ package struct SessionMachine: ~Copyable {
     var cause: String?
     /// Whether `SYNC` lines were requested: `slowingEnabled` at the last streaming request.
     var requestsSync = false
-    /// When the heartbeat timer fires; valid while it runs.
-    var heartbeatDue = Moment.zero
     /// The session before this one, for `LS_old_session`.
     var previousSession: SessionID?
     /// The address at the last `connect()`, used if the user has cleared `serverAddress` since.
