@@ -15,12 +15,17 @@ struct SlowingDetector {
     private var phase = Phase.first
     private var reference = Moment.zero
     private var average = 0.0
+    private var isRequested = true
+
+    /// A streaming connection is requested, with `SYNC` lines or without; `SYNC` lines without request mean nothing.
+    mutating func requested(_ isRequested: Bool) { self.isRequested = isRequested }
 
     /// A streaming connection was established.
-    mutating func begin() { self = SlowingDetector() }
+    mutating func begin() { phase = .first }
 
     /// A `SYNC` arrived. True: the client is too slow.
     mutating func synchronised(serverSeconds: Int, at now: Moment) -> Bool {
+        guard isRequested else { return false }
         let server = Double(serverSeconds) * 1000
         guard phase != .first else {
             reference = now

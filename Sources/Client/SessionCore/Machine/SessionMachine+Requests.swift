@@ -91,7 +91,7 @@ extension SessionMachine {
 
     private mutating func streamingKind() -> ConnectionParameters.Kind {
         grants.requestWritten()
-        requestsSync = options.slowingEnabled
+        slowing.requested(options.slowingEnabled)
         let keepalive = Duration(optionSeconds: options.keepaliveInterval).wholeMilliseconds
         let inactivity = ReverseHeartbeat.interval(optionSeconds: options.reverseHeartbeatInterval)
         heartbeat.declare(inactivity)

@@ -44,8 +44,6 @@ package struct SessionMachine: ~Copyable {
 
     /// The `LS_cause` of the next creation or bind; sent once.
     var cause: String?
-    /// Whether `SYNC` lines were requested: `slowingEnabled` at the last streaming request.
-    var requestsSync = false
     /// The session before this one, for `LS_old_session`.
     var previousSession: SessionID?
     /// The address at the last `connect()`, used if the user has cleared `serverAddress` since.
