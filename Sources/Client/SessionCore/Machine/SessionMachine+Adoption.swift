@@ -83,14 +83,14 @@ extension SessionMachine {
         requestIDs = RequestIDGenerator(after: SubscriptionStore.reservedNumbers + offer.processed)
         bandwidth.begin(with: options.requestedMaxBandwidth)
         numberEvents()
-        setProperty(.sessionId(offer.id))
-        if address != creationAddress { setProperty(.serverInstanceAddress(address)) }
+        out.setProperty(.sessionId(offer.id))
+        if address != creationAddress { out.setProperty(.serverInstanceAddress(address)) }
         perform(subscriptions.adopt(adopted), at: context)
         cause = "ws.error"
         let since = pace.interrupted(at: context.now)
         state.transition(to: .recovering(Recovery(since: since, step: .firstPause)))
         attemptPause = .zero
-        setStatus(.disconnectedTryingRecovery)
+        out.setStatus(.disconnectedTryingRecovery)
         startRecoveryDeadline(at: context)
         recover(at: context)
     }

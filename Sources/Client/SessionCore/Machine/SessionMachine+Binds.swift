@@ -14,14 +14,14 @@ extension SessionMachine {
         switch transport {
         case .webSocketStreaming, .webSocketPolling:
             pace.attemptStarted(at: context.now)
-            startTimer(.transport, after: responseTime)
+            out.startTimer(.transport, after: responseTime)
             let socket = openSocket(at: session.address, isCreation: false)
             state.transition(to: .bound(SessionBinding(transport: transport, connection: socket, step: .opening)))
         case .httpStreaming:
             pace.attemptStarted(at: context.now)
             let request = http(bindRequest(transport, session: session))
             let connection = openRequest(.httpStream, at: session.address, request)
-            startTimer(.transport, after: responseTime)
+            out.startTimer(.transport, after: responseTime)
             state.transition(to: .bound(SessionBinding(transport: transport, connection: connection, step: .requested)))
         case .httpPolling:
             state.transition(to: .bound(SessionBinding(transport: transport, connection: nil, step: .pausing)))
@@ -31,8 +31,8 @@ extension SessionMachine {
 
     /// No transport that `forcedTransport` admits works: enables all transports and creates a new session.
     private mutating func giveUpTransports(at context: EventContext) {
-        emit(.log(.noTransportAdmitted))
-        notifyLegacy(.connectionFailed(reason: "no transport admitted"))
+        out.emit(.log(.noTransportAdmitted))
+        out.notifyLegacy(.connectionFailed(reason: "no transport admitted"))
         ladder.admitAll()
         loseSession(cause: cause ?? "ws.unavailable", wait: .retryDelay, at: context)
     }
@@ -41,17 +41,17 @@ extension SessionMachine {
 
     mutating func socketOpened(_ socket: ConnectionID, at context: EventContext) {
         guard state.socketOpened() else { return }
-        emit(.send(socket, ClientRequest.wsok.webSocketMessage))
+        out.emit(.send(socket, ClientRequest.wsok.webSocketMessage))
         if let creation = state.creation {
-            emit(.send(socket, creationRequest(creation.method).webSocketMessage))
+            out.emit(.send(socket, creationRequest(creation.method).webSocketMessage))
         } else if let binding = state.binding, binding.transport.streams, let session {
-            emit(.send(socket, bindRequest(binding.transport, session: session).webSocketMessage))
+            out.emit(.send(socket, bindRequest(binding.transport, session: session).webSocketMessage))
         }
     }
 
     mutating func socketGreeted(at context: EventContext) {
         guard state.greeted(), let binding = state.binding, !binding.transport.streams else { return }
-        stopTimer(.transport)
+        out.stopTimer(.transport)
         poll(isFirst: true, at: context)
     }
 
@@ -61,11 +61,11 @@ extension SessionMachine {
     mutating func poll(isFirst: Bool = false, at context: EventContext) {
         guard let binding = state.binding, let session else { return }
         pace.pollStarted(at: context.now)
-        startTimer(.idle, after: Duration(optionSeconds: options.idleTimeout) + responseTime)
+        out.startTimer(.idle, after: Duration(optionSeconds: options.idleTimeout) + responseTime)
         if binding.transport.usesWebSocket {
             guard let socket = binding.connection else { return }
             let request = bindRequest(binding.transport, session: session, namesSession: isFirst)
-            emit(.send(socket, request.webSocketMessage))
+            out.emit(.send(socket, request.webSocketMessage))
             state.moveBinding(to: .requested, on: socket)
         } else {
             pace.attemptStarted(at: context.now)
@@ -89,16 +89,16 @@ extension SessionMachine {
         }
         if binding.transport.streams { grantKeepalive(accepted) } else { grantIdleTimeout(accepted) }
         follow(controlLink: accepted.controlLink)
-        notifyLegacy(.connectionEstablished)
+        out.notifyLegacy(.connectionEstablished)
         pace.bound(at: context.now)
         if binding.transport.streams {
-            stopTimer(.transport)
+            out.stopTimer(.transport)
             state.moveBinding(to: .streaming, on: binding.connection)
-            setStatus(binding.transport.status)
+            out.setStatus(binding.transport.status)
             beginStreaming(accepted, at: context)
         } else {
             state.moveBinding(to: .polling, on: binding.connection)
-            setStatus(binding.transport.status)
+            out.setStatus(binding.transport.status)
             connectionEstablished()
         }
     }
@@ -106,7 +106,7 @@ extension SessionMachine {
     /// Streaming begins, on the WebSocket of a creation or after a bind.
     mutating func beginStreaming(_ accepted: ConnectionAccepted, at context: EventContext) {
         if let delay = liveness.begin(keepalive: accepted.keepalive, at: context.now) {
-            startTimer(.liveness, after: delay)
+            out.startTimer(.liveness, after: delay)
         }
         slowing.begin()
         beginHeartbeats(at: context)
@@ -128,12 +128,12 @@ extension SessionMachine {
     /// The stream ends, and its supervision with it.
     mutating func leaveStream() {
         liveness.end()
-        stopTimer(.liveness)
+        out.stopTimer(.liveness)
         heartbeat.end()
-        stopTimer(.heartbeat)
-        stopTimer(.idle)
-        stopTimer(.polling)
-        stopTimer(.transport)
+        out.stopTimer(.heartbeat)
+        out.stopTimer(.idle)
+        out.stopTimer(.polling)
+        out.stopTimer(.transport)
     }
 
     // MARK: - LOOP
@@ -141,17 +141,17 @@ extension SessionMachine {
     /// `LOOP`: the connection is over, the session waits for a bind.
     mutating func looped(delay: Duration, at context: EventContext) {
         if state.recovery != nil {
-            release(state.connection)
-            stopTimer(.transport)
-            stopTimer(.recoveryDeadline)
+            out.release(state.connection)
+            out.stopTimer(.transport)
+            out.stopTimer(.recoveryDeadline)
             cause = "recovery.loop"
             return bindInBestWay(at: context)
         }
         guard let binding = state.binding else { return }
         switch binding.step {
         case .preflight(let method):
-            release(binding.connection)
-            stopTimer(.transport)
+            out.release(binding.connection)
+            out.stopTimer(.transport)
             cause = "\(method.causePrefix).loop"
             bindInBestWay(at: context)
         case .polling:
@@ -169,10 +169,10 @@ extension SessionMachine {
     }
 
     private mutating func pollLooped(_ binding: SessionBinding, delay: Duration, at context: EventContext) {
-        stopTimer(.idle)
+        out.stopTimer(.idle)
         if grants.admits(.pollingInterval), options.pollingInterval != delay.optionSeconds {
             options.pollingInterval = delay.optionSeconds
-            emit(.notify(.propertyChanged(.pollingInterval(delay.optionSeconds))))
+            out.notify(.propertyChanged(.pollingInterval(delay.optionSeconds)))
         }
         guard ladder.bestTransport(forced: options.forcedTransport) == binding.transport else {
             cause = transportSwitch.cause ?? "\(binding.transport.causePrefix).loop"
@@ -183,13 +183,13 @@ extension SessionMachine {
         transportSwitch = .none
         requests.dropTransportSwitch()
         if binding.transport == .httpPolling {
-            release(binding.connection)
+            out.release(binding.connection)
             cause = "http.loop"
         }
         state.moveBinding(to: .pausing, on: binding.transport.usesWebSocket ? binding.connection : nil)
         let interval = grants.admits(.pollingInterval) ? delay : Duration(optionSeconds: options.pollingInterval)
         let pause = loopPause(interval, at: context)
-        if pause > .zero { startTimer(.polling, after: pause) } else { poll(at: context) }
+        if pause > .zero { out.startTimer(.polling, after: pause) } else { poll(at: context) }
     }
 
     /// The time until the next bind: a server that ends each of them at once does not set the pace, but the user may.
@@ -203,7 +203,7 @@ extension SessionMachine {
     private mutating func rebind(after pause: Duration, leaving binding: SessionBinding, at context: EventContext) {
         guard pause > .zero else { return bindInBestWay(at: context) }
         state.transition(to: .bound(SessionBinding(transport: binding.transport, connection: nil, step: .pausing)))
-        startTimer(.polling, after: pause)
+        out.startTimer(.polling, after: pause)
     }
 
     /// The pause before the next poll, or before the next bind to another connection, is over.
@@ -222,9 +222,9 @@ extension SessionMachine {
     private mutating func leave(_ binding: SessionBinding) {
         if binding.transport.usesWebSocket {
             leaveControlRoute()
-            close(binding.connection)
+            out.close(binding.connection)
         } else {
-            release(binding.connection)
+            out.release(binding.connection)
         }
     }
 }

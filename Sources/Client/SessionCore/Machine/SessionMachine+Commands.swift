@@ -25,7 +25,7 @@ extension SessionMachine {
     /// Requests another bandwidth limit if the option differs from the limit requested last.
     mutating func negotiateBandwidth() {
         guard session != nil else { return }
-        let limit = bandwidth.next(option: options.requestedMaxBandwidth, real: properties.realMaxBandwidth)
+        let limit = bandwidth.next(option: options.requestedMaxBandwidth, real: out.realMaxBandwidth)
         if let limit { requests.ask(.bandwidth(limit)) }
     }
 
@@ -58,7 +58,7 @@ extension SessionMachine {
 
     mutating func resetBadge(at context: EventContext) {
         if device.isUnknown {
-            notifyLegacy(.badgeReset(deviceId: nil, code: 45, message: "No device is registered"))
+            out.notifyLegacy(.badgeReset(deviceId: nil, code: 45, message: "No device is registered"))
         } else if let request = device.badgeResetRequested() {
             requests.ask(request)
             sendPendingRequests(at: context)

@@ -17,7 +17,7 @@ extension SessionMachine {
         batchedSocket = socket
         var hasSent = false
         while let batch = takeBatch(.webSocket, isAlone: isAlone) {
-            emit(.send(socket, batch.bytes))
+            out.emit(.send(socket, batch.bytes))
             hasSent = true
         }
         if hasSent { restartHeartbeat(at: context) }
@@ -49,27 +49,27 @@ extension SessionMachine {
         let connection = openRequest(.httpControl, at: session.address, request)
         let ids = first..<requestIDs.following
         control.sent(on: connection, ids: ids, isHeartbeat: name == .heartbeat, at: context.now)
-        startTimer(.control, after: responseTime)
+        out.startTimer(.control, after: responseTime)
     }
 
     // MARK: - Heartbeats
 
     /// Something was sent to the server, or heartbeats begin: the next one is due an interval from now.
     mutating func restartHeartbeat(at context: EventContext) {
-        if let delay = heartbeat.restart(at: context.now) { startTimer(.heartbeat, after: delay) }
+        if let delay = heartbeat.restart(at: context.now) { out.startTimer(.heartbeat, after: delay) }
     }
 
     /// The option changed: a running timer is stopped or shortened, but not extended.
     mutating func heartbeatOptionChanged(at context: EventContext) {
         heartbeat.optionChanged(to: ReverseHeartbeat.interval(optionSeconds: options.reverseHeartbeatInterval))
-        guard heartbeat.interval != nil else { return stopTimer(.heartbeat) }
-        if !timers.isRunning(.heartbeat) || heartbeat.isDueSooner(at: context.now) { restartHeartbeat(at: context) }
+        guard heartbeat.interval != nil else { return out.stopTimer(.heartbeat) }
+        if !out.isRunning(.heartbeat) || heartbeat.isDueSooner(at: context.now) { restartHeartbeat(at: context) }
     }
 
     mutating func heartbeatExpired(at context: EventContext) {
         switch state.controlRoute {
         case .closed: break
-        case .socket(let socket): emit(.send(socket, ClientRequest.heartbeat(HeartbeatRequest()).webSocketMessage))
+        case .socket(let socket): out.emit(.send(socket, ClientRequest.heartbeat(HeartbeatRequest()).webSocketMessage))
         case .http: control.heartbeatDue()
         }
         restartHeartbeat(at: context)
@@ -139,12 +139,12 @@ extension SessionMachine {
             refuse(purpose, refusal)
         } else if subscriptions.hasPendingRequests {
             for case .notify(let token, let event) in subscriptions.refuseNext(code: code, message: message) {
-                emit(.notify(.subscription(token, event)))
+                out.notify(.subscription(token, event))
             }
         } else if let purpose = requests.nextPending(.afterSubscriptions) {
             refuse(purpose, refusal)
         } else {
-            perform(messages.refuseNext(code: code, message: message))
+            out.notify(messages.refuseNext(code: code, message: message))
         }
     }
 
@@ -161,7 +161,7 @@ extension SessionMachine {
         case .reqOK(let id):
             if let id { answered(id, .accepted, at: context) }
         case .reqErr(_, 20, let message):
-            notifyLegacy(.serverFailed(code: 20, message: message, isRetried: true))
+            out.notifyLegacy(.serverFailed(code: 20, message: message, isRetried: true))
             loseSession(cause: "\(causePrefix).reqerr.20", wait: .firstRetry, at: context)
         case .reqErr(_, let code, let message) where [11, 65, 67].contains(code):
             fail(
@@ -190,7 +190,7 @@ extension SessionMachine {
         } else if let effects = subscriptions.requestAnswered(id, answer) {
             perform(effects, at: context)
         } else if let effects = messages.requestAnswered(id, answer) {
-            perform(effects)
+            out.notify(effects)
         }
     }
 
@@ -202,10 +202,10 @@ extension SessionMachine {
             bandwidth.answered(isAccepted: answer == .accepted)
             negotiateBandwidth()
         case (.deviceRegistration, .refused(let code, let message)):
-            for event in device.refused(code: code, message: message) { notifyLegacy(event) }
+            for event in device.refused(code: code, message: message) { out.notifyLegacy(event) }
         case (.badgeReset, .refused(let code, let message)):
             device.badgeResetAnswered()
-            notifyLegacy(.badgeReset(deviceId: nil, code: code, message: message))
+            out.notifyLegacy(.badgeReset(deviceId: nil, code: code, message: message))
         case (.deviceRegistration, .accepted), (.badgeReset, .accepted):
             break
         }
@@ -217,22 +217,22 @@ extension SessionMachine {
     mutating func controlEnded(isComplete: Bool, at context: EventContext) {
         forgetUnanswered()
         if let pause = control.ended(isComplete: isComplete, retryDelay: retryDelay, at: context.now) {
-            startTimer(.control, after: pause)
+            out.startTimer(.control, after: pause)
         } else {
-            stopTimer(.control)
+            out.stopTimer(.control)
         }
     }
 
     mutating func controlExpired(at context: EventContext) {
         guard let connection = control.connection else { return control.pauseEnded() }
-        close(connection)
+        out.close(connection)
         controlEnded(isComplete: false, at: context)
     }
 
     /// Leaves the present route for control requests, before another one is used.
     mutating func leaveControlRoute() {
-        close(control.left())
-        stopTimer(.control)
+        out.close(control.left())
+        out.stopTimer(.control)
         forgetUnanswered()
     }
 

@@ -11,11 +11,11 @@ extension SessionMachine {
             cause = "api"
             beginCreation(at: context)
         case .retrying(let pause):
-            stopTimer(.retry)
+            out.stopTimer(.retry)
             endPause(pause, at: context)
         case .recovering(let recovery) where recovery.connection == nil:
-            stopTimer(.retry)
-            stopTimer(.recovery)
+            out.stopTimer(.retry)
+            out.stopTimer(.recovery)
             recover(at: context)
         case .creating, .bound, .recovering:
             break
@@ -38,7 +38,7 @@ extension SessionMachine {
         guard let address = details.serverAddress ?? fallbackAddress else { return terminate(at: context) }
         pace.attemptStarted(at: context.now)
         version.creating(at: address)
-        startTimer(.transport, after: method == .unlimited ? Self.unlimitedResponseTime : responseTime)
+        out.startTimer(.transport, after: method == .unlimited ? Self.unlimitedResponseTime : responseTime)
         let connection: ConnectionID
         switch method {
         case .webSocket:
@@ -55,12 +55,12 @@ extension SessionMachine {
             step: step
         )
         state.transition(to: .creating(creation))
-        setStatus(.connecting)
+        out.setStatus(.connecting)
     }
 
     /// The `CONOK` of a creation.
     mutating func created(_ creation: SessionCreation, _ accepted: ConnectionAccepted, at context: EventContext) {
-        stopTimer(.transport)
+        out.stopTimer(.transport)
         previousSession = accepted.sessionID
         session = SessionRecord(
             id: accepted.sessionID,
@@ -71,12 +71,12 @@ extension SessionMachine {
         )
         numberEvents()
         if version.current != configuration.protocolVersion {
-            emit(.rememberVersion(version.current, address: creation.address))
+            out.emit(.rememberVersion(version.current, address: creation.address))
         }
-        setProperty(.sessionId(accepted.sessionID.rawValue))
+        out.setProperty(.sessionId(accepted.sessionID.rawValue))
         if creation.method == .webSocket { grantKeepalive(accepted) }
         follow(controlLink: accepted.controlLink)
-        notifyLegacy(.connectionEstablished)
+        out.notifyLegacy(.connectionEstablished)
         if let registration = device.registration { requests.ask(registration) }
         switch creation.method {
         case .webSocket:
@@ -85,7 +85,7 @@ extension SessionMachine {
                     SessionBinding(transport: .webSocketStreaming, connection: creation.connection, step: .streaming)
                 )
             )
-            setStatus(.connectedWSStreaming)
+            out.setStatus(.connectedWSStreaming)
             pace.bound(at: context.now)
             beginStreaming(accepted, at: context)
         case .http, .unlimited:
@@ -95,8 +95,8 @@ extension SessionMachine {
                 step: .preflight(creation.method)
             )
             state.transition(to: .bound(binding))
-            startTimer(.transport, after: responseTime)
-            setStatus(.connectedStreamSensing)
+            out.startTimer(.transport, after: responseTime)
+            out.setStatus(.connectedStreamSensing)
         }
     }
 
@@ -107,25 +107,25 @@ extension SessionMachine {
             let address = ServerAddress.completing(controlLink: controlLink, from: base)
         else { return }
         guard configuration.allowedAddresses?.allows(address) ?? true else {
-            if session.refusedLink != address { emit(.log(.controlLinkRefused(address))) }
+            if session.refusedLink != address { out.emit(.log(.controlLinkRefused(address))) }
             self.session?.refusedLink = address
             return
         }
         self.session?.address = address
-        setProperty(.serverInstanceAddress(address))
+        out.setProperty(.serverInstanceAddress(address))
     }
 
     mutating func grantKeepalive(_ accepted: ConnectionAccepted) {
         let seconds = accepted.keepalive.optionSeconds
         guard grants.admits(.keepaliveInterval), options.keepaliveInterval != seconds else { return }
         options.keepaliveInterval = seconds
-        emit(.notify(.propertyChanged(.keepaliveInterval(seconds))))
+        out.notify(.propertyChanged(.keepaliveInterval(seconds)))
     }
 
     mutating func grantIdleTimeout(_ accepted: ConnectionAccepted) {
         let seconds = accepted.keepalive.optionSeconds
         guard grants.admits(.idleTimeout), options.idleTimeout != seconds else { return }
         options.idleTimeout = seconds
-        emit(.notify(.propertyChanged(.idleTimeout(seconds))))
+        out.notify(.propertyChanged(.idleTimeout(seconds)))
     }
 }

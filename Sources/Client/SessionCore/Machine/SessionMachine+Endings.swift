@@ -6,7 +6,7 @@ extension SessionMachine {
         guard !state.isIdle else { return }
         destroySessionOnSocket()
         terminate(at: context)
-        notifyLegacy(.closed)
+        out.notifyLegacy(.closed)
     }
 
     /// Reports an error that no retry can fix and disconnects.
@@ -18,7 +18,7 @@ extension SessionMachine {
 
     /// Closes all connections and resets everything but subscriptions and the protocol version.
     mutating func terminate(telling events: [SessionEvent] = [], at context: EventContext) {
-        close(state.connection)
+        out.close(state.connection)
         endSession(status: .disconnected, telling: events)
         state.transition(to: .idle)
         ladder.reset()
@@ -32,13 +32,13 @@ extension SessionMachine {
     /// Ends the session, or the attempt to create one, and emits the events in the order of the class reference.
     mutating func endSession(status: ClientStatus, telling events: [SessionEvent] = []) {
         leaveStream()
-        stopTimer(.retry)
-        stopTimer(.recovery)
-        stopTimer(.recoveryDeadline)
+        out.stopTimer(.retry)
+        out.stopTimer(.recovery)
+        out.stopTimer(.recoveryDeadline)
         leaveControlRoute()
-        setStatus(status)
-        for event in events { emit(.notify(event)) }
-        for change in ServerProperties.atSessionEnd { setProperty(change) }
+        out.setStatus(status)
+        for event in events { out.notify(event) }
+        for change in ServerProperties.atSessionEnd { out.setProperty(change) }
         session = nil
         ladder.sessionEnded(wasStable: pace.wasSessionStable)
         pace.sessionEnded()
@@ -46,14 +46,14 @@ extension SessionMachine {
         requests.sessionEnded()
         device.sessionEnded()
         for case .notify(let token, let event) in subscriptions.sessionEnded() {
-            emit(.notify(.subscription(token, event)))
+            out.notify(.subscription(token, event))
         }
-        perform(messages.sessionEnded())
+        out.notify(messages.sessionEnded())
     }
 
     /// Sends `destroy` on a WebSocket. Over HTTP the server detects the closed connection.
     mutating func destroySessionOnSocket() {
         guard case .socket(let socket) = state.controlRoute else { return }
-        emit(.send(socket, destroyRequest().webSocketMessage))
+        out.emit(.send(socket, destroyRequest().webSocketMessage))
     }
 }

@@ -4,7 +4,7 @@ internal import TLCP
 extension SessionMachine {
     mutating func connectionClosed(_ connection: ConnectionID, _ end: TransportEnd, at context: EventContext) {
         let isStream = state.connection == connection
-        _ = connections.ended(connection)
+        out.ended(connection)
         guard isStream || control.connection == connection else { return }
         switch end {
         case .completed:
@@ -27,7 +27,7 @@ extension SessionMachine {
     /// The session's connection failed; the consequence depends on what it was used for.
     mutating func connectionFailed(_ failure: ConnectionFailure, reason: String, at context: EventContext) {
         guard let failureOutcome = state.failureOutcome(from: failure) else { return }
-        close(state.connection(toGiveUpAfter: failureOutcome))
+        out.close(state.connection(toGiveUpAfter: failureOutcome))
         switch failureOutcome {
         case .createOverHTTP:
             ladder.suspendWebSocket()
@@ -35,18 +35,18 @@ extension SessionMachine {
             create(.http, at: context)
         case .creationFailed(let cause):
             if failure == .timeout { noteUnansweredRequest() }
-            notifyLegacy(.connectionFailed(reason: reason))
+            out.notifyLegacy(.connectionFailed(reason: reason))
             failCreation(cause: cause, isNextUnlimited: state.creation?.method == .unlimited, at: context)
         case .bindOtherwise:
             ladder.disableWebSocket()
-            stopTimer(.transport)
+            out.stopTimer(.transport)
             cause = "ws.unavailable"
             bindInBestWay(at: context)
         case .streamWithheld:
             forcePolling(at: context)
         case .streamRefused:
             ladder.refuseHTTPStreaming()
-            stopTimer(.transport)
+            out.stopTimer(.transport)
             cause = "http.streaming.unavailable"
             bindInBestWay(at: context)
         case .interruptedWithoutHTTPStreaming(let cause):
@@ -69,7 +69,7 @@ extension SessionMachine {
         state.moveBinding(to: .pollingForced, on: state.connection)
         askForSwitch(cause: "http.streaming.unavailable")
         sendPendingRequests(at: context)
-        startTimer(.transport, after: responseTime)
+        out.startTimer(.transport, after: responseTime)
     }
 
     private mutating func noteUnansweredRequest() {
@@ -80,7 +80,7 @@ extension SessionMachine {
 
     /// The creation under way failed; another one follows after the retry delay.
     private mutating func failCreation(cause: String, isNextUnlimited: Bool, at context: EventContext) {
-        close(state.connection)
+        out.close(state.connection)
         self.cause = cause
         retry(after: nextPause(.retryDelay, at: context), isNextUnlimited: isNextUnlimited)
     }
@@ -88,7 +88,7 @@ extension SessionMachine {
     /// The session is interrupted: it is recovered, unless `sessionRecoveryTimeout` is 0 or has passed since the loss
     /// of the last stable connection.
     private mutating func interrupt(cause: String, wait: RetryWait, reason: String, at context: EventContext) {
-        notifyLegacy(.connectionFailed(reason: reason))
+        out.notifyLegacy(.connectionFailed(reason: reason))
         guard options.sessionRecoveryTimeout > 0 else { return loseSession(cause: cause, wait: wait, at: context) }
         let recovery = Recovery(since: pace.interrupted(at: context.now), step: .firstPause)
         let pause = nextPause(.firstRetry, at: context)
@@ -101,8 +101,8 @@ extension SessionMachine {
         requests.dropTransportSwitch()
         self.cause = cause
         state.transition(to: .recovering(recovery))
-        setStatus(.disconnectedTryingRecovery)
-        startTimer(.recovery, after: pause)
+        out.setStatus(.disconnectedTryingRecovery)
+        out.startTimer(.recovery, after: pause)
         startRecoveryDeadline(at: context)
     }
 
@@ -112,7 +112,7 @@ extension SessionMachine {
     }
 
     private mutating func loseSession(cause: String, after pause: Duration) {
-        close(state.connection)
+        out.close(state.connection)
         self.cause = cause
         retry(after: pause, isNextUnlimited: false)
     }
@@ -120,7 +120,7 @@ extension SessionMachine {
     private mutating func retry(after pause: Duration, isNextUnlimited: Bool) {
         endSession(status: .disconnectedWillRetry)
         state.transition(to: .retrying(RetryPause(isNextUnlimited: isNextUnlimited)))
-        startTimer(.retry, after: pause)
+        out.startTimer(.retry, after: pause)
     }
 
     /// The pause between a failure and the next attempt.
@@ -143,15 +143,15 @@ extension SessionMachine {
         case .ignored:
             break
         case .creationFailed(let cause):
-            notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
+            out.notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             failCreation(cause: cause, isNextUnlimited: false, at: context)
         case .serverOverloaded(let cause):
-            notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
+            out.notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             overloaded(cause: cause, at: context)
         case .versionRefused:
             versionRefused(code: code, message: message, at: context)
         case .sessionLost(let cause, let wait):
-            notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
+            out.notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             loseSession(cause: cause, wait: wait, at: context)
         case .final:
             fail(
@@ -168,7 +168,7 @@ extension SessionMachine {
         if creation.method == .unlimited { return failCreation(cause: cause, isNextUnlimited: true, at: context) }
         if options.connectTimeout == .auto { responseTimeout.serverOverloaded() }
         noteResponseTimeout()
-        close(creation.connection)
+        out.close(creation.connection)
         self.cause = cause
         attemptPause = .zero
         endSession(status: .disconnectedWillRetry)
@@ -185,8 +185,8 @@ extension SessionMachine {
             )
         }
         if let creation = state.creation {
-            close(creation.connection)
-            stopTimer(.transport)
+            out.close(creation.connection)
+            out.stopTimer(.transport)
             cause = "\(creation.method.causePrefix).conerr.\(code)"
             beginCreation(at: context)
         } else {
@@ -198,7 +198,7 @@ extension SessionMachine {
     mutating func sessionClosed(code: Int, message: String, at context: EventContext) {
         switch state.closure(code: code) {
         case .sessionLost(let cause, let wait):
-            notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
+            out.notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             loseSession(cause: cause, wait: wait, at: context)
         case .final:
             fail(
@@ -214,7 +214,7 @@ extension SessionMachine {
 
     /// Handles data that violate the protocol: reports error 61 and closes the session.
     mutating func badData(_ reason: String, at context: EventContext) {
-        emit(.log(.badLine(reason: reason)))
+        out.emit(.log(.badLine(reason: reason)))
         destroySessionOnSocket()
         fail(code: 61, message: reason, legacy: .badData(reason: reason), at: context)
     }
@@ -228,22 +228,22 @@ extension SessionMachine {
         let request = http(recoveryRequest(session: session))
         self.session?.cursor.recoveryRequested()
         let connection = openRequest(.httpPoll, at: session.address, request)
-        startTimer(.transport, after: responseTime)
+        out.startTimer(.transport, after: responseTime)
         state.moveRecovery(to: .requested(connection))
     }
 
     /// An attempt failed: another one follows if it can begin before the deadline.
     mutating func recoveryFailed(reason: String, at context: EventContext) {
         guard let recovery = state.recovery else { return }
-        stopTimer(.transport)
-        notifyLegacy(.connectionFailed(reason: reason))
+        out.stopTimer(.transport)
+        out.notifyLegacy(.connectionFailed(reason: reason))
         let pause = nextPause(.retryDelay, at: context)
         guard context.now + pause < deadline(of: recovery) else {
             return loseSession(cause: "recovery.timeout", after: pause)
         }
         cause = "recovery.error"
         state.moveRecovery(to: .pause)
-        startTimer(.retry, after: pause)
+        out.startTimer(.retry, after: pause)
     }
 
     private func deadline(of recovery: Recovery) -> Moment {
@@ -253,12 +253,12 @@ extension SessionMachine {
     /// Starts the timer that limits the recovery under way; nothing without one.
     mutating func startRecoveryDeadline(at context: EventContext) {
         guard let recovery = state.recovery else { return }
-        startTimer(.recoveryDeadline, after: max(.zero, deadline(of: recovery) - context.now))
+        out.startTimer(.recoveryDeadline, after: max(.zero, deadline(of: recovery) - context.now))
     }
 
     mutating func recoveryDeadlinePassed(at context: EventContext) {
         guard state.recovery != nil else { return }
-        notifyLegacy(.connectionFailed(reason: "the session was not recovered in time"))
+        out.notifyLegacy(.connectionFailed(reason: "the session was not recovered in time"))
         loseSession(cause: "recovery.timeout", wait: .firstRetry, at: context)
     }
 }

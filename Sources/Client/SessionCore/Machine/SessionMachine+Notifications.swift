@@ -12,7 +12,7 @@ extension SessionMachine {
         lines: [ArraySlice<UInt8>],
         at context: EventContext
     ) -> [SessionAction] {
-        out.reserveCapacity(lines.count)
+        out.actions.reserveCapacity(lines.count)
         var isStream = state.connection == connection
         if isStream {
             liveness.lastLine = context.now
@@ -44,7 +44,7 @@ extension SessionMachine {
             return takeActions()
         }
         var actions: [SessionAction] = []
-        swap(&actions, &out)
+        swap(&actions, &out.actions)
         return actions
     }
 
@@ -52,7 +52,7 @@ extension SessionMachine {
     private mutating func updateReceived(_ update: UpdateLine, at context: EventContext) -> Bool {
         guard isFresh() else { return true }
         if let (token, update) = subscriptions.received(update, into: &effects) {
-            out.append(.notify(.subscription(token, .update(update))))
+            out.actions.append(.notify(.subscription(token, .update(update))))
             return true
         }
         performEffects(at: context)
@@ -76,8 +76,8 @@ extension SessionMachine {
     private mutating func stallEnded() {
         let delay = liveness.stallEnded()
         guard let binding = state.binding else { return }
-        setStatus(binding.transport.status)
-        startTimer(.liveness, after: delay)
+        out.setStatus(binding.transport.status)
+        out.startTimer(.liveness, after: delay)
     }
 
     private mutating func streamLine(_ notification: ServerNotification, at context: EventContext) {
@@ -87,7 +87,7 @@ extension SessionMachine {
             subscriptions.received(notification, into: &effects)
             performEffects(at: context)
         case .msgDone, .msgFail:
-            perform(messages.received(notification))
+            out.notify(messages.received(notification))
         case .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel:
             deviceLine(notification)
         case .conOK, .conErr, .wsOK, .prog, .loop, .end:
@@ -101,7 +101,7 @@ extension SessionMachine {
 
     /// Announces the number of the data notification that the next events come from.
     mutating func numberEvents() {
-        if configuration.numbersNotifications, let session { out.append(.numbered(session.cursor.processed)) }
+        if configuration.numbersNotifications, let session { out.actions.append(.numbered(session.cursor.processed)) }
     }
 
     /// A line on the connection of an HTTP control request.
@@ -152,22 +152,21 @@ extension SessionMachine {
         } else if state.recovery != nil {
             session?.requestLimit = accepted.requestLimit
             follow(controlLink: accepted.controlLink)
-            notifyLegacy(.connectionEstablished)
+            out.notifyLegacy(.connectionEstablished)
         }
     }
 
     private mutating func informationLine(_ notification: ServerNotification, at context: EventContext) {
         guard session != nil else { return }
         switch notification {
-        case .servName(let name): setProperty(.serverSocketName(name))
+        case .servName(let name): out.setProperty(.serverSocketName(name))
         case .clientIP(let address):
             ladder.clientAddressSeen(address)
-            setProperty(.clientIp(address))
+            out.setProperty(.clientIp(address))
         case .cons(let limit):
             let change = PropertyChange.realMaxBandwidth(limit)
             let isAnswer = bandwidth.confirmed()
-            // The answer to a request is notified even if the limit stays the same.
-            if properties.apply(change) || isAnswer { emit(.notify(.propertyChanged(change))) }
+            out.setProperty(change, isAnswer: isAnswer)
         case .sync(let seconds): synchronised(serverSeconds: seconds, at: context)
         case .probe: connectionProved()
         default: break
@@ -186,8 +185,8 @@ extension SessionMachine {
         let isRecovering = state.recovery != nil
         guard let resumption = session?.cursor.resumed(from: progressive, inRecovery: isRecovering) else { return }
         if case .mismatch(let received, let expected) = resumption {
-            emit(.log(.progressMismatch(received: received, expected: expected)))
-            notifyLegacy(.connectionFailed(reason: "the flow of data has a gap"))
+            out.emit(.log(.progressMismatch(received: received, expected: expected)))
+            out.notifyLegacy(.connectionFailed(reason: "the flow of data has a gap"))
             loseSession(cause: "prog.mismatch.\(received).\(expected)", wait: .firstRetry, at: context)
         }
     }
@@ -198,11 +197,11 @@ extension SessionMachine {
             let (event, next) = device.registered(
                 DeviceTokenInfo(deviceID: deviceID, adapterName: adapterName)
             )
-            if let event { notifyLegacy(event) }
+            if let event { out.notifyLegacy(event) }
             if let next { requests.ask(next) }
         case .mpnZero(let deviceID):
             device.badgeResetAnswered()
-            notifyLegacy(.badgeReset(deviceId: deviceID, code: nil, message: nil))
+            out.notifyLegacy(.badgeReset(deviceId: deviceID, code: nil, message: nil))
         default:
             break
         }

@@ -24,10 +24,10 @@ extension SessionMachine {
         )
         switch result {
         case .wait(let delay):
-            startTimer(.liveness, after: delay)
+            out.startTimer(.liveness, after: delay)
         case .stalled(let delay):
-            setStatus(.stalled)
-            startTimer(.liveness, after: delay)
+            out.setStatus(.stalled)
+            out.startTimer(.liveness, after: delay)
         case .lost:
             connectionFailed(.timeout, reason: "the connection is stalled", at: context)
         case nil:

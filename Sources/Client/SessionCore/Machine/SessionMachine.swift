@@ -9,13 +9,12 @@ package import TLCP
 /// with the retry delay between attempts, as the class reference requires.
 package struct SessionMachine: ~Copyable {
     /// The status that was notified last.
-    package internal(set) var status = ClientStatus.disconnected
+    package var status: ClientStatus { out.status }
     /// The pause between the last failure and the attempt after it; nil: nothing has failed yet.
     package internal(set) var attemptPause: Duration?
 
     var state = SessionState.idle
     var session: SessionRecord?
-    var properties = ServerProperties()
 
     var options: ConnectionOptionValues
     var details: ConnectionDetailValues
@@ -49,10 +48,7 @@ package struct SessionMachine: ~Copyable {
     /// The address at the last `connect()`, used if the user has cleared `serverAddress` since.
     var fallbackAddress: String?
 
-    var timers = SessionTimerTable()
-    var connections = ConnectionTable()
-    /// The actions of the current event so far.
-    var out: [SessionAction] = []
+    var out = SessionOutput()
     /// Reused storage, so that a line costs no allocation here.
     var effects: [SubscriptionEffect] = []
 
@@ -92,7 +88,7 @@ package struct SessionMachine: ~Copyable {
     /// `shutdown()`: as `disconnect()`; messages that wait for a session are aborted as well.
     package mutating func shutdownRequested(at context: EventContext) -> [SessionAction] {
         disconnect(at: context)
-        perform(messages.sessionEnded())
+        out.notify(messages.sessionEnded())
         return takeActions()
     }
 
@@ -149,9 +145,9 @@ package struct SessionMachine: ~Copyable {
             )
             sendPendingRequests(at: context)
         } else if hasDelegate {
-            emit(.notify(.message(token, .aborted(sentOnNetwork: false))))
+            out.notify(.message(token, .aborted(sentOnNetwork: false)))
         } else {
-            emit(.notify(.messageReleased(token)))
+            out.notify(.messageReleased(token))
         }
         return takeActions()
     }
@@ -191,7 +187,7 @@ package struct SessionMachine: ~Copyable {
 
     /// A timer fired.
     package mutating func timerFired(_ timer: SessionTimer, at context: EventContext) -> [SessionAction] {
-        if timers.fired(timer) { expired(timer.purpose, at: context) }
+        if out.fired(timer) { expired(timer.purpose, at: context) }
         sendPendingRequests(at: context)
         return takeActions()
     }

@@ -1,0 +1,79 @@
+internal import TLCP
+
+/// The output of a session machine: the actions of the current event, and what all actions so far have established.
+///
+/// Only changes become actions: a status or property is notified if it differs from the one notified last, a timer is
+/// cancelled if it is running, and a connection is closed or released if it has not ended.
+struct SessionOutput {
+    /// The actions of the current event so far.
+    var actions: [SessionAction] = []
+    /// The status that was notified last.
+    private(set) var status = ClientStatus.disconnected
+    private var properties = ServerProperties()
+    private var timers = SessionTimerTable()
+    private var connections = ConnectionTable()
+
+    mutating func emit(_ action: SessionAction) { actions.append(action) }
+
+    mutating func notify(_ event: SessionEvent) { actions.append(.notify(event)) }
+
+    mutating func notifyLegacy(_ event: LegacyEvent) { notify(.legacy(event)) }
+
+    mutating func notify(_ effects: [MessageEffect]) {
+        for effect in effects {
+            switch effect {
+            case .notify(let token, let outcome): notify(.message(token, outcome))
+            case .release(let token): notify(.messageReleased(token))
+            }
+        }
+    }
+
+    mutating func setStatus(_ newStatus: ClientStatus) {
+        guard status != newStatus else { return }
+        status = newStatus
+        notify(.statusChanged(newStatus))
+    }
+
+    /// Sets a property of the session. `isAnswer`: it is notified even if it stays the same.
+    mutating func setProperty(_ change: PropertyChange, isAnswer: Bool = false) {
+        if properties.apply(change) || isAnswer { notify(.propertyChanged(change)) }
+    }
+
+    /// The bandwidth limit in force.
+    var realMaxBandwidth: RealMaxBandwidth? { properties.realMaxBandwidth }
+
+    // MARK: - Timers
+
+    mutating func startTimer(_ purpose: SessionTimer.Purpose, after delay: Duration) {
+        actions += timers.start(purpose, after: delay)
+    }
+
+    mutating func stopTimer(_ purpose: SessionTimer.Purpose) { actions += timers.stop(purpose) }
+
+    /// A timer fired. Returns false if it was no longer running.
+    mutating func fired(_ timer: SessionTimer) -> Bool { timers.fired(timer) }
+
+    /// Whether a timer is running.
+    func isRunning(_ purpose: SessionTimer.Purpose) -> Bool { timers.isRunning(purpose) }
+
+    // MARK: - Connections
+
+    mutating func open(_ request: TransportRequest) -> ConnectionID {
+        let connection = connections.opened()
+        emit(.openTransport(connection, request))
+        return connection
+    }
+
+    /// A connection ended by itself.
+    mutating func ended(_ connection: ConnectionID) { _ = connections.ended(connection) }
+
+    /// Closes a connection, unless it has ended.
+    mutating func close(_ connection: ConnectionID?) {
+        if let connection, connections.ended(connection) { emit(.closeTransport(connection)) }
+    }
+
+    /// Releases an HTTP response whose last line was received.
+    mutating func release(_ connection: ConnectionID?) {
+        if let connection, connections.ended(connection) { emit(.releaseTransport(connection)) }
+    }
+}
