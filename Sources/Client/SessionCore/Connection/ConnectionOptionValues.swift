@@ -81,35 +81,3 @@ public struct ConnectionDetailValues: Sendable, Equatable {
             && left.user.hasSameBytes(as: right.user) && left.password.hasSameBytes(as: right.password)
     }
 }
-
-/// Decides which values granted by the server overwrite options: those that the user has not changed since the request
-/// was written.
-struct GrantFilter {
-    /// An option that the server may overwrite.
-    enum Option: Hashable {
-        case keepaliveInterval, idleTimeout, pollingInterval
-    }
-
-    private var changed: Set<Option> = []
-    /// The `pollingInterval` that the user set last, in seconds.
-    private(set) var ownPollingInterval: Double
-
-    /// A filter for a client with these options.
-    init(_ options: ConnectionOptionValues) { ownPollingInterval = options.pollingInterval }
-
-    /// A creation, bind or poll was written with the present options.
-    mutating func requestWritten() { changed.removeAll() }
-
-    /// The user changed options.
-    mutating func optionsChanged(from old: ConnectionOptionValues, to new: ConnectionOptionValues) {
-        if old.keepaliveInterval != new.keepaliveInterval { changed.insert(.keepaliveInterval) }
-        if old.idleTimeout != new.idleTimeout { changed.insert(.idleTimeout) }
-        if old.pollingInterval != new.pollingInterval {
-            changed.insert(.pollingInterval)
-            ownPollingInterval = new.pollingInterval
-        }
-    }
-
-    /// Whether a grant overwrites the option.
-    func admits(_ option: Option) -> Bool { !changed.contains(option) }
-}

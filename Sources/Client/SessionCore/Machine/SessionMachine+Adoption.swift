@@ -67,13 +67,13 @@ extension SessionMachine {
         let isAllowed = configuration.allowedAddresses?.allows(offer.address) ?? true
         let address = isAllowed ? offer.address : creationAddress
         fallbackAddress = creationAddress
-        pace.reset(to: retryDelay)
+        pace.reset(to: options.retryDelay)
         version.creating(at: creationAddress)
         previousSession = SessionID(offer.id)
         session = SessionRecord(
             id: SessionID(offer.id),
             creationAddress: creationAddress,
-            ignoresControlLink: options.serverInstanceAddressIgnored,
+            ignoresControlLink: options.values.serverInstanceAddressIgnored,
             address: address,
             // No request is sent before a `CONOK` has named the limit.
             requestLimit: 0,
@@ -81,7 +81,7 @@ extension SessionMachine {
         )
         // Requests of the other client may have had the identifiers below.
         requestIDs = RequestIDGenerator(after: SubscriptionStore.reservedNumbers + offer.processed)
-        bandwidth.begin(with: options.requestedMaxBandwidth)
+        bandwidth.begin(with: options.values.requestedMaxBandwidth)
         numberEvents()
         out.setProperty(.sessionId(offer.id))
         if address != creationAddress { out.setProperty(.serverInstanceAddress(address)) }

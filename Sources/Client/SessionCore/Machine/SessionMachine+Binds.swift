@@ -7,21 +7,21 @@ extension SessionMachine {
         guard let session else { return }
         transportSwitch = .none
         requests.dropTransportSwitch()
-        guard let transport = ladder.bestTransport(forced: options.forcedTransport) else {
+        guard let transport = ladder.bestTransport(forced: options.values.forcedTransport) else {
             return giveUpTransports(at: context)
         }
         if transport.usesWebSocket { leaveControlRoute() }
         switch transport {
         case .webSocketStreaming, .webSocketPolling:
             pace.attemptStarted(at: context.now)
-            out.startTimer(.transport, after: responseTime)
+            out.startTimer(.transport, after: options.responseTime)
             let socket = openSocket(at: session.address, isCreation: false)
             state.transition(to: .bound(SessionBinding(transport: transport, connection: socket, step: .opening)))
         case .httpStreaming:
             pace.attemptStarted(at: context.now)
             let request = http(bindRequest(transport, session: session))
             let connection = openRequest(.httpStream, at: session.address, request)
-            out.startTimer(.transport, after: responseTime)
+            out.startTimer(.transport, after: options.responseTime)
             state.transition(to: .bound(SessionBinding(transport: transport, connection: connection, step: .requested)))
         case .httpPolling:
             state.transition(to: .bound(SessionBinding(transport: transport, connection: nil, step: .pausing)))
@@ -61,7 +61,7 @@ extension SessionMachine {
     mutating func poll(isFirst: Bool = false, at context: EventContext) {
         guard let binding = state.binding, let session else { return }
         pace.pollStarted(at: context.now)
-        out.startTimer(.idle, after: Duration(optionSeconds: options.idleTimeout) + responseTime)
+        out.startTimer(.idle, after: Duration(optionSeconds: options.values.idleTimeout) + options.responseTime)
         if binding.transport.usesWebSocket {
             guard let socket = binding.connection else { return }
             let request = bindRequest(binding.transport, session: session, namesSession: isFirst)
@@ -87,7 +87,8 @@ extension SessionMachine {
         case .requested, .greeting, .pollingForced: break
         case .preflight, .opening, .streaming, .polling, .pausing: return
         }
-        if binding.transport.streams { grantKeepalive(accepted) } else { grantIdleTimeout(accepted) }
+        let granted: OptionsInForce.Granted = binding.transport.streams ? .keepaliveInterval : .idleTimeout
+        out.notify(change: options.granted(granted, accepted.keepalive))
         follow(controlLink: accepted.controlLink)
         out.notifyLegacy(.connectionEstablished)
         pace.bound(at: context.now)
@@ -114,8 +115,7 @@ extension SessionMachine {
     }
 
     private mutating func connectionEstablished() {
-        responseTimeout.reset()
-        noteResponseTimeout()
+        out.notify(change: options.resetResponseTime())
         negotiateBandwidth()
         considerSwitch()
     }
@@ -170,11 +170,8 @@ extension SessionMachine {
 
     private mutating func pollLooped(_ binding: SessionBinding, delay: Duration, at context: EventContext) {
         out.stopTimer(.idle)
-        if grants.admits(.pollingInterval), options.pollingInterval != delay.optionSeconds {
-            options.pollingInterval = delay.optionSeconds
-            out.notify(.propertyChanged(.pollingInterval(delay.optionSeconds)))
-        }
-        guard ladder.bestTransport(forced: options.forcedTransport) == binding.transport else {
+        out.notify(change: options.granted(.pollingInterval, delay))
+        guard ladder.bestTransport(forced: options.values.forcedTransport) == binding.transport else {
             cause = transportSwitch.cause ?? "\(binding.transport.causePrefix).loop"
             leaveStream()
             leave(binding)
@@ -187,17 +184,18 @@ extension SessionMachine {
             cause = "http.loop"
         }
         state.moveBinding(to: .pausing, on: binding.transport.usesWebSocket ? binding.connection : nil)
-        let interval = grants.admits(.pollingInterval) ? delay : Duration(optionSeconds: options.pollingInterval)
-        let pause = loopPause(interval, at: context)
+        let pause = loopPause(options.pollingInterval(granted: delay), at: context)
         if pause > .zero { out.startTimer(.polling, after: pause) } else { poll(at: context) }
     }
 
     /// The time until the next bind: a server that ends each of them at once does not set the pace, but the user may.
     private mutating func loopPause(_ delay: Duration, at context: EventContext) -> Duration {
-        // The unit of requests and of `LOOP`.
-        let own = Duration(optionSeconds: grants.ownPollingInterval).wholeMilliseconds
-        let isOwn = own > 0 && delay.wholeMilliseconds >= own
-        return pace.looped(processed: session?.cursor.processed ?? 0, delay: delay, isOwn: isOwn, at: context.now)
+        pace.looped(
+            processed: session?.cursor.processed ?? 0,
+            delay: delay,
+            isOwn: options.isOwn(pollingInterval: delay),
+            at: context.now
+        )
     }
 
     private mutating func rebind(after pause: Duration, leaving binding: SessionBinding, at context: EventContext) {
@@ -209,7 +207,7 @@ extension SessionMachine {
     /// The pause before the next poll, or before the next bind to another connection, is over.
     mutating func bindPauseEnded(at context: EventContext) {
         guard let binding = state.binding else { return }
-        let isBest = ladder.bestTransport(forced: options.forcedTransport) == binding.transport
+        let isBest = ladder.bestTransport(forced: options.values.forcedTransport) == binding.transport
         let hasSocket = binding.transport == .webSocketPolling && binding.connection != nil
         if isBest, hasSocket || binding.transport == .httpPolling { return poll(at: context) }
         leaveStream()

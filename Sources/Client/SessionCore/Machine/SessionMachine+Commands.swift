@@ -3,13 +3,8 @@ internal import TLCP
 /// Options set by the user, bandwidth and transport negotiation, and push notifications.
 extension SessionMachine {
     mutating func apply(_ values: ConnectionOptionValues, at context: EventContext) {
-        let old = options
-        options = values
-        if values.currentConnectTimeout != old.currentConnectTimeout {
-            responseTimeout.rebase(to: Duration(optionSeconds: values.currentConnectTimeout))
-        }
-        grants.optionsChanged(from: old, to: values)
-        if values.retryDelay != old.retryDelay { pace.delayChanged(to: retryDelay) }
+        let old = options.set(values)
+        if values.retryDelay != old.retryDelay { pace.delayChanged(to: options.retryDelay) }
         if values.sessionRecoveryTimeout != old.sessionRecoveryTimeout { startRecoveryDeadline(at: context) }
         if values.reverseHeartbeatInterval != old.reverseHeartbeatInterval { heartbeatOptionChanged(at: context) }
         guard let session else { return }
@@ -25,7 +20,7 @@ extension SessionMachine {
     /// Requests another bandwidth limit if the option differs from the limit requested last.
     mutating func negotiateBandwidth() {
         guard session != nil else { return }
-        let limit = bandwidth.next(option: options.requestedMaxBandwidth, real: out.realMaxBandwidth)
+        let limit = bandwidth.next(option: options.values.requestedMaxBandwidth, real: out.realMaxBandwidth)
         if let limit { requests.ask(.bandwidth(limit)) }
     }
 
@@ -33,7 +28,7 @@ extension SessionMachine {
     /// recovery or a pause between polls nothing is requested: the transport is chosen when it ends.
     mutating func considerSwitch(cause: String? = nil) {
         guard let binding = state.binding, binding.step != .pausing, state.controlRoute != .closed else { return }
-        if ladder.bestTransport(forced: options.forcedTransport) == binding.transport {
+        if ladder.bestTransport(forced: options.values.forcedTransport) == binding.transport {
             if requests.nextPending(.beforeSubscriptions) == .transportSwitch(cause: transportSwitch.cause) {
                 transportSwitch = .none
                 requests.dropTransportSwitch()

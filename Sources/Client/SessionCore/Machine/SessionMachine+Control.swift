@@ -49,7 +49,7 @@ extension SessionMachine {
         let connection = openRequest(.httpControl, at: session.address, request)
         let ids = first..<requestIDs.following
         control.sent(on: connection, ids: ids, isHeartbeat: name == .heartbeat, at: context.now)
-        out.startTimer(.control, after: responseTime)
+        out.startTimer(.control, after: options.responseTime)
     }
 
     // MARK: - Heartbeats
@@ -61,7 +61,7 @@ extension SessionMachine {
 
     /// The option changed: a running timer is stopped or shortened, but not extended.
     mutating func heartbeatOptionChanged(at context: EventContext) {
-        heartbeat.optionChanged(to: ReverseHeartbeat.interval(optionSeconds: options.reverseHeartbeatInterval))
+        heartbeat.optionChanged(to: options.reverseHeartbeat)
         guard heartbeat.interval != nil else { return out.stopTimer(.heartbeat) }
         if !out.isRunning(.heartbeat) || heartbeat.isDueSooner(at: context.now) { restartHeartbeat(at: context) }
     }
@@ -216,7 +216,7 @@ extension SessionMachine {
     /// The response of the control request is complete or has failed. Requests without a reply are sent again.
     mutating func controlEnded(isComplete: Bool, at context: EventContext) {
         forgetUnanswered()
-        if let pause = control.ended(isComplete: isComplete, retryDelay: retryDelay, at: context.now) {
+        if let pause = control.ended(isComplete: isComplete, retryDelay: options.retryDelay, at: context.now) {
             out.startTimer(.control, after: pause)
         } else {
             out.stopTimer(.control)

@@ -7,7 +7,7 @@ extension SessionMachine {
         case .idle:
             guard let address = details.serverAddress else { return }
             fallbackAddress = address
-            pace.reset(to: retryDelay)
+            pace.reset(to: options.retryDelay)
             cause = "api"
             beginCreation(at: context)
         case .retrying(let pause):
@@ -25,8 +25,8 @@ extension SessionMachine {
     /// Creates a session with the best available transport.
     mutating func beginCreation(at context: EventContext) {
         let onWebSocket = ladder.createsOnWebSocket(
-            forced: options.forcedTransport,
-            isEarlyOpenEnabled: options.earlyWSOpenEnabled
+            forced: options.values.forcedTransport,
+            isEarlyOpenEnabled: options.values.earlyWSOpenEnabled
         )
         create(onWebSocket ? .webSocket : .http, at: context)
     }
@@ -38,7 +38,7 @@ extension SessionMachine {
         guard let address = details.serverAddress ?? fallbackAddress else { return terminate(at: context) }
         pace.attemptStarted(at: context.now)
         version.creating(at: address)
-        out.startTimer(.transport, after: method == .unlimited ? Self.unlimitedResponseTime : responseTime)
+        out.startTimer(.transport, after: method == .unlimited ? Self.unlimitedResponseTime : options.responseTime)
         let connection: ConnectionID
         switch method {
         case .webSocket:
@@ -51,7 +51,7 @@ extension SessionMachine {
             method: method,
             connection: connection,
             address: address,
-            ignoresControlLink: options.serverInstanceAddressIgnored,
+            ignoresControlLink: options.values.serverInstanceAddressIgnored,
             step: step
         )
         state.transition(to: .creating(creation))
@@ -74,7 +74,9 @@ extension SessionMachine {
             out.emit(.rememberVersion(version.current, address: creation.address))
         }
         out.setProperty(.sessionId(accepted.sessionID.rawValue))
-        if creation.method == .webSocket { grantKeepalive(accepted) }
+        if creation.method == .webSocket {
+            out.notify(change: options.granted(.keepaliveInterval, accepted.keepalive))
+        }
         follow(controlLink: accepted.controlLink)
         out.notifyLegacy(.connectionEstablished)
         if let registration = device.registration { requests.ask(registration) }
@@ -95,7 +97,7 @@ extension SessionMachine {
                 step: .preflight(creation.method)
             )
             state.transition(to: .bound(binding))
-            out.startTimer(.transport, after: responseTime)
+            out.startTimer(.transport, after: options.responseTime)
             out.setStatus(.connectedStreamSensing)
         }
     }
@@ -113,19 +115,5 @@ extension SessionMachine {
         }
         self.session?.address = address
         out.setProperty(.serverInstanceAddress(address))
-    }
-
-    mutating func grantKeepalive(_ accepted: ConnectionAccepted) {
-        let seconds = accepted.keepalive.optionSeconds
-        guard grants.admits(.keepaliveInterval), options.keepaliveInterval != seconds else { return }
-        options.keepaliveInterval = seconds
-        out.notify(.propertyChanged(.keepaliveInterval(seconds)))
-    }
-
-    mutating func grantIdleTimeout(_ accepted: ConnectionAccepted) {
-        let seconds = accepted.keepalive.optionSeconds
-        guard grants.admits(.idleTimeout), options.idleTimeout != seconds else { return }
-        options.idleTimeout = seconds
-        out.notify(.propertyChanged(.idleTimeout(seconds)))
     }
 }

@@ -24,18 +24,6 @@ extension SessionMachine {
         return cause
     }
 
-    /// How long a response may take now.
-    var responseTime: Duration { responseTimeout.value(for: options.connectTimeout) }
-
-    /// Shorter delays count as this one: a client that cannot connect would use a whole processor and flood its server.
-    private static let leastRetryDelay = Duration.milliseconds(100)
-
-    static func retryDelay(_ options: ConnectionOptionValues) -> Duration {
-        max(leastRetryDelay, Duration(optionSeconds: options.retryDelay))
-    }
-
-    var retryDelay: Duration { Self.retryDelay(options) }
-
     // MARK: - Connections
 
     mutating func openSocket(at address: String, isCreation: Bool) -> ConnectionID {
@@ -66,15 +54,7 @@ extension SessionMachine {
     }
 
     private func headers(isCreation: Bool) -> [String: String] {
-        guard isCreation || !options.httpExtraHeadersOnSessionCreationOnly else { return [:] }
-        return session?.heldHeaders ?? options.httpExtraHeaders ?? [:]
-    }
-
-    /// Updates `currentConnectTimeout` after a change of the response timeout.
-    mutating func noteResponseTimeout() {
-        let seconds = responseTimeout.current.optionSeconds
-        guard case .auto = options.connectTimeout, options.currentConnectTimeout != seconds else { return }
-        options.currentConnectTimeout = seconds
-        out.notify(.propertyChanged(.currentConnectTimeout(seconds)))
+        guard isCreation || !options.values.httpExtraHeadersOnSessionCreationOnly else { return [:] }
+        return session?.heldHeaders ?? options.values.httpExtraHeaders ?? [:]
     }
 }

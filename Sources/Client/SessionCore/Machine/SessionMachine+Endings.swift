@@ -22,9 +22,8 @@ extension SessionMachine {
         endSession(status: .disconnected, telling: events)
         state.transition(to: .idle)
         ladder.reset()
-        pace.reset(to: retryDelay)
-        responseTimeout.reset()
-        noteResponseTimeout()
+        pace.reset(to: options.retryDelay)
+        out.notify(change: options.resetResponseTime())
         cause = nil
         previousSession = nil
     }

@@ -34,7 +34,7 @@ extension SessionMachine {
             cause = "ws.unavailable"
             create(.http, at: context)
         case .creationFailed(let cause):
-            if failure == .timeout { noteUnansweredRequest() }
+            if failure == .timeout { out.notify(change: options.requestUnanswered()) }
             out.notifyLegacy(.connectionFailed(reason: reason))
             failCreation(cause: cause, isNextUnlimited: state.creation?.method == .unlimited, at: context)
         case .bindOtherwise:
@@ -58,7 +58,7 @@ extension SessionMachine {
             ladder.disableWebSocket()
             interrupt(cause: "ws.unavailable", wait: .retryDelay, reason: reason, at: context)
         case .recoveryFailed:
-            if failure == .timeout { noteUnansweredRequest() }
+            if failure == .timeout { out.notify(change: options.requestUnanswered()) }
             recoveryFailed(reason: reason, at: context)
         }
     }
@@ -69,13 +69,7 @@ extension SessionMachine {
         state.moveBinding(to: .pollingForced, on: state.connection)
         askForSwitch(cause: "http.streaming.unavailable")
         sendPendingRequests(at: context)
-        out.startTimer(.transport, after: responseTime)
-    }
-
-    private mutating func noteUnansweredRequest() {
-        guard options.connectTimeout == .auto else { return }
-        responseTimeout.expired()
-        noteResponseTimeout()
+        out.startTimer(.transport, after: options.responseTime)
     }
 
     /// The creation under way failed; another one follows after the retry delay.
@@ -89,7 +83,9 @@ extension SessionMachine {
     /// of the last stable connection.
     private mutating func interrupt(cause: String, wait: RetryWait, reason: String, at context: EventContext) {
         out.notifyLegacy(.connectionFailed(reason: reason))
-        guard options.sessionRecoveryTimeout > 0 else { return loseSession(cause: cause, wait: wait, at: context) }
+        guard options.values.sessionRecoveryTimeout > 0 else {
+            return loseSession(cause: cause, wait: wait, at: context)
+        }
         let recovery = Recovery(since: pace.interrupted(at: context.now), step: .firstPause)
         let pause = nextPause(.firstRetry, at: context)
         guard recovery.since == context.now || context.now + pause < deadline(of: recovery) else {
@@ -128,7 +124,7 @@ extension SessionMachine {
         let pause = pace.pause(
             wait,
             at: context.now,
-            firstRetryMaxDelay: Duration(optionSeconds: options.firstRetryMaxDelay),
+            firstRetryMaxDelay: Duration(optionSeconds: options.values.firstRetryMaxDelay),
             random: context.random
         )
         attemptPause = pause
@@ -166,8 +162,7 @@ extension SessionMachine {
     private mutating func overloaded(cause: String, at context: EventContext) {
         guard let creation = state.creation else { return }
         if creation.method == .unlimited { return failCreation(cause: cause, isNextUnlimited: true, at: context) }
-        if options.connectTimeout == .auto { responseTimeout.serverOverloaded() }
-        noteResponseTimeout()
+        out.notify(change: options.serverOverloaded())
         out.close(creation.connection)
         self.cause = cause
         attemptPause = .zero
@@ -228,7 +223,7 @@ extension SessionMachine {
         let request = http(recoveryRequest(session: session))
         self.session?.cursor.recoveryRequested()
         let connection = openRequest(.httpPoll, at: session.address, request)
-        out.startTimer(.transport, after: responseTime)
+        out.startTimer(.transport, after: options.responseTime)
         state.moveRecovery(to: .requested(connection))
     }
 
@@ -247,7 +242,7 @@ extension SessionMachine {
     }
 
     private func deadline(of recovery: Recovery) -> Moment {
-        recovery.since + Duration(optionSeconds: options.sessionRecoveryTimeout)
+        recovery.since + Duration(optionSeconds: options.values.sessionRecoveryTimeout)
     }
 
     /// Starts the timer that limits the recovery under way; nothing without one.

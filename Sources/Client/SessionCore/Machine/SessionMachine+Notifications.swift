@@ -176,7 +176,7 @@ extension SessionMachine {
     private mutating func synchronised(serverSeconds: Int, at context: EventContext) {
         guard let binding = state.binding, binding.step == .streaming else { return }
         guard slowing.synchronised(serverSeconds: serverSeconds, at: context.now),
-            ladder.disableStreaming(forced: options.forcedTransport)
+            ladder.disableStreaming(forced: options.values.forcedTransport)
         else { return }
         considerSwitch(cause: "slow")
     }

@@ -13,11 +13,11 @@ extension SessionMachine {
         request.adapterSet = details.adapterSet
         request.user = details.user
         request.password = details.password
-        if case .limited(let limit) = options.requestedMaxBandwidth { request.maxBandwidth = limit }
+        if case .limited(let limit) = options.values.requestedMaxBandwidth { request.maxBandwidth = limit }
         if method == .unlimited { request.timeToLive = .unlimited }
         request.oldSession = previousSession
         request.cause = takeCause()
-        bandwidth.begin(with: options.requestedMaxBandwidth)
+        bandwidth.begin(with: options.values.requestedMaxBandwidth)
         return .createSession(request)
     }
 
@@ -28,9 +28,9 @@ extension SessionMachine {
         session: SessionRecord,
         namesSession: Bool = true
     ) -> ClientRequest {
-        let kind = transport.streams ? streamingKind() : pollingKind()
+        let kind = transport.streams ? streamingKind() : options.polling()
         var connection = ConnectionParameters(kind)
-        if transport == .httpStreaming { connection.contentLength = Int(clamping: options.contentLength) }
+        if transport == .httpStreaming { connection.contentLength = Int(clamping: options.values.contentLength) }
         guard namesSession else {
             return .bindSession(BindSessionRequest(sessionID: nil, connection: connection))
         }
@@ -90,23 +90,8 @@ extension SessionMachine {
     }
 
     private mutating func streamingKind() -> ConnectionParameters.Kind {
-        grants.requestWritten()
-        slowing.requested(options.slowingEnabled)
-        let keepalive = Duration(optionSeconds: options.keepaliveInterval).wholeMilliseconds
-        let inactivity = ReverseHeartbeat.interval(optionSeconds: options.reverseHeartbeatInterval)
-        heartbeat.declare(inactivity)
-        return .streaming(
-            keepaliveMillis: keepalive > 0 ? keepalive : nil,
-            inactivityMillis: inactivity > .zero ? inactivity.wholeMilliseconds : nil,
-            sendsSync: options.slowingEnabled
-        )
-    }
-
-    private mutating func pollingKind() -> ConnectionParameters.Kind {
-        grants.requestWritten()
-        return .polling(
-            intervalMillis: Duration(optionSeconds: options.pollingInterval).wholeMilliseconds,
-            idleMillis: Duration(optionSeconds: options.idleTimeout).wholeMilliseconds
-        )
+        slowing.requested(options.values.slowingEnabled)
+        heartbeat.declare(options.reverseHeartbeat)
+        return options.streaming()
     }
 }

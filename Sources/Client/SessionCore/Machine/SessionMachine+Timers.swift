@@ -19,8 +19,8 @@ extension SessionMachine {
     private mutating func livenessExpired(at context: EventContext) {
         let result = liveness.timerFired(
             at: context.now,
-            stalledTimeout: Duration(optionSeconds: options.stalledTimeout),
-            reconnectTimeout: Duration(optionSeconds: options.reconnectTimeout)
+            stalledTimeout: Duration(optionSeconds: options.values.stalledTimeout),
+            reconnectTimeout: Duration(optionSeconds: options.values.reconnectTimeout)
         )
         switch result {
         case .wait(let delay):

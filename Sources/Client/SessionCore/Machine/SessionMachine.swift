@@ -16,18 +16,16 @@ package struct SessionMachine: ~Copyable {
     var state = SessionState.idle
     var session: SessionRecord?
 
-    var options: ConnectionOptionValues
+    var options: OptionsInForce
     var details: ConnectionDetailValues
     let configuration: SessionConfiguration
 
     var ladder = TransportLadder()
     var pace: AttemptPace
-    var responseTimeout: ResponseTimeout
     var liveness = LivenessMonitor()
     var slowing = SlowingDetector()
     var heartbeat: ReverseHeartbeat
     var bandwidth = BandwidthNegotiation()
-    var grants: GrantFilter
     var transportSwitch = TransportSwitch.none
     var version: VersionFallback
 
@@ -58,15 +56,11 @@ package struct SessionMachine: ~Copyable {
         details: ConnectionDetailValues = ConnectionDetailValues(),
         configuration: SessionConfiguration = SessionConfiguration()
     ) {
-        self.options = options
+        self.options = OptionsInForce(options)
         self.details = details
         self.configuration = configuration
-        grants = GrantFilter(options)
-        heartbeat = ReverseHeartbeat(
-            option: ReverseHeartbeat.interval(optionSeconds: options.reverseHeartbeatInterval)
-        )
-        pace = AttemptPace(retryDelay: Self.retryDelay(options))
-        responseTimeout = ResponseTimeout(base: Duration(optionSeconds: options.currentConnectTimeout))
+        heartbeat = ReverseHeartbeat(option: self.options.reverseHeartbeat)
+        pace = AttemptPace(retryDelay: self.options.retryDelay)
         version = VersionFallback(configuration.protocolVersion)
     }
 

@@ -17,6 +17,8 @@ struct SessionOutput {
 
     mutating func notify(_ event: SessionEvent) { actions.append(.notify(event)) }
 
+    mutating func notify(change: PropertyChange?) { if let change { notify(.propertyChanged(change)) } }
+
     mutating func notifyLegacy(_ event: LegacyEvent) { notify(.legacy(event)) }
 
     mutating func notify(_ effects: [MessageEffect]) {
