@@ -105,8 +105,7 @@ struct ServerProperties {
     private var instanceAddress: String?
     private var socketName: String?
     private var clientAddress: String?
-    /// The bandwidth limit in force.
-    private(set) var realMaxBandwidth: RealMaxBandwidth?
+    private var realMaxBandwidth: RealMaxBandwidth?
 
     /// Sets a value. Returns false if it did not change; a notification is then not needed.
     mutating func apply(_ change: PropertyChange) -> Bool {

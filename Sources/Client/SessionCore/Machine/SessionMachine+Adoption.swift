@@ -40,7 +40,7 @@ package struct AdoptedSubscription: Sendable {
 /// Sessions that pass from one client to another.
 extension SessionMachine {
     /// The `LS_subId` of an active subscription.
-    package func number(of token: SubscriptionToken) -> Int? { subscriptions.number(of: token) }
+    package func number(of token: SubscriptionToken) -> Int? { requests.subscriptions.number(of: token) }
 
     /// Continues a session that another client has opened: recovers it, so that the server repeats all data
     /// notifications after the known ones. If it cannot be recovered, its subscriptions end as at any lost session, and
@@ -80,12 +80,12 @@ extension SessionMachine {
             cursor: RecoveryCursor(processed: offer.processed)
         )
         // Requests of the other client may have had the identifiers below.
-        requestIDs = RequestIDGenerator(after: SubscriptionStore.reservedNumbers + offer.processed)
-        bandwidth.begin(with: options.values.requestedMaxBandwidth)
+        requests.skipIDs(upTo: SubscriptionStore.reservedNumbers + offer.processed)
+        requests.controls.sessionRequested(options.values.requestedMaxBandwidth)
         numberEvents()
         out.setProperty(.sessionId(offer.id))
         if address != creationAddress { out.setProperty(.serverInstanceAddress(address)) }
-        perform(subscriptions.adopt(adopted), at: context)
+        perform(requests.subscriptions.adopt(adopted), at: context)
         cause = "ws.error"
         let since = pace.interrupted(at: context.now)
         state.transition(to: .recovering(Recovery(since: since, step: .firstPause)))

@@ -5,8 +5,7 @@ extension SessionMachine {
     /// Binds the session with the best available transport.
     mutating func bindInBestWay(at context: EventContext) {
         guard let session else { return }
-        transportSwitch = .none
-        requests.dropTransportSwitch()
+        requests.controls.dropSwitch()
         guard let transport = ladder.bestTransport(forced: options.values.forcedTransport) else {
             return giveUpTransports(at: context)
         }
@@ -116,7 +115,7 @@ extension SessionMachine {
 
     private mutating func connectionEstablished() {
         out.notify(change: options.resetResponseTime())
-        negotiateBandwidth()
+        requests.controls.negotiateBandwidth()
         considerSwitch()
     }
 
@@ -172,13 +171,12 @@ extension SessionMachine {
         out.stopTimer(.idle)
         out.notify(change: options.granted(.pollingInterval, delay))
         guard ladder.bestTransport(forced: options.values.forcedTransport) == binding.transport else {
-            cause = transportSwitch.cause ?? "\(binding.transport.causePrefix).loop"
+            cause = requests.controls.switchCause ?? "\(binding.transport.causePrefix).loop"
             leaveStream()
             leave(binding)
             return rebind(after: pace.loopedEvenly(at: context.now), leaving: binding, at: context)
         }
-        transportSwitch = .none
-        requests.dropTransportSwitch()
+        requests.controls.dropSwitch()
         if binding.transport == .httpPolling {
             out.release(binding.connection)
             cause = "http.loop"

@@ -6,48 +6,36 @@ extension SessionMachine {
     mutating func sendPendingRequests(at context: EventContext) {
         switch state.controlRoute {
         case .closed: break
-        case .socket(let socket): sendOnSocket(socket, at: context)
+        case .socket(let socket):
+            let hasSent = requests.sendAll(on: socket, limit: session?.requestLimit ?? 0, &out)
+            if hasSent { restartHeartbeat(at: context) }
         case .http: sendOverHTTP(at: context)
         }
     }
 
-    /// Requests that waited for the socket are sent in batches, controls before messages; later ones are sent singly.
-    private mutating func sendOnSocket(_ socket: ConnectionID, at context: EventContext) {
-        let isAlone = batchedSocket == socket
-        batchedSocket = socket
-        var hasSent = false
-        while let batch = takeBatch(.webSocket, isAlone: isAlone) {
-            out.emit(.send(socket, batch.bytes))
-            hasSent = true
-        }
-        if hasSent { restartHeartbeat(at: context) }
-    }
-
     private mutating func sendOverHTTP(at context: EventContext) {
         guard control.isIdle, let session else { return }
-        let first = requestIDs.following
-        if let batch = takeBatch(.http) {
-            post(batch.bytes, batch.name, from: first, session, at: context)
+        if let (batch, ids) = requests.nextBatch(limit: session.requestLimit, &out) {
+            post(batch.bytes, batch.name, ids, session, at: context)
         } else if control.isHeartbeatDue {
-            post(ClientRequest.heartbeat(HeartbeatRequest()).httpBody, .heartbeat, from: first, session, at: context)
+            post(ClientRequest.heartbeat(HeartbeatRequest()).httpBody, .heartbeat, 0..<0, session, at: context)
         } else {
             return
         }
         restartHeartbeat(at: context)
     }
 
-    /// Sends requests whose identifiers begin with this number.
+    /// Sends requests with these numbers.
     private mutating func post(
         _ body: [UInt8],
         _ name: RequestName,
-        from first: Int,
+        _ ids: Range<Int>,
         _ session: SessionRecord,
         at context: EventContext
     ) {
         let target = name.httpTarget(session: session.id, version: version.current)
         let request = TransportRequest.Request(target: target, body: body)
         let connection = openRequest(.httpControl, at: session.address, request)
-        let ids = first..<requestIDs.following
         control.sent(on: connection, ids: ids, isHeartbeat: name == .heartbeat, at: context.now)
         out.startTimer(.control, after: options.responseTime)
     }
@@ -73,84 +61,6 @@ extension SessionMachine {
         case .http: control.heartbeatDue()
         }
         restartHeartbeat(at: context)
-    }
-
-    // MARK: - Batches
-
-    /// The next batch, control requests before messages; `isAlone`: one request. A request that exceeds the limit by itself
-    /// is refused if the configuration says so.
-    private mutating func takeBatch(_ form: RequestBatch.Form, isAlone: Bool = false) -> RequestBatch? {
-        let limit = session?.requestLimit ?? 0
-        while true {
-            var builder = BatchBuilder(form, limit: limit, refusesOversized: configuration.refusesOversizedRequests)
-            takeControls(into: &builder, isAlone: isAlone)
-            if builder.batch == nil, builder.oversize == nil, messages.hasPendingRequests {
-                takeMessages(into: &builder, isAlone: isAlone)
-            }
-            guard let size = builder.oversize else { return builder.batch }
-            refuseNext(.oversized(size, limit: limit))
-        }
-    }
-
-    /// As many control requests as fit the batch, in their order; `isAlone`: the first of them.
-    private mutating func takeControls(into builder: inout BatchBuilder, isAlone: Bool) {
-        if requests.hasPending, !takeOwn(.beforeSubscriptions, isAlone: isAlone, into: &builder) { return }
-        if subscriptions.hasPendingRequests {
-            _ = subscriptions.takePendingRequests(
-                atMost: isAlone ? 1 : .max,
-                acknowledged: builder.form == .http,
-                ids: &requestIDs
-            ) { builder.add($0) }
-            if isAlone, builder.batch != nil { return }
-        }
-        if requests.hasPending, !subscriptions.hasPendingRequests {
-            _ = takeOwn(.afterSubscriptions, isAlone: isAlone, into: &builder)
-        }
-    }
-
-    private mutating func takeMessages(into builder: inout BatchBuilder, isAlone: Bool) {
-        _ = messages.takePendingRequests(
-            atMost: isAlone ? 1 : .max,
-            acknowledged: builder.form == .http,
-            ids: &requestIDs
-        ) { builder.add($0) }
-    }
-
-    /// Adds requests of the session itself. Returns false if the batch is complete.
-    private mutating func takeOwn(
-        _ position: RequestLedger.Position,
-        isAlone: Bool,
-        into builder: inout BatchBuilder
-    ) -> Bool {
-        while let purpose = requests.nextPending(position) {
-            let (id, request) = request(for: purpose, onSocket: builder.form == .webSocket)
-            guard builder.add(request) else { return false }
-            requests.sent(purpose, as: id)
-            if isAlone { return false }
-        }
-        return true
-    }
-
-    /// Refuses the request that would be sent next. A server may close the connection instead of replying, and gets the
-    /// request again with each further connection.
-    private mutating func refuseNext(_ refusal: UpstreamRefusal) {
-        let (code, message) = (refusal.code, refusal.message)
-        if let purpose = requests.nextPending(.beforeSubscriptions) {
-            refuse(purpose, refusal)
-        } else if subscriptions.hasPendingRequests {
-            for case .notify(let token, let event) in subscriptions.refuseNext(code: code, message: message) {
-                out.notify(.subscription(token, event))
-            }
-        } else if let purpose = requests.nextPending(.afterSubscriptions) {
-            refuse(purpose, refusal)
-        } else {
-            out.notify(messages.refuseNext(code: code, message: message))
-        }
-    }
-
-    private mutating func refuse(_ purpose: RequestLedger.Purpose, _ refusal: UpstreamRefusal) {
-        requests.remove(purpose)
-        answered(purpose, .refused(code: refusal.code, message: refusal.message))
     }
 
     // MARK: - Replies
@@ -185,29 +95,12 @@ extension SessionMachine {
     }
 
     private mutating func answered(_ id: RequestID, _ answer: RequestAnswer, at context: EventContext) {
-        if let purpose = requests.answered(id) {
-            answered(purpose, answer)
-        } else if let effects = subscriptions.requestAnswered(id, answer) {
+        if let events = requests.controls.requestAnswered(id, answer) {
+            out.notify(events)
+        } else if let effects = requests.subscriptions.requestAnswered(id, answer) {
             perform(effects, at: context)
-        } else if let effects = messages.requestAnswered(id, answer) {
+        } else if let effects = requests.messages.requestAnswered(id, answer) {
             out.notify(effects)
-        }
-    }
-
-    private mutating func answered(_ purpose: RequestLedger.Purpose, _ answer: RequestAnswer) {
-        switch (purpose, answer) {
-        case (.transportSwitch, _):
-            transportSwitch.answered(isAccepted: answer == .accepted)
-        case (.bandwidth, _):
-            bandwidth.answered(isAccepted: answer == .accepted)
-            negotiateBandwidth()
-        case (.deviceRegistration, .refused(let code, let message)):
-            for event in device.refused(code: code, message: message) { out.notifyLegacy(event) }
-        case (.badgeReset, .refused(let code, let message)):
-            device.badgeResetAnswered()
-            out.notifyLegacy(.badgeReset(deviceId: nil, code: code, message: message))
-        case (.deviceRegistration, .accepted), (.badgeReset, .accepted):
-            break
         }
     }
 
@@ -215,7 +108,7 @@ extension SessionMachine {
 
     /// The response of the control request is complete or has failed. Requests without a reply are sent again.
     mutating func controlEnded(isComplete: Bool, at context: EventContext) {
-        forgetUnanswered()
+        requests.channelLost()
         if let pause = control.ended(isComplete: isComplete, retryDelay: options.retryDelay, at: context.now) {
             out.startTimer(.control, after: pause)
         } else {
@@ -233,12 +126,6 @@ extension SessionMachine {
     mutating func leaveControlRoute() {
         out.close(control.left())
         out.stopTimer(.control)
-        forgetUnanswered()
-    }
-
-    private mutating func forgetUnanswered() {
         requests.channelLost()
-        subscriptions.channelLost()
-        messages.channelLost()
     }
 }

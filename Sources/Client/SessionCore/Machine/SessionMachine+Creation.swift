@@ -79,7 +79,7 @@ extension SessionMachine {
         }
         follow(controlLink: accepted.controlLink)
         out.notifyLegacy(.connectionEstablished)
-        if let registration = device.registration { requests.ask(registration) }
+        requests.controls.sessionCreated()
         switch creation.method {
         case .webSocket:
             state.transition(

@@ -3,7 +3,7 @@ internal import TLCP
 /// Building blocks of the decisions: each appends actions to the list of the current event.
 extension SessionMachine {
     mutating func takeActions() -> [SessionAction] {
-        for token in messages.takeReleased() { out.notify(.messageReleased(token)) }
+        for token in requests.messages.takeReleased() { out.notify(.messageReleased(token)) }
         var actions: [SessionAction] = []
         swap(&actions, &out.actions)
         return actions

@@ -41,18 +41,12 @@ extension SessionMachine {
         session = nil
         ladder.sessionEnded(wasStable: pace.wasSessionStable)
         pace.sessionEnded()
-        transportSwitch = .none
-        requests.sessionEnded()
-        device.sessionEnded()
-        for case .notify(let token, let event) in subscriptions.sessionEnded() {
-            out.notify(.subscription(token, event))
-        }
-        out.notify(messages.sessionEnded())
+        requests.sessionEnded(&out)
     }
 
     /// Sends `destroy` on a WebSocket. Over HTTP the server detects the closed connection.
     mutating func destroySessionOnSocket() {
         guard case .socket(let socket) = state.controlRoute else { return }
-        out.emit(.send(socket, destroyRequest().webSocketMessage))
+        out.emit(.send(socket, requests.destroyRequest().webSocketMessage))
     }
 }

@@ -67,7 +67,7 @@ extension SessionMachine {
     private mutating func forcePolling(at context: EventContext) {
         ladder.disableHTTPStreaming()
         state.moveBinding(to: .pollingForced, on: state.connection)
-        askForSwitch(cause: "http.streaming.unavailable")
+        requests.controls.askForSwitch(cause: "http.streaming.unavailable")
         sendPendingRequests(at: context)
         out.startTimer(.transport, after: options.responseTime)
     }
@@ -93,8 +93,7 @@ extension SessionMachine {
         }
         leaveStream()
         leaveControlRoute()
-        transportSwitch = .none
-        requests.dropTransportSwitch()
+        requests.controls.dropSwitch()
         self.cause = cause
         state.transition(to: .recovering(recovery))
         out.setStatus(.disconnectedTryingRecovery)

@@ -51,7 +51,7 @@ extension SessionMachine {
     /// The short way of the line that nearly all lines are. True for a plain update: its event is its only effect.
     private mutating func updateReceived(_ update: UpdateLine, at context: EventContext) -> Bool {
         guard isFresh() else { return true }
-        if let (token, update) = subscriptions.received(update, into: &effects) {
+        if let (token, update) = requests.subscriptions.received(update, into: &effects) {
             out.actions.append(.notify(.subscription(token, .update(update))))
             return true
         }
@@ -84,10 +84,10 @@ extension SessionMachine {
         if notification.isDataNotification, !isFresh() { return }
         switch notification {
         case .update, .subOK, .subCmd, .unsub, .eos, .cs, .ov, .conf:
-            subscriptions.received(notification, into: &effects)
+            requests.subscriptions.received(notification, into: &effects)
             performEffects(at: context)
         case .msgDone, .msgFail:
-            out.notify(messages.received(notification))
+            out.notify(requests.messages.received(notification))
         case .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel:
             deviceLine(notification)
         case .conOK, .conErr, .wsOK, .prog, .loop, .end:
@@ -164,9 +164,7 @@ extension SessionMachine {
             ladder.clientAddressSeen(address)
             out.setProperty(.clientIp(address))
         case .cons(let limit):
-            let change = PropertyChange.realMaxBandwidth(limit)
-            let isAnswer = bandwidth.confirmed()
-            out.setProperty(change, isAnswer: isAnswer)
+            out.setProperty(.realMaxBandwidth(limit), isAnswer: requests.controls.confirmed(limit))
         case .sync(let seconds): synchronised(serverSeconds: seconds, at: context)
         case .probe: connectionProved()
         default: break
@@ -194,13 +192,10 @@ extension SessionMachine {
     private mutating func deviceLine(_ notification: ServerNotification) {
         switch notification {
         case .mpnReg(let deviceID, let adapterName):
-            let (event, next) = device.registered(
-                DeviceTokenInfo(deviceID: deviceID, adapterName: adapterName)
-            )
-            if let event { out.notifyLegacy(event) }
-            if let next { requests.ask(next) }
+            let info = DeviceTokenInfo(deviceID: deviceID, adapterName: adapterName)
+            if let event = requests.controls.deviceRegistered(info) { out.notifyLegacy(event) }
         case .mpnZero(let deviceID):
-            device.badgeResetAnswered()
+            requests.controls.badgeReset()
             out.notifyLegacy(.badgeReset(deviceId: deviceID, code: nil, message: nil))
         default:
             break

@@ -17,7 +17,7 @@ extension SessionMachine {
         if method == .unlimited { request.timeToLive = .unlimited }
         request.oldSession = previousSession
         request.cause = takeCause()
-        bandwidth.begin(with: options.values.requestedMaxBandwidth)
+        requests.controls.sessionRequested(options.values.requestedMaxBandwidth)
         return .createSession(request)
     }
 
@@ -48,36 +48,6 @@ extension SessionMachine {
                 cause: takeCause()
             )
         )
-    }
-
-    mutating func destroyRequest() -> ClientRequest {
-        let operation = ControlOperation.destroy(DestroyRequest(closesSocket: true, cause: "api"))
-        return .control(ControlRequest(requestID: requestIDs.next(), operation: operation))
-    }
-
-    /// A request that the session makes for itself.
-    mutating func request(for purpose: RequestLedger.Purpose, onSocket: Bool) -> (RequestID, ClientRequest) {
-        let operation: ControlOperation
-        switch purpose {
-        case .transportSwitch(let cause):
-            operation = .forceRebind(ForceRebindRequest(closesSocket: onSocket, cause: cause))
-        case .bandwidth(let limit):
-            operation = .constrain(ConstrainRequest(maxBandwidth: limit))
-        case .deviceRegistration(let device):
-            operation = .mpnRegister(
-                MPNRegisterRequest(
-                    platform: device.platform,
-                    appID: device.applicationID,
-                    deviceToken: device.token,
-                    newDeviceToken: device.newToken,
-                    cause: device.cause
-                )
-            )
-        case .badgeReset(let deviceID):
-            operation = .mpnResetBadge(MPNResetBadgeRequest(deviceID: deviceID))
-        }
-        let id = requestIDs.next()
-        return (id, .control(ControlRequest(requestID: id, operation: operation)))
     }
 
     /// A request in its HTTP form. `create_session` and `bind_session` name their session

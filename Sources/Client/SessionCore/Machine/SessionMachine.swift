@@ -25,19 +25,10 @@ package struct SessionMachine: ~Copyable {
     var liveness = LivenessMonitor()
     var slowing = SlowingDetector()
     var heartbeat: ReverseHeartbeat
-    var bandwidth = BandwidthNegotiation()
-    var transportSwitch = TransportSwitch.none
     var version: VersionFallback
 
-    var subscriptions = SubscriptionStore()
-    var messages = MessageLedger()
-    var requests = RequestLedger()
-    var device = DeviceRegistration()
+    var requests: RequestQueue
     var control = ControlChannel()
-    var requestIDs = RequestIDGenerator()
-
-    /// The WebSocket on which the requests that waited for it have been sent.
-    var batchedSocket: ConnectionID?
 
     /// The `LS_cause` of the next creation or bind; sent once.
     var cause: String?
@@ -62,6 +53,7 @@ package struct SessionMachine: ~Copyable {
         heartbeat = ReverseHeartbeat(option: self.options.reverseHeartbeat)
         pace = AttemptPace(retryDelay: self.options.retryDelay)
         version = VersionFallback(configuration.protocolVersion)
+        requests = RequestQueue(refusesOversized: configuration.refusesOversizedRequests)
     }
 
     // MARK: - Calls of the user
@@ -82,7 +74,7 @@ package struct SessionMachine: ~Copyable {
     /// `shutdown()`: as `disconnect()`; messages that wait for a session are aborted as well.
     package mutating func shutdownRequested(at context: EventContext) -> [SessionAction] {
         disconnect(at: context)
-        out.notify(messages.sessionEnded())
+        out.notify(requests.messages.sessionEnded())
         return takeActions()
     }
 
@@ -93,14 +85,14 @@ package struct SessionMachine: ~Copyable {
         at context: EventContext
     ) -> [SessionAction] {
         // The only effect is a pending request.
-        _ = subscriptions.subscribe(token, properties)
+        _ = requests.subscriptions.subscribe(token, properties)
         sendPendingRequests(at: context)
         return takeActions()
     }
 
     /// `unsubscribe(…)`; unknown tokens are ignored.
     package mutating func unsubscribe(_ token: SubscriptionToken, at context: EventContext) -> [SessionAction] {
-        perform(subscriptions.unsubscribe(token), at: context)
+        perform(requests.subscriptions.unsubscribe(token), at: context)
         sendPendingRequests(at: context)
         return takeActions()
     }
@@ -112,7 +104,7 @@ package struct SessionMachine: ~Copyable {
         at context: EventContext
     ) -> [SessionAction] {
         // The only effect is a pending request.
-        _ = subscriptions.changeMaxFrequency(token, frequency)
+        _ = requests.subscriptions.changeMaxFrequency(token, frequency)
         sendPendingRequests(at: context)
         return takeActions()
     }
@@ -129,8 +121,8 @@ package struct SessionMachine: ~Copyable {
         at context: EventContext
     ) -> [SessionAction] {
         let isConnecting = status != .disconnected && status != .disconnectedWillRetry
-        if isConnecting || enqueueWhileDisconnected, messages.admits(sequence: sequence) {
-            messages.accept(
+        if isConnecting || enqueueWhileDisconnected, requests.messages.admits(sequence: sequence) {
+            requests.messages.accept(
                 token,
                 text: text,
                 sequence: sequence,
@@ -202,13 +194,15 @@ package struct SessionMachine: ~Copyable {
             token: previousToken ?? token,
             newToken: previousToken == nil ? nil : token
         )
-        register(device, at: context)
+        requests.controls.tokenChanged(device, hasSession: hasSession)
+        sendPendingRequests(at: context)
         return takeActions()
     }
 
     /// The badge counter on the server is to be reset.
     package mutating func badgeResetRequested(at context: EventContext) -> [SessionAction] {
-        resetBadge(at: context)
+        if let event = requests.controls.badgeResetRequested() { out.notifyLegacy(event) }
+        sendPendingRequests(at: context)
         return takeActions()
     }
 }

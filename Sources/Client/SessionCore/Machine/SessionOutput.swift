@@ -21,6 +21,8 @@ struct SessionOutput {
 
     mutating func notifyLegacy(_ event: LegacyEvent) { notify(.legacy(event)) }
 
+    mutating func notify(_ events: [LegacyEvent]) { for event in events { notifyLegacy(event) } }
+
     mutating func notify(_ effects: [MessageEffect]) {
         for effect in effects {
             switch effect {
@@ -40,9 +42,6 @@ struct SessionOutput {
     mutating func setProperty(_ change: PropertyChange, isAnswer: Bool = false) {
         if properties.apply(change) || isAnswer { notify(.propertyChanged(change)) }
     }
-
-    /// The bandwidth limit in force.
-    var realMaxBandwidth: RealMaxBandwidth? { properties.realMaxBandwidth }
 
     // MARK: - Timers
 

@@ -116,20 +116,23 @@ package struct RequestIDGenerator: Sendable {
 
 /// Keeps the bandwidth limit requested from the server equal to the option, one `constrain` at a time.
 struct BandwidthNegotiation {
+    /// The value of the option.
+    var option = RequestedMaxBandwidth.unlimited
     private var requested: RequestedMaxBandwidth?
+    /// The limit in force; nil: not known.
+    private var real: RealMaxBandwidth?
     private var isUnderWay = false
     /// Whether a `CONS` will answer a `constrain`.
     private var isConfirmationDue = false
 
     /// A session is being created with this limit.
     mutating func begin(with limit: RequestedMaxBandwidth) {
+        self = BandwidthNegotiation(option: limit)
         requested = limit
-        isUnderWay = false
-        isConfirmationDue = false
     }
 
     /// The limit to request now; nil: none. A returned limit counts as requested.
-    mutating func next(option: RequestedMaxBandwidth, real: RealMaxBandwidth?) -> RequestedMaxBandwidth? {
+    mutating func next() -> RequestedMaxBandwidth? {
         guard !isUnderWay, real != .unmanaged, option != requested else { return nil }
         requested = option
         isUnderWay = true
@@ -143,9 +146,10 @@ struct BandwidthNegotiation {
         if !isAccepted { isConfirmationDue = false }
     }
 
-    /// A `CONS` arrived; true: it answers a `constrain`.
-    mutating func confirmed() -> Bool {
+    /// A `CONS` with this limit arrived; true: it answers a `constrain`.
+    mutating func confirmed(_ limit: RealMaxBandwidth) -> Bool {
         defer { isConfirmationDue = false }
+        real = limit
         return isConfirmationDue
     }
 }

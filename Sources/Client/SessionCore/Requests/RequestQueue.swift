@@ -1,0 +1,131 @@
+internal import TLCP
+
+/// The control and message requests of a client that wait to be sent or answered.
+///
+/// They are sent in one order: transport and bandwidth, subscriptions, the device, messages. Each copy of a request has an
+/// identifier that no other copy has.
+struct RequestQueue: ~Copyable {
+    /// The requests of the session itself.
+    var controls = SessionControls()
+    /// The subscriptions with their requests.
+    var subscriptions = SubscriptionStore()
+    /// The messages with their requests.
+    var messages = MessageLedger()
+    private var ids = RequestIDGenerator()
+    /// The WebSocket on which the requests that waited for it have been sent.
+    private var batchedSocket: ConnectionID?
+    private let refusesOversized: Bool
+
+    /// An empty queue. `refusesOversized`: a single request that exceeds the limit of the server is refused, not sent.
+    init(refusesOversized: Bool) { self.refusesOversized = refusesOversized }
+
+    /// Another client may have used identifiers up to this number.
+    mutating func skipIDs(upTo last: Int) { ids = RequestIDGenerator(after: last) }
+
+    /// The request that ends the session.
+    mutating func destroyRequest() -> ClientRequest {
+        let operation = ControlOperation.destroy(DestroyRequest(closesSocket: true, cause: "api"))
+        return .control(ControlRequest(requestID: ids.next(), operation: operation))
+    }
+
+    /// The connection that carried the requests is gone: unanswered requests are to be sent again.
+    mutating func channelLost() {
+        controls.channelLost()
+        subscriptions.channelLost()
+        messages.channelLost()
+    }
+
+    /// The session ended.
+    mutating func sessionEnded(_ out: inout SessionOutput) {
+        controls.sessionEnded()
+        for case .notify(let token, let event) in subscriptions.sessionEnded() {
+            out.notify(.subscription(token, event))
+        }
+        out.notify(messages.sessionEnded())
+    }
+
+    // MARK: - Batches
+
+    /// Sends the pending requests on a WebSocket: those that waited for it in batches, later ones singly. Returns whether
+    /// there were any.
+    mutating func sendAll(on socket: ConnectionID, limit: Int, _ out: inout SessionOutput) -> Bool {
+        let isAlone = batchedSocket == socket
+        batchedSocket = socket
+        var hasSent = false
+        while let batch = takeBatch(.webSocket, limit: limit, isAlone: isAlone, &out) {
+            out.emit(.send(socket, batch.bytes))
+            hasSent = true
+        }
+        return hasSent
+    }
+
+    /// The next batch for an HTTP request, with the numbers of its requests; nil: nothing is pending.
+    mutating func nextBatch(limit: Int, _ out: inout SessionOutput) -> (RequestBatch, ids: Range<Int>)? {
+        let first = ids.following
+        guard let batch = takeBatch(.http, limit: limit, isAlone: false, &out) else { return nil }
+        return (batch, first..<ids.following)
+    }
+
+    /// The next batch, control requests before messages; `isAlone`: one request.
+    private mutating func takeBatch(
+        _ form: RequestBatch.Form,
+        limit: Int,
+        isAlone: Bool,
+        _ out: inout SessionOutput
+    ) -> RequestBatch? {
+        while true {
+            var builder = BatchBuilder(form, limit: limit, refusesOversized: refusesOversized)
+            takeControls(into: &builder, isAlone: isAlone)
+            if builder.batch == nil, builder.oversize == nil, messages.hasPendingRequests {
+                takeMessages(into: &builder, isAlone: isAlone)
+            }
+            guard let size = builder.oversize else { return builder.batch }
+            refuseNext(.oversized(size, limit: limit), &out)
+        }
+    }
+
+    /// As many control requests as fit the batch, in their order; `isAlone`: the first of them.
+    private mutating func takeControls(into builder: inout BatchBuilder, isAlone: Bool) {
+        if controls.hasPending,
+            !controls.takePending(.beforeSubscriptions, isAlone: isAlone, ids: &ids, into: &builder)
+        {
+            return
+        }
+        if subscriptions.hasPendingRequests {
+            _ = subscriptions.takePendingRequests(
+                atMost: isAlone ? 1 : .max,
+                acknowledged: builder.form == .http,
+                ids: &ids
+            ) { builder.add($0) }
+            if isAlone, builder.batch != nil { return }
+        }
+        if controls.hasPending, !subscriptions.hasPendingRequests {
+            _ = controls.takePending(.afterSubscriptions, isAlone: isAlone, ids: &ids, into: &builder)
+        }
+    }
+
+    private mutating func takeMessages(into builder: inout BatchBuilder, isAlone: Bool) {
+        _ = messages.takePendingRequests(
+            atMost: isAlone ? 1 : .max,
+            acknowledged: builder.form == .http,
+            ids: &ids
+        ) { builder.add($0) }
+    }
+
+    /// Refuses the request that would be sent next. A server may close the connection instead of replying, and gets the
+    /// request again with each further connection.
+    private mutating func refuseNext(_ refusal: UpstreamRefusal, _ out: inout SessionOutput) {
+        let (code, message) = (refusal.code, refusal.message)
+        if let events = controls.refuseNext(.beforeSubscriptions, code: code, message: message) {
+            out.notify(events)
+        } else if subscriptions.hasPendingRequests {
+            for case .notify(let token, let event) in subscriptions.refuseNext(code: code, message: message) {
+                out.notify(.subscription(token, event))
+            }
+        } else if let events = controls.refuseNext(.afterSubscriptions, code: code, message: message) {
+            out.notify(events)
+        } else {
+            out.notify(messages.refuseNext(code: code, message: message))
+        }
+    }
+}
