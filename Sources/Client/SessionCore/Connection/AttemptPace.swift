@@ -31,6 +31,8 @@ struct AttemptPace {
     private var processedAtLoop = 0
     /// When the binds that followed a `LOOP` so far would have begun if each had kept the average time.
     private var evenLoops = Moment.zero
+    /// The pause between the last failure and the attempt after it; nil: nothing has failed yet.
+    private(set) var lastPause: Duration?
     /// Whether the connection has proved to work since the last failure.
     private(set) var isStable = false
     /// Whether a connection of the present session has ever been stable.
@@ -43,7 +45,11 @@ struct AttemptPace {
     }
 
     /// `connect()`, or the client was disconnected.
-    mutating func reset(to retryDelay: Duration) { self = AttemptPace(retryDelay: retryDelay) }
+    mutating func reset(to retryDelay: Duration) {
+        let pause = lastPause
+        self = AttemptPace(retryDelay: retryDelay)
+        lastPause = pause
+    }
 
     /// The option `retryDelay` was set.
     mutating func delayChanged(to retryDelay: Duration) {
@@ -101,14 +107,16 @@ struct AttemptPace {
         isStable = false
         boundSince = nil
         let mayBeShort = lastShortPause.map { now - $0 >= base } ?? true
-        guard wait == .firstRetry, wasStable, mayBeShort else {
-            isLastPauseLong = true
-            return backoff.delay.remaining(after: now - lastStart)
-        }
-        isLastPauseLong = false
-        lastShortPause = now
-        return firstRetryMaxDelay.randomShare(random: random)
+        isLastPauseLong = wait != .firstRetry || !wasStable || !mayBeShort
+        if !isLastPauseLong { lastShortPause = now }
+        let long = backoff.delay.remaining(after: now - lastStart)
+        let pause = isLastPauseLong ? long : firstRetryMaxDelay.randomShare(random: random)
+        lastPause = pause
+        return pause
     }
+
+    /// The next attempt follows a failure at once.
+    mutating func pauseOmitted() { lastPause = .zero }
 
     /// A pause is over; the retry delay grows with the number of such pauses.
     mutating func pauseEnded() { if isLastPauseLong { backoff.increase() } }

@@ -89,7 +89,7 @@ extension SessionMachine {
         cause = "ws.error"
         let since = pace.interrupted(at: context.now)
         state.transition(to: .recovering(Recovery(since: since, step: .firstPause)))
-        attemptPause = .zero
+        pace.pauseOmitted()
         out.setStatus(.disconnectedTryingRecovery)
         startRecoveryDeadline(at: context)
         recover(at: context)

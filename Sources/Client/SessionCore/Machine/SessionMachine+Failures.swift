@@ -120,14 +120,12 @@ extension SessionMachine {
 
     /// The pause between a failure and the next attempt.
     private mutating func nextPause(_ wait: RetryWait, at context: EventContext) -> Duration {
-        let pause = pace.pause(
+        pace.pause(
             wait,
             at: context.now,
             firstRetryMaxDelay: Duration(optionSeconds: options.values.firstRetryMaxDelay),
             random: context.random
         )
-        attemptPause = pause
-        return pause
     }
 
     // MARK: - Refusals
@@ -164,7 +162,7 @@ extension SessionMachine {
         out.notify(change: options.serverOverloaded())
         out.close(creation.connection)
         self.cause = cause
-        attemptPause = .zero
+        pace.pauseOmitted()
         endSession(status: .disconnectedWillRetry)
         create(.unlimited, at: context)
     }

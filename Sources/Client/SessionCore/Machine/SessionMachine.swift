@@ -11,7 +11,7 @@ package struct SessionMachine: ~Copyable {
     /// The status that was notified last.
     package var status: ClientStatus { out.status }
     /// The pause between the last failure and the attempt after it; nil: nothing has failed yet.
-    package internal(set) var attemptPause: Duration?
+    package var attemptPause: Duration? { pace.lastPause }
 
     var state = SessionState.idle
     var session: SessionRecord?
