@@ -63,13 +63,11 @@ extension SessionMachine {
 
     private mutating func takeOver(_ offer: OfferedSession, _ adopted: [AdoptedSubscription], at context: EventContext)
     {
-        guard state.isIdle, let creationAddress = details.serverAddress else { return }
+        guard state.isIdle, let creationAddress = opening.connecting() else { return }
         let isAllowed = configuration.allowedAddresses?.allows(offer.address) ?? true
         let address = isAllowed ? offer.address : creationAddress
-        fallbackAddress = creationAddress
         pace.reset(to: options.retryDelay)
-        version.creating(at: creationAddress)
-        previousSession = SessionID(offer.id)
+        opening.sessionBegan(SessionID(offer.id))
         session = SessionRecord(
             id: SessionID(offer.id),
             creationAddress: creationAddress,
@@ -86,7 +84,7 @@ extension SessionMachine {
         out.setProperty(.sessionId(offer.id))
         if address != creationAddress { out.setProperty(.serverInstanceAddress(address)) }
         perform(requests.subscriptions.adopt(adopted), at: context)
-        cause = "ws.error"
+        opening.cause = "ws.error"
         let since = pace.interrupted(at: context.now)
         state.transition(to: .recovering(Recovery(since: since, step: .firstPause)))
         pace.pauseOmitted()

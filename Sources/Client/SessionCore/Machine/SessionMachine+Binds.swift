@@ -18,7 +18,7 @@ extension SessionMachine {
             state.transition(to: .bound(SessionBinding(transport: transport, connection: socket, step: .opening)))
         case .httpStreaming:
             pace.attemptStarted(at: context.now)
-            let request = http(bindRequest(transport, session: session))
+            let request = opening.http(bindRequest(transport, session: session))
             let connection = openRequest(.httpStream, at: session.address, request)
             out.startTimer(.transport, after: options.responseTime)
             state.transition(to: .bound(SessionBinding(transport: transport, connection: connection, step: .requested)))
@@ -28,12 +28,29 @@ extension SessionMachine {
         }
     }
 
+    /// `namesSession` is false for a poll on the WebSocket of the previous poll.
+    private mutating func bindRequest(
+        _ transport: SessionTransport,
+        session: SessionRecord,
+        namesSession: Bool = true
+    ) -> ClientRequest {
+        var connection = ConnectionParameters(transport.streams ? streamingKind() : options.polling())
+        if transport == .httpStreaming { connection.contentLength = Int(clamping: options.values.contentLength) }
+        return opening.bind(namesSession ? session.id : nil, connection)
+    }
+
+    mutating func streamingKind() -> ConnectionParameters.Kind {
+        slowing.requested(options.values.slowingEnabled)
+        heartbeat.declare(options.reverseHeartbeat)
+        return options.streaming()
+    }
+
     /// No transport that `forcedTransport` admits works: enables all transports and creates a new session.
     private mutating func giveUpTransports(at context: EventContext) {
         out.emit(.log(.noTransportAdmitted))
         out.notifyLegacy(.connectionFailed(reason: "no transport admitted"))
         ladder.admitAll()
-        loseSession(cause: cause ?? "ws.unavailable", wait: .retryDelay, at: context)
+        loseSession(cause: opening.cause ?? "ws.unavailable", wait: .retryDelay, at: context)
     }
 
     // MARK: - WebSocket
@@ -68,7 +85,7 @@ extension SessionMachine {
             state.moveBinding(to: .requested, on: socket)
         } else {
             pace.attemptStarted(at: context.now)
-            let request = http(bindRequest(binding.transport, session: session))
+            let request = opening.http(bindRequest(binding.transport, session: session))
             let connection = openRequest(.httpPoll, at: session.address, request)
             state.moveBinding(to: .requested, on: connection)
         }
@@ -143,7 +160,7 @@ extension SessionMachine {
             out.release(state.connection)
             out.stopTimer(.transport)
             out.stopTimer(.recoveryDeadline)
-            cause = "recovery.loop"
+            opening.cause = "recovery.loop"
             return bindInBestWay(at: context)
         }
         guard let binding = state.binding else { return }
@@ -151,7 +168,7 @@ extension SessionMachine {
         case .preflight(let method):
             out.release(binding.connection)
             out.stopTimer(.transport)
-            cause = "\(method.causePrefix).loop"
+            opening.cause = "\(method.causePrefix).loop"
             bindInBestWay(at: context)
         case .polling:
             pollLooped(binding, delay: delay, at: context)
@@ -160,7 +177,7 @@ extension SessionMachine {
         case .streaming, .pollingForced, .requested, .greeting:
             leaveStream()
             leave(binding)
-            cause = "\(binding.transport.causePrefix).loop"
+            opening.cause = "\(binding.transport.causePrefix).loop"
             rebind(after: loopPause(.zero, at: context), leaving: binding, at: context)
         case .opening, .pausing:
             break
@@ -171,7 +188,7 @@ extension SessionMachine {
         out.stopTimer(.idle)
         out.notify(change: options.granted(.pollingInterval, delay))
         guard ladder.bestTransport(forced: options.values.forcedTransport) == binding.transport else {
-            cause = requests.controls.switchCause ?? "\(binding.transport.causePrefix).loop"
+            opening.cause = requests.controls.switchCause ?? "\(binding.transport.causePrefix).loop"
             leaveStream()
             leave(binding)
             return rebind(after: pace.loopedEvenly(at: context.now), leaving: binding, at: context)
@@ -179,7 +196,7 @@ extension SessionMachine {
         requests.controls.dropSwitch()
         if binding.transport == .httpPolling {
             out.release(binding.connection)
-            cause = "http.loop"
+            opening.cause = "http.loop"
         }
         state.moveBinding(to: .pausing, on: binding.transport.usesWebSocket ? binding.connection : nil)
         let pause = loopPause(options.pollingInterval(granted: delay), at: context)
@@ -210,7 +227,7 @@ extension SessionMachine {
         if isBest, hasSocket || binding.transport == .httpPolling { return poll(at: context) }
         leaveStream()
         leave(binding)
-        cause = cause ?? "\(binding.transport.causePrefix).loop"
+        opening.cause = opening.cause ?? "\(binding.transport.causePrefix).loop"
         bindInBestWay(at: context)
     }
 

@@ -33,7 +33,7 @@ extension SessionMachine {
         _ session: SessionRecord,
         at context: EventContext
     ) {
-        let target = name.httpTarget(session: session.id, version: version.current)
+        let target = name.httpTarget(session: session.id, version: opening.version)
         let request = TransportRequest.Request(target: target, body: body)
         let connection = openRequest(.httpControl, at: session.address, request)
         control.sent(on: connection, ids: ids, isHeartbeat: name == .heartbeat, at: context.now)

@@ -5,10 +5,9 @@ extension SessionMachine {
     mutating func connect(at context: EventContext) {
         switch state {
         case .idle:
-            guard let address = details.serverAddress else { return }
-            fallbackAddress = address
+            guard opening.connecting() != nil else { return }
             pace.reset(to: options.retryDelay)
-            cause = "api"
+            opening.cause = "api"
             beginCreation(at: context)
         case .retrying(let pause):
             out.stopTimer(.retry)
@@ -35,16 +34,16 @@ extension SessionMachine {
     private static let unlimitedResponseTime = Duration.seconds(60)
 
     mutating func create(_ method: SessionCreation.Method, at context: EventContext) {
-        guard let address = details.serverAddress ?? fallbackAddress else { return terminate(at: context) }
+        guard let address = opening.creationAddress() else { return terminate(at: context) }
         pace.attemptStarted(at: context.now)
-        version.creating(at: address)
         out.startTimer(.transport, after: method == .unlimited ? Self.unlimitedResponseTime : options.responseTime)
         let connection: ConnectionID
         switch method {
         case .webSocket:
             connection = openSocket(at: address, isCreation: true)
         case .http, .unlimited:
-            connection = openRequest(.httpPoll, at: address, http(creationRequest(method)), isCreation: true)
+            let request = opening.http(creationRequest(method))
+            connection = openRequest(.httpPoll, at: address, request, isCreation: true)
         }
         let step: SessionCreation.Step = method == .webSocket ? .opening : .requested
         let creation = SessionCreation(
@@ -58,10 +57,17 @@ extension SessionMachine {
         out.setStatus(.connecting)
     }
 
+    mutating func creationRequest(_ method: SessionCreation.Method) -> ClientRequest {
+        let limit = options.values.requestedMaxBandwidth
+        requests.controls.sessionRequested(limit)
+        let kind = method == .webSocket ? streamingKind() : .polling()
+        return opening.creation(kind, isUnlimited: method == .unlimited, maxBandwidth: limit)
+    }
+
     /// The `CONOK` of a creation.
     mutating func created(_ creation: SessionCreation, _ accepted: ConnectionAccepted, at context: EventContext) {
         out.stopTimer(.transport)
-        previousSession = accepted.sessionID
+        opening.sessionBegan(accepted.sessionID)
         session = SessionRecord(
             id: accepted.sessionID,
             creationAddress: creation.address,
@@ -70,8 +76,8 @@ extension SessionMachine {
             requestLimit: accepted.requestLimit
         )
         numberEvents()
-        if version.current != configuration.protocolVersion {
-            out.emit(.rememberVersion(version.current, address: creation.address))
+        if opening.version != configuration.protocolVersion {
+            out.emit(.rememberVersion(opening.version, address: creation.address))
         }
         out.setProperty(.sessionId(accepted.sessionID.rawValue))
         if creation.method == .webSocket {

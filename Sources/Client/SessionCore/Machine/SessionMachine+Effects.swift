@@ -19,11 +19,6 @@ extension SessionMachine {
         }
     }
 
-    mutating func takeCause() -> String? {
-        defer { cause = nil }
-        return cause
-    }
-
     // MARK: - Connections
 
     mutating func openSocket(at address: String, isCreation: Bool) -> ConnectionID {
@@ -31,7 +26,7 @@ extension SessionMachine {
             TransportRequest(
                 kind: .webSocket,
                 address: address,
-                subprotocol: version.current.webSocketSubprotocol,
+                subprotocol: opening.version.webSocketSubprotocol,
                 headers: headers(isCreation: isCreation)
             )
         )

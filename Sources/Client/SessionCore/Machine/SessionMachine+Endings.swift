@@ -24,8 +24,7 @@ extension SessionMachine {
         ladder.reset()
         pace.reset(to: options.retryDelay)
         out.notify(change: options.resetResponseTime())
-        cause = nil
-        previousSession = nil
+        opening.disconnected()
     }
 
     /// Ends the session, or the attempt to create one, and emits the events in the order of the class reference.

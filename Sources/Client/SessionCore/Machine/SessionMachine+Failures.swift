@@ -31,7 +31,7 @@ extension SessionMachine {
         switch failureOutcome {
         case .createOverHTTP:
             ladder.suspendWebSocket()
-            cause = "ws.unavailable"
+            opening.cause = "ws.unavailable"
             create(.http, at: context)
         case .creationFailed(let cause):
             if failure == .timeout { out.notify(change: options.requestUnanswered()) }
@@ -40,14 +40,14 @@ extension SessionMachine {
         case .bindOtherwise:
             ladder.disableWebSocket()
             out.stopTimer(.transport)
-            cause = "ws.unavailable"
+            opening.cause = "ws.unavailable"
             bindInBestWay(at: context)
         case .streamWithheld:
             forcePolling(at: context)
         case .streamRefused:
             ladder.refuseHTTPStreaming()
             out.stopTimer(.transport)
-            cause = "http.streaming.unavailable"
+            opening.cause = "http.streaming.unavailable"
             bindInBestWay(at: context)
         case .interruptedWithoutHTTPStreaming(let cause):
             ladder.refuseHTTPStreaming()
@@ -75,7 +75,7 @@ extension SessionMachine {
     /// The creation under way failed; another one follows after the retry delay.
     private mutating func failCreation(cause: String, isNextUnlimited: Bool, at context: EventContext) {
         out.close(state.connection)
-        self.cause = cause
+        opening.cause = cause
         retry(after: nextPause(.retryDelay, at: context), isNextUnlimited: isNextUnlimited)
     }
 
@@ -94,7 +94,7 @@ extension SessionMachine {
         leaveStream()
         leaveControlRoute()
         requests.controls.dropSwitch()
-        self.cause = cause
+        opening.cause = cause
         state.transition(to: .recovering(recovery))
         out.setStatus(.disconnectedTryingRecovery)
         out.startTimer(.recovery, after: pause)
@@ -108,7 +108,7 @@ extension SessionMachine {
 
     private mutating func loseSession(cause: String, after pause: Duration) {
         out.close(state.connection)
-        self.cause = cause
+        opening.cause = cause
         retry(after: pause, isNextUnlimited: false)
     }
 
@@ -161,14 +161,14 @@ extension SessionMachine {
         if creation.method == .unlimited { return failCreation(cause: cause, isNextUnlimited: true, at: context) }
         out.notify(change: options.serverOverloaded())
         out.close(creation.connection)
-        self.cause = cause
+        opening.cause = cause
         pace.pauseOmitted()
         endSession(status: .disconnectedWillRetry)
         create(.unlimited, at: context)
     }
 
     private mutating func versionRefused(code: Int, message: String, at context: EventContext) {
-        guard version.refused() else {
+        guard opening.versionRefused() else {
             return fail(
                 code: code,
                 message: message,
@@ -179,7 +179,7 @@ extension SessionMachine {
         if let creation = state.creation {
             out.close(creation.connection)
             out.stopTimer(.transport)
-            cause = "\(creation.method.causePrefix).conerr.\(code)"
+            opening.cause = "\(creation.method.causePrefix).conerr.\(code)"
             beginCreation(at: context)
         } else {
             loseSession(cause: "http.conerr.\(code)", wait: .retryDelay, at: context)
@@ -217,9 +217,13 @@ extension SessionMachine {
     mutating func recover(at context: EventContext) {
         guard state.recovery != nil, let session else { return }
         pace.attemptStarted(at: context.now)
-        let request = http(recoveryRequest(session: session))
+        let bind = opening.bind(
+            session.id,
+            ConnectionParameters(.polling()),
+            recoveryFrom: session.cursor.processed
+        )
         self.session?.cursor.recoveryRequested()
-        let connection = openRequest(.httpPoll, at: session.address, request)
+        let connection = openRequest(.httpPoll, at: session.address, opening.http(bind))
         out.startTimer(.transport, after: options.responseTime)
         state.moveRecovery(to: .requested(connection))
     }
@@ -233,7 +237,7 @@ extension SessionMachine {
         guard context.now + pause < deadline(of: recovery) else {
             return loseSession(cause: "recovery.timeout", after: pause)
         }
-        cause = "recovery.error"
+        opening.cause = "recovery.error"
         state.moveRecovery(to: .pause)
         out.startTimer(.retry, after: pause)
     }

@@ -17,7 +17,6 @@ package struct SessionMachine: ~Copyable {
     var session: SessionRecord?
 
     var options: OptionsInForce
-    var details: ConnectionDetailValues
     let configuration: SessionConfiguration
 
     var ladder = TransportLadder()
@@ -25,17 +24,10 @@ package struct SessionMachine: ~Copyable {
     var liveness = LivenessMonitor()
     var slowing = SlowingDetector()
     var heartbeat: ReverseHeartbeat
-    var version: VersionFallback
 
+    var opening: SessionOpening
     var requests: RequestQueue
     var control = ControlChannel()
-
-    /// The `LS_cause` of the next creation or bind; sent once.
-    var cause: String?
-    /// The session before this one, for `LS_old_session`.
-    var previousSession: SessionID?
-    /// The address at the last `connect()`, used if the user has cleared `serverAddress` since.
-    var fallbackAddress: String?
 
     var out = SessionOutput()
     /// Reused storage, so that a line costs no allocation here.
@@ -48,11 +40,10 @@ package struct SessionMachine: ~Copyable {
         configuration: SessionConfiguration = SessionConfiguration()
     ) {
         self.options = OptionsInForce(options)
-        self.details = details
+        opening = SessionOpening(details, configuration)
         self.configuration = configuration
         heartbeat = ReverseHeartbeat(option: self.options.reverseHeartbeat)
         pace = AttemptPace(retryDelay: self.options.retryDelay)
-        version = VersionFallback(configuration.protocolVersion)
         requests = RequestQueue(refusesOversized: configuration.refusesOversizedRequests)
     }
 
@@ -148,7 +139,7 @@ package struct SessionMachine: ~Copyable {
     /// Connection details were set; `values` are all details. They take effect at the next creation.
     package mutating func detailsChanged(_ values: ConnectionDetailValues, at context: EventContext) -> [SessionAction]
     {
-        details = values
+        opening.details = values
         return takeActions()
     }
 
