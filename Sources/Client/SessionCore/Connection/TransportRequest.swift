@@ -53,20 +53,3 @@ package struct ConnectionID: Sendable, Hashable {
     /// Wraps a number.
     package init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }
-
-/// The connections that the machine has opened and that have not ended.
-struct ConnectionTable {
-    private var open: Set<ConnectionID> = []
-    private var last: UInt64 = 0
-
-    /// An identifier for a connection that is being opened.
-    mutating func opened() -> ConnectionID {
-        last &+= 1
-        let connection = ConnectionID(last)
-        open.insert(connection)
-        return connection
-    }
-
-    /// A connection ended or was released. Returns false if it had ended before.
-    mutating func ended(_ connection: ConnectionID) -> Bool { open.remove(connection) != nil }
-}

@@ -10,8 +10,12 @@ struct SessionOutput {
     /// The status that was notified last.
     private(set) var status = ClientStatus.disconnected
     private var properties = ServerProperties()
-    private var timers = SessionTimerTable()
-    private var connections = ConnectionTable()
+    /// The timers that are running, one at most for each purpose.
+    private var timers: [SessionTimer.Purpose: SessionTimer] = [:]
+    private var lastGeneration: UInt64 = 0
+    /// The connections that were opened and have not ended.
+    private var connections: Set<ConnectionID> = []
+    private var lastConnection: UInt64 = 0
 
     mutating func emit(_ action: SessionAction) { actions.append(action) }
 
@@ -45,36 +49,50 @@ struct SessionOutput {
 
     // MARK: - Timers
 
+    /// Sets a timer; one of the same purpose that is running is replaced.
     mutating func startTimer(_ purpose: SessionTimer.Purpose, after delay: Duration) {
-        actions += timers.start(purpose, after: delay)
+        stopTimer(purpose)
+        lastGeneration &+= 1
+        let timer = SessionTimer(purpose: purpose, generation: lastGeneration)
+        timers[purpose] = timer
+        emit(.scheduleTimer(timer, after: delay))
     }
 
-    mutating func stopTimer(_ purpose: SessionTimer.Purpose) { actions += timers.stop(purpose) }
+    /// Cancels a timer, if it is running.
+    mutating func stopTimer(_ purpose: SessionTimer.Purpose) {
+        if let timer = timers.removeValue(forKey: purpose) { emit(.cancelTimer(timer)) }
+    }
 
     /// A timer fired. Returns false if it was no longer running.
-    mutating func fired(_ timer: SessionTimer) -> Bool { timers.fired(timer) }
+    mutating func fired(_ timer: SessionTimer) -> Bool {
+        guard timers[timer.purpose] == timer else { return false }
+        timers[timer.purpose] = nil
+        return true
+    }
 
     /// Whether a timer is running.
-    func isRunning(_ purpose: SessionTimer.Purpose) -> Bool { timers.isRunning(purpose) }
+    func isRunning(_ purpose: SessionTimer.Purpose) -> Bool { timers[purpose] != nil }
 
     // MARK: - Connections
 
     mutating func open(_ request: TransportRequest) -> ConnectionID {
-        let connection = connections.opened()
+        lastConnection &+= 1
+        let connection = ConnectionID(lastConnection)
+        connections.insert(connection)
         emit(.openTransport(connection, request))
         return connection
     }
 
     /// A connection ended by itself.
-    mutating func ended(_ connection: ConnectionID) { _ = connections.ended(connection) }
+    mutating func ended(_ connection: ConnectionID) { connections.remove(connection) }
 
     /// Closes a connection, unless it has ended.
     mutating func close(_ connection: ConnectionID?) {
-        if let connection, connections.ended(connection) { emit(.closeTransport(connection)) }
+        if let connection, connections.remove(connection) != nil { emit(.closeTransport(connection)) }
     }
 
     /// Releases an HTTP response whose last line was received.
     mutating func release(_ connection: ConnectionID?) {
-        if let connection, connections.ended(connection) { emit(.releaseTransport(connection)) }
+        if let connection, connections.remove(connection) != nil { emit(.releaseTransport(connection)) }
     }
 }

@@ -77,25 +77,6 @@ internal import Testing
         #expect(fallback.current == .current)
     }
 
-    @Test func timersAreReplacedAndRecognised() {
-        var timers = SessionTimerTable()
-        let first = SessionTimer(purpose: .idle, generation: 1)
-        let second = SessionTimer(purpose: .idle, generation: 2)
-        var actions = timers.start(.idle, after: .seconds(1))
-        #expect(actions == [.scheduleTimer(first, after: .seconds(1))])
-        actions = timers.start(.idle, after: .seconds(2))
-        #expect(actions == [.cancelTimer(first), .scheduleTimer(second, after: .seconds(2))])
-        let isFirstWanted = timers.fired(first)
-        #expect(!isFirstWanted)
-        #expect(timers.isRunning(.idle))
-        let isSecondWanted = timers.fired(second)
-        #expect(isSecondWanted)
-        let isSecondWantedAgain = timers.fired(second)
-        #expect(!isSecondWantedAgain)
-        actions = timers.stop(.idle)
-        #expect(actions == [])
-    }
-
     @Test func optionTimesAreHeldInBounds() {
         #expect(Duration(optionSeconds: -1) == .zero)
         #expect(Duration(optionSeconds: .nan) == .zero)

@@ -1,34 +1,3 @@
-/// The timers that are running, one at most for each purpose.
-struct SessionTimerTable {
-    private var running: [SessionTimer.Purpose: SessionTimer] = [:]
-    private var lastGeneration: UInt64 = 0
-
-    /// Sets a timer; one of the same purpose that is running is replaced.
-    mutating func start(_ purpose: SessionTimer.Purpose, after delay: Duration) -> [SessionAction] {
-        var actions = stop(purpose)
-        lastGeneration &+= 1
-        let timer = SessionTimer(purpose: purpose, generation: lastGeneration)
-        running[purpose] = timer
-        actions.append(.scheduleTimer(timer, after: delay))
-        return actions
-    }
-
-    /// Cancels a timer, if it is running.
-    mutating func stop(_ purpose: SessionTimer.Purpose) -> [SessionAction] {
-        running.removeValue(forKey: purpose).map { [.cancelTimer($0)] } ?? []
-    }
-
-    /// Removes a timer that fired. Returns false if it was no longer running.
-    mutating func fired(_ timer: SessionTimer) -> Bool {
-        guard running[timer.purpose] == timer else { return false }
-        running[timer.purpose] = nil
-        return true
-    }
-
-    /// Whether a timer is running.
-    func isRunning(_ purpose: SessionTimer.Purpose) -> Bool { running[purpose] != nil }
-}
-
 /// Identifies one timer of the session machine.
 ///
 /// A timer that is set again gets a new identifier, so that a firing that was already on its way when the timer was
