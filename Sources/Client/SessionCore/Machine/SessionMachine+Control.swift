@@ -83,12 +83,7 @@ extension SessionMachine {
         case .reqErr(let id, let code, let message):
             answered(id, .refused(code: code, message: message), at: context)
         case .error(let code, let message):
-            fail(
-                code: code,
-                message: message,
-                legacy: .serverFailed(code: code, message: message, isRetried: false),
-                at: context
-            )
+            fail(code: code, message: message, at: context)
         default:
             break
         }

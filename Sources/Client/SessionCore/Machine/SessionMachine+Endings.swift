@@ -9,11 +9,10 @@ extension SessionMachine {
         out.notifyLegacy(.closed)
     }
 
-    /// Reports an error that no retry can fix and disconnects.
+    /// Reports an error that no retry can fix and disconnects. `legacy` nil: the server has reported it.
     mutating func fail(code: Int, message: String, legacy: LegacyEvent? = nil, at context: EventContext) {
-        var events: [SessionEvent] = [.serverError(code: code, message: message)]
-        if let legacy { events.append(.legacy(legacy)) }
-        terminate(telling: events, at: context)
+        let event = legacy ?? .serverFailed(code: code, message: message, isRetried: false)
+        terminate(telling: [.serverError(code: code, message: message), .legacy(event)], at: context)
     }
 
     /// Closes all connections and resets everything but subscriptions and the protocol version.

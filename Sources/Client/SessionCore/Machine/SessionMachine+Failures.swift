@@ -20,7 +20,7 @@ extension SessionMachine {
                 controlEnded(isComplete: false, at: context)
             }
         case .identityRejected:
-            fail(code: 62, message: "Unrecognized server's identity", at: context)
+            terminate(telling: [.serverError(code: 62, message: "Unrecognized server's identity")], at: context)
         }
     }
 
@@ -147,12 +147,7 @@ extension SessionMachine {
             out.notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             loseSession(cause: cause, wait: wait, at: context)
         case .final:
-            fail(
-                code: code,
-                message: message,
-                legacy: .serverFailed(code: code, message: message, isRetried: false),
-                at: context
-            )
+            fail(code: code, message: message, at: context)
         }
     }
 
@@ -168,14 +163,7 @@ extension SessionMachine {
     }
 
     private mutating func versionRefused(code: Int, message: String, at context: EventContext) {
-        guard opening.versionRefused() else {
-            return fail(
-                code: code,
-                message: message,
-                legacy: .serverFailed(code: code, message: message, isRetried: false),
-                at: context
-            )
-        }
+        guard opening.versionRefused() else { return fail(code: code, message: message, at: context) }
         if let creation = state.creation {
             out.close(creation.connection)
             out.stopTimer(.transport)
