@@ -14,12 +14,12 @@ extension SessionMachine {
         case .webSocketStreaming, .webSocketPolling:
             pace.attemptStarted(at: context.now)
             out.startTimer(.transport, after: options.responseTime)
-            let socket = openSocket(at: session.address, isCreation: false)
+            let socket = open(.webSocket, at: session.address)
             state.transition(to: .bound(SessionBinding(transport: transport, connection: socket, step: .opening)))
         case .httpStreaming:
             pace.attemptStarted(at: context.now)
             let request = opening.http(bindRequest(transport, session: session))
-            let connection = openRequest(.httpStream, at: session.address, request)
+            let connection = open(.httpStream, at: session.address, request)
             out.startTimer(.transport, after: options.responseTime)
             state.transition(to: .bound(SessionBinding(transport: transport, connection: connection, step: .requested)))
         case .httpPolling:
@@ -86,7 +86,7 @@ extension SessionMachine {
         } else {
             pace.attemptStarted(at: context.now)
             let request = opening.http(bindRequest(binding.transport, session: session))
-            let connection = openRequest(.httpPoll, at: session.address, request)
+            let connection = open(.httpPoll, at: session.address, request)
             state.moveBinding(to: .requested, on: connection)
         }
         heartbeat.declare(.zero)
@@ -134,6 +134,14 @@ extension SessionMachine {
         out.notify(change: options.resetResponseTime())
         requests.controls.negotiateBandwidth()
         considerSwitch()
+    }
+
+    /// Requests a rebind if a better transport than the one in use is available. During a preflight, an opening, a
+    /// recovery or a pause between polls nothing is requested: the transport is chosen when it ends.
+    mutating func considerSwitch(cause: String? = nil) {
+        guard let binding = state.binding, binding.step != .pausing, state.controlRoute != .closed else { return }
+        let best = ladder.bestTransport(forced: options.values.forcedTransport)
+        requests.controls.considerSwitch(isWanted: best != binding.transport, cause: cause)
     }
 
     mutating func beginHeartbeats(at context: EventContext) {

@@ -35,7 +35,7 @@ extension SessionMachine {
     ) {
         let target = name.httpTarget(session: session.id, version: opening.version)
         let request = TransportRequest.Request(target: target, body: body)
-        let connection = openRequest(.httpControl, at: session.address, request)
+        let connection = open(.httpControl, at: session.address, request)
         control.sent(on: connection, ids: ids, isHeartbeat: name == .heartbeat, at: context.now)
         out.startTimer(.control, after: options.responseTime)
     }

@@ -21,6 +21,21 @@ extension SessionMachine {
         }
     }
 
+    mutating func retryPauseEnded(at context: EventContext) {
+        guard let pause = state.pause else { return recoveryPauseEnded(at: context) }
+        pace.pauseEnded()
+        endPause(pause, at: context)
+    }
+
+    mutating func recoveryPauseEnded(at context: EventContext) {
+        pace.pauseEnded()
+        recover(at: context)
+    }
+
+    mutating func endPause(_ pause: RetryPause, at context: EventContext) {
+        if pause.isNextUnlimited { create(.unlimited, at: context) } else { beginCreation(at: context) }
+    }
+
     /// Creates a session with the best available transport.
     mutating func beginCreation(at context: EventContext) {
         let onWebSocket = ladder.createsOnWebSocket(
@@ -40,10 +55,10 @@ extension SessionMachine {
         let connection: ConnectionID
         switch method {
         case .webSocket:
-            connection = openSocket(at: address, isCreation: true)
+            connection = open(.webSocket, at: address, isCreation: true)
         case .http, .unlimited:
             let request = opening.http(creationRequest(method))
-            connection = openRequest(.httpPoll, at: address, request, isCreation: true)
+            connection = open(.httpPoll, at: address, request, isCreation: true)
         }
         let step: SessionCreation.Step = method == .webSocket ? .opening : .requested
         let creation = SessionCreation(
@@ -121,5 +136,24 @@ extension SessionMachine {
         }
         self.session?.address = address
         out.setProperty(.serverInstanceAddress(address))
+    }
+
+    /// Opens a WebSocket, or with a request an HTTP connection.
+    mutating func open(
+        _ kind: TransportKind,
+        at address: String,
+        _ request: TransportRequest.Request? = nil,
+        isCreation: Bool = false
+    ) -> ConnectionID {
+        let hasHeaders = isCreation || !options.values.httpExtraHeadersOnSessionCreationOnly
+        return out.open(
+            TransportRequest(
+                kind: kind,
+                address: address,
+                subprotocol: request == nil ? opening.version.webSocketSubprotocol : nil,
+                request: request,
+                headers: hasHeaders ? session?.heldHeaders ?? options.values.httpExtraHeaders ?? [:] : [:]
+            )
+        )
     }
 }

@@ -211,7 +211,7 @@ extension SessionMachine {
             recoveryFrom: session.cursor.processed
         )
         self.session?.cursor.recoveryRequested()
-        let connection = openRequest(.httpPoll, at: session.address, opening.http(bind))
+        let connection = open(.httpPoll, at: session.address, opening.http(bind))
         out.startTimer(.transport, after: options.responseTime)
         state.moveRecovery(to: .requested(connection))
     }

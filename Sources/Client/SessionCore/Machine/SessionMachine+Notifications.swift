@@ -80,6 +80,25 @@ extension SessionMachine {
         out.startTimer(.liveness, after: delay)
     }
 
+    mutating func livenessExpired(at context: EventContext) {
+        let result = liveness.timerFired(
+            at: context.now,
+            stalledTimeout: Duration(optionSeconds: options.values.stalledTimeout),
+            reconnectTimeout: Duration(optionSeconds: options.values.reconnectTimeout)
+        )
+        switch result {
+        case .wait(let delay):
+            out.startTimer(.liveness, after: delay)
+        case .stalled(let delay):
+            out.setStatus(.stalled)
+            out.startTimer(.liveness, after: delay)
+        case .lost:
+            connectionFailed(.timeout, reason: "the connection is stalled", at: context)
+        case nil:
+            break
+        }
+    }
+
     private mutating func streamLine(_ notification: ServerNotification, at context: EventContext) {
         if notification.isDataNotification, !isFresh() { return }
         switch notification {

@@ -132,7 +132,19 @@ package struct SessionMachine: ~Copyable {
     /// Connection options were set; `values` are all options.
     package mutating func optionsChanged(_ values: ConnectionOptionValues, at context: EventContext) -> [SessionAction]
     {
-        apply(values, at: context)
+        let old = options.set(values)
+        if values.retryDelay != old.retryDelay { pace.delayChanged(to: options.retryDelay) }
+        if values.sessionRecoveryTimeout != old.sessionRecoveryTimeout { startRecoveryDeadline(at: context) }
+        if values.reverseHeartbeatInterval != old.reverseHeartbeatInterval { heartbeatOptionChanged(at: context) }
+        requests.controls.bandwidthOption(is: values.requestedMaxBandwidth)
+        guard let session else { return takeActions() }
+        let usesWebSocket = state.binding?.transport.usesWebSocket ?? false
+        if values.httpExtraHeaders != old.httpExtraHeaders, usesWebSocket, session.heldHeaders == nil {
+            self.session?.heldHeaders = old.httpExtraHeaders ?? [:]
+        }
+        if values.requestedMaxBandwidth != old.requestedMaxBandwidth { requests.controls.negotiateBandwidth() }
+        if values.forcedTransport != old.forcedTransport { considerSwitch() }
+        sendPendingRequests(at: context)
         return takeActions()
     }
 
@@ -169,6 +181,20 @@ package struct SessionMachine: ~Copyable {
         return takeActions()
     }
 
+    private mutating func expired(_ purpose: SessionTimer.Purpose, at context: EventContext) {
+        switch purpose {
+        case .transport: connectionFailed(.timeout, reason: "no answer in time", at: context)
+        case .idle: connectionFailed(.timeout, reason: "no answer to a poll in time", at: context)
+        case .liveness: livenessExpired(at: context)
+        case .retry: retryPauseEnded(at: context)
+        case .recovery: recoveryPauseEnded(at: context)
+        case .recoveryDeadline: recoveryDeadlinePassed(at: context)
+        case .polling: bindPauseEnded(at: context)
+        case .control: controlExpired(at: context)
+        case .heartbeat: heartbeatExpired(at: context)
+        }
+    }
+
     // MARK: - For the legacy adapter
 
     /// The device token for push notifications is known or has changed. `previousToken` nil: a first registration.
@@ -195,6 +221,25 @@ package struct SessionMachine: ~Copyable {
         if let event = requests.controls.badgeResetRequested() { out.notifyLegacy(event) }
         sendPendingRequests(at: context)
         return takeActions()
+    }
+
+    // MARK: - Actions
+
+    mutating func takeActions() -> [SessionAction] {
+        for token in requests.messages.takeReleased() { out.notify(.messageReleased(token)) }
+        var actions: [SessionAction] = []
+        swap(&actions, &out.actions)
+        return actions
+    }
+
+    mutating func perform(_ effects: [SubscriptionEffect], at context: EventContext) {
+        for effect in effects {
+            switch effect {
+            case .notify(let token, let event): out.notify(.subscription(token, event))
+            case .requestsWaiting: sendPendingRequests(at: context)
+            case .protocolViolation(let reason): return badData(reason, at: context)
+            }
+        }
     }
 }
 

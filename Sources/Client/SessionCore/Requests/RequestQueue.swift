@@ -77,7 +77,11 @@ struct RequestQueue: ~Copyable {
             var builder = BatchBuilder(form, limit: limit, refusesOversized: refusesOversized)
             takeControls(into: &builder, isAlone: isAlone)
             if builder.batch == nil, builder.oversize == nil, messages.hasPendingRequests {
-                takeMessages(into: &builder, isAlone: isAlone)
+                _ = messages.takePendingRequests(
+                    atMost: isAlone ? 1 : .max,
+                    acknowledged: form == .http,
+                    ids: &ids
+                ) { builder.add($0) }
             }
             guard let size = builder.oversize else { return builder.batch }
             refuseNext(.oversized(size, limit: limit), &out)
@@ -102,14 +106,6 @@ struct RequestQueue: ~Copyable {
         if controls.hasPending, !subscriptions.hasPendingRequests {
             _ = controls.takePending(.afterSubscriptions, isAlone: isAlone, ids: &ids, into: &builder)
         }
-    }
-
-    private mutating func takeMessages(into builder: inout BatchBuilder, isAlone: Bool) {
-        _ = messages.takePendingRequests(
-            atMost: isAlone ? 1 : .max,
-            acknowledged: builder.form == .http,
-            ids: &ids
-        ) { builder.add($0) }
     }
 
     /// Refuses the request that would be sent next. A server may close the connection instead of replying, and gets the
