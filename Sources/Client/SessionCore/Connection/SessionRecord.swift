@@ -9,16 +9,33 @@ struct SessionRecord {
     /// Whether control links are ignored: the value of the option at creation.
     let ignoresControlLink: Bool
     /// The address for everything that needs a new connection.
-    var address: String
+    private(set) var address: String
     /// The control link that was refused last, so that it is noted once.
-    var refusedLink: String?
+    private(set) var refusedLink: String?
     /// The extra headers of all its requests, once the option was changed while it used a WebSocket: the class
     /// reference lets such a change wait for a new session. Nil: those of the option.
-    var heldHeaders: [String: String]?
+    private(set) var heldHeaders: [String: String]?
     /// The maximum size of a request that the server accepts, in bytes.
     var requestLimit: Int
     /// How far the flow of data notifications has been processed.
     var cursor = RecoveryCursor()
+
+    /// Moves later connections to the address that the server names, unless the address is not allowed.
+    mutating func follow(controlLink: String, allowed: AddressAllowList?, _ out: inout SessionOutput) {
+        guard !ignoresControlLink, let base = ServerAddress(creationAddress),
+            let address = ServerAddress.completing(controlLink: controlLink, from: base)
+        else { return }
+        guard allowed?.allows(address) ?? true else {
+            if refusedLink != address { out.emit(.log(.controlLinkRefused(address))) }
+            refusedLink = address
+            return
+        }
+        self.address = address
+        out.setProperty(.serverInstanceAddress(address))
+    }
+
+    /// The extra headers of the option were changed while the session used a WebSocket; these are the ones before.
+    mutating func hold(headers: [String: String]?) { heldHeaders = heldHeaders ?? headers ?? [:] }
 }
 
 /// The transport of a bound session, in order of preference.

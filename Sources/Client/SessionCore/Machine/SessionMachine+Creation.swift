@@ -123,19 +123,9 @@ extension SessionMachine {
         }
     }
 
-    /// Moves later connections to the address that the server names.
     mutating func follow(controlLink: String?) {
-        guard let controlLink, let session, !session.ignoresControlLink,
-            let base = ServerAddress(session.creationAddress),
-            let address = ServerAddress.completing(controlLink: controlLink, from: base)
-        else { return }
-        guard configuration.allowedAddresses?.allows(address) ?? true else {
-            if session.refusedLink != address { out.emit(.log(.controlLinkRefused(address))) }
-            self.session?.refusedLink = address
-            return
-        }
-        self.session?.address = address
-        out.setProperty(.serverInstanceAddress(address))
+        guard let controlLink else { return }
+        session?.follow(controlLink: controlLink, allowed: configuration.allowedAddresses, &out)
     }
 
     /// Opens a WebSocket, or with a request an HTTP connection.

@@ -137,10 +137,9 @@ package struct SessionMachine: ~Copyable {
         if values.sessionRecoveryTimeout != old.sessionRecoveryTimeout { startRecoveryDeadline(at: context) }
         if values.reverseHeartbeatInterval != old.reverseHeartbeatInterval { heartbeatOptionChanged(at: context) }
         requests.controls.bandwidthOption(is: values.requestedMaxBandwidth)
-        guard let session else { return takeActions() }
-        let usesWebSocket = state.binding?.transport.usesWebSocket ?? false
-        if values.httpExtraHeaders != old.httpExtraHeaders, usesWebSocket, session.heldHeaders == nil {
-            self.session?.heldHeaders = old.httpExtraHeaders ?? [:]
+        guard hasSession else { return takeActions() }
+        if values.httpExtraHeaders != old.httpExtraHeaders, state.binding?.transport.usesWebSocket == true {
+            session?.hold(headers: old.httpExtraHeaders)
         }
         if values.requestedMaxBandwidth != old.requestedMaxBandwidth { requests.controls.negotiateBandwidth() }
         if values.forcedTransport != old.forcedTransport { considerSwitch() }
