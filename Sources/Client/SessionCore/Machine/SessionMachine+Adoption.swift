@@ -51,19 +51,7 @@ extension SessionMachine {
         _ adopted: [AdoptedSubscription],
         at context: EventContext
     ) -> [SessionAction] {
-        takeOver(offer, adopted, at: context)
-        return takeActions()
-    }
-
-    /// Leaves the session to another client: closes its connections, and sends nothing to the server.
-    package mutating func abandon(at context: EventContext) -> [SessionAction] {
-        if !state.isIdle { terminate(at: context) }
-        return takeActions()
-    }
-
-    private mutating func takeOver(_ offer: OfferedSession, _ adopted: [AdoptedSubscription], at context: EventContext)
-    {
-        guard state.isIdle, let creationAddress = opening.connecting() else { return }
+        guard state.isIdle, let creationAddress = opening.connecting() else { return takeActions() }
         let isAllowed = configuration.allowedAddresses?.allows(offer.address) ?? true
         let address = isAllowed ? offer.address : creationAddress
         pace.reset(to: options.retryDelay)
@@ -91,5 +79,12 @@ extension SessionMachine {
         out.setStatus(.disconnectedTryingRecovery)
         startRecoveryDeadline(at: context)
         recover(at: context)
+        return takeActions()
+    }
+
+    /// Leaves the session to another client: closes its connections, and sends nothing to the server.
+    package mutating func abandon(at context: EventContext) -> [SessionAction] {
+        if !state.isIdle { terminate(at: context) }
+        return takeActions()
     }
 }

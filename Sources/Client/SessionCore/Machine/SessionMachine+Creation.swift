@@ -2,25 +2,6 @@ internal import TLCP
 
 /// From `connect()` to the first `CONOK`.
 extension SessionMachine {
-    mutating func connect(at context: EventContext) {
-        switch state {
-        case .idle:
-            guard opening.connecting() != nil else { return }
-            pace.reset(to: options.retryDelay)
-            opening.cause = "api"
-            beginCreation(at: context)
-        case .retrying(let pause):
-            out.stopTimer(.retry)
-            endPause(pause, at: context)
-        case .recovering(let recovery) where recovery.connection == nil:
-            out.stopTimer(.retry)
-            out.stopTimer(.recovery)
-            recover(at: context)
-        case .creating, .bound, .recovering:
-            break
-        }
-    }
-
     mutating func retryPauseEnded(at context: EventContext) {
         guard let pause = state.pause else { return recoveryPauseEnded(at: context) }
         pace.pauseEnded()

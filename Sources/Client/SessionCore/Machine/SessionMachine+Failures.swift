@@ -7,20 +7,14 @@ extension SessionMachine {
         out.ended(connection)
         guard isStream || control.connection == connection else { return }
         switch end {
-        case .completed:
-            if isStream {
-                connectionFailed(.broken, reason: "the connection ended", at: context)
-            } else {
-                controlEnded(isComplete: true, at: context)
-            }
-        case .failed(let reason, _, _), .refused(let reason, _, _), .unreachable(let reason, _, _):
-            if isStream {
-                connectionFailed(ConnectionFailure(end), reason: reason, at: context)
-            } else {
-                controlEnded(isComplete: false, at: context)
-            }
         case .identityRejected:
             terminate(telling: [.serverError(code: 62, message: "Unrecognized server's identity")], at: context)
+        case _ where !isStream:
+            controlEnded(isComplete: end == .completed, at: context)
+        case .completed:
+            connectionFailed(.broken, reason: "the connection ended", at: context)
+        case .failed(let reason, _, _), .refused(let reason, _, _), .unreachable(let reason, _, _):
+            connectionFailed(ConnectionFailure(end), reason: reason, at: context)
         }
     }
 
@@ -74,9 +68,7 @@ extension SessionMachine {
 
     /// The creation under way failed; another one follows after the retry delay.
     private mutating func failCreation(cause: String, isNextUnlimited: Bool, at context: EventContext) {
-        out.close(state.connection)
-        opening.cause = cause
-        retry(after: nextPause(.retryDelay, at: context), isNextUnlimited: isNextUnlimited)
+        retry(cause: cause, after: nextPause(.retryDelay, at: context), isNextUnlimited: isNextUnlimited)
     }
 
     /// The session is interrupted: it is recovered, unless `sessionRecoveryTimeout` is 0 or has passed since the loss
@@ -89,7 +81,7 @@ extension SessionMachine {
         let recovery = Recovery(since: pace.interrupted(at: context.now), step: .firstPause)
         let pause = nextPause(.firstRetry, at: context)
         guard recovery.since == context.now || context.now + pause < deadline(of: recovery) else {
-            return loseSession(cause: "recovery.timeout", after: pause)
+            return retry(cause: "recovery.timeout", after: pause)
         }
         leaveStream()
         leaveControlRoute()
@@ -103,16 +95,13 @@ extension SessionMachine {
 
     /// The session is lost; a new one follows after a pause.
     mutating func loseSession(cause: String, wait: RetryWait, at context: EventContext) {
-        loseSession(cause: cause, after: nextPause(wait, at: context))
+        retry(cause: cause, after: nextPause(wait, at: context))
     }
 
-    private mutating func loseSession(cause: String, after pause: Duration) {
+    /// Gives up the session or its creation; another creation follows after the pause.
+    private mutating func retry(cause: String, after pause: Duration, isNextUnlimited: Bool = false) {
         out.close(state.connection)
         opening.cause = cause
-        retry(after: pause, isNextUnlimited: false)
-    }
-
-    private mutating func retry(after pause: Duration, isNextUnlimited: Bool) {
         endSession(status: .disconnectedWillRetry)
         state.transition(to: .retrying(RetryPause(isNextUnlimited: isNextUnlimited)))
         out.startTimer(.retry, after: pause)
@@ -130,8 +119,14 @@ extension SessionMachine {
 
     // MARK: - Refusals
 
-    /// `CONERR`.
-    mutating func refused(code: Int, message: String, _ refusal: Refusal, at context: EventContext) {
+    /// `CONERR`, or `END` with the code to report.
+    mutating func refused(
+        _ refusal: Refusal,
+        code: Int,
+        message: String,
+        endReportedAs endCode: Int? = nil,
+        at context: EventContext
+    ) {
         switch refusal {
         case .ignored:
             break
@@ -147,7 +142,8 @@ extension SessionMachine {
             out.notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             loseSession(cause: cause, wait: wait, at: context)
         case .final:
-            fail(code: code, message: message, at: context)
+            let legacy = endCode == nil ? nil : LegacyEvent.ended(cause: code)
+            fail(code: endCode ?? code, message: message, legacy: legacy, at: context)
         }
     }
 
@@ -171,24 +167,6 @@ extension SessionMachine {
             beginCreation(at: context)
         } else {
             loseSession(cause: "http.conerr.\(code)", wait: .retryDelay, at: context)
-        }
-    }
-
-    /// `END`.
-    mutating func sessionClosed(code: Int, message: String, at context: EventContext) {
-        switch state.closure(code: code) {
-        case .sessionLost(let cause, let wait):
-            out.notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
-            loseSession(cause: cause, wait: wait, at: context)
-        case .final:
-            fail(
-                code: SessionState.reportedCode(end: code),
-                message: message,
-                legacy: .ended(cause: code),
-                at: context
-            )
-        case .ignored, .creationFailed, .serverOverloaded, .versionRefused:
-            break
         }
     }
 
@@ -223,7 +201,7 @@ extension SessionMachine {
         out.notifyLegacy(.connectionFailed(reason: reason))
         let pause = nextPause(.retryDelay, at: context)
         guard context.now + pause < deadline(of: recovery) else {
-            return loseSession(cause: "recovery.timeout", after: pause)
+            return retry(cause: "recovery.timeout", after: pause)
         }
         opening.cause = "recovery.error"
         state.moveRecovery(to: .pause)

@@ -153,9 +153,11 @@ extension SessionMachine {
             )
             sessionAccepted(accepted, at: context)
         case .conErr(let code, let message):
-            refused(code: code, message: message, state.refusal(code: code, message: message), at: context)
+            refused(state.refusal(code: code, message: message), code: code, message: message, at: context)
         case .end(let code, let message):
-            sessionClosed(code: code, message: message, at: context)
+            let reported = SessionState.reportedCode(end: code)
+            let refusal = state.closure(code: code)
+            refused(refusal, code: code, message: message, endReportedAs: reported, at: context)
         case .wsOK: socketGreeted(at: context)
         case .prog(let progressive): resumed(from: progressive, at: context)
         case .loop(let millis): looped(delay: .milliseconds(max(0, millis)), at: context)

@@ -52,7 +52,22 @@ package struct SessionMachine: ~Copyable {
     /// `connect()`: begins a creation while `DISCONNECTED`, if a server address is set; ends the pause before the next
     /// creation or recovery attempt; does nothing while an attempt is under way or a session is bound.
     package mutating func connectRequested(at context: EventContext) -> [SessionAction] {
-        connect(at: context)
+        switch state {
+        case .idle:
+            guard opening.connecting() != nil else { break }
+            pace.reset(to: options.retryDelay)
+            opening.cause = "api"
+            beginCreation(at: context)
+        case .retrying(let pause):
+            out.stopTimer(.retry)
+            endPause(pause, at: context)
+        case .recovering(let recovery) where recovery.connection == nil:
+            out.stopTimer(.retry)
+            out.stopTimer(.recovery)
+            recover(at: context)
+        case .creating, .bound, .recovering:
+            break
+        }
         return takeActions()
     }
 
