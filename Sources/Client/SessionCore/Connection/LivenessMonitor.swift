@@ -86,7 +86,7 @@ struct LivenessMonitor {
 /// The reverse heartbeat: when the client must send something to prove that it is alive.
 ///
 /// The interval declared with a bind can be shortened later by the option, but neither lengthened nor switched off
-/// before the next bind.
+/// before the next bind. The timer `heartbeat` is set here alone.
 struct ReverseHeartbeat {
     private var option: Duration
     private var declared = Duration.zero
@@ -94,7 +94,7 @@ struct ReverseHeartbeat {
     private(set) var isActive = false
     /// The time from one request to the heartbeat that follows; nil: no heartbeats are sent.
     private(set) var interval: Duration?
-    /// When the next heartbeat is due, as of the last request.
+    /// When the timer fires, if it is running.
     private var due = Moment.zero
 
     /// No connection; `option` is the interval of the option, zero: none.
@@ -106,10 +106,12 @@ struct ReverseHeartbeat {
         seconds > 0 ? max(.milliseconds(1), Duration(optionSeconds: seconds)) : .zero
     }
 
-    /// The option was set to this interval; zero: none.
-    mutating func optionChanged(to interval: Duration) {
+    /// The option was set to this interval; zero: none. A running timer is stopped or shortened, but not extended.
+    mutating func optionChanged(to interval: Duration, at now: Moment, _ out: inout SessionOutput) {
         option = interval
         decide()
+        guard let interval = self.interval else { return out.stopTimer(.heartbeat) }
+        if !out.isRunning(.heartbeat) || now + interval < due { requestSent(at: now, &out) }
     }
 
     /// A bind is being sent that declares this interval; zero: none.
@@ -119,26 +121,26 @@ struct ReverseHeartbeat {
     }
 
     /// The connection that heartbeats belong to is established.
-    mutating func begin() {
+    mutating func begin(at now: Moment, _ out: inout SessionOutput) {
         isActive = true
         decide()
+        requestSent(at: now, &out)
+    }
+
+    /// Something was sent to the server: the next heartbeat is due an interval from now.
+    mutating func requestSent(at now: Moment, _ out: inout SessionOutput) {
+        guard let interval else { return }
+        due = now + interval
+        out.startTimer(.heartbeat, after: interval)
     }
 
     /// The connection is no longer used.
-    mutating func end() {
+    mutating func end(_ out: inout SessionOutput) {
         isActive = false
         declared = .zero
         decide()
+        out.stopTimer(.heartbeat)
     }
-
-    /// Something was sent to the server, or heartbeats begin. Returns the time until the next one; nil: none is sent.
-    mutating func restart(at now: Moment) -> Duration? {
-        if let interval { due = now + interval }
-        return interval
-    }
-
-    /// Whether the interval, counted from now, ends before the next heartbeat is due.
-    func isDueSooner(at now: Moment) -> Bool { interval.map { now + $0 < due } ?? false }
 
     private mutating func decide() {
         interval = isActive ? [option, declared].filter { $0 > .zero }.min() : nil

@@ -91,7 +91,7 @@ extension SessionMachine {
         }
         heartbeat.declare(.zero)
         // Heartbeats are control requests; the polls do not replace them.
-        if !heartbeat.isActive { beginHeartbeats(at: context) }
+        if !heartbeat.isActive { heartbeat.begin(at: context.now, &out) }
     }
 
     // MARK: - CONOK
@@ -126,7 +126,7 @@ extension SessionMachine {
             out.startTimer(.liveness, after: delay)
         }
         slowing.begin()
-        beginHeartbeats(at: context)
+        heartbeat.begin(at: context.now, &out)
         connectionEstablished()
     }
 
@@ -144,17 +144,11 @@ extension SessionMachine {
         requests.controls.considerSwitch(isWanted: best != binding.transport, cause: cause)
     }
 
-    mutating func beginHeartbeats(at context: EventContext) {
-        heartbeat.begin()
-        restartHeartbeat(at: context)
-    }
-
     /// The stream ends, and its supervision with it.
     mutating func leaveStream() {
         liveness.end()
         out.stopTimer(.liveness)
-        heartbeat.end()
-        out.stopTimer(.heartbeat)
+        heartbeat.end(&out)
         out.stopTimer(.idle)
         out.stopTimer(.polling)
         out.stopTimer(.transport)

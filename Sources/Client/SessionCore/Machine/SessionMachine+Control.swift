@@ -8,7 +8,7 @@ extension SessionMachine {
         case .closed: break
         case .socket(let socket):
             let hasSent = requests.sendAll(on: socket, limit: session?.requestLimit ?? 0, &out)
-            if hasSent { restartHeartbeat(at: context) }
+            if hasSent { heartbeat.requestSent(at: context.now, &out) }
         case .http: sendOverHTTP(at: context)
         }
     }
@@ -22,7 +22,7 @@ extension SessionMachine {
         } else {
             return
         }
-        restartHeartbeat(at: context)
+        heartbeat.requestSent(at: context.now, &out)
     }
 
     /// Sends requests with these numbers.
@@ -40,27 +40,13 @@ extension SessionMachine {
         out.startTimer(.control, after: options.responseTime)
     }
 
-    // MARK: - Heartbeats
-
-    /// Something was sent to the server, or heartbeats begin: the next one is due an interval from now.
-    mutating func restartHeartbeat(at context: EventContext) {
-        if let delay = heartbeat.restart(at: context.now) { out.startTimer(.heartbeat, after: delay) }
-    }
-
-    /// The option changed: a running timer is stopped or shortened, but not extended.
-    mutating func heartbeatOptionChanged(at context: EventContext) {
-        heartbeat.optionChanged(to: options.reverseHeartbeat)
-        guard heartbeat.interval != nil else { return out.stopTimer(.heartbeat) }
-        if !out.isRunning(.heartbeat) || heartbeat.isDueSooner(at: context.now) { restartHeartbeat(at: context) }
-    }
-
     mutating func heartbeatExpired(at context: EventContext) {
         switch state.controlRoute {
         case .closed: break
         case .socket(let socket): out.emit(.send(socket, ClientRequest.heartbeat(HeartbeatRequest()).webSocketMessage))
         case .http: control.heartbeatDue()
         }
-        restartHeartbeat(at: context)
+        heartbeat.requestSent(at: context.now, &out)
     }
 
     // MARK: - Replies

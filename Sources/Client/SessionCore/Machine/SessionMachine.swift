@@ -150,7 +150,9 @@ package struct SessionMachine: ~Copyable {
         let old = options.set(values)
         if values.retryDelay != old.retryDelay { pace.delayChanged(to: options.retryDelay) }
         if values.sessionRecoveryTimeout != old.sessionRecoveryTimeout { startRecoveryDeadline(at: context) }
-        if values.reverseHeartbeatInterval != old.reverseHeartbeatInterval { heartbeatOptionChanged(at: context) }
+        if values.reverseHeartbeatInterval != old.reverseHeartbeatInterval {
+            heartbeat.optionChanged(to: options.reverseHeartbeat, at: context.now, &out)
+        }
         requests.controls.bandwidthOption(is: values.requestedMaxBandwidth)
         guard hasSession else { return takeActions() }
         if values.httpExtraHeaders != old.httpExtraHeaders, state.binding?.transport.usesWebSocket == true {

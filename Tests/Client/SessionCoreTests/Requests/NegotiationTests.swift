@@ -31,23 +31,45 @@ internal import Testing
     }
 
     @Test func heartbeatIntervalFollowsDeclarationAndOption() {
+        var out = SessionOutput()
         var heartbeat = ReverseHeartbeat(option: .seconds(5))
         #expect(heartbeat.interval == nil)
         heartbeat.declare(.zero)
-        heartbeat.begin()
+        heartbeat.begin(at: .zero, &out)
         #expect(heartbeat.interval == .seconds(5))
-        heartbeat.optionChanged(to: .zero)
+        heartbeat.optionChanged(to: .zero, at: .zero, &out)
         #expect(heartbeat.interval == nil)
-        heartbeat.optionChanged(to: .seconds(5))
+        heartbeat.optionChanged(to: .seconds(5), at: .zero, &out)
         heartbeat.declare(.seconds(4))
         #expect(heartbeat.interval == .seconds(4))
-        heartbeat.optionChanged(to: .seconds(3))
+        heartbeat.optionChanged(to: .seconds(3), at: .zero, &out)
         #expect(heartbeat.interval == .seconds(3))
-        heartbeat.optionChanged(to: .zero)
+        heartbeat.optionChanged(to: .zero, at: .zero, &out)
         #expect(heartbeat.interval == .seconds(4))
-        heartbeat.optionChanged(to: .seconds(3))
-        heartbeat.end()
+        heartbeat.optionChanged(to: .seconds(3), at: .zero, &out)
+        heartbeat.end(&out)
         #expect(heartbeat.interval == nil)
+    }
+
+    @Test func runningHeartbeatTimerIsShortenedButNotExtended() {
+        var out = SessionOutput()
+        var heartbeat = ReverseHeartbeat(option: .seconds(5))
+        heartbeat.begin(at: .zero, &out)
+        heartbeat.optionChanged(to: .seconds(9), at: .zero + .seconds(1), &out)
+        heartbeat.optionChanged(to: .seconds(2), at: .zero + .seconds(1), &out)
+        heartbeat.optionChanged(to: .seconds(2), at: .zero + .seconds(2), &out)
+        heartbeat.requestSent(at: .zero + .seconds(2), &out)
+        heartbeat.optionChanged(to: .zero, at: .zero + .seconds(2), &out)
+        heartbeat.requestSent(at: .zero + .seconds(2), &out)
+        let timers = (1...3).map { SessionTimer(purpose: .heartbeat, generation: $0) }
+        #expect(
+            out.actions == [
+                .scheduleTimer(timers[0], after: .seconds(5)),
+                .cancelTimer(timers[0]), .scheduleTimer(timers[1], after: .seconds(2)),
+                .cancelTimer(timers[1]), .scheduleTimer(timers[2], after: .seconds(2)),
+                .cancelTimer(timers[2]),
+            ]
+        )
     }
 
     @Test func transportSwitchIsRequestedThenGranted() {
