@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// From `connect()` to the first `CONOK`.
+/// From a pause or `connect()` to the first `CONOK`.
 extension SessionMachine {
     mutating func retryPauseEnded(at context: EventContext) {
         guard let pause = state.pause else { return recoveryPauseEnded(at: context) }
@@ -116,6 +116,7 @@ extension SessionMachine {
         _ request: TransportRequest.Request? = nil,
         isCreation: Bool = false
     ) -> ConnectionID {
+        let headers = session?.heldHeaders ?? options.values.httpExtraHeaders ?? [:]
         let hasHeaders = isCreation || !options.values.httpExtraHeadersOnSessionCreationOnly
         return out.open(
             TransportRequest(
@@ -123,7 +124,7 @@ extension SessionMachine {
                 address: address,
                 subprotocol: request == nil ? opening.version.webSocketSubprotocol : nil,
                 request: request,
-                headers: hasHeaders ? session?.heldHeaders ?? options.values.httpExtraHeaders ?? [:] : [:]
+                headers: hasHeaders ? headers : [:]
             )
         )
     }

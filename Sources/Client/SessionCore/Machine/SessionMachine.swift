@@ -3,7 +3,8 @@ package import TLCP
 /// All decisions of one client's session: statuses, transports, binds, recovery, requests, retries.
 ///
 /// The driver reports facts by the event methods and performs the returned actions in order. The machine does no I/O,
-/// owns no clock and draws no random number: each event carries an `EventContext`.
+/// owns no clock and draws no random number: each event carries an `EventContext`. Each part decides one concern from its
+/// own state; the machine passes facts on and joins the decisions.
 ///
 /// Where `forcedTransport` admits no transport that works, official clients stop silently; this machine keeps trying,
 /// with the retry delay between attempts, as the class reference requires.
