@@ -90,7 +90,7 @@ struct RequestQueue: ~Copyable {
 
     /// As many control requests as fit the batch, in their order; `isAlone`: the first of them.
     private mutating func takeControls(into builder: inout BatchBuilder, isAlone: Bool) {
-        if controls.hasPending,
+        if controls.ledger.hasPending,
             !controls.takePending(.beforeSubscriptions, isAlone: isAlone, ids: &ids, into: &builder)
         {
             return
@@ -103,7 +103,7 @@ struct RequestQueue: ~Copyable {
             ) { builder.add($0) }
             if isAlone, builder.batch != nil { return }
         }
-        if controls.hasPending, !subscriptions.hasPendingRequests {
+        if controls.ledger.hasPending, !subscriptions.hasPendingRequests {
             _ = controls.takePending(.afterSubscriptions, isAlone: isAlone, ids: &ids, into: &builder)
         }
     }

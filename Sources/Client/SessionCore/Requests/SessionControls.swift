@@ -4,7 +4,8 @@ internal import TLCP
 ///
 /// A change of transport is asked for as long as its request is open, and not beyond the session.
 struct SessionControls {
-    private var ledger = RequestLedger()
+    /// The requests.
+    private(set) var ledger = RequestLedger()
     private var transportSwitch = TransportSwitch.none
     private var bandwidth = BandwidthNegotiation()
     private var device = DeviceRegistration()
@@ -88,9 +89,6 @@ struct SessionControls {
     }
 
     // MARK: - Requests and replies
-
-    /// Whether something is to be sent.
-    var hasPending: Bool { ledger.hasPending }
 
     /// Adds pending requests to a batch; `isAlone`: the first of them. Returns false if the batch is complete.
     mutating func takePending(

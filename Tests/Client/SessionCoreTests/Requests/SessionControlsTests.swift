@@ -19,7 +19,7 @@ internal import Testing
         #expect(controls.switchCause == "slow")
         controls.considerSwitch(isWanted: false, cause: nil)
         #expect(controls.switchCause == nil)
-        #expect(!controls.hasPending)
+        #expect(!controls.ledger.hasPending)
         controls.considerSwitch(isWanted: true, cause: "slow")
         _ = send(.beforeSubscriptions)
         controls.considerSwitch(isWanted: false, cause: nil)
@@ -36,12 +36,12 @@ internal import Testing
         _ = send(.beforeSubscriptions)
         controls.bandwidthOption(is: .limited(4))
         controls.negotiateBandwidth()
-        #expect(!controls.hasPending)
+        #expect(!controls.ledger.hasPending)
         let isAnswer = controls.confirmed(.limited(3))
         #expect(isAnswer)
         let events = controls.requestAnswered(RequestID(1), .accepted)
         #expect(events == [])
-        #expect(controls.hasPending)
+        #expect(controls.ledger.hasPending)
     }
 
     @Test mutating func badgeResetWaitsForTheDevice() {
@@ -56,14 +56,14 @@ internal import Testing
         let registration = send(.afterSubscriptions)
         #expect(registration != nil)
         _ = controls.requestAnswered(RequestID(1), .accepted)
-        #expect(!controls.hasPending)
+        #expect(!controls.ledger.hasPending)
         let info = DeviceTokenInfo(deviceID: "D", adapterName: "M")
         let registered = controls.deviceRegistered(info)
         #expect(registered == .deviceRegistered(info))
-        #expect(controls.hasPending)
+        #expect(controls.ledger.hasPending)
         controls.sessionEnded()
-        #expect(!controls.hasPending)
+        #expect(!controls.ledger.hasPending)
         controls.sessionCreated()
-        #expect(controls.hasPending)
+        #expect(controls.ledger.hasPending)
     }
 }
