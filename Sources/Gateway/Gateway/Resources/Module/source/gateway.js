@@ -295,13 +295,15 @@ class Gateway {
 
   async #answer() {
     let failure;
-    const token = await this.requests.ask(true).catch((error) => { failure = String(error?.message || error || "no token"); });
-    if (!failure && this.#token === undefined) {
-      // The user is known only now; other tabs here may have another one.
-      this.#leave();
-      return this.#join(token);
+    const token = await this.requests.ask(true).catch((error) => { failure = `${error?.message || error || "No token"}`; });
+    if (!failure) {
+      if (this.#token === undefined) {
+        // The user is known only now; other tabs here may have another one.
+        this.#leave();
+        return this.#join(token);
+      }
+      this.#token = token;
     }
-    if (!failure) this.#token = token;
     this.#post({ t: "token", token, failure });
   }
 

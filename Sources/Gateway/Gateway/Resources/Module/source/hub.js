@@ -248,7 +248,7 @@ class Hub {
       if (answer?.failure) throw new Error(answer.failure);
       if (answer) return answer.token;
     }
-    if (this.#tabs.size) throw "No page has given one.";
+    if (this.#tabs.size) throw "No page gave one.";
     return null;
   }
 
