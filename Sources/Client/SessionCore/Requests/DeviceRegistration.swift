@@ -59,8 +59,8 @@ struct DeviceRegistration {
         return .badgeReset(deviceID: deviceID)
     }
 
-    /// The badge was reset, or the reset was refused.
-    mutating func badgeResetAnswered() { badge = .none }
+    /// The badge was reset, or the reset was refused. A later request that waits for the registration is not answered by this.
+    mutating func badgeResetAnswered() { if badge == .underWay { badge = .none } }
 
     /// Whether no device is known, so that no badge reset can be sent.
     var isUnknown: Bool { state == .none }

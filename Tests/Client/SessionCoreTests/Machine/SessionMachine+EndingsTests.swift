@@ -223,6 +223,20 @@ internal import Testing
         #expect(harness.takeRequests().last?.contains("LS_op=register") == true)
     }
 
+    @Test(arguments: [["REQOK,2", "MPNZERO,dev"], ["REQERR,2,40,off"]])
+    func badgeResetThatWaitsForANewTokenIsNotAnsweredByTheOneBefore(lines: [String]) {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.changeToken("old")
+        harness.receive("REQOK,1", "MPNREG,dev,ADAPTER")
+        harness.resetBadge()
+        harness.changeToken("new", from: "old")
+        harness.resetBadge()
+        harness.receiveBatch(lines)
+        _ = harness.takeRequests()
+        harness.receive("REQOK,3", "MPNREG,dev,ADAPTER")
+        #expect(harness.takeRequests() == ["> control|LS_reqId=4&LS_op=reset_badge&PN_deviceId=dev"])
+    }
+
     @Test func refusedDeviceIsReported() {
         let harness = SessionHarness.streamingOnSocket()
         harness.resetBadge()
