@@ -188,30 +188,17 @@ extension SessionPool {
 
     func makePooledClient(_ id: ClientID, _ session: SessionKey) throws(PoolError) -> PooledClient {
         guard let upstream = upstream(session.upstream) else { throw .unknownUpstream(session.upstream) }
+        let isTransferable = session.group != nil
         do throws(ClientError) {
             let core = try LightstreamerClient(
                 serverAddress: upstream.serverAddress,
                 adapterSet: upstream.adapterSet,
-                configuration: configuration(of: id, for: upstream, isTransferable: session.group != nil)
+                configuration: configuration(of: id, for: upstream, isTransferable: isTransferable)
             )
             core.connectionDetails.setUser(session.user)
             core.connectionDetails.setPassword(session.password)
             try upstream.apply(to: core)
-            return PooledClient(
-                id: id,
-                upstream: upstream.name,
-                isDedicated: false,
-                isTransferable: session.group != nil,
-                secretHeaders: upstream.headerNames,
-                core: core,
-                sink: sink,
-                metrics: upstreamMetrics,
-                values: values(of: upstream.name),
-                clock: clock,
-                refused: { [weak self] client, refusal in self?.sessionRefused(client, refusal) },
-                observeConnection: observeConnection,
-                deliveryChanged: { [weak self] client in self?.notifyWatchers(of: client) }
-            )
+            return makeClient(id, core, of: upstream, isDedicated: false, isTransferable: isTransferable)
         } catch {
             throw .invalidValue(property: error.property ?? "upstream", rule: error.rule)
         }

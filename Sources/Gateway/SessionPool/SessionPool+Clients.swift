@@ -63,7 +63,19 @@ extension SessionPool {
         core.connectionDetails.setPassword(specification.password ?? upstream?.password)
         try upstream?.apply(to: core)
         try prepare(core)
-        return try add(core, id: id, upstream: upstream, isDedicated: true)
+        let client = makeClient(id, core, of: upstream, isDedicated: true)
+        let limit = configuration.maxDedicatedClients
+        try state.withLock { state throws(PoolError) in
+            if state.isStopping { throw .stopping }
+            if state.clients.values.count(where: { $0.isDedicated }) >= limit {
+                throw .overQuota(.dedicatedClients(limit: limit))
+            }
+            state.clients[id] = client
+            state.clientOrder.append(id)
+        }
+        start(client)
+        logger.debug("client created", metadata: ["client": "\(id)", "upstream": "\(upstream?.name ?? "-")"])
+        return client
     }
 
     /// Disconnects a client and removes it and its subscriptions; events that are under way are still delivered.
@@ -160,37 +172,29 @@ extension SessionPool {
     /// Calls the body on each of these threads, with the index of the thread, once the thread comes round.
     package func onEachThread(_ body: @escaping @Sendable (Int) -> Void) { clientConfiguration.eventLoops.onEach(body) }
 
-    func add(
+    /// A client that the pool does not have yet.
+    func makeClient(
+        _ id: ClientID,
         _ core: LightstreamerClient,
-        id: ClientID,
-        upstream: UpstreamConfiguration?,
-        isDedicated: Bool
-    ) throws(PoolError) -> PooledClient {
-        let client = PooledClient(
+        of upstream: UpstreamConfiguration?,
+        isDedicated: Bool,
+        isTransferable: Bool = false
+    ) -> PooledClient {
+        PooledClient(
             id: id,
             upstream: upstream?.name,
             isDedicated: isDedicated,
+            isTransferable: isTransferable,
             secretHeaders: upstream?.headerNames ?? [],
             core: core,
             sink: sink,
             metrics: upstreamMetrics,
             values: values(of: upstream?.name ?? ""),
             clock: clock,
+            refused: { [weak self] client, refusal in self?.sessionRefused(client, refusal) },
             observeConnection: observeConnection,
             deliveryChanged: { [weak self] client in self?.notifyWatchers(of: client) }
         )
-        let limit = configuration.maxDedicatedClients
-        try state.withLock { state throws(PoolError) in
-            if state.isStopping { throw .stopping }
-            if isDedicated, state.clients.values.count(where: { $0.isDedicated }) >= limit {
-                throw .overQuota(.dedicatedClients(limit: limit))
-            }
-            state.clients[id] = client
-            state.clientOrder.append(id)
-        }
-        start(client)
-        logger.debug("client created", metadata: ["client": "\(id)", "upstream": "\(upstream?.name ?? "-")"])
-        return client
     }
 
     /// Reports the client to the sink and starts to observe it.

@@ -62,16 +62,16 @@ package final class PooledClient: Sendable {
         id: ClientID,
         upstream: String?,
         isDedicated: Bool,
-        isTransferable: Bool = false,
-        secretHeaders: Set<String> = [],
+        isTransferable: Bool,
+        secretHeaders: Set<String>,
         core: LightstreamerClient,
         sink: any PoolSink,
         metrics: UpstreamMetrics,
         values: UpstreamValues,
         clock: @escaping @Sendable () -> Moment,
-        refused: @escaping @Sendable (PooledClient, UpstreamRefusal) -> Void = { _, _ in },
-        observeConnection: ConnectionObserver? = nil,
-        deliveryChanged: @escaping @Sendable (PooledClient) -> Void = { _ in }
+        refused: @escaping @Sendable (PooledClient, UpstreamRefusal) -> Void,
+        observeConnection: ConnectionObserver?,
+        deliveryChanged: @escaping @Sendable (PooledClient) -> Void
     ) {
         self.refused = refused
         self.deliveryChanged = deliveryChanged
