@@ -22,6 +22,7 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let dequeModule = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heapModule = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
+let orderedCollections = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
 
 /// A product that only the gateway uses: without the trait its package is not resolved.
 func gatewayProduct(_ name: String, package: String) -> Target.Dependency {
@@ -101,7 +102,7 @@ let gateway: [Target] = [
     module(
         "SessionPool",
         in: "Gateway",
-        ["Changes", "JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging]
+        ["Changes", "JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging, orderedCollections]
     ),
     module("Changes", in: "Gateway", ["SessionCore", "Primitives", "JSONText"]),
     module(

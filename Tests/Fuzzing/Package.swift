@@ -82,7 +82,10 @@ let package = Package(
         module(
             "SessionPool",
             in: "Gateway",
-            ["Changes", "JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging]
+            [
+                "Changes", "JSONText", "SessionCore", "Primitives", "LightstreamerClient", logging,
+                .product(name: "OrderedCollections", package: "swift-collections"),
+            ]
         ),
         module("Replication", in: "Cluster", ["Changes", "SessionCore", "Primitives", "JSONText"]),
         .systemLibrary(name: "CNATS", path: "Modules/Cluster/CNATS", pkgConfig: "libnats"),

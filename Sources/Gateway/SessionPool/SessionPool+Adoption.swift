@@ -97,7 +97,6 @@ extension SessionPool {
             state.holders[entry.resource.id] = 1
         }
         state.clients[adopted.client] = client
-        state.clientOrder.append(adopted.client)
         return opened
     }
 

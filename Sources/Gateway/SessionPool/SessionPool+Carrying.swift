@@ -141,7 +141,6 @@ extension SessionPool {
             state.machine.sharedEnded(id, at: clock())
             state.machine.clientRemoved(fresh)
             state.clients[fresh] = nil
-            state.clientOrder.removeAll { $0 == fresh }
             throw error
         }
     }
@@ -154,7 +153,6 @@ extension SessionPool {
                 state.nextClient = ClientID(RandomID.make(prefix: "c"))
                 let client = try makePooledClient(id, session)
                 state.clients[id] = client
-                state.clientOrder.append(id)
                 newClient = client
             case .openShared(let id, let key, let clientID):
                 guard let client = state.clients[clientID] else { throw .unknownClient(clientID.rawValue) }

@@ -28,7 +28,7 @@ package struct ClientSpecification: Sendable {
 extension SessionPool {
     /// All clients, oldest first.
     package func clients() -> [PooledClient] {
-        state.withLock { state in state.clientOrder.compactMap { state.clients[$0] } }
+        state.withLock { Array($0.clients.values) }
     }
 
     /// The client of an id.
@@ -71,7 +71,6 @@ extension SessionPool {
                 throw .overQuota(.dedicatedClients(limit: limit))
             }
             state.clients[id] = client
-            state.clientOrder.append(id)
         }
         start(client)
         logger.debug("client created", metadata: ["client": "\(id)", "upstream": "\(upstream?.name ?? "-")"])
@@ -213,7 +212,6 @@ extension SessionPool {
         guard client.startClosing() else { return }
         let isStopping = state.withLock { state in
             state.clients[client.id] = nil
-            state.clientOrder.removeAll { $0 == client.id }
             // At a stop, nothing is opened any more.
             if !state.isStopping { state.machine.clientRemoved(client.id) }
             return state.isStopping

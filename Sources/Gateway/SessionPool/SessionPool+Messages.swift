@@ -19,7 +19,6 @@ extension SessionPool {
                 state.nextClient = ClientID(RandomID.make(prefix: "c"))
                 let client = try makePooledClient(id, session)
                 state.clients[id] = client
-                state.clientOrder.append(id)
                 return (client, true)
             } catch {
                 state.machine.clientRemoved(id)

@@ -1,6 +1,7 @@
 package import Changes
 package import LightstreamerClient
 package import Logging
+internal import OrderedCollections
 package import Primitives
 internal import SessionCore
 internal import Synchronization
@@ -11,8 +12,8 @@ internal import Synchronization
 package final class SessionPool: Sendable {
     struct State: ~Copyable {
         var machine: PoolMachine
-        var clients: [ClientID: PooledClient] = [:]
-        var clientOrder: [ClientID] = []
+        /// Oldest first.
+        var clients: OrderedDictionary<ClientID, PooledClient> = [:]
         /// The id of the next pooled client.
         var nextClient = ClientID(RandomID.make(prefix: "c"))
         var shared: [SharedID: SharedSubscription] = [:]
@@ -133,7 +134,7 @@ package final class SessionPool: Sendable {
     private func stop() {
         let (clients, shared) = state.withLock { state in
             state.isStopping = true
-            return (state.clientOrder.compactMap { state.clients[$0] }, Array(state.shared.values))
+            return (Array(state.clients.values), Array(state.shared.values))
         }
         // The streams are closed already: nothing is reported.
         for shared in shared { shared.end() }

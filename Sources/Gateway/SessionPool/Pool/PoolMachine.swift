@@ -1,4 +1,5 @@
 package import Changes
+internal import OrderedCollections
 package import SessionCore
 
 /// Decides which upstream session carries which shared subscription, and when either is closed.
@@ -22,8 +23,8 @@ package struct PoolMachine: ~Copyable {
     private var subscriptionLinger: Duration
     private var sessionLinger: Duration
     private var limits: [String: PoolLimits]
-    private var sessions: [ClientID: Session] = [:]
-    private var sessionOrder: [ClientID] = []
+    /// Oldest first.
+    private var sessions: OrderedDictionary<ClientID, Session> = [:]
     private var shared: [SharedID: Shared] = [:]
     private var byKey: [SharedKey: SharedID] = [:]
     private var nextShared: UInt64 = 1
@@ -98,7 +99,6 @@ package struct PoolMachine: ~Copyable {
         } else {
             client = freshClient
             sessions[client] = Session(key: key.session)
-            sessionOrder.append(client)
             figures[key.session.upstream, default: PoolFigures()].sessions += 1
             actions.append(.openClient(client, key.session))
         }
@@ -118,8 +118,8 @@ package struct PoolMachine: ~Copyable {
         freshClient: ClientID,
         until end: Moment
     ) throws(PoolError) -> (ClientID, [PoolAction]) {
-        if let open = sessionOrder.first(where: { sessions[$0]?.key == key }) {
-            if let closesAt = sessions[open]?.closesAt { sessions[open]?.closesAt = max(closesAt, end) }
+        if let (open, session) = sessions.elements.first(where: { $0.value.key == key }) {
+            if let closesAt = session.closesAt { sessions[open]?.closesAt = max(closesAt, end) }
             return (open, [])
         }
         guard let limit = limits[key.upstream] else { throw .unknownUpstream(key.upstream) }
@@ -128,7 +128,6 @@ package struct PoolMachine: ~Copyable {
         }
         try checkCredits(UpstreamCredits(sessions: 1), of: key)
         sessions[freshClient] = Session(key: key, closesAt: end)
-        sessionOrder.append(freshClient)
         figures[key.upstream, default: PoolFigures()].sessions += 1
         let used = figures(of: key.upstream).used
         credits?.used(used, of: key.upstream)
@@ -140,7 +139,6 @@ package struct PoolMachine: ~Copyable {
     package mutating func adopted(_ client: ClientID, _ session: SessionKey, _ keys: [SharedKey]) -> [SharedID]? {
         guard keys.allSatisfy({ byKey[$0] == nil }) else { return nil }
         sessions[client] = Session(key: session)
-        sessionOrder.append(client)
         figures[session.upstream, default: PoolFigures()].sessions += 1
         return keys.map { open($0, on: client) }
     }
@@ -217,7 +215,6 @@ package struct PoolMachine: ~Copyable {
     /// A session was closed by a caller: its subscriptions are gone.
     package mutating func clientRemoved(_ client: ClientID) {
         forgetSession(client)
-        sessionOrder.removeAll { $0 == client }
         for (id, entry) in shared where entry.client == client { forget(id, entry) }
     }
 
@@ -232,11 +229,11 @@ package struct PoolMachine: ~Copyable {
             actions.append(.closeShared(id))
             sharedEnded(id, at: now)
         }
-        for client in sessionOrder where sessions[client]?.closesAt.map({ $0 <= now }) ?? false {
+        for (client, session) in sessions {
+            guard let closesAt = session.closesAt, closesAt <= now else { continue }
             actions.append(.closeClient(client))
             forgetSession(client)
         }
-        sessionOrder.removeAll { sessions[$0] == nil }
         return actions
     }
 
@@ -275,8 +272,7 @@ package struct PoolMachine: ~Copyable {
         ofAnyGroup: Bool = false,
         below limit: PoolLimits
     ) -> ClientID? {
-        for client in sessionOrder {
-            guard let session = sessions[client], session.shared < limit.maxSubscriptionsPerSession else { continue }
+        for (client, session) in sessions where session.shared < limit.maxSubscriptionsPerSession {
             if ofAnyGroup ? session.key.hasSameAccount(as: key) : session.key == key { return client }
         }
         return nil
