@@ -75,7 +75,7 @@ extension SessionPool {
     ) throws(PoolError) -> [Opened] {
         if state.isStopping { throw .stopping }
         let keys = adopted.subscriptions.map { SharedKey(session: adopted.key, properties: $0.table.properties) }
-        guard state.clients[adopted.client] == nil, keys.allSatisfy({ state.implicit[$0] == nil }),
+        guard state.clients[adopted.client] == nil, keys.allSatisfy({ state.resources.implicit[$0] == nil }),
             let ids = state.machine.adopted(adopted.client, adopted.key, keys)
         else { throw .lifecycle(rule: "the session is open already") }
         var opened: [Opened] = []
@@ -88,13 +88,12 @@ extension SessionPool {
             }
         } catch {
             state.machine.clientRemoved(adopted.client)
-            for entry in opened { state.resources[entry.resource.id] = nil }
+            for entry in opened { state.resources.remove(entry.resource) }
             throw error
         }
-        for ((id, key), entry) in zip(zip(ids, keys), opened) {
+        for (id, entry) in zip(ids, opened) {
             state.shared[id] = entry.shared
-            state.implicit[key] = entry.resource
-            state.holders[entry.resource.id] = 1
+            state.resources.addReader(of: entry.resource)
         }
         state.clients[adopted.client] = client
         return opened

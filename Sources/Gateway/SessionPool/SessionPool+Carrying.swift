@@ -47,11 +47,7 @@ extension SessionPool {
     func deleteResource(_ resource: SubscriptionResource) {
         guard resource.startDeletion() else { return }
         makeInactive(resource)
-        state.withLock { state in
-            state.holders[resource.id] = nil
-            if resource.isImplicit { _ = withdraw(resource, from: &state) }
-            state.resources[resource.id] = nil
-        }
+        state.withLock { $0.resources.remove(resource) }
         sink.take(.subscription(resource.id, .removed))
         removed(.subscription(resource.id))
         // Wake waiters: the resource is deleted.
@@ -60,7 +56,7 @@ extension SessionPool {
 
     /// Wakes the waiters for values that a client carries: these become stale, or fresh again.
     func notifyWatchers(of client: PooledClient) {
-        let resources = state.withLock { Array($0.resources.values) }
+        let resources = state.withLock { Array($0.resources.byID.values) }
         for resource in resources where !resource.watchers.isEmpty && resource.client === client {
             resource.notifyWatchers()
         }
@@ -84,12 +80,7 @@ extension SessionPool {
         let resources = shared.resources
         for resource in resources { shared.leave(resource) }
         if let id = shared.id { state.withLock { $0.shared[id] = nil } }
-        for resource in resources { dropIfVacant(resource) }
-    }
-
-    private func dropIfVacant(_ resource: SubscriptionResource) {
-        guard resource.isImplicit, state.withLock({ withdraw(resource, from: &$0) }) else { return }
-        deleteResource(resource)
+        for resource in resources where state.withLock({ $0.resources.withdraw(resource) }) { deleteResource(resource) }
     }
 
     /// The upstream subscription of a key, with the caller as one more user of it. Needs one call of `open(_:)`.

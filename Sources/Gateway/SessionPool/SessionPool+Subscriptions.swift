@@ -4,12 +4,12 @@ package import SessionCore
 extension SessionPool {
     /// All subscription resources, oldest first.
     package func resources() -> [SubscriptionResource] {
-        state.withLock { Array($0.resources.values) }.sorted { $0.ordinal < $1.ordinal }
+        state.withLock { Array($0.resources.byID.values) }.sorted { $0.ordinal < $1.ordinal }
     }
 
     /// The resource of an id.
     package func resource(_ id: SubscriptionID) -> SubscriptionResource? {
-        state.withLock { $0.resources[id] }
+        state.withLock { $0.resources.byID[id] }
     }
 
     /// Records that a request uses a subscription.
@@ -48,15 +48,13 @@ extension SessionPool {
     ) throws(PoolError) -> (resource: SubscriptionResource, isOpened: Bool) {
         let (resource, isLingering) = try state.withLock { state throws(PoolError) in
             let resource: SubscriptionResource
-            if let present = state.implicit[key] {
+            if let present = state.resources.implicit[key] {
                 resource = present
             } else {
                 resource = try insert(id, home: .pooled(key.session), isImplicit: true, key.properties, into: &state)
-                state.implicit[key] = resource
             }
-            let holders = (state.holders[resource.id] ?? 0) + 1
-            state.holders[resource.id] = holders
-            guard holders == 1, let shared = resource.carrier?.id else { return (resource, true) }
+            let isFirst = state.resources.addReader(of: resource)
+            guard isFirst, let shared = resource.carrier?.id else { return (resource, true) }
             return (resource, state.machine.reclaimed(shared))
         }
         do throws(PoolError) {
@@ -73,10 +71,8 @@ extension SessionPool {
     package func leaveImplicit(_ resource: SubscriptionResource) {
         let now = clock()
         let isOver = state.withLock { state in
-            let holders = (state.holders[resource.id] ?? 1) - 1
-            state.holders[resource.id] = holders
-            guard holders <= 0 else { return false }
-            guard let shared = resource.carrier?.id else { return withdraw(resource, from: &state) }
+            guard state.resources.removeReader(of: resource) else { return false }
+            guard let shared = resource.carrier?.id else { return state.resources.withdraw(resource) }
             state.machine.released(shared, at: now)
             return false
         }
@@ -143,30 +139,21 @@ extension SessionPool {
     ) throws(PoolError) -> SubscriptionResource {
         if state.isStopping { throw .stopping }
         let limit = configuration.maxSubscriptionResources
-        if state.resources.count >= limit { throw .overQuota(.subscriptionResources(limit: limit)) }
+        if state.resources.byID.count >= limit { throw .overQuota(.subscriptionResources(limit: limit)) }
         let resource = SubscriptionResource(
             id: id ?? SubscriptionID(RandomID.make(prefix: "s")),
             home: home,
             isImplicit: isImplicit,
-            ordinal: state.nextResource,
+            ordinal: state.resources.nextOrdinal,
             // A resource with a given id may have existed in another process, with other values for the same versions.
             version: id == nil ? 0 : .random(in: 0..<1 << 48),
             properties: properties,
             ttl: ttl,
             now: clock()
         )
-        state.nextResource += 1
-        state.resources[resource.id] = resource
+        state.resources.insert(resource)
         sink.take(.subscription(resource.id, .added(properties)))
         return resource
-    }
-
-    /// Makes an implicit resource without readers unavailable to new ones; false if it has readers.
-    func withdraw(_ resource: SubscriptionResource, from state: inout State) -> Bool {
-        guard (state.holders[resource.id] ?? 0) <= 0, case .pooled(let session) = resource.home else { return false }
-        let key = SharedKey(session: session, properties: resource.properties)
-        if state.implicit[key] === resource { state.implicit[key] = nil }
-        return true
     }
 
     /// Activates a resource unless it is active; another reader may do so at the same time. Returns whether an upstream
@@ -212,7 +199,7 @@ extension SessionPool {
         if state.withLock({ $0.awaitsReads }) { return }
         let idle = clients().filter { $0.isDedicated && isIdle($0, at: now) }
         guard withSubscriptions || !idle.isEmpty else { return }
-        let resources = state.withLock { Array($0.resources.values) }.filter { !$0.isImplicit }
+        let resources = state.withLock { Array($0.resources.byID.values) }.filter { !$0.isImplicit }
         let subscriptions = withSubscriptions ? resources.filter { isIdle($0, at: now) }.prefix(Self.mostEnding) : []
         var topics: [ClientID: [TopicID]] = [:]
         for client in idle { topics[client.id] = [.client(client.id)] }

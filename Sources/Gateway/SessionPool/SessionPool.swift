@@ -17,10 +17,7 @@ package final class SessionPool: Sendable {
         /// The id of the next pooled client.
         var nextClient = ClientID(RandomID.make(prefix: "c"))
         var shared: [SharedID: SharedSubscription] = [:]
-        var resources: [SubscriptionID: SubscriptionResource] = [:]
-        var nextResource: UInt64 = 1
-        var implicit: [SharedKey: SubscriptionResource] = [:]
-        var holders: [SubscriptionID: Int] = [:]
+        var resources = ResourceTable()
         /// The accounts whose sessions were refused last, with the clients that were refused, until these times.
         var refusals: [SessionKey: (refusal: UpstreamRefusal, client: PooledClient, until: Moment)] = [:]
         /// The resources that were to move to a subscription that was refused before it was opened.

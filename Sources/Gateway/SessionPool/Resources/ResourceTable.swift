@@ -1,0 +1,50 @@
+internal import Changes
+
+/// The subscription resources of a pool, and the readers of the implicit ones.
+struct ResourceTable {
+    private(set) var byID: [SubscriptionID: SubscriptionResource] = [:]
+    /// The implicit resources that further readers can join.
+    private(set) var implicit: [SharedKey: SubscriptionResource] = [:]
+    private var readers: [SubscriptionID: Int] = [:]
+    /// The place of the next resource among all resources.
+    private(set) var nextOrdinal: UInt64 = 1
+
+    /// Adds a resource, without readers.
+    mutating func insert(_ resource: SubscriptionResource) {
+        nextOrdinal += 1
+        byID[resource.id] = resource
+        if let key = Self.key(of: resource) { implicit[key] = resource }
+    }
+
+    /// Adds a reader of an implicit resource; true for the first one.
+    @discardableResult
+    mutating func addReader(of resource: SubscriptionResource) -> Bool {
+        readers[resource.id, default: 0] += 1
+        return readers[resource.id] == 1
+    }
+
+    /// Removes a reader of an implicit resource; true if none is left.
+    mutating func removeReader(of resource: SubscriptionResource) -> Bool {
+        readers[resource.id, default: 1] -= 1
+        return readers[resource.id, default: 0] <= 0
+    }
+
+    /// Makes an implicit resource without readers unavailable to new ones; false if it has readers.
+    mutating func withdraw(_ resource: SubscriptionResource) -> Bool {
+        guard readers[resource.id, default: 0] <= 0, let key = Self.key(of: resource) else { return false }
+        if implicit[key] === resource { implicit[key] = nil }
+        return true
+    }
+
+    /// Removes a resource with its readers.
+    mutating func remove(_ resource: SubscriptionResource) {
+        readers[resource.id] = nil
+        _ = withdraw(resource)
+        byID[resource.id] = nil
+    }
+
+    private static func key(of resource: SubscriptionResource) -> SharedKey? {
+        guard resource.isImplicit, case .pooled(let session) = resource.home else { return nil }
+        return SharedKey(session: session, properties: resource.properties)
+    }
+}
