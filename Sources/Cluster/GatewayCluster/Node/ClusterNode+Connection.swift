@@ -24,18 +24,13 @@ extension ClusterNode {
     }
 
     /// Uses a connection from now on.
-    func connected(
-        _ connection: any EngineConnection,
-        _ number: Int,
-        _ isOver: StopSignal,
-        at now: Moment
-    ) -> [MemberAction] {
-        let isLocal = number == Self.localNumber
+    func connected(_ link: EngineLink, at now: Moment) -> [MemberAction] {
+        let isLocal = link.number == Self.localNumber
         let actions: [MemberAction]? = state.withLock { state in
             guard !isLocal || state.machine.isDetached else { return nil }
-            state.isOver?.set()
+            state.link?.isOver.set()
             state.machine.disconnected()
-            (state.connection, state.number, state.isOver) = (connection, number, isOver)
+            state.link = link
             return state.machine.connected(isLocal: isLocal, at: now)
         }
         if isLocal, actions != nil { streams?.closeStreamsOfResources() }
@@ -46,7 +41,7 @@ extension ClusterNode {
     func serveAloneIfDetached(at now: Moment) {
         guard configuration.onEngineLoss == .local else { return }
         let isDue = state.withLock { state in
-            let isConnecting = state.machine.isLocal && state.connection != nil
+            let isConnecting = state.machine.isLocal && state.link != nil
             guard state.machine.isDetached, !isConnecting else {
                 state.detachedSince = nil
                 return false
@@ -61,11 +56,8 @@ extension ClusterNode {
         }
         guard isDue else { return }
         logger.warning("the cluster's engine is away: this member serves its own readers alone")
-        addJob { [localEngine] in
-            let connection = try? await localEngine.connect { [weak self] input in
-                self?.offer(.engine(input, Self.localNumber))
-            }
-            if let connection { self.offer(.connected(connection, Self.localNumber, isOver: StopSignal())) }
+        addJob { [self] in
+            if let link = try? await connect(to: localEngine, Self.localNumber) { offer(.connected(link)) }
         }
     }
 
@@ -76,18 +68,17 @@ extension ClusterNode {
         var warnings: [String] = []
         while !Task.isCancelled {
             number += 1
-            let (current, isOver) = (number, StopSignal())
             do {
-                let connection = try await engine.connect(receiver(of: current, isOver))
+                let link = try await connect(to: engine, number)
                 lastFailure = nil
-                try await check(connection)
+                try await check(link.connection)
                 logger.info("connected to the cluster's engine")
-                offer(.connected(connection, current, isOver: isOver))
-                let present = await connection.warnings()
+                offer(.connected(link))
+                let present = await link.connection.warnings()
                 for warning in present where !warnings.contains(warning) { logger.warning("\(warning)") }
                 warnings = present
-                await isOver.wait()
-                connection.close()
+                await link.isOver.wait()
+                link.connection.close()
                 logger.warning("the connection to the cluster's engine is closed")
             } catch {
                 // Repeated several times a second while the engine is away.
@@ -106,33 +97,32 @@ extension ClusterNode {
     /// Ignores the present connection from now on. `stayConnected` closes it and opens another one.
     func disconnected() {
         state.withLock { state in
-            state.isOver?.set()
-            (state.connection, state.number, state.isOver) = (nil, 0, nil)
+            state.link.take()?.isOver.set()
             state.machine.disconnected()
         }
         shared.withLock { $0.rates.disconnected() }
     }
 
     func start(_ fetch: @escaping @Sendable (any EngineConnection) async throws -> [StoredFrame]) {
-        guard let (connection, number) = current else { return }
+        guard let link = state.withLock({ $0.link }) else { return }
         addJob { [weak self] in
             let result: Result<[StoredFrame], any Error>
-            do { result = .success(try await fetch(connection)) } catch { result = .failure(error) }
-            self?.offer(.fetched(result, number))
+            do { result = .success(try await fetch(link.connection)) } catch { result = .failure(error) }
+            self?.offer(.fetched(result, link.number))
         }
     }
 
     func inspect() {
-        guard let (connection, number) = current else { return }
+        guard let link = state.withLock({ $0.link }) else { return }
         addJob { [weak self] in
             let result: Result<LogGeneration, any Error>
-            do { result = .success(try await connection.inspectLog()) } catch { result = .failure(error) }
-            self?.offer(.logInspected(result, number))
+            do { result = .success(try await link.connection.inspectLog()) } catch { result = .failure(error) }
+            self?.offer(.logInspected(result, link.number))
         }
     }
 
     func requestState(in formats: Formats) {
-        guard let (connection, _) = current else { return }
+        guard let connection = state.withLock({ $0.link?.connection }) else { return }
         addJob { [weak self] in
             guard let bytes = try? await connection.requestFromGroup(formats.bytes, within: Self.stateTimeout) else {
                 return
@@ -141,16 +131,12 @@ extension ClusterNode {
         }
     }
 
-    private var current: (any EngineConnection, Int)? {
-        state.withLock { state in state.connection.map { ($0, state.number) } }
-    }
-
     /// Sends the state to a joining member, in a format that both read.
     func sendState(asRequested bytes: [UInt8], _ applier: ClusterApplier, to address: String, at now: Moment) {
         guard let formats = Formats(bytes) else { return }
         let began = clock()
-        let (answer, connection) = state.withLock { state in
-            (state.statePace.admits(at: began) ? state.machine.state(for: formats, at: now) : nil, state.connection)
+        let (answer, link) = state.withLock { state in
+            (state.statePace.admits(at: began) ? state.machine.state(for: formats, at: now) : nil, state.link)
         }
         guard let answer else { return }
         let snapshot = ClusterSnapshot(
@@ -160,7 +146,7 @@ extension ClusterNode {
             earlier: answer.earlier,
             epochAge: answer.epochAge
         )
-        connection?.reply(snapshot.bytes(in: answer.format), to: address)
+        link?.connection.reply(snapshot.bytes(in: answer.format), to: address)
         let spent = clock() - began
         state.withLock { $0.statePace.add(spent) }
     }
@@ -212,6 +198,15 @@ extension ClusterNode {
             metadata: ["member": "\(info.name)", "version": "\(info.version)"]
         )
     }
+}
+
+/// A connection of a member to a log.
+struct EngineLink: Sendable {
+    let connection: any EngineConnection
+    /// The number of the connection; inputs of earlier connections are ignored.
+    let number: Int
+    /// Set when the connection is closed, or of no more use.
+    let isOver: StopSignal
 }
 
 /// Limits the time that a member spends on states for joining members to half of its time. A request beyond the limit has no

@@ -15,11 +15,8 @@ internal import SessionPool
 final class ClusterNode: Sendable {
     struct State: ~Copyable, Sendable {
         var machine: MemberMachine
-        var connection: (any EngineConnection)?
-        /// The number of the connection; inputs of earlier connections are ignored.
-        var number = 0
-        /// Set when the connection is of no more use.
-        var isOver: StopSignal?
+        /// The connection to the log; nil while there is none.
+        var link: EngineLink?
         /// When contact to the log was lost; nil while there is contact.
         var detachedSince: Moment?
         /// The time that was spent on states for joining members.
@@ -51,7 +48,7 @@ final class ClusterNode: Sendable {
 
     enum Input: Sendable {
         case tick
-        case connected(any EngineConnection, Int, isOver: StopSignal)
+        case connected(EngineLink)
         case engine(EngineInput, Int)
         case logInspected(Result<LogGeneration, any Error>, Int)
         case fetched(Result<[StoredFrame], any Error>, Int)
@@ -163,14 +160,14 @@ final class ClusterNode: Sendable {
         wake()
     }
 
-    /// Takes the inputs of a connection to the engine.
-    ///
-    /// - Parameter isOver: Set by the last input.
-    func receiver(of connection: Int, _ isOver: StopSignal) -> @Sendable (EngineInput) -> Void {
-        { [weak self] input in
+    /// Connects to an engine; the inputs have the number of the connection.
+    func connect(to engine: any ClusterEngine, _ number: Int) async throws -> EngineLink {
+        let isOver = StopSignal()
+        let connection = try await engine.connect { [weak self] input in
             if case .closed = input { isOver.set() }
-            self?.offer(.engine(input, connection))
+            self?.offer(.engine(input, number))
         }
+        return EngineLink(connection: connection, number: number, isOver: isOver)
     }
 
     private func step(_ applier: inout ClusterApplier) {
@@ -188,7 +185,7 @@ final class ClusterNode: Sendable {
         settleWaiters(at: now)
         let (frame, connection) = state.withLock { state in
             let frame = reports.withLock { state.machine.nextFrame(from: &$0.outbox, at: now) }
-            return (frame, state.connection)
+            return (frame, state.link?.connection)
         }
         if let frame { connection?.append(frame) }
     }
@@ -203,14 +200,13 @@ final class ClusterNode: Sendable {
             serveAloneIfDetached(at: now)
             releaseIdleCredits(at: now)
             return timePassed(at: now)
-        case .connected(let connection, let number, let isOver):
-            return connected(connection, number, isOver, at: now)
+        case .connected(let link): return connected(link, at: now)
         case .engine(let input, let number):
-            guard state.withLock({ $0.number == number }) else { return [] }
+            guard state.withLock({ $0.link?.number == number }) else { return [] }
             return handle(input, applier, at: now)
         case .logInspected(let result, let number):
             return state.withLock { state in
-                guard state.number == number else { return [] }
+                guard state.link?.number == number else { return [] }
                 switch result {
                 case .success(let generation): return state.machine.logInspected(generation, at: now)
                 case .failure(let error):
@@ -219,7 +215,7 @@ final class ClusterNode: Sendable {
             }
         case .fetched(let result, let number):
             return state.withLock { state in
-                guard state.number == number else { return [] }
+                guard state.link?.number == number else { return [] }
                 switch result {
                 case .success(let frames): return state.machine.fetched(frames, at: now)
                 case .failure(let error):
@@ -261,11 +257,11 @@ final class ClusterNode: Sendable {
     private func perform(_ actions: [MemberAction], _ applier: inout ClusterApplier) {
         for action in actions {
             switch action {
-            case .append(let frame): state.withLock { $0.connection }?.append(frame)
+            case .append(let frame): state.withLock { $0.link }?.connection.append(frame)
             case .fetch(let range): start { try await $0.fetch(range) }
             case .reconnect: reconnect()
             case .inspectLog: inspect()
-            case .broadcast(let heartbeat): state.withLock { $0.connection }?.broadcast(reporting(heartbeat).bytes)
+            case .broadcast(let heartbeat): state.withLock { $0.link }?.connection.broadcast(reporting(heartbeat).bytes)
             case .requestState(let formats): requestState(in: formats)
             case .apply(let changes, let position): applier.apply(changes, at: position)
             case .beginWindows(let ledger): applier.beginWindows(from: ledger)

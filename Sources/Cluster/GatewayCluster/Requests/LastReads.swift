@@ -51,7 +51,7 @@ extension ClusterNode {
     ///
     /// - Parameter question: The encoded call that asks for these topics.
     private func reads(of topics: [TopicID], on process: UInt64, _ question: [UInt8]) async -> [TopicID: Moment]? {
-        guard let connection = state.withLock({ $0.connection }),
+        guard let connection = state.withLock({ $0.link?.connection }),
             let reply = try? await connection.call(process, question, within: Self.callTime, sent: {}),
             let ages = try? MemberCall.ages(reply), ages.count == topics.count
         else { return nil }

@@ -34,7 +34,7 @@ extension ClusterNode {
     func appliesEnd() async -> Bool { await catchUp(isComplete: false) }
 
     private func catchUp(isComplete: Bool) async -> Bool {
-        guard let connection = state.withLock({ $0.connection }), let last = try? await connection.inspectLog().last
+        guard let link = state.withLock({ $0.link }), let last = try? await link.connection.inspectLog().last
         else { return false }
         return await holds(until: clock() + Self.logTimeout) { machine, now in
             // A member that loads a state may start behind its present position.

@@ -33,7 +33,7 @@ extension ClusterNode {
     ) async throws -> [ForwardedResponse] {
         let number = UInt64.random(in: .min ... .max)
         let (member, position, present) = state.withLock {
-            ($0.machine.member, $0.machine.position, $0.connection)
+            ($0.machine.member, $0.machine.position, $0.link?.connection)
         }
         let bytes = MemberCall.perform(requests, number: number, member: member, position: position).bytes
         guard bytes.count <= Self.callLimit else {
@@ -59,7 +59,7 @@ extension ClusterNode {
 
     /// Handles a message of another member.
     func answer(_ bytes: [UInt8], replyTo address: String?) {
-        guard let connection = state.withLock({ $0.connection }), let call = try? MemberCall(bytes) else { return }
+        guard let link = state.withLock({ $0.link }), let call = try? MemberCall(bytes) else { return }
         switch call {
         case .perform(let requests, let number, let member, let position):
             guard let address, let host else { return }
@@ -72,14 +72,14 @@ extension ClusterNode {
                     task.cancel()
                 }
                 // The reply without responses ends the call on the other member.
-                connection.reply(ForwardedResponse.encoded(responses), to: address)
+                link.connection.reply(ForwardedResponse.encoded(responses), to: address)
                 _ = shared.withLock { $0.calls.removeValue(forKey: number) }
             }
         case .cancel(let number): shared.withLock { $0.calls.removeValue(forKey: number) }?.cancel()
         case .lastReads(let topics):
             guard let address else { return }
             // Beside the node's task, which applies the log.
-            addJob { [self] in connection.reply(MemberCall.reply(agesOfReads(of: topics)), to: address) }
+            addJob { [self] in link.connection.reply(MemberCall.reply(agesOfReads(of: topics)), to: address) }
         }
     }
 

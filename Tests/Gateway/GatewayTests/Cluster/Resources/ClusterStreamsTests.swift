@@ -315,7 +315,7 @@ import Testing
             counter: 0,
             payload: [1]
         )
-        fixture.members[0].node.state.withLock { $0.connection }?.append(epoch.bytes)
+        fixture.members[0].node.state.withLock { $0.link }?.connection.append(epoch.bytes)
     }
 
     /// The member that carries the subscription of the streams, and the other one. Only the first one writes records by
