@@ -25,8 +25,8 @@ struct PastEpochs: Sendable {
     }
 }
 
-/// Earlier ledgers of a member. A joining member reads the log from one of them on, so that it has recent events and not
-/// the present state alone.
+/// What a member remembers of the log that it has applied: epochs, ages of positions, digests, and earlier ledgers. A joining
+/// member reads the log from one of these ledgers on, so that it has recent events and not the present state alone.
 ///
 /// ```text
 /// log    ──────┬──────────────┬──────────▶
@@ -48,6 +48,10 @@ struct LedgerHistory: Sendable {
 
     /// At most two, the older one first.
     private var entries: [Entry] = []
+    private(set) var epochs = PastEpochs()
+    /// Which requests with an `Idempotency-Key` have expired.
+    private(set) var ages = PositionAges(lifetime: IdempotentRequests.lifetime)
+    var digests = RecentDigests()
     /// The bytes of the frames since the last entry.
     var bytes = 0
 
@@ -55,11 +59,15 @@ struct LedgerHistory: Sendable {
     mutating func restart(with ledger: ClusterLedger, after earlier: EarlierState? = nil, at now: Moment) {
         entries = earlier.map { [Entry(ledger: $0.ledger, takenAt: now - $0.age)] } ?? []
         entries.append(Entry(ledger: ledger, takenAt: now))
+        epochs.add(ledger.epoch)
+        ages.reset()
+        digests.restart(with: ledger.digest, at: ledger.position)
         bytes = 0
     }
 
-    /// Stores the present ledger if the last one is too far from it.
+    /// Notes the age of the present position, and stores the present ledger if the last one is too far from it.
     mutating func note(_ ledger: ClusterLedger, interval: Duration, at now: Moment) {
+        ages.note(ledger.position, at: now)
         guard let last = entries.last else { return }
         if ledger.position == last.ledger.position {
             entries[entries.count - 1].takenAt = now

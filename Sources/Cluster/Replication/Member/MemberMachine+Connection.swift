@@ -29,7 +29,7 @@ extension MemberMachine {
     /// Whether an epoch is an earlier one of this member: its state is newer than all events of that epoch.
     package func isPast(_ epoch: UInt64) -> Bool {
         guard let ledger else { return false }
-        return ledger.earlierEpochs.contains(epoch) || pastEpochs.has(epoch, before: ledger.epoch)
+        return ledger.earlierEpochs.contains(epoch) || history.epochs.has(epoch, before: ledger.epoch)
     }
 
     /// The state of a ticket. A ticket of an epoch that this member has not read yet counts as unused: the log decides about its use.
@@ -40,7 +40,7 @@ extension MemberMachine {
 
     /// The position of the record with which a request began if its key has expired, else 0.
     package func expiredPosition(of key: RecordKey) -> UInt64 {
-        guard let position = ledger?.requests.position(of: key), position <= ages.expired else { return 0 }
+        guard let position = ledger?.requests.position(of: key), position <= history.ages.expired else { return 0 }
         return position
     }
 

@@ -186,9 +186,6 @@ extension MemberMachine {
             reader.restart(after: snapshot.ledger.position, known: reader.known)
         }
         history.restart(with: snapshot.ledger, after: withWindows ? snapshot.earlier : nil, at: now)
-        digests.restart(with: snapshot.ledger.digest, at: snapshot.ledger.position)
-        ages.reset()
-        pastEpochs.add(snapshot.ledger.epoch)
         reports.begin(at: snapshot.epochAge.map { now - $0 })
         for member in snapshot.ledger.members.keys { monitor.joined(member, at: now) }
         counters.epochsLoaded += 1

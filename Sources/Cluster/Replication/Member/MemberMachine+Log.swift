@@ -15,7 +15,8 @@ extension MemberMachine {
     func contradiction(by frame: StoredFrame) -> LogDivergence? {
         guard phase == .following, let ledger else { return nil }
         let entry = LogEntry(frame)
-        guard frame.position > 0, let own = digests[frame.position]?.value, var other = digests[frame.position - 1]
+        guard frame.position > 0, let own = history.digests[frame.position]?.value,
+            var other = history.digests[frame.position - 1]
         else {
             // A frame that was never read is in a part of the log that was read.
             guard writer.isInFlight(entry.frame) else { return nil }
@@ -47,12 +48,8 @@ extension MemberMachine {
 
     mutating func restarted(at position: UInt64, _ now: Moment) -> [MemberAction] {
         guard let ledger else { return [] }
-        let epoch = ledger.epoch
-        ages.reset()
         additions = [:]
         history.restart(with: ledger, at: now)
-        digests.restart(with: ledger.digest, at: position)
-        pastEpochs.add(epoch)
         reports.begin(at: now)
         counters.epochsStarted += 1
         // In a new epoch, all members report what they have.
@@ -60,7 +57,7 @@ extension MemberMachine {
         let actions = resetMembership()
         join()
         let kept = readers.ids
-        return actions + [.restart(epoch: epoch, at: position, keeping: kept, loading: nil, withWindows: false)]
+        return actions + [.restart(epoch: ledger.epoch, at: position, keeping: kept, loading: nil, withWindows: false)]
     }
 
     // MARK: - Effects

@@ -22,8 +22,8 @@ extension MemberMachine {
         if phase == .following, heartbeat.epoch == ledger?.epoch {
             reader.reaches(heartbeat.position)
             // A digest of a position that this member has not read yet says nothing.
-            if let digest = heartbeat.digest, digests[heartbeat.position] != nil {
-                if let otherPast = digests.otherPast(of: heartbeat.member, upTo: heartbeat.position, digest) {
+            if let digest = heartbeat.digest, history.digests[heartbeat.position] != nil {
+                if let otherPast = history.digests.otherPast(of: heartbeat.member, upTo: heartbeat.position, digest) {
                     return other + diverged(otherPast)
                 }
                 other += handedOver.read(heartbeat.position, by: heartbeat.member)
@@ -65,7 +65,8 @@ extension MemberMachine {
             formats: formats
         )
         if isFollowing {
-            (heartbeat.member, heartbeat.position, heartbeat.digest) = (member, position, digests[position]?.value)
+            (heartbeat.member, heartbeat.position) = (member, position)
+            heartbeat.digest = history.digests[position]?.value
         }
         return [.broadcast(heartbeat)]
     }
@@ -84,7 +85,6 @@ extension MemberMachine {
         if case .loading(let loading) = phase { return actions + loadingTimePassed(loading, at: now) }
         if phase == .replaying, let replay { return actions + replayTimePassed(replay.deadline, at: now) }
         guard isFollowing, let ledger else { return actions }
-        ages.note(reader.position, at: now)
         history.note(ledger, interval: timings.window / Self.windowParts, at: now)
         hasSuspects = !suspects(at: now).isEmpty
         writer.control += carried.retire(ledger.topics, after: timings.linger, at: now)

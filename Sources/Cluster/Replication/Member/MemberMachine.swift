@@ -32,8 +32,6 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The replay, in the phase `replaying`.
     var replay: Replay?
     var history = LedgerHistory()
-    /// The digests of the frames that were applied.
-    var digests = RecentDigests()
     /// Whether the engine has shown two logs in this epoch, and the log is being inspected to begin another one.
     var hasDiverged = false
     package internal(set) var member: UInt64
@@ -46,11 +44,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     var hasSuspects = false
     var monitor: HeartbeatMonitor
     var nextHeartbeat = Moment.zero
-    var pastEpochs = PastEpochs()
     /// Which processes have reported their resources.
     var reports = EpochReports()
-    /// Which requests with an `Idempotency-Key` have expired.
-    var ages = PositionAges(lifetime: IdempotentRequests.lifetime)
     /// The time at which a member was in another epoch while this one had read the whole log; nil: none was.
     var otherEpochSince: Moment?
     var handedOver = HandedOverStreams()
@@ -159,13 +154,13 @@ package struct MemberMachine: ~Copyable, Sendable {
         if !isMember, isUnreadable(entry) { return enter(from: position, at: now) }
         if phase == .replaying { return replay(entry, at: now) }
         if let frame = entry.frame, frame.kind == .records, frame.epoch == ledger?.epoch,
-            let divergence = digests.otherPast(of: frame.member, upTo: frame.previous, frame.digest)
+            let divergence = history.digests.otherPast(of: frame.member, upTo: frame.previous, frame.digest)
         {
             return diverged(divergence)
         }
         history.bytes += entry.size
         guard let result = ledger?.apply(entry), let digest = ledger?.digest else { return [] }
-        digests.append(digest, at: position)
+        history.digests.append(digest, at: position)
         switch result {
         case .taken(let effects):
             let written = ownFrameRead(entry, now)
