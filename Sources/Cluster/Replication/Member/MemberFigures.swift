@@ -47,7 +47,7 @@ extension MemberMachine {
                 id: id,
                 info: member.info,
                 subscriptions: owned[id] ?? 0,
-                hasOtherConfiguration: configurations[id].map { $0 != configuration } ?? false
+                hasOtherConfiguration: monitor.configurations[id].map { $0 != configuration } ?? false
             )
         }
         return MemberFigures(
@@ -66,14 +66,6 @@ extension MemberMachine {
 
     /// The digest of the member's configuration changed, by a reload.
     package mutating func configurationChanged(_ digest: UInt64) { configuration = digest }
-
-    /// Stores the digest of another member's configuration; reports a new one that differs.
-    mutating func noteConfiguration(_ digest: UInt64, of member: UInt64) -> [MemberAction] {
-        guard let info = ledger?.members[member]?.info, configurations.updateValue(digest, forKey: member) != digest,
-            digest != configuration
-        else { return [] }
-        return [.reportOtherConfiguration(info)]
-    }
 }
 
 /// The counters of a member since the start of its process.

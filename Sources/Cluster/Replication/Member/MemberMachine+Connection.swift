@@ -57,7 +57,6 @@ extension MemberMachine {
         self.isLocal = isLocal
         phase = .inspecting
         monitor.connected(at: now)
-        nextHeartbeat = now
         reader.isFetching = false
         return [inspectLog(connectedAt: now)]
     }

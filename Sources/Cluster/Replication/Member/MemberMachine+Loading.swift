@@ -73,7 +73,7 @@ extension MemberMachine {
 
     mutating func loadingTimePassed(_ loading: Loading, at now: Moment) -> [MemberAction] {
         guard now >= loading.nextRequest else { return [] }
-        if !isLocal, let members = heardFormats.refusal(since: now - timings.suspect) {
+        if !isLocal, let members = monitor.formats.refusal(since: now - timings.suspect) {
             return refused(by: members, at: now)
         }
         if loading.isRefused {

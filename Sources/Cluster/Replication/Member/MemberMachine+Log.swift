@@ -92,7 +92,6 @@ extension MemberMachine {
         lastRemoval = now
         monitor.forget(gone)
         writer.removed(gone)
-        configurations[gone] = nil
         for id in carried.ids { noteInterest(id, now) }
         guard gone == member else { return [] }
         let actions = handedOver.releaseAll() + resetMembership() + [.keepUsedCredits]

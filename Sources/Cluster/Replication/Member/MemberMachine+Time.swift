@@ -14,11 +14,9 @@ extension MemberMachine {
             monitor.echoed(sentAt: heartbeat.sentAt, at: now)
             return []
         }
-        guard monitor.accept(heartbeat) else { return [] }
+        guard var other = monitor.accept(heartbeat, at: now) else { return [] }
         reports.heard(heartbeat, at: now)
-        var other = heardFormats.heard(heartbeat, at: now)
         guard heartbeat.member != 0 else { return other + fetchIfBehind(at: now) }
-        monitor.heard(heartbeat.member, at: now)
         if phase == .following, heartbeat.epoch == ledger?.epoch {
             reader.reaches(heartbeat.position)
             // A digest of a position that this member has not read yet says nothing.
@@ -30,7 +28,12 @@ extension MemberMachine {
             }
         }
         if isElsewhere(heartbeat, at: now) { return other + [inspectLog()] }
-        return other + noteConfiguration(heartbeat.configuration, of: heartbeat.member) + fetchIfBehind(at: now)
+        if let info = ledger?.members[heartbeat.member]?.info, monitor.noteConfiguration(of: heartbeat),
+            heartbeat.configuration != configuration
+        {
+            other.append(.reportOtherConfiguration(info))
+        }
+        return other + fetchIfBehind(at: now)
     }
 
     /// Whether members have been in another epoch for some time, although this one has read the whole log: it may have been
@@ -48,9 +51,7 @@ extension MemberMachine {
     }
 
     private mutating func beat(at now: Moment) -> [MemberAction] {
-        guard phase != .offline, now >= nextHeartbeat else { return [] }
-        nextHeartbeat = now + timings.heartbeat
-        heardFormats.forget(before: now - timings.suspect)
+        guard phase != .offline, monitor.beats(at: now) else { return [] }
         reports.timePassed(timings, at: now)
         let isFollowing = isFollowing
         // Until the log has its report, a member states the beginning of the epoch.

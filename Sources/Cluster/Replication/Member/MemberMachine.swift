@@ -43,7 +43,6 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// Whether members were silent when the deadlines were checked last.
     var hasSuspects = false
     var monitor: HeartbeatMonitor
-    var nextHeartbeat = Moment.zero
     /// Which processes have reported their resources.
     var reports = EpochReports()
     /// The time at which a member was in another epoch while this one had read the whole log; nil: none was.
@@ -51,10 +50,6 @@ package struct MemberMachine: ~Copyable, Sendable {
     var handedOver = HandedOverStreams()
     /// The positions of the log at which prepared streams got their last sources, as far as this member has read the log.
     package internal(set) var additions: [String: UInt64] = [:]
-    /// The formats of other processes, from their heartbeats.
-    var heardFormats: HeardFormats
-    /// The digests of the members' configurations, from their heartbeats.
-    var configurations: [UInt64: UInt64] = [:]
     var counters = MemberCounters()
     /// When a member was removed last; nil: none was.
     package internal(set) var lastRemoval: Moment?
@@ -84,8 +79,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         self.info.process = process
         member = SplitMix64.mixed(seed &+ 1)
         self.seed = seed &+ 2
-        monitor = HeartbeatMonitor(timings: timings)
-        heardFormats = HeardFormats(own: formats)
+        monitor = HeartbeatMonitor(timings: timings, formats: formats)
     }
 
     /// A new random number, never 0.
@@ -280,7 +274,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The newest format that all members read, and the processes that are about to join.
     private func writtenFormat(at now: Moment) -> UInt8 {
         let members = ledger?.formats?.common(with: formats) ?? formats
-        return heardFormats.areMixed
-            ? heardFormats.common(with: members, since: now - timings.suspect).newest : members.newest
+        return monitor.formats.areMixed
+            ? monitor.formats.common(with: members, since: now - timings.suspect).newest : members.newest
     }
 }

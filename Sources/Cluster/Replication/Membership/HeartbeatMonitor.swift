@@ -75,9 +75,16 @@ extension Wire<Moment> {
     }
 }
 
-/// The times of the members' last heartbeats, and whether this member receives its own heartbeats back.
-package struct HeartbeatMonitor: Sendable {
+/// The times and statements of the heartbeats of others, and whether this member receives its own heartbeats back.
+struct HeartbeatMonitor: Sendable {
     private let timings: ClusterTimings
+    /// The time of the next heartbeat of this member.
+    private var next = Moment.zero
+    /// The formats of other processes.
+    private(set) var formats: HeardFormats
+    /// The digests of the members' configurations.
+    private(set) var configurations: [UInt64: UInt64] = [:]
+    /// The times of the members' last heartbeats.
     private var heard: [UInt64: Moment] = [:]
     /// The times of sending of the newest heartbeats of other processes, by the clocks of the senders. Those of processes
     /// that have ended stay, since the engine may deliver their heartbeats again.
@@ -92,21 +99,27 @@ package struct HeartbeatMonitor: Sendable {
     private var silentSince = Moment.zero
     private var lastTick = Moment.zero
 
-    init(timings: ClusterTimings) { self.timings = timings }
+    init(timings: ClusterTimings, formats: Formats) {
+        self.timings = timings
+        self.formats = HeardFormats(own: formats)
+    }
 
     /// Whether a heartbeat of another process was sent after all that were received from the process. Others say nothing about
     /// the present: somebody without the cluster's secret may have recorded them.
     func isNew(_ heartbeat: Heartbeat) -> Bool { newest[heartbeat.process].map { heartbeat.sentAt > $0 } ?? true }
 
-    /// A heartbeat of another process was received; false if it is not new.
-    mutating func accept(_ heartbeat: Heartbeat) -> Bool {
-        guard isNew(heartbeat) else { return false }
+    /// A heartbeat of another process was received; nil if it is not new.
+    mutating func accept(_ heartbeat: Heartbeat, at now: Moment) -> [MemberAction]? {
+        guard isNew(heartbeat) else { return nil }
         newest[heartbeat.process] = heartbeat.sentAt
-        return true
+        if heartbeat.member != 0 { heard[heartbeat.member] = now }
+        return formats.heard(heartbeat, at: now)
     }
 
-    /// A heartbeat of another member was received.
-    mutating func heard(_ member: UInt64, at now: Moment) { heard[member] = now }
+    /// Stores the digest of a member's configuration; false if it was stored before.
+    mutating func noteConfiguration(of heartbeat: Heartbeat) -> Bool {
+        configurations.updateValue(heartbeat.configuration, forKey: heartbeat.member) != heartbeat.configuration
+    }
 
     /// A member has joined, or is one according to a state that was loaded.
     mutating func joined(_ member: UInt64, at now: Moment) { joined[member] = now }
@@ -120,7 +133,15 @@ package struct HeartbeatMonitor: Sendable {
     }
 
     /// A connection is open.
-    mutating func connected(at now: Moment) { silentSince = now }
+    mutating func connected(at now: Moment) { (silentSince, next) = (now, now) }
+
+    /// Whether this member sends a heartbeat now.
+    mutating func beats(at now: Moment) -> Bool {
+        guard now >= next else { return false }
+        next = now + timings.heartbeat
+        formats.forget(before: now - timings.suspect)
+        return true
+    }
 
     /// The connection is closed.
     mutating func disconnected() {
@@ -176,7 +197,7 @@ package struct HeartbeatMonitor: Sendable {
     }
 
     /// A member was removed.
-    mutating func forget(_ member: UInt64) { (heard[member], joined[member]) = (nil, nil) }
+    mutating func forget(_ member: UInt64) { (heard[member], joined[member], configurations[member]) = (nil, nil, nil) }
 }
 
 /// The timeouts of a member. None of them affects order or ownership.
