@@ -85,10 +85,8 @@ extension MemberMachine {
             reader.reaches(generation.last)
             return fetchIfBehind(at: now, always: true)
         }
-        let known = ledger?.epochPosition ?? replay?.snapshot.ledger.epochPosition
-        if hasDiverged, let known, finding != .replaced {
-            let epoch = ledger?.epoch ?? replay?.snapshot.ledger.epoch
-            return enter(from: generation.last, knowingFrom: known, ending: epoch, at: now)
+        if hasDiverged, let known = ledger ?? replay?.snapshot.ledger, finding != .replaced {
+            return enter(from: generation.last, knowingFrom: known.epochPosition, ending: known.epoch, at: now)
         }
         guard ledger != nil, finding != .replaced else {
             var ending: UInt64?
