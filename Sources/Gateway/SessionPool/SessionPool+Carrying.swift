@@ -162,17 +162,12 @@ extension SessionPool {
         do throws(ClientError) {
             try client.connect()
         } catch {
-            discard(client)
+            closeClient(client)
+            state.withLock { state in state.shared = state.shared.filter { $0.value.client !== client } }
             guard error.code == .tooManySessions else { throw .lifecycle(rule: error.rule) }
             let limit = configuration.sessionLimit.maxConcurrentSessionsPerServer
             throw .overQuota(.sessionsPerServer(upstream: client.upstream ?? "", limit: limit))
         }
-    }
-
-    /// Removes a pooled client that could not connect, and the subscriptions opened on it.
-    private func discard(_ client: PooledClient) {
-        closeClient(client)
-        state.withLock { state in state.shared = state.shared.filter { $0.value.client !== client } }
     }
 
     func makePooledClient(_ id: ClientID, _ session: SessionKey) throws(PoolError) -> PooledClient {
