@@ -140,11 +140,7 @@ extension SessionPool {
         var newClient: PooledClient?
         for action in actions {
             switch action {
-            case .openClient(let id, let session):
-                state.nextClient = ClientID(RandomID.make(prefix: "c"))
-                let client = try makePooledClient(id, session)
-                state.clients[id] = client
-                newClient = client
+            case .openClient(let id, let session): newClient = try addPooledClient(id, session, to: &state)
             case .openShared(let id, let key, let clientID):
                 guard let client = state.clients[clientID] else { throw .unknownClient(clientID.rawValue) }
                 let shared = makeShared(id, key.properties, on: client)
@@ -168,6 +164,14 @@ extension SessionPool {
             let limit = configuration.sessionLimit.maxConcurrentSessionsPerServer
             throw .overQuota(.sessionsPerServer(upstream: client.upstream ?? "", limit: limit))
         }
+    }
+
+    /// Adds the pooled client to which the machine has given the id of the next one.
+    func addPooledClient(_ id: ClientID, _ key: SessionKey, to state: inout State) throws(PoolError) -> PooledClient {
+        state.nextClient = ClientID(RandomID.make(prefix: "c"))
+        let client = try makePooledClient(id, key)
+        state.clients[id] = client
+        return client
     }
 
     func makePooledClient(_ id: ClientID, _ session: SessionKey) throws(PoolError) -> PooledClient {

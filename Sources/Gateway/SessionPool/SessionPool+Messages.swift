@@ -16,10 +16,7 @@ extension SessionPool {
             if let present = state.clients[id] { return (present, false) }
             do throws(PoolError) {
                 guard !actions.isEmpty else { throw .unknownClient(id.rawValue) }
-                state.nextClient = ClientID(RandomID.make(prefix: "c"))
-                let client = try makePooledClient(id, session)
-                state.clients[id] = client
-                return (client, true)
+                return (try addPooledClient(id, session, to: &state), true)
             } catch {
                 state.machine.clientRemoved(id)
                 throw error
