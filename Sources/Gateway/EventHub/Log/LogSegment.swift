@@ -14,6 +14,8 @@ final class LogSegment: @unchecked Sendable {
     let firstOrdinal: Int
     /// The weight of the events of the topic before the first of this segment.
     let firstOffset: Int
+    /// The weight of the rows of these events beyond that.
+    let rowsBefore: Int
     /// The weight of the first values of rows among the topic's events before this segment.
     let firstValuesBefore: Int
     /// The approximate size of the topic's segments before this one, in bytes.
@@ -42,6 +44,7 @@ final class LogSegment: @unchecked Sendable {
         number: Int,
         firstOrdinal: Int,
         firstOffset: Int,
+        rowsBefore: Int,
         firstValuesBefore: Int,
         sizeBefore: Int,
         context: TopicContext,
@@ -54,6 +57,7 @@ final class LogSegment: @unchecked Sendable {
         self.number = number
         self.firstOrdinal = firstOrdinal
         self.firstOffset = firstOffset
+        self.rowsBefore = rowsBefore
         self.firstValuesBefore = firstValuesBefore
         self.sizeBefore = sizeBefore
         self.context = context
@@ -121,7 +125,7 @@ final class LogSegment: @unchecked Sendable {
         return low
     }
 
-    /// Appends an event of a weight; its payloads were appended to the buffers at `count` before.
+    /// Appends an event of a weight, its row included; its payloads were appended to the buffers at `count` before.
     func append(_ record: LogRecord, weight: Int) {
         (records + count).initialize(to: record)
         count += 1

@@ -17,8 +17,10 @@ struct TopicLog {
     var types: [FieldType]?
     /// How many readers each variant has.
     private var readers = [Int](repeating: 0, count: EventVariant.count)
-    /// The weight of all events so far: the size of their encoding or of their row, or an approximation where they are not encoded.
+    /// The weight of all events so far: their encoded size, or an approximation where they are not encoded.
     private var weight = 0
+    /// The weight of the rows of their updates beyond that: a record keeps the whole row, of which few fields may be encoded.
+    private var rows = 0
     /// The weight of those of them that are the first values of rows.
     private var firstValues = 0
     private var memory: StreamMemory
@@ -37,7 +39,8 @@ struct TopicLog {
         static let mostEvents = 256
         static let firstBytes = 1 << 10
         static let mostBytes = 1 << 16
-        /// The weight of its events from which a segment takes no more of them: a window consists of whole segments.
+        /// The weight of its events, rows included, from which a segment takes no more events: a window consists of whole
+        /// segments.
         static let mostWeight = 1 << 18
     }
 
@@ -51,6 +54,7 @@ struct TopicLog {
             number: 0,
             firstOrdinal: 0,
             firstOffset: 0,
+            rowsBefore: 0,
             firstValuesBefore: 0,
             sizeBefore: 0,
             context: context,
@@ -173,7 +177,7 @@ struct TopicLog {
         var size = 0
         if tail.count == tail.capacity {
             grow(for: 0)
-        } else if weight - tail.firstOffset >= Size.mostWeight {
+        } else if heldWeight(from: tail) >= Size.mostWeight {
             roll(capacity: tail.capacity, byteCapacity: min(Size.mostBytes, tail.byteCapacity))
         }
         for (variant, buffer) in tail.held {
@@ -186,10 +190,12 @@ struct TopicLog {
             }
             buffer.append(encoder.json.bytes, at: tail.count)
         }
-        // The record keeps the whole row, of which few fields may be encoded.
-        let eventWeight = size > 0 ? max(size, event.rowWeight) : event.weight
-        tail.append(LogRecord(sequence: sequence, published: now, offset: weight, event: event), weight: eventWeight)
+        let eventWeight = size > 0 ? size : event.weight
+        let row = max(0, event.rowWeight - eventWeight)
+        let record = LogRecord(sequence: sequence, published: now, offset: weight, event: event)
+        tail.append(record, weight: eventWeight + row)
         weight += eventWeight
+        rows += row
         last = (sequence, now)
         if case .subscription(.update(let update)) = event, update.isSnapshot, context.policy.conflates,
             update.command == nil || update.command == "ADD"
@@ -256,6 +262,7 @@ struct TopicLog {
             number: tail.number + 1,
             firstOrdinal: tail.endOrdinal,
             firstOffset: weight,
+            rowsBefore: rows,
             firstValuesBefore: firstValues,
             sizeBefore: tail.sizeBefore + tail.size,
             context: context,
@@ -268,11 +275,16 @@ struct TopicLog {
         tail = segment
     }
 
+    /// The weight of the events from a segment on, rows included.
+    private func heldWeight(from segment: LogSegment) -> Int {
+        weight - segment.firstOffset + rows - segment.rowsBefore
+    }
+
     private mutating func trim(_ limits: HubConfiguration) {
         while head !== tail, let next = head.next {
             if head.count > 0 {
                 guard next.count > 0 || next.next != nil else { return }
-                let (events, bytes) = (tail.endOrdinal - next.firstOrdinal, weight - next.firstOffset)
+                let (events, bytes) = (tail.endOrdinal - next.firstOrdinal, heldWeight(from: next))
                 if events < limits.replayEvents, bytes < limits.replayBytes { return }
                 forgottenThrough = head.sequence(at: head.count - 1)
             }

@@ -46,6 +46,21 @@ internal import Testing
         #expect(harness.hub.metrics.conflated == 498)
     }
 
+    /// The fields that do not change take memory, and are not sent.
+    @Test func aShortDelayConflatesNothingHoweverManyFieldsThereAre() throws {
+        let names = (0..<2_000).map { "f\($0)" }
+        let wide = SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(names))
+        var values = [String?](repeating: nil, count: names.count)
+        let stream = try blocked(HubHarness(), wide) { publish in
+            for number in 0..<20 {
+                values[0] = "\(number)"
+                publish(wide.update(values, changed: [1]))
+            }
+        }
+        let updates = try stream.events.filter { $0.name == "update" }
+        #expect(updates.compactMap { $0["fields"]?["f0"]?.string } == (0..<20).map { String($0) })
+    }
+
     @Test func aReaderOfAllConflatedEventsResumesAfterTheNewest() throws {
         let harness = HubHarness()
         let stream = try blocked(harness, quotes) { publish in
