@@ -205,6 +205,25 @@ import Testing
         #expect(fixture.services.timers.count == 0)
     }
 
+    /// The message was accepted: a client that renews its token would send it again.
+    @Test func aRequestWithAnEffectIsNotRefusedWhenItsTokenExpires() async throws {
+        let fixture = try await AccessFixture(TokenForge.configuration())
+        let claims = #""operations":["read","manage","send"],"upstreams":["*"],"items":["*"]"#
+        let token = try TokenForge.token(claims, expiry: fixture.time.wall + 60)
+        let target = "/v1/clients/\(fixture.makeClient(as: token))/messages"
+        let body = #"{"text":"a","enqueueWhileDisconnected":true}"#
+        let request = HTTPRequest("POST", target, as: token, [HTTPField("Prefer", "wait=300")], body)
+        let (statuses, source) = AsyncStream.makeStream(of: Int.self)
+        guard case .wait = fixture.host.decide(request, later: { source.yield($0.status) }) else {
+            Issue.record("the request does not wait")
+            return
+        }
+        fixture.time.pass(91)
+        fixture.services.timers.runDue()
+        #expect(await statuses.first { _ in true } == 202)
+        #expect(fixture.services.waiting.count == 0)
+    }
+
     @Test func callersAreRejectedBeforeTheirBodyIsRead() async throws {
         let fixture = try await AccessFixture()
         func status(_ path: String, _ key: String?) -> Int? {

@@ -169,16 +169,18 @@ extension Services {
     /// Adds a request that waits. `end` ends it with a refusal when its caller loses rights, or when the token of the caller
     /// expires.
     ///
+    /// - Parameter expired: Ends the request when the token expires; nil: `end` does.
     /// - Returns: Removes the request.
     /// - Throws: A 429 problem, without adding it, if as many requests as the limit count under the same name.
     func addWaiting(
         of caller: Caller,
         counted name: String?,
-        end: @escaping @Sendable (Problem) -> Void
+        end: @escaping @Sendable (Problem) -> Void,
+        expired: (@Sendable () -> Void)? = nil
     ) throws(Problem) -> @Sendable () -> Void {
         let number = try waiting.add(of: caller, counted: name) { end(Challenge.changed()) }
         let timer = access.remaining(of: caller).flatMap { time in
-            timers.schedule(after: time, runsAtStop: false) { end(Challenge.expired()) }
+            timers.schedule(after: time, runsAtStop: false, expired ?? { end(Challenge.expired()) })
         }
         return { [waiting, timers] in
             waiting.remove(number)
@@ -186,24 +188,29 @@ extension Services {
         }
     }
 
-    /// Waits for a value, which is nil after a time, and when the gateway stops.
+    /// Waits for a value, which is nil after a time, and when the gateway stops. It is nil also when the token of the caller
+    /// expires, except for a request that only reads: a client that renews its token would repeat what was done already.
     ///
     /// - Parameter begin: Has the value provided.
     /// - Throws: `CancellationError` if the client leaves; a 429 problem if too many requests of the caller wait; a refusal
-    ///   if the caller loses its rights or its token expires; the error of `begin`.
+    ///   if the caller loses its rights, or the token of a request that only reads expires; the error of `begin`.
     func wait<Value: Sendable>(
         _ call: Call,
         upTo time: Duration,
         for begin: (Awaited<Value?>) throws -> Void
     ) async throws -> Value? {
         let awaited = Awaited<Value?>()
-        let remove = try addWaiting(of: call.caller, counted: WaitingRequests.name(of: call)) { refusal in
-            awaited.end(.failure(refusal))
-        }
+        let timeOut: @Sendable () -> Void = { awaited.end(.success(nil)) }
+        let remove = try addWaiting(
+            of: call.caller,
+            counted: WaitingRequests.name(of: call),
+            end: { refusal in awaited.end(.failure(refusal)) },
+            expired: call.request.method == "GET" ? nil : timeOut
+        )
         defer { remove() }
         try checkPresent(call)
         try begin(awaited)
-        let timer = timers.schedule(after: time) { awaited.end(.success(nil)) }
+        let timer = timers.schedule(after: time, timeOut)
         defer { if let timer { timers.cancel(timer) } }
         return try await awaited.value
     }
