@@ -86,11 +86,11 @@ final class PollingConnections {
         defer { lastTag = tag }
         guard tag != nil, tag == lastTag else { return false }
         credit = min(credit + 1, Self.mostCredit)
-        let (server, peer, token) = (exchange.server, exchange.record.place.peer, Exchanges.firstToken + exchange.id)
+        let (server, former, token) = (exchange.server, exchange.record.place, Exchanges.firstToken + exchange.id)
         guard credit > 0, response.body.count < LargeResponses.leastSize, !driver.isWindingDown,
             hasNothingBehind(exchange), let descriptor = server.takeSocket(of: exchange)
         else { return false }
-        let place = ConnectionPlace(peer: peer, descriptor: descriptor, isReserved: false)
+        let place = ConnectionPlace(peer: former.peer, group: former.group, descriptor: descriptor, isReserved: false)
         let connection = PollingConnection(driver.requestTimes.add(place, of: server), token: token)
         connection.record.onDeadline = { [unowned self, unowned connection] in deadlinePassed(connection) }
         connections[token] = connection

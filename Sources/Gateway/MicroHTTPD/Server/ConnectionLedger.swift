@@ -79,7 +79,7 @@ final class ConnectionLedger: Sendable {
     ///   - descriptor: The descriptor of the connection.
     ///   - beyondLimit: True if only a place of the reserve may be given, as if the limit were reached.
     func admit(_ peer: PeerAddress, descriptor: Int32, beyondLimit: Bool = false) -> ConnectionPlace? {
-        let group = limitedGroup(of: peer)
+        let group = limitPerAddress > 0 ? group(peer.host) : nil
         return counts.withLock { counts in
             if let group, counts.byAddress[group, default: 0] >= limitPerAddress {
                 counts.refused += 1
@@ -105,7 +105,7 @@ final class ConnectionLedger: Sendable {
             }
             if let group { counts.byAddress[group, default: 0] += 1 }
             counts.accepted += 1
-            return ConnectionPlace(peer: peer, descriptor: descriptor, isReserved: isReserved)
+            return ConnectionPlace(peer: peer, group: group, descriptor: descriptor, isReserved: isReserved)
         }
     }
 
@@ -122,14 +122,13 @@ final class ConnectionLedger: Sendable {
 
     /// Removes a connection from the counts.
     func release(_ place: ConnectionPlace) {
-        let group = limitedGroup(of: place.peer)
         counts.withLock { counts in
             if !place.isReserved {
                 counts.open -= 1
             } else if counts.displaced.remove(place.descriptor) == nil {
                 counts.leaveReserve(place)
             }
-            if let group { counts.byAddress.decrement(group) }
+            if let group = place.group { counts.byAddress.decrement(group) }
         }
     }
 
@@ -142,19 +141,17 @@ final class ConnectionLedger: Sendable {
         }
     }
 
-    private func limitedGroup(of peer: PeerAddress) -> String? { limitPerAddress > 0 ? group(peer.host) : nil }
-
     /// Reserves memory for a part of a body; false if the budget, or the share of the address, is used up.
-    func reserveBody(_ count: Int, from peer: PeerAddress) -> Bool {
+    func reserveBody(_ count: Int, on place: ConnectionPlace) -> Bool {
         let total = bodyBytes.wrappingAdd(count, ordering: .relaxed).newValue
-        if total <= bodyBudget, isWithinShare(count, from: peer) { return true }
+        if total <= bodyBudget, place.group == nil || isWithinShare(count, on: place) { return true }
         bodyBytes.wrappingSubtract(count, ordering: .relaxed)
         return false
     }
 
     /// Counts a part of a body for its address; false, without counting it, if the share of the address is used up.
-    private func isWithinShare(_ count: Int, from peer: PeerAddress) -> Bool {
-        guard let group = limitedGroup(of: peer) else { return true }
+    private func isWithinShare(_ count: Int, on place: ConnectionPlace) -> Bool {
+        guard let group = place.group else { return true }
         return counts.withLock { counts in
             let bytes = counts.bodiesByAddress[group, default: 0] + count
             if bytes <= bodyShare { counts.bodiesByAddress[group] = bytes }
@@ -163,10 +160,9 @@ final class ConnectionLedger: Sendable {
     }
 
     /// Returns memory that was reserved for a body.
-    func releaseBody(_ count: Int, from peer: PeerAddress) {
-        guard count > 0 else { return }
+    func releaseBody(_ count: Int, on place: ConnectionPlace) {
         bodyBytes.wrappingSubtract(count, ordering: .relaxed)
-        guard let group = limitedGroup(of: peer) else { return }
+        guard let group = place.group else { return }
         counts.withLock { $0.bodiesByAddress.decrement(group, by: count) }
     }
 
@@ -222,6 +218,8 @@ extension [String: Int] {
 struct ConnectionPlace: Sendable {
     /// The address of the client.
     let peer: PeerAddress
+    /// The group that the address counts in; nil: it is not limited.
+    let group: String?
     /// The descriptor of the connection.
     let descriptor: Int32
     /// The connection is beyond the limit: it may only send operational requests.

@@ -131,7 +131,7 @@ extension HTTPServer {
     }
 
     private func reserve(_ count: Int, for exchange: Exchange) -> Bool {
-        guard driver.ledger.reserveBody(count, from: exchange.record.place.peer) else { return false }
+        guard driver.ledger.reserveBody(count, on: exchange.record.place) else { return false }
         exchange.reservedBytes += count
         return true
     }

@@ -206,7 +206,9 @@ extension HTTPServer {
     func completed(_ exchange: Exchange) {
         if !chunkedBodies.isEmpty { chunkedBodies[exchange.id] = nil }
         if exchange.isResponding { responses -= 1 }
-        driver.ledger.releaseBody(exchange.reservedBytes, from: exchange.record.place.peer)
+        if exchange.reservedBytes > 0 {
+            driver.ledger.releaseBody(exchange.reservedBytes, on: exchange.record.place)
+        }
         if exchange.heldResponse != nil { driver.largeResponses.end(exchange) }
         driver.requestTimes.requestEnded(exchange.record)
         driver.exchanges.end(exchange)

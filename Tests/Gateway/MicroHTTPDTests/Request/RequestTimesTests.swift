@@ -41,7 +41,10 @@ internal import Testing
         /// A connection of the loop.
         func add(_ act: @escaping (ConnectionRecord) -> Void = { _ in }) -> ConnectionRecord {
             let peer = PeerAddress(host: "127.0.0.1", port: 1)
-            let record = times.add(ConnectionPlace(peer: peer, descriptor: -1, isReserved: false), of: server)
+            let record = times.add(
+                ConnectionPlace(peer: peer, group: nil, descriptor: -1, isReserved: false),
+                of: server
+            )
             record.onDeadline = { [unowned self, unowned record] in
                 due.append(record.slot)
                 act(record)

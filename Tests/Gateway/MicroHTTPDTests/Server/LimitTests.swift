@@ -334,17 +334,20 @@ internal import Testing
         #expect(places("192.0.2.1").map(\.isReserved) == [false, true, true])
     }
 
-    @Test func oneAddressTakesOnlyAPartOfTheMemoryOfBodies() {
+    @Test func oneAddressTakesOnlyAPartOfTheMemoryOfBodies() throws {
         let ledger = ConnectionLedger(
-            limit: 1,
+            limit: 10,
             reserve: 0,
             limitPerAddress: 100,
             group: { $0 == "proxy" ? nil : $0 },
             bodyBudget: 100,
             bodyShare: 50
         )
+        let hosts = ["a", "b", "proxy"]
+        let places = hosts.map { ledger.admit(PeerAddress(host: $0, port: 1), descriptor: -1) }
         func reserves(_ count: Int, _ host: String) -> Bool {
-            ledger.reserveBody(count, from: PeerAddress(host: host, port: 1))
+            guard let place = zip(hosts, places).first(where: { $0.0 == host })?.1 else { return false }
+            return ledger.reserveBody(count, on: place)
         }
         #expect(reserves(30, "a") && reserves(20, "a"))
         #expect(!reserves(1, "a"))
@@ -352,7 +355,7 @@ internal import Testing
         #expect(!reserves(11, "b"))
         #expect(reserves(10, "proxy"))
         #expect(!reserves(1, "proxy"))
-        ledger.releaseBody(30, from: PeerAddress(host: "a", port: 1))
+        ledger.releaseBody(30, on: try #require(places[0]))
         #expect(reserves(10, "b"))
         #expect(!reserves(31, "a"))
         #expect(reserves(20, "a"))
