@@ -8,7 +8,7 @@ extension SessionMachine {
         case .closed: break
         case .socket(let socket):
             let hasSent = requests.sendAll(on: socket, limit: session?.requestLimit ?? 0, &out)
-            if hasSent { heartbeat.requestSent(at: context.now, &out) }
+            if hasSent, heartbeat.interval != nil { heartbeat.requestSent(at: context.now, &out) }
         case .http: sendOverHTTP(at: context)
         }
     }

@@ -149,7 +149,7 @@ extension MemberMachine {
         guard let result = replay?.ledger.apply(entry), let replay else { return [] }
         var changes: [Change] = []
         if case .taken(let effects) = result {
-            noteAdditions(effects, in: replay.ledger, at: entry.position)
+            for effect in effects { noteAddition(effect, in: replay.ledger, at: entry.position) }
             changes = effects.compactMap { effect in if case .hub(let change) = effect { change } else { nil } }
         }
         let extend = MemberAction.extendWindows(changes, at: entry.position)

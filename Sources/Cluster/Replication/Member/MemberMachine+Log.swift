@@ -140,16 +140,14 @@ extension MemberMachine {
 
     // MARK: - Prepared streams
 
-    /// Notes which prepared streams have got sources by a frame, and forgets those that were removed.
+    /// Notes that a prepared stream has got sources by a frame, and forgets a stream that was removed.
     ///
     /// - Parameter ledger: The state after the frame.
-    mutating func noteAdditions(_ effects: [LedgerEffect], in ledger: ClusterLedger?, at position: UInt64) {
-        for effect in effects {
-            switch effect {
-            case .sourcesAdded(let id): additions[id] = position
-            case .streamLost(let id, _): if ledger?.specified[id] == nil { additions[id] = nil }
-            default: break
-            }
+    mutating func noteAddition(_ effect: LedgerEffect, in ledger: ClusterLedger?, at position: UInt64) {
+        switch effect {
+        case .sourcesAdded(let id): additions[id] = position
+        case .streamLost(let id, _): if ledger?.specified[id] == nil { additions[id] = nil }
+        default: break
         }
     }
 

@@ -201,7 +201,6 @@ package struct MemberMachine: ~Copyable, Sendable {
     private mutating func perform(_ effects: [LedgerEffect], of entry: LogEntry, _ now: Moment) -> [MemberAction] {
         var changes: [Change] = []
         var actions: [MemberAction] = []
-        noteAdditions(effects, in: ledger, at: entry.position)
         if !handedOver.openings.isEmpty, let frame = entry.frame {
             actions += handedOver.read(frame.previous, by: frame.member)
         }
@@ -227,8 +226,9 @@ package struct MemberMachine: ~Copyable, Sendable {
             case .refused(let id, let other): if other == member { actions.append(.releaseResource(id)) }
             case .ticketMoved(let key, let loser): if loser == member { actions.append(.closeTicketStream(key)) }
             case .ticketsOrphaned(let gone): actions.append(.closeTickets(of: gone))
-            case .sourcesAdded: break
+            case .sourcesAdded: noteAddition(effect, in: ledger, at: entry.position)
             case .streamLost(let id, let loser):
+                noteAddition(effect, in: ledger, at: entry.position)
                 if loser == member { actions += streamLost(id, to: entry.frame?.member, at: entry.position) }
             case .credited(let upstream, let credits, let owner):
                 if owner == member { actions.append(.credit(upstream: upstream, credits)) }

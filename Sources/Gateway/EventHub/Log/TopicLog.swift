@@ -177,7 +177,7 @@ struct TopicLog {
         var size = 0
         if tail.count == tail.capacity {
             grow(for: 0)
-        } else if heldWeight(from: tail) >= Size.mostWeight {
+        } else if weight - tail.firstOffset + rows - tail.rowsBefore >= Size.mostWeight {
             roll(capacity: tail.capacity, byteCapacity: min(Size.mostBytes, tail.byteCapacity))
         }
         for (variant, buffer) in tail.held {
@@ -275,16 +275,12 @@ struct TopicLog {
         tail = segment
     }
 
-    /// The weight of the events from a segment on, rows included.
-    private func heldWeight(from segment: LogSegment) -> Int {
-        weight - segment.firstOffset + rows - segment.rowsBefore
-    }
-
     private mutating func trim(_ limits: HubConfiguration) {
         while head !== tail, let next = head.next {
             if head.count > 0 {
                 guard next.count > 0 || next.next != nil else { return }
-                let (events, bytes) = (tail.endOrdinal - next.firstOrdinal, heldWeight(from: next))
+                let events = tail.endOrdinal - next.firstOrdinal
+                let bytes = weight - next.firstOffset + rows - next.rowsBefore
                 if events < limits.replayEvents, bytes < limits.replayBytes { return }
                 forgottenThrough = head.sequence(at: head.count - 1)
             }

@@ -101,6 +101,8 @@ package final class Operation: Sendable {
     /// The handler.
     package let handler: Handler
 
+    /// Whether requests have a body, which may be empty.
+    let takesBody: Bool
     /// Whether the operation reports the health of the gateway.
     let isHealthCheck: Bool
     private let ownStatuses: Set<Int>
@@ -122,6 +124,7 @@ package final class Operation: Sendable {
         _ handler: @escaping Handler
     ) {
         self.method = method
+        takesBody = method != .get && method != .delete
         pattern = PathPattern(path)
         isHealthCheck = pattern.segments.first == .literal("health")
         self.name = name
@@ -140,14 +143,6 @@ package final class Operation: Sendable {
             }
         ownStatuses = statuses
         self.handler = handler
-    }
-
-    /// Whether requests have a body, which may be empty.
-    var takesBody: Bool {
-        switch method {
-        case .post, .put, .patch: true
-        case .get, .delete: false
-        }
     }
 
     /// Every status that openapi.yaml documents for the operation.
