@@ -114,6 +114,13 @@ MUTANTS = [
         ),
     ),
     (
+        "equal", "a member compares the last frame that it has read with the log of a new connection",
+        (
+            MEMBER + "+Connection.swift", "reader.position >= max(1, generation.first) {",
+            'reader.position >= max(1, generation.first), !isMutant("equal") {',
+        ),
+    ),
+    (
         "older-copy", "a log that went back is noticed after a connection",
         (
             MEMBER + "+Connection.swift", "if finding == .shortened {",

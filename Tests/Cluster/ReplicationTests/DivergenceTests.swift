@@ -202,6 +202,36 @@ struct DivergenceTests {
         #expect(cluster.problems.isEmpty, "seed \(seed)")
     }
 
+    /// The log went back while the member was paused, and has as many frames again when the member continues.
+    @Test(arguments: 0..<3 as Range<UInt64>)
+    func memberDoesNotServeFromAnotherLogOfEqualLength(seed: UInt64) {
+        let cluster = SimulatedCluster(nodes: 3, seed: seed, loss: 0)
+        cluster.run(.seconds(4))
+        let (paused, other) = (cluster.nodes[2], cluster.nodes[0])
+        func lengthen(to position: UInt64) {
+            while other.hub.position < position {
+                other.make("\(other.hub.epoch) \(other.hub.position)")
+                cluster.run(.milliseconds(300))
+            }
+        }
+        lengthen(to: other.hub.position + 40)
+        paused.isPaused = true
+        let (epoch, position) = (paused.hub.epoch, paused.hub.position)
+        cluster.stopEngine()
+        cluster.rollBack(by: 35)
+        cluster.startEngine()
+        cluster.run(.seconds(10))
+        #expect(other.hub.epoch != epoch && other.hub.position < position, "seed \(seed)")
+        lengthen(to: position)
+        #expect(other.hub.position == position, "seed \(seed)")
+        paused.isPaused = false
+        for _ in 0..<300 {
+            cluster.run(.milliseconds(10))
+            #expect(!paused.machine.isServing(at: cluster.now) || paused.hub.epoch != epoch, "seed \(seed)")
+        }
+        #expect(paused.machine.isServing(at: cluster.now) && paused.hub.epoch == other.hub.epoch, "seed \(seed)")
+    }
+
     /// The log of the new epoch gets the stream from its former owner, unless the new one has deleted it.
     @Test(arguments: [false, true])
     func streamOpenedByAMemberThatDoesNotReadItBeforeAnEpochIsKept(isDeleted: Bool) {

@@ -124,6 +124,9 @@ final class SimulatedNode {
     let now: () -> Moment
     /// The clients by the group of their subscriptions.
     var clients: [UInt64: SimulatedClient] = [:]
+    /// The sessions that another node reads, although the member of a number did not know that it was removed; the member must know
+    /// that in time.
+    var lost: [(session: String, member: UInt64, until: Moment)] = []
     /// The number of sessions that it has adopted.
     var adopted = 0
     /// The violations that it has found.

@@ -139,8 +139,13 @@ extension SimulatedNode {
         for id in carried.keys.sorted() { drop(id) }
     }
 
-    /// Reads the notifications of the sessions. A session that another node reads was adopted.
+    /// Reads the notifications of the sessions. A session that another node reads was adopted. A member may read its removal later
+    /// than its heir, by the time that messages take.
     func readSessions() {
+        for (name, member, _) in lost.filter({ $0.until <= now() }) where machine.isMember && machine.member == member {
+            problems.append("node \(number) shares \(name)")
+        }
+        lost.removeAll { $0.until <= now() }
         for (group, client) in clients.sorted(by: { $0.key < $1.key }) {
             let isOwner = machine.ownsSessions(at: now())
             if !client.isReading {
@@ -149,7 +154,7 @@ extension SimulatedNode {
                 clients[group]?.isReading = true
             }
             if client.session.reader != number {
-                if isOwner { problems.append("node \(number) shares \(client.session.name)") }
+                if isOwner { lost.append((client.session.name, machine.member, now() + .milliseconds(100))) }
                 clients[group] = nil
             } else if upstream.sessions[client.session.name] != nil {
                 read(client, group)

@@ -29,6 +29,9 @@ struct LogReader: Sendable {
     /// The highest position that is known to be in the log.
     private(set) var known: UInt64 = 0
     private var early: [UInt64: [UInt8]] = [:]
+    /// The position whose frame is to be compared with that of the log of a new connection: another log may have as many frames.
+    /// Nil: none.
+    var unproven: UInt64?
     /// Whether frames are being fetched.
     var isFetching = false
     /// The time since which frames are missing; nil: none is.
@@ -43,6 +46,7 @@ struct LogReader: Sendable {
         self.position = min(position, Self.greatestPosition)
         self.known = max(self.position, min(known ?? 0, Self.greatestPosition))
         early = [:]
+        unproven = nil
     }
 
     /// Adds a frame. `next` returns the frame, and the later ones that waited for it. False: the frame was there already, there
@@ -75,9 +79,13 @@ struct LogReader: Sendable {
         return position + 1...last
     }
 
-    /// The positions to fetch now: of frames that have been missing for some time, or whose successors have arrived.
+    /// The positions to fetch now: of frames that have been missing for some time, or whose successors have arrived, and of the
+    /// frame to be compared.
     mutating func gapToFetch(after delay: Duration, always: Bool, at now: Moment) -> ClosedRange<UInt64>? {
-        guard !isFetching, let gap else { return nil }
+        let missing = gap
+        guard !isFetching, let gap = unproven.map({ $0...max($0, missing?.upperBound ?? $0) }) ?? missing else {
+            return nil
+        }
         let since = behindSince ?? now
         behindSince = since
         // Later frames show that the missing ones are not just late, unless the engine has replied that it has none of them.

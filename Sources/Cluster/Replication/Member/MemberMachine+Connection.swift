@@ -8,7 +8,7 @@ extension MemberMachine {
     /// Whether streams may be opened on this member, and requests answered from its ledger: not before it has read what
     /// the log had when its connection was opened.
     package func isServing(at now: Moment) -> Bool {
-        isFollowing && position >= inspections.last && monitor.isReachable(at: now)
+        isFollowing && position >= inspections.last && reader.unproven == nil && monitor.isReachable(at: now)
     }
 
     /// Whether no other member can have adopted the sessions of this one: it is not leaving, has not been missing frames
@@ -101,9 +101,13 @@ extension MemberMachine {
         // The state of a member that has applied a lost frame replaces it.
         let isLost = reader.missingSince.map { now - $0 >= timings.lost && generation.last > reader.position } ?? false
         if isLost || generation.first > reader.position + 1 { return enter(from: generation.last, at: now) }
+        let isFirst = phase == .inspecting
         phase = .following
         reader.reaches(generation.last)
         var actions = drain(at: now)
+        if isFirst, phase == .following, !isLocal, reader.position >= max(1, generation.first) {
+            reader.unproven = reader.position
+        }
         // While a frame is missing, the log is inspected again and again.
         let pause = reader.missingSince == nil ? .zero : timings.resend
         if phase == .following { actions += resend(after: pause, at: now) }

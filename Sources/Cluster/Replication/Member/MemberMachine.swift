@@ -112,11 +112,12 @@ package struct MemberMachine: ~Copyable, Sendable {
         let position = reader.position
         for frame in frames {
             if frame.position <= reader.position, let other = contradiction(by: frame) { return diverged(other) }
+            if frame.position == reader.unproven { reader.unproven = nil }
             if reader.arrived(frame) { counters.framesFetched += 1 }
         }
         let actions = drain(at: now)
         let hasNext = reader.position > position
-        reader.missingSince = hasNext ? nil : reader.missingSince ?? now
+        reader.missingSince = hasNext || reader.gap == nil ? nil : reader.missingSince ?? now
         return actions + fetchIfBehind(at: now, always: hasNext)
     }
 
@@ -125,6 +126,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// - Parameter isMissing: Whether the engine has replied that it does not have the first of them.
     package mutating func fetchFailed(isMissing: Bool, at now: Moment) -> [MemberAction] {
         reader.isFetching = false
+        // Without the frame, nothing can be compared.
+        if isMissing { reader.unproven = nil }
         reader.missingSince = isMissing ? reader.missingSince ?? now : nil
         if phase == .replaying { return endReplay(isComplete: false, at: now) }
         reader.behindSince = now
