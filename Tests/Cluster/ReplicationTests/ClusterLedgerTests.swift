@@ -118,6 +118,8 @@ struct ClusterLedgerTests {
         // A writer of an unknown epoch is late, unless it has read this part of another log.
         #expect(apply(Self.frame(Self.b, 1, [Self.join("b")], epoch: 5, previous: beginning - 1)) == .stale)
         #expect(apply(Self.frame(Self.b, 1, [Self.join("b")], epoch: 5, previous: beginning)) == .lost)
+        // The beginning of an epoch that was written on a longer log.
+        #expect(apply(Self.beginning(78, previous: ledger.position + 1)) == .stale && ledger.epoch == epoch)
         _ = apply(Self.frame(Self.a, 2, [.remove(Self.a)], epoch: epoch, previous: beginning))
         #expect(apply(first) == .stale && ledger.members[Self.a] == nil)
     }

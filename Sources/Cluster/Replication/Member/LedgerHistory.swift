@@ -18,6 +18,9 @@ struct PastEpochs: Sendable {
         if !epochs.contains(epoch) { epochs = (epochs + [epoch]).suffix(ClusterLedger.remembered) }
     }
 
+    /// Whether the member is in an epoch, or has been in it.
+    func contains(_ epoch: UInt64) -> Bool { epochs.contains(epoch) }
+
     /// Whether the member has been in an epoch before it was in another one.
     func has(_ epoch: UInt64, before other: UInt64) -> Bool {
         guard let place = epochs.firstIndex(of: epoch) else { return false }

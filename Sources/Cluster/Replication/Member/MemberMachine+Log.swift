@@ -36,10 +36,12 @@ extension MemberMachine {
         return [.reportDivergence(divergence), inspectLog()]
     }
 
-    /// A joining member can start at the beginning of an epoch if no unknown later epoch began after it.
+    /// A joining member can start at the beginning of an epoch if no unknown later epoch began after it. The log may have gone
+    /// back, and the frame that began a former epoch may be in it once more, since it was delayed.
     mutating func beginAtEpoch(_ entry: LogEntry, _ loading: Loading, _ now: Moment) -> [MemberAction] {
         guard !loading.isRefused, entry.wrongSum == nil, let frame = entry.frame, frame.kind == .epoch,
-            frame.previous >= loading.base
+            frame.previous >= loading.base, frame.previous < entry.position, frame.epoch != loading.ending,
+            !history.epochs.contains(frame.epoch)
         else { return [] }
         ledger = ClusterLedger(beginning: frame, entry, removed: former.removed)
         phase = .following

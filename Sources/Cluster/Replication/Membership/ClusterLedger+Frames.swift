@@ -31,7 +31,8 @@ extension ClusterLedger {
 
     private mutating func begin(_ frame: ClusterFrame, _ entry: LogEntry) -> FrameResult {
         if frame.epoch == epoch || earlierEpochs.contains(frame.epoch) { return .again }
-        guard frame.previous >= epochPosition else { return .stale }
+        // The frame may also have been written on another log, which was longer.
+        guard frame.previous >= epochPosition, frame.previous < position else { return .stale }
         let earlier = (earlierEpochs + [epoch]).suffix(Self.remembered)
         self = ClusterLedger(beginning: frame, entry, earlierEpochs: Array(earlier), removed: removed)
         return .epochStarted
