@@ -82,10 +82,9 @@ struct LogReader: Sendable {
     /// The positions to fetch now: of frames that have been missing for some time, or whose successors have arrived, and of the
     /// frame to be compared.
     mutating func gapToFetch(after delay: Duration, always: Bool, at now: Moment) -> ClosedRange<UInt64>? {
-        let missing = gap
-        guard !isFetching, let gap = unproven.map({ $0...max($0, missing?.upperBound ?? $0) }) ?? missing else {
-            return nil
-        }
+        var gap = self.gap
+        if let unproven { gap = unproven...max(unproven, gap?.upperBound ?? unproven) }
+        guard !isFetching, let gap else { return nil }
         let since = behindSince ?? now
         behindSince = since
         // Later frames show that the missing ones are not just late, unless the engine has replied that it has none of them.

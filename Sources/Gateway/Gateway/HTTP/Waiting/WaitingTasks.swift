@@ -169,23 +169,24 @@ extension Services {
     /// Adds a request that waits. `end` ends it with a refusal when its caller loses rights, or when the token of the caller
     /// expires.
     ///
-    /// - Parameter expired: Ends the request when the token expires; nil: `end` does.
     /// - Returns: Removes the request.
     /// - Throws: A 429 problem, without adding it, if as many requests as the limit count under the same name.
     func addWaiting(
         of caller: Caller,
         counted name: String?,
-        end: @escaping @Sendable (Problem) -> Void,
-        expired: (@Sendable () -> Void)? = nil
+        end: @escaping @Sendable (Problem) -> Void
     ) throws(Problem) -> @Sendable () -> Void {
         let number = try waiting.add(of: caller, counted: name) { end(Challenge.changed()) }
-        let timer = access.remaining(of: caller).flatMap { time in
-            timers.schedule(after: time, runsAtStop: false, expired ?? { end(Challenge.expired()) })
-        }
+        let timer = whenExpired(caller) { end(Challenge.expired()) }
         return { [waiting, timers] in
             waiting.remove(number)
             if let timer { timers.cancel(timer) }
         }
+    }
+
+    /// Has a function called when the token of a caller expires; nil: it does not.
+    private func whenExpired(_ caller: Caller, _ run: @escaping @Sendable () -> Void) -> TimerID? {
+        access.remaining(of: caller).flatMap { timers.schedule(after: $0, runsAtStop: false, run) }
     }
 
     /// Waits for a value, which is nil after a time, and when the gateway stops. It is nil also when the token of the caller
@@ -200,18 +201,19 @@ extension Services {
         for begin: (Awaited<Value?>) throws -> Void
     ) async throws -> Value? {
         let awaited = Awaited<Value?>()
-        let timeOut: @Sendable () -> Void = { awaited.end(.success(nil)) }
-        let remove = try addWaiting(
-            of: call.caller,
-            counted: WaitingRequests.name(of: call),
-            end: { refusal in awaited.end(.failure(refusal)) },
-            expired: call.request.method == "GET" ? nil : timeOut
-        )
-        defer { remove() }
+        let number = try waiting.add(of: call.caller, counted: WaitingRequests.name(of: call)) {
+            awaited.end(.failure(Challenge.changed()))
+        }
+        defer { waiting.remove(number) }
         try checkPresent(call)
         try begin(awaited)
-        let timer = timers.schedule(after: time, timeOut)
+        let timer = timers.schedule(after: time) { awaited.end(.success(nil)) }
         defer { if let timer { timers.cancel(timer) } }
+        guard call.caller.expiry != nil else { return try await awaited.value }
+        let expiry = whenExpired(call.caller) {
+            awaited.end(call.request.method == "GET" ? .failure(Challenge.expired()) : .success(nil))
+        }
+        defer { if let expiry { timers.cancel(expiry) } }
         return try await awaited.value
     }
 
