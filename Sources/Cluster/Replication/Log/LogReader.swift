@@ -29,8 +29,8 @@ struct LogReader: Sendable {
     /// The highest position that is known to be in the log.
     private(set) var known: UInt64 = 0
     private var early: [UInt64: [UInt8]] = [:]
-    /// The position whose frame is to be compared with that of the log of a new connection: another log may have as many frames.
-    /// Nil: none.
+    /// The position whose frame is to be compared with that of the log of a new connection, before any frame is applied: another
+    /// log may have as many frames. Nil: none.
     var unproven: UInt64?
     /// Whether frames are being fetched.
     var isFetching = false
@@ -47,6 +47,11 @@ struct LogReader: Sendable {
         self.known = max(self.position, min(known ?? 0, Self.greatestPosition))
         early = [:]
         unproven = nil
+    }
+
+    /// A connection is open. What was received by a former one may be in the log no more.
+    mutating func connected() {
+        (known, early, isFetching) = (position, [:], false)
     }
 
     /// Adds a frame. `next` returns the frame, and the later ones that waited for it. False: the frame was there already, there

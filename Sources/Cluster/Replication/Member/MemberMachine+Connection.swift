@@ -57,7 +57,7 @@ extension MemberMachine {
         self.isLocal = isLocal
         phase = .inspecting
         monitor.connected(at: now)
-        reader.isFetching = false
+        reader.connected()
         return [inspectLog(connectedAt: now)]
     }
 
@@ -101,13 +101,12 @@ extension MemberMachine {
         // The state of a member that has applied a lost frame replaces it.
         let isLost = reader.missingSince.map { now - $0 >= timings.lost && generation.last > reader.position } ?? false
         if isLost || generation.first > reader.position + 1 { return enter(from: generation.last, at: now) }
-        let isFirst = phase == .inspecting
-        phase = .following
         reader.reaches(generation.last)
-        var actions = drain(at: now)
-        if isFirst, phase == .following, !isLocal, reader.position >= max(1, generation.first) {
+        if phase == .inspecting, !isLocal, reader.position >= max(1, generation.first) {
             reader.unproven = reader.position
         }
+        phase = .following
+        var actions = drain(at: now)
         // While a frame is missing, the log is inspected again and again.
         let pause = reader.missingSince == nil ? .zero : timings.resend
         if phase == .following { actions += resend(after: pause, at: now) }

@@ -128,7 +128,7 @@ package struct MemberMachine: ~Copyable, Sendable {
         reader.isFetching = false
         // Without the frame, nothing can be compared.
         if isMissing { reader.unproven = nil }
-        reader.missingSince = isMissing ? reader.missingSince ?? now : nil
+        reader.missingSince = isMissing && reader.gap != nil ? reader.missingSince ?? now : nil
         if phase == .replaying { return endReplay(isComplete: false, at: now) }
         reader.behindSince = now
         return phase == .offline || inspections.isPending ? [] : [inspectLog()]
@@ -137,7 +137,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// Applies the frames that can be applied in order.
     mutating func drain(at now: Moment) -> [MemberAction] {
         var actions: [MemberAction] = []
-        while phase != .inspecting, phase != .offline, let frame = reader.next() {
+        while phase != .inspecting, phase != .offline, reader.unproven == nil, let frame = reader.next() {
             actions += apply(LogEntry(frame), at: now)
         }
         if reader.position >= reader.known { reader.behindSince = nil }
