@@ -48,7 +48,7 @@ package struct MessageLedger: ~Copyable {
 
     // MARK: - Commands
 
-    /// Whether the session may have messages of a sequence: of one that it has already, or of another one.
+    /// Whether the session may have messages of a sequence: the session knows the sequence, or has a place for a further one.
     package func admits(sequence: String?) -> Bool {
         guard let sequence, sequence != MessageRequest.reservedSequence else { return true }
         return lastNumbers.count < Self.maxSequences || lastNumbers[sequence] != nil

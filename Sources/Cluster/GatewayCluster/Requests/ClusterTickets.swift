@@ -185,7 +185,8 @@ extension ClusterNode {
     }
 
     /// Opens the streams of tickets again in the log that are open here, after this member has joined under another number: for
-    /// the other members they have closed with its removal. A ticket that has opened its stream elsewhere ends the one here.
+    /// the other members these streams have closed with the removal of the former number. A ticket that has opened another
+    /// stream elsewhere ends the stream of the ticket here.
     func declareTickets() {
         for opening in shared.withLock({ $0.tickets.openings }) {
             let ticket = opening.use

@@ -114,8 +114,8 @@ extension ClusterNode {
         }
     }
 
-    /// Keeps a resource of this member that no other member could inherit since its removal. What `reportAll` writes about it
-    /// is complete, except for the status of a client, which the log has already.
+    /// Keeps a resource of this member that no other member could inherit when this member was removed. The report of the
+    /// resource by `reportAll` is complete, except for the status of a client, which the log has already.
     private func keep(_ id: String, of upstream: String?) {
         let known = state.withLock { $0.machine.ledger?.clients[id]?.status }
         reports.withLock { $0.outbox.reportStatus(of: id, unless: known) }

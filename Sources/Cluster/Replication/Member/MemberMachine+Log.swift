@@ -37,7 +37,7 @@ extension MemberMachine {
     }
 
     /// A joining member can start at the beginning of an epoch if no unknown later epoch began after it. The log may have gone
-    /// back, and the frame that began a former epoch may be in it once more, since it was delayed.
+    /// back, and the delayed frame that began a former epoch may be in the log once more.
     mutating func beginAtEpoch(_ entry: LogEntry, _ loading: Loading, _ now: Moment) -> [MemberAction] {
         guard !loading.isRefused, entry.wrongSum == nil, let frame = entry.frame, frame.kind == .epoch,
             frame.previous >= loading.base, frame.previous < entry.position, frame.epoch != loading.ending,

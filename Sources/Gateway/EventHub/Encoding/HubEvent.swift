@@ -84,8 +84,8 @@ extension HubEvent {
         }
     }
 
-    /// The approximate size of the row of an update in bytes, without its texts, most of which are those of other updates; 0
-    /// for other events.
+    /// The approximate size of the row of an update in bytes, without the texts of the row, most of which earlier updates have
+    /// brought; 0 for an event that is no update.
     var rowWeight: Int {
         if case .subscription(.update(let update)) = self { update.values.count &* Self.valueWeight } else { 0 }
     }

@@ -14,7 +14,7 @@ final class LogSegment: @unchecked Sendable {
     let firstOrdinal: Int
     /// The weight of the events of the topic before the first of this segment.
     let firstOffset: Int
-    /// The weight of the rows of these events beyond that.
+    /// The weight of the rows of these events beyond `firstOffset`.
     let rowsBefore: Int
     /// The weight of the first values of rows among the topic's events before this segment.
     let firstValuesBefore: Int

@@ -19,7 +19,8 @@ struct TopicLog {
     private var readers = [Int](repeating: 0, count: EventVariant.count)
     /// The weight of all events so far: their encoded size, or an approximation where they are not encoded.
     private var weight = 0
-    /// The weight of the rows of their updates beyond that: a record keeps the whole row, of which few fields may be encoded.
+    /// The weight of the rows of all updates so far beyond `weight`: a record keeps the whole row, of which few fields
+    /// may be encoded.
     private var rows = 0
     /// The weight of those of them that are the first values of rows.
     private var firstValues = 0

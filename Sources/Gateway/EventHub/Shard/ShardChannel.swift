@@ -14,7 +14,7 @@ internal import SessionCore
 final class ShardChannel: @unchecked Sendable {
     /// The channel's id.
     let id: Int
-    /// The part of the log that all readers may read. The views of all channels of a shard are of one moment, so that a reader
+    /// The part of the log that all readers may read. The views of all channels of a shard belong to the same moment: a reader
     /// of several channels gets the events of these channels in order.
     var view: LogView {
         didSet { ranges.removeAll(keepingCapacity: true) }

@@ -139,8 +139,8 @@ package final class IdempotencyStore: Sendable {
         }
     }
 
-    /// Whether a response is stored: not that of a failure, nor the refusal of a body, of a rate or of credentials, nor one with a
-    /// cookie, which holds the credential of its request. A repetition may have another one, of the same caller.
+    /// Whether a response is stored: not that of a failure, nor the refusal of a body, of a rate or of credentials, nor a
+    /// response with a cookie, which holds the credential of the request: a repetition by the same caller may have another one.
     package static func isKept(_ response: Response) -> Bool {
         response.status < 500 && ![400, 401, 403, 413, 415, 422, 429].contains(response.status)
             && response.headers["Set-Cookie"] == nil

@@ -184,13 +184,14 @@ extension Services {
         }
     }
 
-    /// Has a function called when the token of a caller expires; nil: it does not.
+    /// Has a function called when the token of a caller expires; nil: the token does not expire.
     private func whenExpired(_ caller: Caller, _ run: @escaping @Sendable () -> Void) -> TimerID? {
         access.remaining(of: caller).flatMap { timers.schedule(after: $0, runsAtStop: false, run) }
     }
 
-    /// Waits for a value, which is nil after a time, and when the gateway stops. It is nil also when the token of the caller
-    /// expires, except for a request that only reads: a client that renews its token would repeat what was done already.
+    /// Waits for a value, which is nil after a time, and when the gateway stops. The value is nil also when the token of the
+    /// caller expires, except for a request that only reads: a client that renews the token would repeat a request that was
+    /// performed.
     ///
     /// - Parameter begin: Has the value provided.
     /// - Throws: `CancellationError` if the client leaves; a 429 problem if too many requests of the caller wait; a refusal
