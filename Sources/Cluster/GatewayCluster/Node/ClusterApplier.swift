@@ -121,12 +121,12 @@ struct ClusterApplier: Sendable {
         let kept = Set(kept.map { SubscriptionID($0) })
         unreported = []
         for id in subscriptions.union(kept).sorted() where loadedSubscriptions[id.rawValue] == nil {
-            if isDegraded, !kept.contains(id) {
+            let isKept = kept.contains(id)
+            if isDegraded, !isKept {
                 remove(.subscription(id))
                 continue
             }
             hub.adopt(.subscription(id), [])
-            let isKept = kept.contains(id)
             hub.take([.subscription(id, .carried(by: nil)), .subscription(id, .activity(isActive: isKept))])
             if !isKept { unreported.insert(.subscription(id)) }
         }
