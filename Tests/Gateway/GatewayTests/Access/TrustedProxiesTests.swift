@@ -58,13 +58,18 @@ import Testing
         #expect(client("10.1.1.1", []) == "10.1.1.1")
     }
 
-    /// A proxy on this machine that sets one header passes on the other one, by which a client would not be limited at all.
-    @Test func clientsBehindALocalProxyAreLimitedWhateverHeadersTheyWrite() async throws {
+    /// A gateway that admits one request of a client a second.
+    private func limited() async throws -> AccessFixture {
         var access = AccessFixture.keys()
         access.limits.rate = 1
         access.limits.burst = 1
         access.trustedProxies = proxies.networks
-        let fixture = try await AccessFixture(access)
+        return try await AccessFixture(access)
+    }
+
+    /// A proxy on this machine that sets one header passes on the other one, by which a client would not be limited at all.
+    @Test func clientsBehindALocalProxyAreLimitedWhateverHeadersTheyWrite() async throws {
+        let fixture = try await limited()
         func status(_ headers: [HTTPField]) -> Int {
             fixture.perform("GET", "/v1/clients", as: AccessFixture.admin, "", headers).status
         }
@@ -74,11 +79,7 @@ import Testing
     }
 
     @Test func theRateLimitCountsTheClientBehindTheProxy() async throws {
-        var access = AccessFixture.keys()
-        access.limits.rate = 1
-        access.limits.burst = 1
-        access.trustedProxies = proxies.networks
-        let fixture = try await AccessFixture(access)
+        let fixture = try await limited()
         func status(_ client: String) -> Int {
             let header = HTTPField("X-Forwarded-For", client)
             return fixture.perform("GET", "/v1/clients", as: AccessFixture.admin, "", [header], peer: "10.0.0.1").status
