@@ -267,8 +267,8 @@ class Gateway {
 
   async #take(message) {
     if (message.t === "hub") {
-      const isHandOver = this.#hub !== null && this.#hub !== message.hub;
       if (this.#hub === message.hub) return;
+      const isHandOver = this.#hub !== null;
       this.#hub = message.hub;
       return this.#hello(isHandOver);
     }
@@ -319,8 +319,9 @@ class Gateway {
 
   /** Forgets the source of a subscription. */
   #unlink(sub) {
-    const others = this.#sources.get(sub.info.source)?.filter((other) => other !== sub);
-    if (others?.length) this.#sources.set(sub.info.source, others); else this.#sources.delete(sub.info.source);
+    const { source } = sub.info;
+    const others = this.#sources.get(source)?.filter((other) => other !== sub);
+    if (others?.length) this.#sources.set(source, others); else this.#sources.delete(source);
   }
 
   /** Applies events, in slices, unless `signal` ends it; `only`: to one subscription. */

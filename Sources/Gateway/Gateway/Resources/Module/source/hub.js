@@ -114,9 +114,9 @@ class Hub {
     this.#stream = null;
     this.#last = "";
     this.#backoff.retry = 0;
-    for (const entry of this.#sources.values()) entry.source = null;
     this.#sources.clear();
     this.#stray.clear();
+    for (const entry of this.#entries.values()) entry.source = null;
   }
 
   // MARK: Tabs
@@ -265,7 +265,7 @@ class Hub {
         if (this.#isNeeded) this.#become({ state: "connecting" });
         continue;
       }
-      let error = null;
+      let error;
       try {
         await this.#once();
       } catch (caught) {
@@ -323,8 +323,8 @@ class Hub {
       healthy = setTimeout(() => this.#backoff.healthy(), health);
       await read(response.body, async (events) => {
         beat = Date.now();
-        if (this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: undefined });
-        for (const { name, id, data, retry } of events) {
+        if (this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: false });
+        for (const { event: name, id = "", data, retry } of events) {
           // Many events become several messages, so that no task of a page is long.
           if (Date.now() - start > slice) {
             this.#flushTabs();
@@ -332,7 +332,7 @@ class Hub {
             if (reading.signal.aborted) return;
             start = Date.now();
           }
-          if (retry) this.#backoff.retry = retry;
+          if (retry) this.#backoff.retry = +retry;
           if (name === "closing") closing = JSON.parse(data).reason;
           else if (name) this.#event(name, id, data);
         }
@@ -436,7 +436,7 @@ class Hub {
 
   /** Sends entries in one request; if it is refused, without those that it names, or in halves. */
   async #offer(entries, send) {
-    if (entries.length === 0) return;
+    if (!entries.length) return;
     try {
       const states = await send(entries);
       if (states.length === entries.length) entries.forEach((entry, index) => this.#map(entry, states[index]));
@@ -488,7 +488,7 @@ class Hub {
     this.#tellInfos();
     // Before the stream is open, it tells whether the rows so far still hold.
     if (!this.#isOpen) return;
-    this.#deliver(entry, "reset", "", `{"subscription":${JSON.stringify(entry.source)}}`);
+    this.#deliver(entry, "reset", "", JSON.stringify({ subscription: entry.source }));
     for (const [, ...event] of early) this.#deliver(entry, ...event);
     this.#flushTabs();
   }
@@ -526,13 +526,12 @@ class Hub {
 
   #ofClient(name, id, text, data) {
     if (name === "status") this.#clients.set(data.client, data.status);
-    const refusal = name === "server-error" ? data : undefined;
     const tabs = new Set();
     for (const entry of this.#sources.values()) {
       if (!entry.info.client && !entry.info.subscribed) entry.info.client = data.client;
       if (entry.info.client !== data.client) continue;
       for (const tab of entry.tabs) tabs.add(tab);
-      if (refusal) this.#refuse(entry, refusal, "session");
+      if (name === "server-error") this.#refuse(entry, data, "session");
       else if (name === "status") this.#inform(entry, { status: data.status, lastFailure: data.lastFailure, ...isLive(data.status) && { problem: undefined } });
     }
     for (const tab of tabs) tab.batch.push(`["${name}","${id}",${text}]`);
@@ -561,7 +560,7 @@ class Hub {
         entry.source = null;
       } else if (resume !== "resumed") {
         entry.since = this.#last;
-        this.#deliver(entry, "reset", "", `{"subscription":${JSON.stringify(source)}}`);
+        this.#deliver(entry, "reset", "", JSON.stringify({ subscription: source }));
       } else if (!this.#isWhole(entry)) {
         // Its snapshot did not arrive: the source is removed and added again.
         this.#sources.delete(source);
@@ -588,7 +587,7 @@ class Hub {
     this.#dirty.add(entry);
     if (kind === "problem") this.#tellInfos();
     this.#codes ??= fetch(`${this.requests.url}/assets/codes.json`).then((response) => response.json()).catch(() => ({}));
-    const code = Number(problem.code) <= 0 ? "0" : String(problem.code);
+    const code = problem.code <= 0 ? "0" : `${problem.code}`;
     const codes = await this.#codes;
     const known = [...codes[kind] ?? [], ...codes.closing ?? []].find((candidate) => candidate.code === code);
     if (!known || entry.info.problem !== problem) return;
@@ -632,7 +631,7 @@ class Hub {
       if (this.#isFlushing || this.#isStopped) return;
       if (!this.#isOpen) return this.#drain();
       this.#isFlushing = true;
-      let wait = 0;
+      let wait;
       try {
         await this.#change();
         this.#failures = 0;
