@@ -238,6 +238,25 @@ CHECKS = [
         handle.change({ ...quotes, items: ["b"] });
         await until(() => handle.state.state === "open");
     """),
+    trial("a_stream_that_drops_after_an_error_of_its_session_is_opened_again", """
+        const opened = () => fake.requests.filter(({ path }) => path.endsWith("/events")).length;
+        start();
+        await until(() => handle.state.state === "open");
+        fake.send("server-error", { client: "c", code: 8, message: "Too many sessions" });
+        await until(() => handle.state.state === "refused");
+        fake.end();
+        await until(() => opened() === 2 && handle.state.state === "open");
+    """),
+    # The stream tells that another session has followed; the subscription is not confirmed yet.
+    trial("another_session_ends_the_error_of_the_former_one", """
+        const source = { subscription: "s1", client: "c", status: "CONNECTED:WS-STREAMING", active: true, subscribed: false, lastError: null };
+        start();
+        await until(() => handle.state.state === "open");
+        fake.send("server-error", { client: "c", code: 8, message: "Too many sessions" });
+        await until(() => handle.state.state === "refused");
+        fake.send("stream", { stream: "stream", sources: [source], resume: "resumed" }, "");
+        await until(() => handle.state.state === "connecting" || handle.state.state === "waiting");
+    """),
     trial("a_request_that_is_too_large_for_a_proxy_is_divided", """
         fake.refuse = ({ data }) => (data?.sources ?? data?.add)?.length > 1 && new Response("Too large", { status: 413 });
         start();

@@ -47,6 +47,8 @@ class Entry {
   }
 
   get isWanted() { return this.tabs.size > 0; }
+  /** Whether a tab needs it, and the gateway may still supply it: of a session that was refused it opens another one. */
+  get isNeeded() { return this.isWanted && (!this.info.problem || this.kind === "session"); }
 }
 
 /** The source of an entry, as requests have it. The mode of a feed is known to the gateway. */
@@ -276,7 +278,7 @@ class Hub {
   }
 
   /** Whether a tab needs something that was not refused. */
-  get #isNeeded() { return !this.#isRefused && [...this.#entries.values()].some((entry) => entry.isWanted && !entry.info.problem); }
+  get #isNeeded() { return !this.#isRefused && [...this.#entries.values()].some((entry) => entry.isNeeded); }
 
   /** A refusal of everything holds for later subscriptions too, until a tab joins or a user demands another attempt. */
   get #isRefused() { return this.#conn.state === "refused"; }
@@ -409,7 +411,7 @@ class Hub {
 
   /** Prepares a stream. Subscriptions whose rows would not continue after the last event are added once it is open. */
   async #create() {
-    let entries = this.#select((entry) => entry.isWanted && !entry.info.problem);
+    let entries = this.#select((entry) => entry.isNeeded);
     const whole = entries.filter((entry) => this.#isWhole(entry));
     if (this.#last && whole.length) entries = whole;
     else this.#last = "";
@@ -532,7 +534,7 @@ class Hub {
       if (entry.info.client !== data.client) continue;
       for (const tab of entry.tabs) tabs.add(tab);
       if (name === "server-error") this.#refuse(entry, data, "session");
-      else if (name === "status") this.#inform(entry, { status: data.status, lastFailure: data.lastFailure, ...isLive(data.status) && { problem: undefined } });
+      else if (name === "status") this.#inform(entry, { status: data.status, lastFailure: data.lastFailure });
     }
     for (const tab of tabs) tab.batch.push(`["${name}","${id}",${text}]`);
   }
@@ -575,7 +577,7 @@ class Hub {
   #inform(entry, facts) {
     entry.info = { ...entry.info, ...facts, source: entry.source };
     fit(entry, facts.mode);
-    if (facts.active && facts.subscribed) entry.info.problem = undefined;
+    if (isLive(facts.status) || (facts.active && facts.subscribed)) entry.info.problem = undefined;
     this.#dirty.add(entry);
     if (facts.lastError && facts.active === false) this.#refuse(entry, facts.lastError, "subscription");
   }
@@ -584,6 +586,7 @@ class Hub {
   async #refuse(entry, refusal, kind) {
     const problem = { title: refusal.title ?? refusal.message, ...refusal };
     entry.info = { ...entry.info, problem };
+    entry.kind = kind;
     this.#dirty.add(entry);
     if (kind === "problem") this.#tellInfos();
     this.#codes ??= fetch(`${this.requests.url}/assets/codes.json`).then((response) => response.json()).catch(() => ({}));
@@ -661,7 +664,7 @@ class Hub {
   }
 
   #missing() {
-    return this.#select((entry) => entry.isWanted && !entry.source && !entry.info.problem);
+    return this.#select((entry) => entry.isNeeded && !entry.source);
   }
 
   /** Removes what no tab needs, then adds what is missing: the same source in one request would be no change. */
