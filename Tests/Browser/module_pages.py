@@ -238,6 +238,16 @@ CHECKS = [
         handle.change({ ...quotes, items: ["b"] });
         await until(() => handle.state.state === "open");
     """),
+    trial("a_refusal_that_no_event_told_is_asked_with_growing_pauses", """
+        const source = { subscription: "s1", client: "c", status: "CONNECTED:WS-STREAMING", active: true, subscribed: false, lastError: null };
+        const event = (name, data) => `event: ${name}\\ndata: ${JSON.stringify(data)}\\n\\n`, times = [];
+        fake.refuse = ({ path }) => path.endsWith("/events") && times.push(performance.now()) && new Response(
+            event("stream", { stream: "stream", sources: [source], resume: "fresh" }) + `retry: 40000\\n${event("closing", { reason: "refused" })}`);
+        start();
+        await until(() => times.length === 4);
+        const pauses = times.slice(1).map((time, index) => time - times[index]);
+        if (pauses[0] < 200 || pauses[1] < 450 || pauses[2] < 950) return `pauses: ${pauses}`;
+    """),
     trial("a_stream_that_drops_after_an_error_of_its_session_is_opened_again", """
         const opened = () => fake.requests.filter(({ path }) => path.endsWith("/events")).length;
         start();

@@ -354,8 +354,8 @@ class Hub {
       this.#isOpen = false;
     }
     if (closing === "deleted") this.#forget();
-    // The gateway ends it again whenever it is opened, with a long delay. What else is needed has another stream, at once.
-    if (closing === "refused") return this.#discard();
+    // The gateway ends it again whenever it is opened, with a long delay. What else is needed has another stream, without that delay.
+    if (closing === "refused") this.#discard();
     if (closing === "token-expired") this.requests.renew();
     const title = closing ? `The gateway closed the stream: ${closing}.` : "The stream was interrupted.";
     if (lasting.includes(closing)) throw new GatewayError(403, { code: closing, title });
