@@ -18,8 +18,8 @@ FAKE = """(async () => {
     window.fake = { requests: [], refuse: () => null, json, serial: 0, events: 0 };
     let sources = [], output;
     const add = (list) => list.map((source) => ({ ...state, subscription: `s${++fake.serial}`, mode: source.mode }));
-    fake.send = (name, data, id = `e-${++fake.events}`) =>
-        output.enqueue(new TextEncoder().encode(`event: ${name}\\nid: ${id}\\ndata: ${JSON.stringify(data)}\\n\\n`));
+    fake.write = (text) => output.enqueue(new TextEncoder().encode(text));
+    fake.send = (name, data, id = `e-${++fake.events}`) => fake.write(`event: ${name}\\nid: ${id}\\ndata: ${JSON.stringify(data)}\\n\\n`);
     fake.update = (number, fields) =>
         fake.send("update", { subscription: `s${number}`, client: "c", item: "a", itemPos: 1, snapshot: false, fields });
     fake.end = () => output.close();
@@ -266,6 +266,33 @@ CHECKS = [
         await until(() => handle.state.state === "refused");
         fake.send("stream", { stream: "stream", sources: [source], resume: "resumed" }, "");
         await until(() => handle.state.state === "connecting" || handle.state.state === "waiting");
+    """),
+    trial("a_stream_with_rare_heartbeats_is_not_lost", """
+        const opened = () => fake.requests.filter(({ path }) => path.endsWith("/events")).length, now = Date.now;
+        let passed = 0;
+        Date.now = () => now() + passed;
+        const isLost = async (seconds, isSeen) => {
+            const before = opened();
+            passed += 1000 * seconds;
+            await until(() => opened() > before || isSeen());
+            return opened() > before;
+        };
+        const isStale = () => handle.state.state === "stale", isOpen = () => handle.state.state === "open";
+        start();
+        await until(isOpen);
+        await isLost(61, () => false);
+        await until(isOpen);
+        if (await isLost(100, isStale)) return "lost before a heartbeat could be due";
+        fake.write(":\\n\\n");
+        await until(isOpen);
+        if (await isLost(300, isStale)) return "lost before four heartbeats were due";
+        await isLost(101, () => false);
+        await until(isOpen);
+        passed += 15_000;
+        fake.write(":\\n\\n");
+        fake.update(1, { n: "1" });
+        await until(() => handle.rows.size === 1);
+        await isLost(61, () => false);
     """),
     trial("a_request_that_is_too_large_for_a_proxy_is_divided", """
         fake.refuse = ({ data }) => (data?.sources ?? data?.add)?.length > 1 && new Response("Too large", { status: 413 });

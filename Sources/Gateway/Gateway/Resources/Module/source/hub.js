@@ -7,7 +7,7 @@ import { GatewayError, Requests, sleep } from "./requests.js";
 import { isLive } from "./states.js";
 import { fit, isAfter, retold } from "./tables.js";
 
-const silence = 60_000; // ms without a byte after which a stream is lost; half of it makes values stale
+const silence = 60_000; // ms without a byte after which a stream is lost, where heartbeats are not rarer; half of it makes values stale
 const health = 10_000; // ms after which a stream without updates counts as healthy
 const linger = 1000; // ms for which the hub keeps what no tab needs
 const batching = 20; // ms for which changes of the subscriptions are collected
@@ -71,6 +71,8 @@ class Hub {
   #isOpen = false;
   /** Whether the gateway did not know the stream at the last attempt. */
   #wasUnknown = false;
+  /** The milliseconds without a byte after which the stream is lost. The gateway does not tell the interval of its heartbeats. */
+  #silence = silence;
   #isStopped = false;
   #stopping = new AbortController();
   #reading = null;
@@ -316,15 +318,19 @@ class Hub {
     let beat = Date.now(), start = 0, closing = null;
     const watch = setInterval(() => {
       const quiet = Date.now() - beat;
-      if (quiet > silence) reading.abort();
-      else if (quiet > silence / 2 && !this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: true });
+      if (quiet > this.#silence) {
+        // The heartbeats may be rarer than that.
+        if (this.#isOpen) this.#silence = Math.min(10 * silence, 2 * this.#silence);
+        reading.abort();
+      } else if (quiet > this.#silence / 2 && !this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: true });
     }, 1000);
     let healthy = 0;
     try {
       const response = await this.requests.send("GET", `/v1/streams/${this.#stream}/events`, { headers, signal: reading.signal });
       healthy = setTimeout(() => this.#backoff.healthy(), health);
       await read(response.body, async (events) => {
-        beat = Date.now();
+        const quiet = Date.now() - beat;
+        beat += quiet;
         if (this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: false });
         for (const { event: name, id = "", data, retry } of events) {
           // Many events become several messages, so that no task of a page is long.
@@ -337,6 +343,7 @@ class Hub {
           if (retry) this.#backoff.retry = +retry;
           if (name === "closing") closing = JSON.parse(data).reason;
           else if (name) this.#event(name, id, data);
+          else this.#silence = Math.max(silence, 4 * quiet);
         }
         this.#flushTabs();
       }).catch(() => {});
