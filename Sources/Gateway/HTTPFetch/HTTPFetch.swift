@@ -14,8 +14,8 @@ package struct HTTPFetch: Sendable {
         package let body: [UInt8]
     }
 
-    /// The next part of a body; nil at its end.
-    package typealias Next = () async throws -> [UInt8]?
+    /// The next part of a body; nil at its end. `silence`: the longest time to wait for it; nil: that of the request.
+    package typealias Next = (_ silence: Duration?) async throws -> [UInt8]?
 
     private typealias Connection = NIOAsyncChannel<HTTPClientResponsePart, HTTPClientRequestPart>
 
@@ -66,7 +66,7 @@ package struct HTTPFetch: Sendable {
     package func response(upTo limit: Int) async throws -> Response {
         try await read { status, next in
             var body: [UInt8] = []
-            while let part = try await next() {
+            while let part = try await next(nil) {
                 guard part.count <= limit - body.count else { throw HTTPFetchError.tooLong(limit: limit) }
                 body += part
             }
@@ -85,14 +85,14 @@ package struct HTTPFetch: Sendable {
         return try await connection.executeThenClose { inbound, outbound in
             try await outbound.write(contentsOf: [.head(head), .end(nil)])
             var parts = inbound.makeAsyncIterator()
-            func next() async throws -> HTTPClientResponsePart? {
-                let deadline = silence.map { Self.deadline(of: channel, in: $0) }
+            func next(_ limit: Duration?) async throws -> HTTPClientResponsePart? {
+                let deadline = (limit ?? silence).map { Self.deadline(of: channel, in: $0) }
                 defer { deadline?.cancel() }
                 return try await parts.next()
             }
-            guard case .head(let response) = try await next() else { throw HTTPFetchError.closedEarly }
-            return try await reader(Int(response.status.code)) {
-                switch try await next() {
+            guard case .head(let response) = try await next(nil) else { throw HTTPFetchError.closedEarly }
+            return try await reader(Int(response.status.code)) { limit in
+                switch try await next(limit) {
                 case .body(let part): Array(part.readableBytesView)
                 case .end: nil
                 case .head, nil: throw HTTPFetchError.closedEarly

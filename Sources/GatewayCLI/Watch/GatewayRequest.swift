@@ -3,13 +3,9 @@ internal import HTTPFetch
 
 /// Requests to a gateway.
 enum GatewayRequest {
-    /// The time without a byte after which a stream is lost: the gateway sends a heartbeat every 15 s. A connection can be lost
-    /// without a sign.
-    private static let silence = Duration.seconds(60)
-
     /// A request with the parameters that have a value, and with the credential of the environment.
     ///
-    /// - Parameter timeout: The longest time for the response; nil: no limit for a stream that is not silent.
+    /// - Parameter timeout: The longest time for the response; nil: no limit for a stream, whose reader limits its silence.
     static func make(
         _ address: String,
         _ path: String,
@@ -31,7 +27,7 @@ enum GatewayRequest {
             url.string ?? address,
             headers: headers + credential,
             timeout: timeout,
-            silence: timeout == nil ? silence : nil
+            silence: timeout == nil ? StreamSilence.shortest : nil
         )
     }
 }

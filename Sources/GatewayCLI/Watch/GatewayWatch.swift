@@ -21,11 +21,12 @@ struct GatewayWatch {
     func run() async throws {
         var isKnown = false
         var lastEventId: String?
+        var silence = StreamSilence(isOnly: command.once)
         while true {
             do {
                 let isDone = try await request(after: lastEventId).read { status, next in
                     isKnown = false
-                    if status == 200 { return try await show(next, lastEventId: &lastEventId) }
+                    if status == 200 { return try await show(next, &silence, lastEventId: &lastEventId) }
                     try await refused(status, next)
                     return false
                 }
@@ -55,7 +56,7 @@ struct GatewayWatch {
     /// Throws for a refusal that another attempt would not change, and with `once` for any refusal; otherwise shows it.
     private func refused(_ status: Int, _ next: HTTPFetch.Next) async throws {
         var body: [UInt8] = []
-        while body.count < Self.longestProblem, let part = try await next() { body += part }
+        while body.count < Self.longestProblem, let part = try await next(nil) { body += part }
         let problem = ProblemText.sentence(status: status, String(decoding: body, as: UTF8.self))
         let sentence = "\(address) refused the stream: \(problem)"
         let isTemporary = status == 429 || status >= 500
@@ -64,9 +65,13 @@ struct GatewayWatch {
     }
 
     /// Shows the events of a stream; returns true after the last requested one, and false at the end of the stream.
-    private func show(_ next: HTTPFetch.Next, lastEventId: inout String?) async throws -> Bool {
+    private func show(
+        _ next: HTTPFetch.Next,
+        _ silence: inout StreamSilence,
+        lastEventId: inout String?
+    ) async throws -> Bool {
         var pending: [UInt8] = []
-        while let part = try await next() {
+        while let (part, pause) = try await bytes(next, &silence) {
             pending += part
             while let end = pending.firstIndex(of: 0x0A) {
                 let line = Array(pending[..<end])
@@ -74,6 +79,7 @@ struct GatewayWatch {
                 guard let event = try? JSONValue(parsing: line) else { continue }
                 output.received(line)
                 if try show(event) { return true }
+                if event["event"]?.string == "heartbeat" { silence.heartbeat(after: pause) }
                 if event["event"]?.string == "unsubscribed" { try await checkRemoval(of: event["data"]) }
                 lastEventId = event["id"]?.string ?? lastEventId
             }
@@ -83,6 +89,20 @@ struct GatewayWatch {
         if command.once { throw WatchFailure(sentence) }
         _ = output.show(.status("\(sentence) Trying again."))
         return false
+    }
+
+    /// The next bytes of an open stream, and the pause before them; nil at its end.
+    private func bytes(
+        _ next: HTTPFetch.Next,
+        _ silence: inout StreamSilence
+    ) async throws -> (part: [UInt8], pause: Duration)? {
+        let start = ContinuousClock.now
+        do {
+            return try await next(silence.limit).map { ($0, start.duration(to: .now)) }
+        } catch HTTPFetchError.timeout {
+            silence.exceeded()
+            throw HTTPFetchError.timeout
+        }
     }
 
     /// Throws if the server removed the subscription; it stays active when only its session has ended.
