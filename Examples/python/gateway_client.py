@@ -23,7 +23,7 @@ Fields = dict[str, str | None]
 Event = dict[str, Any]
 Token = Callable[[bool], Awaitable[str | None]]
 
-SILENCE = 60.0  # seconds without a byte after which a stream is lost; the gateway sends a comment every 15
+SILENCE = 60.0  # seconds without a byte after which a stream is lost, unless the heartbeats of the gateway are rarer
 HEALTHY = 10.0  # seconds after which a stream without updates resets the back-off
 LONGEST = 30.0  # seconds, the longest delay of the back-off
 FULL = 20.0  # seconds at least, when the gateway can open no stream
@@ -112,6 +112,7 @@ class Stream:
         self.last: str | None = None
         self.retry = 0.0
         self.attempts = 0
+        self.silence = SILENCE
         self.client = httpx.AsyncClient(base_url=url, timeout=httpx.Timeout(10, read=SILENCE))
         self._key: str | None = None
         self._is_asked = False
@@ -164,12 +165,13 @@ class Stream:
         headers = {"Accept": "text/event-stream", **await self.headers()}
         if self.last:
             headers["Last-Event-ID"] = self.last
-        async with self.client.stream("GET", f"/v1/streams/{self.id}/events", headers=headers) as response:
+        timeout = httpx.Timeout(10, read=self.silence)
+        async with self.client.stream("GET", f"/v1/streams/{self.id}/events", headers=headers, timeout=timeout) as response:
             if response.status_code == 401 and self.token:
                 await self.headers(is_renewed=True)
             await self.check(response)
             event, id, data = "", "", ""
-            async for line in lines(response):
+            async for line in self.lines(response):
                 name, _, value = line.partition(": ")
                 if name == "event":
                     event = value
@@ -183,6 +185,19 @@ class Stream:
                     self.last = id or self.last
                     yield event, json.loads(data)
                     event, id, data = "", "", ""
+
+    async def lines(self, response: httpx.Response) -> AsyncGenerator[str, None]:
+        """The lines of a stream; measures the pauses before heartbeats, whose interval the gateway does not tell."""
+        received = time.monotonic()
+        try:
+            async for line in lines(response):
+                if line == ":":
+                    self.silence = max(SILENCE, 4 * (time.monotonic() - received))
+                received = time.monotonic()
+                yield line
+        except httpx.ReadTimeout:
+            self.silence = min(10 * SILENCE, 2 * self.silence)
+            raise
 
     def delay(self, lost: Lost) -> float:
         """Seconds until the next attempt: the back-off with jitter, or more if the gateway asks for it."""

@@ -18,6 +18,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(TESTS / "Browser"), str(TESTS.parent / "Examples/python")]
 
 import gateway
+import gateway_client
 from gateway_client import Refused, Subscription, follow
 
 PATIENCE = 30
@@ -186,7 +187,47 @@ async def values_have_any_characters(address):
     await asyncio.wait_for(reading, PATIENCE)
 
 
+async def rare_heartbeats_are_awaited():
+    """A gateway whose heartbeats are rarer than the silence after which a stream is lost."""
+    source = {"subscription": "s", "mode": "MERGE"}
+    begin = json.dumps({"stream": "stream", "sources": [source], "resume": "fresh"})
+    gateway_client.SILENCE = 0.4
+    arrived = asyncio.Event()
+
+    async def accept(reader, writer):
+        head = await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+        if not head.startswith(b"GET"):
+            writer.write(json.dumps({"id": "stream", "sources": [source]}).encode())
+            return writer.close()
+        writer.write(f"event: stream\ndata: {begin}\n\n".encode())
+        with contextlib.suppress(OSError):
+            for _ in range(4):
+                await asyncio.sleep(0.6)
+                writer.write(b":\n\n")
+                await writer.drain()
+            arrived.set()
+        writer.close()
+
+    listener = await asyncio.start_server(accept, "127.0.0.1", 0)
+
+    async def read():
+        async for _ in follow(f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}", Subscription(QUOTES)):
+            pass
+
+    task = asyncio.create_task(read())
+    try:
+        await asyncio.wait_for(arrived.wait(), PATIENCE)
+    finally:
+        gateway_client.SILENCE = 60.0
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        listener.close()
+
+
 def main(binary, operations, seed):
+    asyncio.run(rare_heartbeats_are_awaited())
     with gateway.demo(binary) as (address, _):
         asyncio.run(refusals_are_final(address))
         asyncio.run(feeds_tell_their_mode(address))
