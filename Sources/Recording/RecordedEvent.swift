@@ -76,7 +76,7 @@ package struct RecordedEvent: Sendable, Equatable {
 package struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The offset in the file at which the violation was found: that of a frame, in bytes.
     package let position: Int
-    /// The rule that the file violates.
+    /// The rule that the file violates, or why the file cannot be read.
     package let rule: String
 
     /// A violation at a position.

@@ -13,10 +13,10 @@ package final class RecordingFile: Sendable {
     deinit { close(descriptor) }
 
     /// A reader at the beginning of the file, which keeps the file open.
-    package var reader: RecordingReader { RecordingReader { self.bytes(at: $0, count: $1) } }
-
-    private func bytes(at offset: Int, count: Int) -> [UInt8] {
-        readBytes(descriptor, at: offset, count: count)
+    package var reader: RecordingReader {
+        RecordingReader { (offset, count) throws(RecordingError) in
+            try readBytes(self.descriptor, at: offset, count: count)
+        }
     }
 }
 
@@ -30,8 +30,8 @@ package final class RecordingWriter {
 
     /// Opens or creates a file and begins a segment. What a crash has left of a frame at the end is removed.
     ///
-    /// Throws `RecordingError` for a file that is not a recording or has a damaged frame, which stays as it is, and
-    /// `RecordingFileError` for a file that cannot be written or has another writer.
+    /// Throws `RecordingError` for a file that is not a recording, has a damaged frame or cannot be read, which stays as it is,
+    /// and `RecordingFileError` for a file that cannot be written or has another writer.
     package init(path: String, segment: RecordedSegment) throws {
         guard let frame = RecordingEncoder.frame(of: segment) else {
             throw RecordingFileError("there are no items or no fields, or too many for a recording")
@@ -54,7 +54,9 @@ package final class RecordingWriter {
             throw RecordingFileError("another process records to it")
         }
         let length = Int(lseek(descriptor, 0, SEEK_END))
-        var reader = RecordingReader { readBytes(descriptor, at: $0, count: $1) }
+        var reader = RecordingReader { (offset, count) throws(RecordingError) in
+            try readBytes(descriptor, at: offset, count: count)
+        }
         _ = try reader.segments()
         guard reader.position == length || ftruncate(descriptor, off_t(reader.position)) == 0 else {
             throw RecordingFileError("cannot be written")
@@ -94,8 +96,9 @@ package struct RecordingFileError: Error, Sendable, Hashable, CustomStringConver
 }
 
 /// The bytes of a file at an offset; fewer than `count` at its end.
-private func readBytes(_ descriptor: Int32, at offset: Int, count: Int) -> [UInt8] {
-    [UInt8](unsafeUninitializedCapacity: count) { memory, filled in
+private func readBytes(_ descriptor: Int32, at offset: Int, count: Int) throws(RecordingError) -> [UInt8] {
+    var failure: Int32?
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { memory, filled in
         filled = 0
         while filled < count {
             let read = pread(
@@ -105,8 +108,13 @@ private func readBytes(_ descriptor: Int32, at offset: Int, count: Int) -> [UInt
                 off_t(offset + filled)
             )
             if read < 0, errno == EINTR { continue }
+            if read < 0 { failure = errno }
             if read <= 0 { return }
             filled += read
         }
     }
+    if let failure {
+        throw RecordingError(position: offset, rule: "the file cannot be read: \(String(cString: strerror(failure)))")
+    }
+    return bytes
 }

@@ -1,7 +1,7 @@
 /// Reads a recording from its beginning to its end. A value: a copy continues where the original was.
 package struct RecordingReader: Sendable {
-    /// Returns the bytes at an offset, up to a number of them; fewer only at the end of the file.
-    package typealias Source = @Sendable (_ offset: Int, _ count: Int) -> [UInt8]
+    /// Returns the bytes at an offset, up to a number of them; fewer only at the end of the file. Throws if they cannot be read.
+    package typealias Source = @Sendable (_ offset: Int, _ count: Int) throws(RecordingError) -> [UInt8]
 
     /// A part of the file.
     package enum Part: Sendable, Equatable {
@@ -58,14 +58,14 @@ package struct RecordingReader: Sendable {
     /// The next frame with its content, which was written as it is; nil at the end of the file.
     private mutating func frame() throws(RecordingError) -> (Frame, [UInt8])? {
         if position == 0, try !header() { return nil }
-        let header = source(position, Frame.headerLength)
+        let header = try source(position, Frame.headerLength)
         if header.isEmpty { return nil }
         guard header.count == Frame.headerLength else { return interrupted() }
         let frame: Frame
         do throws(ContentViolation) { frame = try Frame(header: header[...]) } catch {
             throw RecordingError(position: position, rule: error.rule)
         }
-        let content = source(position + Frame.headerLength, frame.length)
+        let content = try source(position + Frame.headerLength, frame.length)
         guard content.count == frame.length else { return interrupted() }
         guard frame.holds(content) else {
             throw RecordingError(position: position, rule: "the checksum of a frame's content is wrong")
@@ -81,7 +81,7 @@ package struct RecordingReader: Sendable {
 
     /// Reads the header of the file; false if the file ends within it.
     private mutating func header() throws(RecordingError) -> Bool {
-        let header = source(0, Frame.fileHeader.count)
+        let header = try source(0, Frame.fileHeader.count)
         guard header.elementsEqual(Frame.fileHeader.prefix(header.count)) else {
             throw RecordingError(
                 position: 0,

@@ -1,0 +1,47 @@
+internal import Foundation
+internal import Testing
+
+@testable internal import Recording
+
+struct RecordingFileTests {
+    private static let segment = RecordedSegment(start: 0, mode: "MERGE", items: ["a"], fields: ["x"])
+
+    /// The reader took the frame for interrupted, and the writer would have removed it.
+    @Test func aReadErrorIsNoEndOfTheFile() throws {
+        let bytes = RecordingEncoder.fileHeader + (try #require(RecordingEncoder.frame(of: Self.segment)))
+        let error = RecordingError(position: 0, rule: "the file cannot be read")
+        for readable in 0..<bytes.count {
+            var reader = RecordingReader { (offset, count) throws(RecordingError) in
+                if offset + count > readable { throw error }
+                return Array(bytes.dropFirst(offset).prefix(count))
+            }
+            var other = reader
+            #expect(throws: error) { try reader.next() }
+            #expect(throws: error) { try other.segments() }
+            #expect(reader.interruption == nil)
+        }
+    }
+
+    @Test func aFolderCannotBeRead() throws {
+        var reader = try RecordingFile(path: FileManager.default.temporaryDirectory.path).reader
+        #expect(throws: RecordingError.self) { try reader.next() }
+    }
+
+    /// The memory of a process can be opened, but address 0 cannot be read.
+    @Test func aFileThatCannotBeReadIsNotContinued() {
+        #expect(throws: RecordingError.self) { try RecordingWriter(path: "/proc/self/mem", segment: Self.segment) }
+    }
+
+    @Test func anInterruptedFrameIsRemoved() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).lsrec").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let whole = try RecordingWriter(path: path, segment: Self.segment).size
+        let file = try #require(FileHandle(forWritingAtPath: path))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data([1, 2, 3]))
+        try file.close()
+        let writer = try RecordingWriter(path: path, segment: Self.segment)
+        #expect(writer.removed == 3)
+        #expect(writer.size == 2 * whole - RecordingEncoder.fileHeader.count)
+    }
+}
