@@ -1,3 +1,5 @@
+internal import TLCP
+
 extension DemoServerMachine {
     /// Performs everything that is due, in the order of the deadlines.
     package mutating func timePassed(at now: Duration) -> [ServerAction] {
@@ -67,7 +69,8 @@ extension DemoServerMachine {
         at now: Duration
     ) -> [ServerAction] {
         context.now = now
-        let update = InjectedUpdate(adapter: adapter, item: item, event: .update(values))
+        let fields = Dictionary(uniqueKeysWithValues: values.map { (UpstreamName($0), $1) })
+        let update = InjectedUpdate(adapter: adapter, item: item, event: .update(fields))
         publish((try? feeds.injected(update)) ?? [])
         return settle()
     }

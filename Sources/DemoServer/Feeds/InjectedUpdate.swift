@@ -13,7 +13,7 @@ struct InjectedUpdate: Sendable, Hashable {
     /// The change of the item.
     enum Event: Sendable, Hashable {
         /// `update`, or no event: the fields change.
-        case update([String: String?])
+        case update([UpstreamName: String?])
         /// `clear-snapshot`.
         case clear
         /// `lost-updates`.
@@ -63,16 +63,16 @@ struct InjectedUpdate: Sendable, Hashable {
         }
     }
 
-    private static func fields(_ value: JSONValue?) throws(InjectionRefusal) -> [String: String?] {
+    private static func fields(_ value: JSONValue?) throws(InjectionRefusal) -> [UpstreamName: String?] {
         guard let members = value?.object, !members.isEmpty else {
             throw InjectionRefusal("fields: must be an object of values")
         }
-        var fields: [String: String?] = [:]
+        var fields: [UpstreamName: String?] = [:]
         for member in members {
             guard member.value.isNull || member.value.string != nil else {
                 throw InjectionRefusal("fields.\(member.name): must be a string or null")
             }
-            fields[member.name] = .some(member.value.string)
+            fields[UpstreamName(member.name)] = .some(member.value.string)
         }
         return fields
     }
@@ -107,11 +107,11 @@ extension FeedDirectory {
         case .endOfSnapshot: request = .endSnapshot(item: update.item)
         case .update(let changes):
             let names = fields(of: index)
-            if let name = changes.keys.sorted().first(where: { !names.contains($0) }) {
+            if let name = changes.keys.map(\.text).sorted().first(where: { names.firstIndex(ofName: $0) == nil }) {
                 throw InjectionRefusal("fields: there is no \(name)")
             }
             let base = base(of: update.item, item.mode, in: index, key: changes["key"] ?? nil)
-            let values = names.enumerated().map { changes[$1] ?? base?.values[$0] }
+            let values = names.enumerated().map { changes[UpstreamName($1)] ?? base?.values[$0] }
             if item.mode == .command, RowCommand(of: FeedRow(values: values), names) == nil {
                 throw InjectionRefusal("fields: key and command (ADD, UPDATE or DELETE) are needed")
             }

@@ -10,11 +10,11 @@ struct ManualFeed: Feed {
     }
 
     private let configuration: ManualFeedConfiguration
-    private let names: Set<String>
+    private let names: Set<UpstreamName>
     private let remembered: Int
     private let maxItems = 100_000
     private let fieldDiffs: [Int: DiffFormats]
-    private var states: [String: State] = [:]
+    private var states: [UpstreamName: State] = [:]
 
     /// A feed without data.
     ///
@@ -23,18 +23,18 @@ struct ManualFeed: Feed {
     init(_ configuration: ManualFeedConfiguration, remembered: Int) {
         self.configuration = configuration
         self.remembered = remembered
-        names = Set(configuration.items)
+        names = Set(configuration.items.map { UpstreamName($0) })
         fields = configuration.fields
         let columns = configuration.fields.enumerated().compactMap { column, name in
-            configuration.fieldDiffs[name].map { (column, $0) }
+            configuration.fieldDiffs[UpstreamName(name)].map { (column, $0) }
         }
         fieldDiffs = Dictionary(uniqueKeysWithValues: columns)
     }
 
     func item(named name: String) -> FeedItem? {
-        guard names.isEmpty || names.contains(name), !name.isEmpty else { return nil }
+        guard names.isEmpty || names.contains(UpstreamName(name)), !name.isEmpty else { return nil }
         return FeedItem(
-            mode: mode(of: name),
+            mode: mode(of: UpstreamName(name)),
             maxFrequency: configuration.maxFrequency,
             diffs: configuration.diffs,
             fieldDiffs: fieldDiffs,
@@ -43,7 +43,7 @@ struct ManualFeed: Feed {
     }
 
     func snapshot(of name: String) -> FeedSnapshot {
-        let state = states[name] ?? State()
+        let state = states[UpstreamName(name)] ?? State()
         return FeedSnapshot(rows: state.rows, isComplete: !configuration.holdsSnapshot || state.snapshotEnded)
     }
 
@@ -62,20 +62,21 @@ struct ManualFeed: Feed {
     }
 
     private mutating func publish(_ values: [String?], to item: String) -> [FeedEvent] {
+        let name = UpstreamName(item)
         guard self.item(named: item) != nil, values.count <= fields.count else { return [] }
-        guard states[item] != nil || states.count < maxItems else { return [] }
+        guard states[name] != nil || states.count < maxItems else { return [] }
         var row = FeedRow(values: values + Array(repeating: nil, count: fields.count - values.count))
-        if mode(of: item) == .command {
+        if mode(of: name) == .command {
             guard let command = RowCommand(of: row, fields) else { return [] }
             row.command = command
         }
-        remember(row, as: item)
+        remember(row, as: name)
         return [.row(item: item, row)]
     }
 
-    private func mode(of item: String) -> SubscriptionMode { configuration.modes[item] ?? configuration.mode }
+    private func mode(of item: UpstreamName) -> SubscriptionMode { configuration.modes[item] ?? configuration.mode }
 
-    private mutating func remember(_ row: FeedRow, as item: String) {
+    private mutating func remember(_ row: FeedRow, as item: UpstreamName) {
         switch mode(of: item) {
         case .raw:
             return
@@ -89,7 +90,7 @@ struct ManualFeed: Feed {
         }
     }
 
-    private mutating func rememberKey(_ row: FeedRow, as item: String) {
+    private mutating func rememberKey(_ row: FeedRow, as item: UpstreamName) {
         guard let command = row.command else { return }
         var rows = states[item]?.rows ?? []
         let known = rows.firstIndex { $0.command?.key == command.key }
@@ -105,22 +106,24 @@ struct ManualFeed: Feed {
     }
 
     private mutating func clear(_ item: String) -> [FeedEvent] {
+        let name = UpstreamName(item)
         guard self.item(named: item) != nil else { return [] }
-        switch mode(of: item) {
+        switch mode(of: name) {
         case .raw:
             return []
         case .merge:
             return publish([], to: item)
         case .distinct, .command:
-            states[item]?.rows = []
+            states[name]?.rows = []
             return [.cleared(item: item)]
         }
     }
 
     private mutating func endSnapshot(_ item: String) -> [FeedEvent] {
         guard configuration.holdsSnapshot, self.item(named: item) != nil else { return [] }
-        guard states[item]?.snapshotEnded != true else { return [] }
-        states[item, default: State()].snapshotEnded = true
+        let name = UpstreamName(item)
+        guard states[name]?.snapshotEnded != true else { return [] }
+        states[name, default: State()].snapshotEnded = true
         return [.endOfSnapshot(item: item)]
     }
 }
@@ -137,13 +140,13 @@ package struct ManualFeedConfiguration: Sendable, Hashable {
     package var mode: SubscriptionMode
 
     /// The modes of single items, in place of `mode`.
-    package var modes: [String: SubscriptionMode] = [:]
+    package var modes: [UpstreamName: SubscriptionMode] = [:]
 
     /// Diff formats of the items.
     package var diffs: DiffFormats
 
     /// Diff formats of single fields, in place of `diffs`, by name.
-    package var fieldDiffs: [String: DiffFormats]
+    package var fieldDiffs: [UpstreamName: DiffFormats]
 
     /// Greatest frequency of an item, in updates per second; nil sets no limit.
     package var maxFrequency: Double?
@@ -160,7 +163,7 @@ package struct ManualFeedConfiguration: Sendable, Hashable {
         fields: [String],
         mode: SubscriptionMode = .merge,
         diffs: DiffFormats = [],
-        fieldDiffs: [String: DiffFormats] = [:],
+        fieldDiffs: [UpstreamName: DiffFormats] = [:],
         maxFrequency: Double? = nil,
         selectors: Set<String> = [],
         holdsSnapshot: Bool = false

@@ -1,3 +1,4 @@
+internal import JSONText
 internal import TLCP
 
 /// The metadata adapter: authentication, and the meaning of groups, schemas and selectors.
@@ -15,11 +16,13 @@ struct MetadataAdapter: Sendable {
 
     /// The refusal of a session, with a session code; nil if the session is granted.
     func refusal(adapterSet: String?, user: String?, password: String?) -> ControlRefusal? {
-        guard adapterSets.contains(adapterSet ?? "DEFAULT") else {
+        guard adapterSets.contains(where: { $0.hasSameBytes(as: adapterSet ?? "DEFAULT") }) else {
             return ControlRefusal(code: 2, message: "Requested Adapter Set not available")
         }
         if let users {
-            guard let user, let expected = users[user], let password, password.utf8.elementsEqual(expected.utf8) else {
+            guard let user, let password, let known = users.first(where: { $0.key.hasSameBytes(as: user) }),
+                password.hasSameBytes(as: known.value)
+            else {
                 return ControlRefusal(code: 1, message: "User/password check failed")
             }
         }
@@ -52,7 +55,9 @@ struct MetadataAdapter: Sendable {
         guard items.allSatisfy({ $0.item.mode == mode }) else {
             throw ControlRefusal(code: 24, message: "Invalid mode for these items")
         }
-        if let selector, !selector.isEmpty, !items.allSatisfy({ $0.item.selectors.contains(selector) }) {
+        if let selector, !selector.isEmpty,
+            !items.allSatisfy({ item in item.item.selectors.contains { $0.hasSameBytes(as: selector) } })
+        {
             throw ControlRefusal(code: 25, message: "Bad Selector name")
         }
         let (columns, fields) = try columns(of: schema, in: feeds.fields(of: feed))
@@ -68,7 +73,7 @@ struct MetadataAdapter: Sendable {
         let fields = UpstreamName.split(schema).filter { !$0.isEmpty }
         var columns: [Int] = []
         for field in fields {
-            guard let column = known.firstIndex(of: field) else {
+            guard let column = known.firstIndex(ofName: field) else {
                 throw ControlRefusal(code: 23, message: "Bad Field Schema name")
             }
             columns.append(column)

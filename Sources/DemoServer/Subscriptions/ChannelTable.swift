@@ -1,11 +1,14 @@
+internal import TLCP
+
 /// The channels of all sessions, by item.
 struct ChannelTable: Sendable {
     /// One item of one feed.
     struct Item: Sendable, Hashable {
-        /// The feed.
-        var feed: FeedDirectory.Index
-        /// The item's name.
-        var name: String
+        private let feed: FeedDirectory.Index
+        private let name: UpstreamName
+
+        /// The item of a name.
+        init(feed: FeedDirectory.Index, name: String) { (self.feed, self.name) = (feed, UpstreamName(name)) }
     }
 
     /// One channel of one session.
@@ -36,8 +39,7 @@ struct ChannelTable: Sendable {
     /// Removes the channels of a subscription.
     mutating func remove(_ subscription: DemoSubscription, of session: SessionHandle) {
         count -= subscription.channels.count
-        for name in Set(subscription.channels.map(\.name)) {
-            let item = Item(feed: subscription.plan.feed, name: name)
+        for item in Set(subscription.channels.map { Item(feed: subscription.plan.feed, name: $0.name) }) {
             entries[item]?.removeAll { $0.session == session && $0.channel.subscription == subscription.id }
             if entries[item]?.isEmpty == true { entries[item] = nil }
         }

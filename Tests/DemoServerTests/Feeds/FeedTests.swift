@@ -1,3 +1,4 @@
+internal import TLCP
 internal import Testing
 
 @testable internal import DemoServer
@@ -101,5 +102,24 @@ struct FeedTests {
         #expect(feed.requested(.publish(item: "t", values: ["a", "ADD", "1", "too many"])).isEmpty)
         #expect(feed.requested(.clear(item: "t")) == [.cleared(item: "t")])
         #expect(feed.snapshot(of: "t").rows.isEmpty)
+    }
+
+    /// In `String`s, the composed letter equals the one with a combining mark.
+    @Test func namesOfAManualFeedAreToldApartByTheirBytes() {
+        let (composed, combined) = ("\u{E9}", "e\u{301}")
+        var configuration = ManualFeedConfiguration(items: [composed, combined], fields: [composed, combined])
+        configuration.modes = [UpstreamName(combined): .raw]
+        configuration.fieldDiffs = [UpstreamName(combined): .jsonPatch]
+        var feed = ManualFeed(configuration, remembered: 10)
+        #expect(feed.item(named: composed)?.mode == .merge)
+        #expect(feed.item(named: combined)?.mode == .raw)
+        #expect(feed.item(named: composed)?.fieldDiffs == [1: .jsonPatch])
+        configuration.modes = [:]
+        feed = ManualFeed(configuration, remembered: 10)
+        _ = feed.requested(.publish(item: composed, values: ["1", "2"]))
+        #expect(feed.snapshot(of: composed).rows.map(\.values) == [["1", "2"]])
+        #expect(feed.snapshot(of: combined).rows.isEmpty)
+        configuration.items = [composed]
+        #expect(ManualFeed(configuration, remembered: 10).item(named: combined) == nil)
     }
 }

@@ -139,6 +139,18 @@ struct InjectionTests {
         #expect(try Self.injected(lost) == [.lost(item: "item1", count: 3)])
     }
 
+    @Test func fieldsAreToldApartByTheirBytes() throws {
+        let names = ManualFeedConfiguration(items: ["a"], fields: ["\u{E9}", "e\u{301}"])
+        var feeds = FeedDirectory(ServerBench.still { $0.manualFeeds["NAMES"] = names }, clockStart: 0)
+        for (fields, values) in [
+            (#"{"\u00e9": "1", "e\u0301": "2"}"#, ["1", "2"]), (#"{"e\u0301": "3"}"#, ["1", "3"]),
+        ] {
+            let body = #"{"adapter": "NAMES", "item": "a", "fields": \#(fields)}"#
+            let events = try feeds.injected(InjectedUpdate(Array(body.utf8))).map(\.event)
+            #expect(events == [.row(item: "a", FeedRow(values: values))])
+        }
+    }
+
     @Test(arguments: [
         ("[]", 400, "the body must be a JSON object"), ("{", 400, "the body must be a JSON object"),
         (#"{"itme": "item1"}"#, 400, "unknown member: itme"), ("{}", 400, "item: must be a name"),

@@ -211,4 +211,24 @@ struct SubscriptionTests {
         #expect(bench.lines(some) == ["U,1,1,\(document)2}|^TCib!"])
         #expect(bench.lines(none) == ["U,1,1,\(document)2}|\(text)!"])
     }
+
+    @Test func namesAreToldApartByTheirBytes() {
+        let (composed, combined) = ("\u{E9}", "e\u{301}")
+        let bench = ServerBench(
+            ServerBench.still {
+                $0.manualFeeds["NAMES"] = ManualFeedConfiguration(
+                    items: [composed, combined],
+                    fields: [composed, combined]
+                )
+            }
+        )
+        let (link, _) = bench.openSession()
+        _ = bench.subscribe(link, 1, group: "%C3%A9%20e%CC%81", schema: "e%CC%81%20%C3%A9", adapter: "NAMES")
+        bench.publish(composed, ["1", "2"], to: "NAMES")
+        bench.publish(combined, ["3", "4"], to: "NAMES")
+        #expect(bench.lines(link) == ["U,1,1,2|1", "U,1,2,4|3"])
+        bench.say("control\nLS_reqId=2&LS_op=delete&LS_subId=1", on: link)
+        bench.publish(combined, ["5", "6"], to: "NAMES")
+        #expect(bench.lines(link) == ["REQOK,2", "UNSUB,1"])
+    }
 }
