@@ -166,7 +166,7 @@ let programs: [Target] = [
         name: "GatewayCLI",
         dependencies: [
             "Gateway", "GatewayCluster", "DemoServer", "Recording", "LightstreamerClient", "SessionCore", "SessionPool",
-            "HTTPFetch", "JSONText", "Primitives",
+            "HTTPFetch", "JSONText", "Primitives", "TLCP",
             logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             gatewayProduct("ArgumentParser", package: "swift-argument-parser"),
             gatewayProduct("ServiceLifecycle", package: "swift-service-lifecycle"),

@@ -1,6 +1,7 @@
 internal import DemoServer
 internal import LightstreamerClient
 internal import Recording
+internal import TLCP
 
 /// A recording as the events of a demo server.
 struct RecordingReplay: ReplaySource {
@@ -11,7 +12,7 @@ struct RecordingReplay: ReplaySource {
     }
 
     /// The columns of fields, by Data Adapter.
-    private let columns: [String: [String: Int]]
+    private let columns: [String: [UpstreamName: Int]]
     private let failed: @Sendable (RecordingError) -> Void
     private var reader: RecordingReader
     private var segment: RecordedSegment?
@@ -46,17 +47,23 @@ struct RecordingReplay: ReplaySource {
         }
         for (name, adapter) in adapters {
             var feed = ManualFeedConfiguration(items: adapter.modes.map(\.item), fields: adapter.fields)
-            feed.modes = Dictionary(adapter.modes.map { ($0.item, $0.mode) }, uniquingKeysWith: { first, _ in first })
+            feed.modes = Dictionary(
+                adapter.modes.map { (UpstreamName($0.item), $0.mode) },
+                uniquingKeysWith: { first, _ in first }
+            )
             configuration.manualFeeds[name] = feed
         }
         let columns = adapters.mapValues { adapter in
-            Dictionary(adapter.fields.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+            Dictionary(
+                adapter.fields.enumerated().map { (UpstreamName($1), $0) },
+                uniquingKeysWith: { first, _ in first }
+            )
         }
         return RecordingReplay(columns: columns, failed: failed, reader: file.reader)
     }
 
     private init(
-        columns: [String: [String: Int]],
+        columns: [String: [UpstreamName: Int]],
         failed: @escaping @Sendable (RecordingError) -> Void,
         reader: RecordingReader
     ) {
@@ -111,7 +118,7 @@ struct RecordingReplay: ReplaySource {
         let columns = columns[Self.name(of: segment)] ?? [:]
         var row = [String?](repeating: nil, count: columns.count)
         for (field, value) in zip(segment.fields, values) {
-            if let column = columns[field] { row[column] = value }
+            if let column = columns[UpstreamName(field)] { row[column] = value }
         }
         return row
     }
@@ -123,8 +130,8 @@ extension RecordingReplay.Adapter {
     /// Adds the items and fields of a segment; an item keeps its first mode.
     fileprivate mutating func add(_ segment: RecordedSegment) {
         let mode = SubscriptionMode(rawValue: segment.mode) ?? .merge
-        let known = Set(modes.map(\.item))
-        modes += segment.items.filter { !known.contains($0) }.map { ($0, mode) }
-        for field in segment.fields where !fields.contains(field) { fields.append(field) }
+        let known = Set(modes.map { UpstreamName($0.item) })
+        modes += segment.items.filter { !known.contains(UpstreamName($0)) }.map { ($0, mode) }
+        for field in segment.fields where fields.firstIndex(ofName: field) == nil { fields.append(field) }
     }
 }

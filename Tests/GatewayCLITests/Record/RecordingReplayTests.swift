@@ -43,4 +43,29 @@ struct RecordingReplayTests {
         #expect(first == [])
         #expect(second?.map(\.request) == [.publish(item: "a", values: ["1", "2"])])
     }
+
+    /// In `String`s, the composed letter equals the one with a combining mark.
+    @Test func namesAreToldApartByTheirBytes() throws {
+        let file = Self.file()
+        defer { try? FileManager.default.removeItem(at: file) }
+        let names = ["\u{E9}", "e\u{301}"]
+        for (index, mode) in ["MERGE", "RAW"].enumerated() {
+            let segment = RecordedSegment(start: 0, mode: mode, items: [names[index]], fields: names)
+            var encoder = RecordingEncoder(segment)
+            encoder.append(RecordedEvent(time: 0, item: 0, .row(["1", "2"], isSnapshot: false)))
+            let block = encoder.takeBlock()
+            try RecordingWriter(path: file.path, segment: segment).append(try #require(block))
+        }
+        var configuration = DemoServerConfiguration()
+        var replay = try Self.prepare(file, &configuration)
+        let feed = try #require(configuration.manualFeeds["DEFAULT"])
+        #expect(feed.items.map { Array($0.utf8) } == names.map { Array($0.utf8) })
+        #expect(feed.fields.map { Array($0.utf8) } == names.map { Array($0.utf8) })
+        #expect(feed.modes.count == 2)
+        var values: [[String?]] = []
+        while let events = replay.next() {
+            for case .publish(_, let row) in events.map(\.request) { values.append(row) }
+        }
+        #expect(values == [["1", "2"], ["1", "2"]])
+    }
 }
