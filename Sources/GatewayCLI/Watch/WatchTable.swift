@@ -1,5 +1,6 @@
 internal import JSONText
 internal import LightstreamerClient
+internal import TLCP
 
 /// The table of `watch` in a terminal: a row for each item, in COMMAND mode for each key, in DISTINCT and RAW mode for
 /// each update. Times are seconds on any clock that does not go back.
@@ -22,7 +23,7 @@ struct WatchTable {
 
     private struct Row {
         let title: [String]
-        var cells: [String: Cell] = [:]
+        var cells: [UpstreamName: Cell] = [:]
     }
 
     /// The mode of the subscription. Of a feed, the first `stream` event tells the mode.
@@ -64,7 +65,7 @@ struct WatchTable {
             // A snapshot follows. In COMMAND mode it lacks the keys that were deleted meanwhile; in DISTINCT mode it
             // repeats rows that are shown already.
             if isOther || mode == .command || mode == .distinct { rows.removeAll() }
-        case "clear-snapshot": rows.removeAll { $0.title.first == item?.printable }
+        case "clear-snapshot": rows.removeAll { $0.title.first.hasSameBytes(as: item?.printable) }
         case "lost-updates":
             note = "\(content["count"]?.number?.text ?? "some") updates of \(item ?? "an item") were lost"
         case "second-level-error":
@@ -79,7 +80,7 @@ struct WatchTable {
         updates += 1
         updatedAt = now
         let title = [update.item.printable] + (mode == .command ? [(update.key ?? "").printable] : [])
-        let index = isKept ? rows.firstIndex { $0.title == title } : nil
+        let index = isKept ? rows.firstIndex { $0.title.hasSameNames(as: title) } : nil
         if mode == .command, update.command == "DELETE" {
             if let index { rows.remove(at: index) }
             return
@@ -87,8 +88,9 @@ struct WatchTable {
         var row = index.map { rows[$0] } ?? Row(title: title)
         for field in update.fields {
             let value = field.value?.printable
-            let change = index == nil ? .other : Self.change(from: row.cells[field.name]?.value, to: value)
-            row.cells[field.name] = Cell(value: value, change: change, changedAt: now)
+            let name = UpstreamName(field.name)
+            let change = index == nil ? .other : Self.change(from: row.cells[name]?.value, to: value)
+            row.cells[name] = Cell(value: value, change: change, changedAt: now)
         }
         if let index { rows[index] = row } else { rows.append(row) }
         if !isKept, rows.count > Self.mostRows { rows.removeFirst(rows.count - Self.mostRows) }
@@ -131,7 +133,7 @@ struct WatchTable {
             for (index, field) in fields.enumerated() {
                 let column = titles.count + index
                 // The mark of a change takes one character.
-                widths[column] = max(widths[column], text(row.cells[field]).columns + 1)
+                widths[column] = max(widths[column], text(row.cells[UpstreamName(field)]).columns + 1)
             }
         }
         return widths.map { min($0, Self.widestColumn) }
@@ -163,7 +165,7 @@ struct WatchTable {
                 continue
             }
             let field = fields[index - titleCount]
-            let cell = row.cells[field]
+            let cell = row.cells[UpstreamName(field)]
             let isMarked = cell.map { now - $0.changedAt < Self.markTime } ?? false
             let mark = isMarked ? Self.mark(cell?.change ?? .other) : (sign: " ", colour: "0")
             let value = pad(text(cell), max(0, space - 1), right: isNumeric(field))
@@ -192,7 +194,7 @@ struct WatchTable {
 
     /// Whether the values of a column are numbers, which are aligned on the right.
     private func isNumeric(_ field: String) -> Bool {
-        let values = rows.compactMap { $0.cells[field]?.value }
+        let values = rows.compactMap { $0.cells[UpstreamName(field)]?.value }
         return !values.isEmpty && values.allSatisfy { Double($0) != nil }
     }
 

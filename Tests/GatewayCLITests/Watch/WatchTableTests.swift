@@ -35,6 +35,18 @@ import Testing
         #expect(lines[5] == "CONNECTED:WS-STREAMING · q: quit · 3 updates · last 1 s ago")
     }
 
+    /// In `String`s, the composed letter equals the one with a combining mark.
+    @Test func namesAreToldApartByTheirBytes() {
+        let (composed, combined) = ("\u{E9}", "e\u{301}")
+        var table = WatchTable(mode: .merge, fields: [composed, combined])
+        table.apply(update(composed, [(composed, "1"), (combined, "2")]), now: 0)
+        table.apply(update(combined, [(composed, "3"), (combined, "4")]), now: 0)
+        let rows = lines(table)[1...2].map { $0.split(separator: " ").dropFirst() }
+        #expect(rows == [["1", "2"], ["3", "4"]])
+        table.apply(.other(name: "clear-snapshot", content: #"{"item": "e\u0301", "itemPos": 2}"#), now: 0)
+        #expect(lines(table)[2].isEmpty)
+    }
+
     @Test func decreaseAndOldChangeAreReported() {
         var table = WatchTable(mode: .merge, fields: ["price"])
         table.apply(update("a", [("price", "2")]), now: 0)
