@@ -199,18 +199,19 @@ extension SessionPool {
         if state.withLock({ $0.awaitsReads }) { return }
         let idle = clients().filter { $0.isDedicated && isIdle($0, at: now) }
         guard withSubscriptions || !idle.isEmpty else { return }
-        let resources = state.withLock { Array($0.resources.byID.values) }.filter { !$0.isImplicit }
-        let subscriptions = withSubscriptions ? resources.filter { isIdle($0, at: now) }.prefix(Self.mostEnding) : []
         var topics: [ClientID: [TopicID]] = [:]
         for client in idle { topics[client.id] = [.client(client.id)] }
-        // A stream of a subscription uses its client.
-        for resource in resources {
+        var subscriptions: [SubscriptionResource] = []
+        for resource in state.withLock({ Array($0.resources.byID.values) }) where !resource.isImplicit {
+            // A stream of a subscription uses its client.
             if case .dedicated(let client) = resource.home { topics[client]?.append(.subscription(resource.id)) }
+            guard withSubscriptions, isIdle(resource, at: now), subscriptions.count < Self.mostEnding else { continue }
+            subscriptions.append(resource)
         }
         let all = Set(topics.values.joined()).union(subscriptions.map { TopicID.subscription($0.id) })
         if all.isEmpty { return }
         state.withLock { $0.awaitsReads = true }
-        sink.lastReads(of: Array(all)) { [weak self, topics] reads in
+        sink.lastReads(of: Array(all)) { [weak self, topics, subscriptions] reads in
             self?.endUnused(idle, topics, subscriptions, reads)
         }
     }
@@ -218,7 +219,7 @@ extension SessionPool {
     private func endUnused(
         _ clients: [PooledClient],
         _ topics: [ClientID: [TopicID]],
-        _ subscriptions: ArraySlice<SubscriptionResource>,
+        _ subscriptions: [SubscriptionResource],
         _ reads: [TopicID: Moment]
     ) {
         let isStopping = state.withLock { state in
@@ -248,9 +249,12 @@ extension SessionPool {
 
     /// Whether no request has used a subscription for its time. A request uses it as long as the request waits.
     private func isIdle(_ resource: SubscriptionResource, at now: Moment) -> Bool {
-        let limit = configuration.subscriptionIdle
-        if resource.expiry(limit) <= now, !resource.watchers.isEmpty { resource.touch(at: now) }
-        return resource.expiry(limit) <= now
+        let present = resource.present
+        let lifetime = present.lifetime(configuration.subscriptionIdle)
+        if present.lastUsed + lifetime > now { return false }
+        if resource.watchers.isEmpty { return true }
+        resource.touch(at: now)
+        return lifetime <= .zero
     }
 }
 

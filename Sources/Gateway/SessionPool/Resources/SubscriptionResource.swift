@@ -93,12 +93,6 @@ package final class SubscriptionResource: Sendable {
     /// Records that a request or stream uses it.
     func touch(at now: Moment) { state.withLock { $0.lastUsed = max($0.lastUsed, now) } }
 
-    /// The end of its life if it is not used from now on; `limit` is the configured time.
-    func expiry(_ limit: Duration) -> Moment {
-        let present = present
-        return present.lastUsed + present.lifetime(limit)
-    }
-
     /// All parts of the state, read together.
     var present: State {
         var present = state.withLock { $0 }
