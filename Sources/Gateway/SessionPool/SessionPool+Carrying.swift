@@ -126,29 +126,24 @@ extension SessionPool {
         let fresh = state.nextClient
         let (id, actions) = try state.machine.acquired(key, freshClient: fresh)
         if let shared = state.shared[id] { return Acquired(shared: shared) }
+        var newClient: PooledClient?
         do throws(PoolError) {
-            return try create(actions, in: &state)
+            for action in actions {
+                switch action {
+                case .openClient(let id, let session): newClient = try addPooledClient(id, session, to: &state)
+                case .openShared(let id, let key, let clientID):
+                    guard let client = state.clients[clientID] else { throw .unknownClient(clientID.rawValue) }
+                    let shared = makeShared(id, key.properties, on: client)
+                    state.shared[id] = shared
+                    return Acquired(shared: shared, isNew: true, newClient: newClient)
+                case .closeShared, .closeClient: preconditionFailure("acquiring closes nothing")
+                }
+            }
         } catch {
             state.machine.sharedEnded(id, at: clock())
             state.machine.clientRemoved(fresh)
             state.clients[fresh] = nil
             throw error
-        }
-    }
-
-    private func create(_ actions: [PoolAction], in state: inout State) throws(PoolError) -> Acquired {
-        var newClient: PooledClient?
-        for action in actions {
-            switch action {
-            case .openClient(let id, let session): newClient = try addPooledClient(id, session, to: &state)
-            case .openShared(let id, let key, let clientID):
-                guard let client = state.clients[clientID] else { throw .unknownClient(clientID.rawValue) }
-                let shared = makeShared(id, key.properties, on: client)
-                state.shared[id] = shared
-                return Acquired(shared: shared, isNew: true, newClient: newClient)
-            case .closeShared, .closeClient:
-                preconditionFailure("acquiring closes nothing")
-            }
         }
         preconditionFailure("acquiring ends with a subscription to open")
     }
