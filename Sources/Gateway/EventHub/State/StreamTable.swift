@@ -182,6 +182,7 @@ struct StreamTable: Sendable {
             readers[.subscription(id)] = nil
             ends[.subscription(id)] = nil
         }
+        if streams.isEmpty { return }
         let present = clients.compactMap { topics.clients[$0] }
         let channels = present.flatMap { [$0.connection, $0.legacy] } + [channel]
         for stream in streams {
