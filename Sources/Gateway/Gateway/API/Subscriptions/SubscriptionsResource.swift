@@ -35,8 +35,8 @@ struct SubscriptionsResource: Sendable {
         let carrier = carrier(reader, defaults, isOfFeed: body.has("feed"))
         try reader.refusals.finish()
         guard let properties, let carrier else { throw Problem(.invalidValue) }
-        let home = try home(carrier, call)
-        try services.permissions(call).check(properties, of: services.pool.upstream(of: home))
+        let (home, upstream) = try home(carrier, call)
+        try services.permissions(call).check(properties, of: upstream)
         var owned = call
         if case .dedicated(let client) = home { owned.caller = owner(ofSubscriptionOn: client, call) }
         // The admission is for the subscription with this id.
@@ -194,17 +194,19 @@ struct SubscriptionsResource: Sendable {
         }
     }
 
-    private func home(_ carrier: Carrier, _ call: Call) throws -> SubscriptionHome {
+    /// The sessions of a new subscription, and their upstream; nil: a server by address.
+    private func home(_ carrier: Carrier, _ call: Call) throws -> (SubscriptionHome, upstream: String?) {
         switch carrier {
         case .upstream(let name):
             try services.permissions(call).check(upstream: name)
-            return .pooled(try services.sessionKey(upstream: name))
+            let key = try services.sessionKey(upstream: name)
+            return (.pooled(key), key.upstream)
         case .client(let id):
             let client = try services.client(call, id: id)
             guard client.isDedicated else {
                 throw Problem(.notDedicated, detail: "The client belongs to the pool; name its upstream instead.")
             }
-            return .dedicated(client.id)
+            return (.dedicated(client.id), client.upstream)
         }
     }
 
