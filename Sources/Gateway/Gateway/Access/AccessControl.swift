@@ -137,10 +137,8 @@ package final class AccessControl: Sendable {
         return former == stream ? nil : former
     }
 
-    /// A request has opened no stream by a ticket.
-    func giveBack(_ redemption: TicketRedemption?) {
-        if let redemption { tickets.giveBack(redemption, at: ticketTime) }
-    }
+    /// A request has opened no stream by its ticket.
+    func giveBack(_ redemption: TicketRedemption) { tickets.giveBack(redemption, at: ticketTime) }
 
     /// The stream that a request has opened by a ticket has closed.
     func closed(_ stream: String, by redemption: TicketRedemption?) {
@@ -189,7 +187,7 @@ extension AccessControl: Middleware {
         guard let operation, operation.authorization != .open else { return nil }
         if operation.acceptsTickets { call.query.remove("ticket") }
         let policy = policy
-        let opensStream = Self.opensStream(call, operation)
+        let opensStream = operation.acceptsTickets ? Self.opensStream(call, operation) : false
         let forgery = RequestForgery(origins: policy.configuration.origins)
         if policy.isOpen {
             if call.request.rawQuery != nil { try Credential.refusingTokens(in: call.request) }
@@ -218,10 +216,10 @@ extension AccessControl: Middleware {
         return nil
     }
 
-    /// Whether a request opens a stream. A short URL of a feed is one only if the request asks for it.
+    /// Whether a request of an operation that accepts tickets opens a stream. A short URL of a feed is one only if the request
+    /// asks for it.
     private static func opensStream(_ call: Call, _ operation: Operation) -> Bool {
-        guard operation.acceptsTickets else { return false }
-        return operation.pattern.segments.first != .literal("feeds") || FeedsResource.wantsStream(call)
+        operation.pattern.segments.first != .literal("feeds") || FeedsResource.wantsStream(call)
     }
 
     private static func check(_ authorization: Operation.Authorization, of rights: Rights) throws(Problem) {
@@ -307,6 +305,8 @@ package struct Caller: Sendable, Equatable {
         self.expiry = expiry
     }
 
+    /// A caller without authentication.
+    static let unauthenticated = Caller()
     /// A caller without credentials where they are required, for data that needs none.
     static let anonymous = Caller(rights: Rights(operations: [], upstreams: [], items: []))
 

@@ -208,7 +208,7 @@ package final class HTTPHost: HTTPHandler {
             }
         } catch {
             guard error is CancellationError else { return .response(rejection(error, of: call)) }
-            services.access.giveBack(call.redemption)
+            if let redemption = call.redemption { services.access.giveBack(redemption) }
             return nil
         }
     }
@@ -224,7 +224,7 @@ package final class HTTPHost: HTTPHandler {
 
     /// Completes a response. A ticket that has opened no stream stays valid for its stream.
     private func answer(_ response: Response, to call: Call) -> HTTPResponse {
-        services.access.giveBack(call.redemption)
+        if let redemption = call.redemption { services.access.giveBack(redemption) }
         return finish(response, call.record)
     }
 
@@ -256,7 +256,9 @@ package final class HTTPHost: HTTPHandler {
         switch match {
         case .operation(let operation, _):
             if let names = operation.query, call.request.rawQuery != nil { try call.query.allow(only: names) }
-            if operation.mediaTypes == .json { _ = try call.mediaType(outOf: "application/json") }
+            if operation.mediaTypes == .json, call.request.headers["Accept"] != nil {
+                _ = try call.mediaType(outOf: "application/json")
+            }
             return .operation(operation)
         case .options(let allow):
             let response = Response(status: 204).with("Allow", allow.joined(separator: ", "))

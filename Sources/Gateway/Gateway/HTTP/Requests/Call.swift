@@ -48,7 +48,7 @@ package struct Call: Sendable {
         body = []
         parameters = .empty
         query = .empty
-        caller = Caller()
+        caller = .unauthenticated
         (isInherited, isListing, isForwarded, isPerformedOnce) = (false, false, false, false)
     }
 
