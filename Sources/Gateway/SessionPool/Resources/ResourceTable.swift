@@ -13,7 +13,7 @@ struct ResourceTable {
     mutating func insert(_ resource: SubscriptionResource) {
         nextOrdinal += 1
         byID[resource.id] = resource
-        if let key = Self.key(of: resource) { implicit[key] = resource }
+        if resource.isImplicit, let key = Self.key(of: resource) { implicit[key] = resource }
     }
 
     /// Adds a reader of an implicit resource; true for the first one.
@@ -31,8 +31,8 @@ struct ResourceTable {
 
     /// Makes an implicit resource without readers unavailable to new ones; false if it has readers.
     mutating func withdraw(_ resource: SubscriptionResource) -> Bool {
-        guard readers[resource.id, default: 0] <= 0, let key = Self.key(of: resource) else { return false }
-        if implicit[key] === resource { implicit[key] = nil }
+        guard resource.isImplicit, readers[resource.id, default: 0] <= 0 else { return false }
+        if let key = Self.key(of: resource), implicit[key] === resource { implicit[key] = nil }
         return true
     }
 
@@ -44,7 +44,7 @@ struct ResourceTable {
     }
 
     private static func key(of resource: SubscriptionResource) -> SharedKey? {
-        guard resource.isImplicit, case .pooled(let session) = resource.home else { return nil }
+        guard case .pooled(let session) = resource.home else { return nil }
         return SharedKey(session: session, properties: resource.properties)
     }
 }
