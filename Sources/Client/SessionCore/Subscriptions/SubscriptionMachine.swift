@@ -40,7 +40,8 @@ struct SubscriptionMachine: Sendable {
         self.role = role
         self.properties = properties
         stage = .adding(.due)
-        frequency = FrequencyNegotiation(properties.effectiveMaxFrequency)
+        // A limit has no effect in RAW mode.
+        frequency = FrequencyNegotiation(properties.mode == .raw ? nil : properties.requestedMaxFrequency)
     }
 
     /// A subscription that the server has accepted in a session that is being adopted, with its present values; nil if

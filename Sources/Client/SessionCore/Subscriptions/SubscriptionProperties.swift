@@ -168,9 +168,6 @@ public struct SubscriptionProperties: Sendable, Hashable {
     /// The number of items that count against limits: a group counts as one, because the client does not know its size.
     package var countedItems: Int { items.names?.count ?? 1 }
 
-    /// The frequency limit to request from the server; nil: none.
-    var effectiveMaxFrequency: RequestedMaxFrequency? { mode == .raw ? nil : requestedMaxFrequency }
-
     /// The buffer size to request from the server; nil: none.
     var effectiveBufferSize: RequestedBufferSize? {
         switch mode {
