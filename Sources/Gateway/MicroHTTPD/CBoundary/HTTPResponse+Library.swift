@@ -54,7 +54,7 @@ extension HTTPFields {
     func addLines(to response: OpaquePointer, closing: Bool) {
         var isClosing = closing
         for line in lines where line.isSendable {
-            if line.isNamed("Connection") {
+            if line.name.equalsIgnoringASCIICase("Connection") {
                 isClosing = isClosing || line.value.equalsIgnoringASCIICase("close")
             } else {
                 // Without the closures, Swift would copy both texts into arrays first.
@@ -71,7 +71,9 @@ extension HTTPField {
     /// Whether a handler may send this line: well-formed, and not about the framing, which the server determines.
     var isSendable: Bool {
         guard !name.isEmpty, ByteSet.token.contains(name), ByteSet.value.contains(value) else { return false }
-        for name in ["Content-Length", "Transfer-Encoding", "Date"] where isNamed(name) { return false }
+        for framing in ["Content-Length", "Transfer-Encoding", "Date"] where name.equalsIgnoringASCIICase(framing) {
+            return false
+        }
         return true
     }
 }

@@ -168,21 +168,21 @@ package struct HTTPFields: Sendable, Hashable, ExpressibleByArrayLiteral {
 
     /// The value of the first line of that name, compared without regard to case; nil if there is none.
     package subscript(name: String) -> String? {
-        for line in lines where line.isNamed(name) { return line.value }
+        for line in lines where line.name.equalsIgnoringASCIICase(name) { return line.value }
         return nil
     }
 
     /// The values of all lines of that name, in order, not split at commas.
     package func values(of name: String) -> [String] {
         var values: [String] = []
-        for line in lines where line.isNamed(name) { values.append(line.value) }
+        for line in lines where line.name.equalsIgnoringASCIICase(name) { values.append(line.value) }
         return values
     }
 
     /// The values of all lines of that name, in order, joined by commas; nil if there is none.
     package func joined(_ name: String) -> String? {
         var joined: String?
-        for line in lines where line.isNamed(name) {
+        for line in lines where line.name.equalsIgnoringASCIICase(name) {
             if let first = joined { joined = "\(first), \(line.value)" } else { joined = line.value }
         }
         return joined
@@ -209,11 +209,6 @@ package struct HTTPField: Sendable, Hashable {
     package init(_ name: String, _ value: String) {
         self.name = name
         self.value = value
-    }
-
-    /// Compares the name without regard to case.
-    func isNamed(_ name: String) -> Bool {
-        self.name.equalsIgnoringASCIICase(name)
     }
 }
 

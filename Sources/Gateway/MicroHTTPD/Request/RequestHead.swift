@@ -57,7 +57,7 @@ struct RequestHead {
         self.headers = headers.fields
         // The authority of an absolute target replaces Host (RFC 9112, section 3.2.2).
         if let authority {
-            self.headers.lines.removeAll { $0.isNamed("Host") }
+            self.headers.lines.removeAll { $0.name.equalsIgnoringASCIICase("Host") }
             self.headers.append("Host", authority)
         }
     }
@@ -222,14 +222,15 @@ struct HeaderCollection {
         if !ByteSet.token.contains(name) { isMalformed = true }
         if !ByteSet.value.contains(value) { isMalformed = true }
         // The library keeps blanks at the end of a value, where it would determine another framing than this check.
-        if end < value.count, ["Transfer-Encoding", "Content-Length"].contains(where: field.isNamed) {
-            isMalformed = true
+        if end < value.count {
+            let framing = ["Transfer-Encoding", "Content-Length"]
+            if framing.contains(where: field.name.equalsIgnoringASCIICase) { isMalformed = true }
         }
-        if field.isNamed("Host") {
+        if field.name.equalsIgnoringASCIICase("Host") {
             hosts.append(field.value)
-        } else if field.isNamed("Content-Length") {
+        } else if field.name.equalsIgnoringASCIICase("Content-Length") {
             lengths.append(field.value)
-        } else if field.isNamed("Transfer-Encoding") {
+        } else if field.name.equalsIgnoringASCIICase("Transfer-Encoding") {
             encodings.append(field.value)
         }
         fields.lines.append(field)

@@ -90,5 +90,7 @@ extension HTTPFields {
     var text: String { lines.reduce(into: "") { $0 += "\($1.name): \($1.value)\r\n" } }
 
     /// The lines that are allowed, without `Connection`, which the server decides.
-    var sendableText: String { HTTPFields(lines.filter { $0.isSendable && !$0.isNamed("Connection") }).text }
+    var sendableText: String {
+        HTTPFields(lines.filter { $0.isSendable && !$0.name.equalsIgnoringASCIICase("Connection") }).text
+    }
 }
