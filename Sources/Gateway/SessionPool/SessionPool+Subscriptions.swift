@@ -170,24 +170,16 @@ extension SessionPool {
 
 /// The life of what requests have created: clients and subscriptions end when nothing has used them for some time.
 extension SessionPool {
-    /// A subscription as REST shows it, read at one moment.
-    package func description(of resource: SubscriptionResource) -> SubscriptionDescription {
+    /// The time until a subscription ends if nothing uses it; nil while a stream carries it, and if streams share it.
+    package func timeLeft(of resource: SubscriptionResource) -> Duration? {
+        if resource.isImplicit { return nil }
         let present = resource.present
-        var description = SubscriptionDescription(
-            properties: present.properties,
-            status: present.status,
-            client: present.carrier?.client.id
-        )
-        if resource.isImplicit { return description }
-        let lifetime = present.lifetime(configuration.subscriptionIdle)
-        description.lifetime = lifetime
         var lastUsed = present.lastUsed
         if let end = sink.lastRead(subscription: resource.id) {
-            if end == .never { return description }
+            if end == .never { return nil }
             lastUsed = max(lastUsed, end)
         }
-        description.timeLeft = max(.zero, lastUsed + lifetime - clock())
-        return description
+        return max(.zero, lastUsed + present.lifetime(configuration.subscriptionIdle) - clock())
     }
 
     /// The most subscriptions that end at a time.
@@ -256,18 +248,4 @@ extension SessionPool {
         resource.touch(at: now)
         return lifetime <= .zero
     }
-}
-
-/// A subscription as REST shows it, at one moment.
-package struct SubscriptionDescription: Sendable {
-    /// The properties.
-    package let properties: SubscriptionProperties
-    /// The status.
-    package let status: SubscriptionStatus
-    /// The client that carries the subscription; nil while it is not active.
-    package let client: ClientID?
-    /// The time that the subscription lives unused; nil if streams share it.
-    package fileprivate(set) var lifetime: Duration?
-    /// The time until the subscription ends if it is not used; nil while a stream carries it, and if streams share it.
-    package fileprivate(set) var timeLeft: Duration?
 }

@@ -32,11 +32,8 @@ internal import Testing
         short.ttl = .seconds(10)
         let shared = try pool.joinImplicit(Self.key).resource
         try pool.activate(posted)
-        #expect(
-            pool.description(of: posted).timeLeft == .seconds(100)
-                && pool.description(of: short).timeLeft == .seconds(10)
-        )
-        #expect(pool.description(of: shared).timeLeft == nil)
+        #expect(pool.timeLeft(of: posted) == .seconds(100) && pool.timeLeft(of: short) == .seconds(10))
+        #expect(pool.timeLeft(of: shared) == nil)
         pass(9.5, in: pool)
         #expect(pool.resources().count == 3)
         pass(1, in: pool)
@@ -45,7 +42,7 @@ internal import Testing
         pass(80, in: pool)
         pool.use(posted)
         pass(99, in: pool)
-        #expect(pool.description(of: posted).timeLeft == .seconds(1))
+        #expect(pool.timeLeft(of: posted) == .seconds(1))
         pass(2, in: pool)
         #expect(pool.resources().map(\.id) == [shared.id])
         #expect(sink.present.faults.isEmpty)
@@ -61,7 +58,7 @@ internal import Testing
         for _ in 0..<3 { pass(99, in: pool) }
         #expect(pool.resources().count == 2)
         // The response to the request that waits has the time as well.
-        #expect(pool.description(of: read).timeLeft == nil && pool.description(of: waited).timeLeft == .seconds(1))
+        #expect(pool.timeLeft(of: read) == nil && pool.timeLeft(of: waited) == .seconds(1))
         sink.read.withLock { $0 = [] }
         waited.watchers.cancel(handle)
         for _ in 0..<2 { pass(99, in: pool) }
@@ -105,9 +102,9 @@ internal import Testing
         let end = time.moment
         sink.read.withLock { $0 = [] }
         sink.ends.withLock { $0 = [id: end] }
-        #expect(pool.description(of: resource).timeLeft == .seconds(100))
+        #expect(pool.timeLeft(of: resource) == .seconds(100))
         pass(99, in: pool)
-        #expect(pool.description(of: resource).timeLeft == .seconds(1))
+        #expect(pool.timeLeft(of: resource) == .seconds(1))
         pass(1, in: pool)
         #expect(pool.resource(id) == nil)
     }

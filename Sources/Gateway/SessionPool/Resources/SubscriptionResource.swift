@@ -23,9 +23,13 @@ package struct SubscriptionReading: Sendable {
 
 /// One subscription as REST shows it: its properties, state and values.
 package final class SubscriptionResource: Sendable {
-    struct State {
-        var properties: SubscriptionProperties
-        var status: SubscriptionStatus
+    /// The state of a resource at a moment.
+    package struct State: Sendable {
+        /// The properties.
+        package internal(set) var properties: SubscriptionProperties
+        /// The status.
+        package internal(set) var status: SubscriptionStatus
+        /// The upstream subscription that serves the resource; nil while it is not active.
         var carrier: SharedSubscription?
         var isDeleted = false
         var lastUsed: Moment
@@ -33,11 +37,14 @@ package final class SubscriptionResource: Sendable {
         /// The move to another upstream subscription; nil: the resource does not move.
         var move: SubscriptionMove?
 
+        /// The client that carries the subscription; nil while it is not active.
+        package var client: PooledClient? { carrier?.client }
+
         /// Whether the connection that brings the values is interrupted.
         var isStale: Bool { carrier?.client.isDelivering.load(ordering: .sequentiallyConsistent) == false }
 
         /// How long the resource is kept unused; `limit` is the configured time.
-        func lifetime(_ limit: Duration) -> Duration {
+        package func lifetime(_ limit: Duration) -> Duration {
             guard let ttl else { return limit }
             return min(ttl, limit)
         }
@@ -94,7 +101,7 @@ package final class SubscriptionResource: Sendable {
     func touch(at now: Moment) { state.withLock { $0.lastUsed = max($0.lastUsed, now) } }
 
     /// All parts of the state, read together.
-    var present: State {
+    package var present: State {
         var present = state.withLock { $0 }
         let updates = updates.load(ordering: .sequentiallyConsistent)
         present.status.version &+= updates
@@ -109,7 +116,7 @@ package final class SubscriptionResource: Sendable {
     package var status: SubscriptionStatus { present.status }
 
     /// The client that carries the resource now; nil while it is not active.
-    package var client: PooledClient? { carrier?.client }
+    package var client: PooledClient? { present.client }
 
     /// Why the server has refused the session of the dedicated client that carries the subscription, which waits for another
     /// one; nil: it has not.

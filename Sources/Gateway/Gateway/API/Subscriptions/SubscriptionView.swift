@@ -6,13 +6,13 @@ internal import SessionPool
 struct SubscriptionView {
     private let resource: SubscriptionResource
     private let pool: SessionPool
-    private let present: SubscriptionDescription
+    private let present: SubscriptionResource.State
 
     /// A view of a subscription as it is now.
     init(_ resource: SubscriptionResource, of pool: SessionPool) {
         self.resource = resource
         self.pool = pool
-        present = pool.description(of: resource)
+        present = resource.present
     }
 
     /// Writes the subscription.
@@ -44,7 +44,7 @@ struct SubscriptionView {
         switch resource.home {
         case .pooled(let key):
             json.member("upstream", key.upstream)
-            json.member("client", present.client?.rawValue)
+            json.member("client", present.client?.id.rawValue)
         case .dedicated(let id):
             json.member("upstream", pool.client(id)?.upstream)
             json.member("client", id.rawValue)
@@ -61,11 +61,12 @@ struct SubscriptionView {
         json.member("commandPosition", status.commandPosition)
         json.key("realMaxFrequency" as StaticString)
         json.write(status.realMaxFrequency)
-        json.member("ttl", present.lifetime?.roundedSeconds)
+        let lifetime = resource.isImplicit ? nil : present.lifetime(pool.configuration.subscriptionIdle)
+        json.member("ttl", lifetime?.roundedSeconds)
     }
 
     private func writeFigures(to json: inout JSONBytes) {
-        json.member("expiresIn", present.timeLeft?.roundedSeconds)
+        json.member("expiresIn", pool.timeLeft(of: resource)?.roundedSeconds)
         json.key("counters" as StaticString)
         json.beginObject()
         json.member("updates", present.status.updates)
