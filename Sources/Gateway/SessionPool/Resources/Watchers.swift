@@ -1,17 +1,16 @@
 internal import Primitives
 internal import Synchronization
 
+/// The last handle that a watcher of any state was given.
+private let lastHandle = Atomic<UInt64>(0)
+
 /// Closures that wait for a state: each is called at every change until it returns true.
 package final class Watchers<State: Sendable>: Sendable {
     /// Examines a state; true ends the watch.
     package typealias Watcher = @Sendable (State) -> Bool
 
-    private struct Entries {
-        var next: UInt64 = 1
-        var watchers: [UInt64: Watcher] = [:]
-    }
-
-    private let entries = RankedMutex(Entries())
+    /// The watchers by their handles.
+    private let watchers = RankedMutex<[UInt64: Watcher]>([:])
     /// The number of watchers, written under the lock.
     let count = Atomic(0)
 
@@ -20,12 +19,10 @@ package final class Watchers<State: Sendable>: Sendable {
     /// The present state is read after registration, so a change between both is not missed; the watcher may be called
     /// from two threads at a time and may be satisfied twice.
     package func add(present: () -> State, _ watcher: @escaping Watcher) -> UInt64? {
-        let handle = entries.withLock { entries in
-            let handle = entries.next
-            entries.next += 1
-            entries.watchers[handle] = watcher
-            count.store(entries.watchers.count, ordering: .sequentiallyConsistent)
-            return handle
+        let handle = lastHandle.wrappingAdd(1, ordering: .relaxed).newValue
+        watchers.withLock { watchers in
+            watchers[handle] = watcher
+            count.store(watchers.count, ordering: .sequentiallyConsistent)
         }
         guard watcher(present()) else { return handle }
         cancel(handle)
@@ -34,9 +31,9 @@ package final class Watchers<State: Sendable>: Sendable {
 
     /// Ends a watch.
     package func cancel(_ handle: UInt64) {
-        entries.withLock { entries in
-            entries.watchers[handle] = nil
-            count.store(entries.watchers.count, ordering: .sequentiallyConsistent)
+        watchers.withLock { watchers in
+            watchers[handle] = nil
+            count.store(watchers.count, ordering: .sequentiallyConsistent)
         }
     }
 
@@ -48,7 +45,7 @@ package final class Watchers<State: Sendable>: Sendable {
 
     /// Calls every watcher.
     package func notify(_ state: State) {
-        let watchers = entries.withLock { $0.watchers }
+        let watchers = watchers.withLock { $0 }
         for (handle, watcher) in watchers where watcher(state) { cancel(handle) }
     }
 }
