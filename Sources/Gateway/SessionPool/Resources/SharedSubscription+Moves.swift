@@ -92,7 +92,7 @@ extension SharedSubscription {
             state.resources.append(resource)
             guard difference.isSubscribed else {
                 // The session of the former subscription has ended: the values of that session are gone.
-                begin(resource, &state)
+                report(resource, isAdded: true, &state)
                 return true
             }
             if former.client !== client { sink.take(.subscription(resource.id, .carried(by: client.id))) }

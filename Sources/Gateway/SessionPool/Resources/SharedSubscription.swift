@@ -66,7 +66,7 @@ final class SharedSubscription: Sendable {
         let hasJoined = state.withLock { state in
             if state.hasEnded { return false }
             state.resources.append(resource)
-            begin(resource, &state)
+            report(resource, isAdded: true, &state)
             return true
         }
         resource.notifyWatchers()
@@ -118,7 +118,7 @@ final class SharedSubscription: Sendable {
     func reportAgain(_ resource: SubscriptionResource) {
         state.withLock { state in
             guard state.resources.contains(where: { $0 === resource }) else { return }
-            report(subscription.valueTable, of: resource, &state)
+            report(resource, isAdded: false, &state)
         }
     }
 
@@ -137,14 +137,10 @@ final class SharedSubscription: Sendable {
         sink.take(.subscription(resource.id, .event(event)))
     }
 
-    /// Gives the present values to a resource that was added, and reports them.
-    func begin(_ resource: SubscriptionResource, _ state: inout State) {
+    /// Reports that the client carries a resource, with the present values, which a resource that was added gets as well.
+    func report(_ resource: SubscriptionResource, isAdded: Bool, _ state: inout State) {
         let table = subscription.valueTable
-        resource.joined(self, table)
-        report(table, of: resource, &state)
-    }
-
-    private func report(_ table: ValueTable?, of resource: SubscriptionResource, _ state: inout State) {
+        if isAdded { resource.joined(self, table) }
         sink.carry(resource.id, by: client.id, table)
         if let table, table.isSubscribed { state.reported[ObjectIdentifier(resource)] = table.version }
     }
