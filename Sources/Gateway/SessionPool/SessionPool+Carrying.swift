@@ -226,10 +226,7 @@ extension SessionPool {
         SharedSubscription(
             id: id,
             client: client,
-            subscription: Subscription(checked: properties),
             properties: properties,
-            sink: sink,
-            metrics: upstreamMetrics,
             arrived: { [weak self] resources, refusal in
                 for resource in resources { self?.arrived(resource, refusal) }
             },

@@ -48,7 +48,7 @@ package final class PooledClient: Sendable {
     let sink: any PoolSink
     /// The values that the subscriptions of the upstream keep.
     let values: UpstreamValues
-    private let metrics: UpstreamMetrics
+    let metrics: UpstreamMetrics
     private let clock: @Sendable () -> Moment
     /// Called when the server has refused the session of a pooled client, with an error that another attempt repeats.
     private let refused: @Sendable (PooledClient, UpstreamRefusal) -> Void

@@ -35,7 +35,7 @@ extension SharedSubscription {
             pass(.failed(code: refusal.code, message: refusal.message), to: resource)
             if wasSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
             resource.left()
-            sink.take(Self.leaving(resource))
+            client.sink.take(Self.leaving(resource))
         }
         resource.notifyWatchers()
     }
@@ -95,7 +95,7 @@ extension SharedSubscription {
                 report(resource, isAdded: true, &state)
                 return true
             }
-            if former.client !== client { sink.take(.subscription(resource.id, .carried(by: client.id))) }
+            if former.client !== client { client.sink.take(.subscription(resource.id, .carried(by: client.id))) }
             for event in difference.events + missed { pass(event, to: resource) }
             return true
         }

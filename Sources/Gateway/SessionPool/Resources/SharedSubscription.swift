@@ -33,8 +33,6 @@ final class SharedSubscription: Sendable {
     let subscription: Subscription
 
     private let properties: SubscriptionProperties
-    let sink: any PoolSink
-    private let metrics: UpstreamMetrics
     private let ended: @Sendable (SharedSubscription) -> Void
     /// Called with the resources that move to this subscription and whose values have come, and with the refusal of the
     /// subscription; nil: it was not refused.
@@ -44,19 +42,14 @@ final class SharedSubscription: Sendable {
     init(
         id: SharedID?,
         client: PooledClient,
-        subscription: Subscription,
         properties: SubscriptionProperties,
-        sink: any PoolSink,
-        metrics: UpstreamMetrics,
         arrived: @escaping @Sendable ([SubscriptionResource], UpstreamRefusal?) -> Void,
         ended: @escaping @Sendable (SharedSubscription) -> Void
     ) {
         self.id = id
         self.client = client
-        self.subscription = subscription
         self.properties = properties
-        self.sink = sink
-        self.metrics = metrics
+        subscription = Subscription(checked: properties)
         self.arrived = arrived
         self.ended = ended
     }
@@ -96,7 +89,7 @@ final class SharedSubscription: Sendable {
     func end(_ resource: SubscriptionResource) {
         if resource.status.isSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
         resource.left()
-        sink.take(Self.leaving(resource))
+        client.sink.take(Self.leaving(resource))
     }
 
     /// Accepts no further resources and receives no further events. The resources that were expected stay where they are.
@@ -134,14 +127,14 @@ final class SharedSubscription: Sendable {
     /// Passes an event that does not come from the server to one resource.
     func pass(_ event: SubscriptionEvent, to resource: SubscriptionResource) {
         resource.apply(event)
-        sink.take(.subscription(resource.id, .event(event)))
+        client.sink.take(.subscription(resource.id, .event(event)))
     }
 
     /// Reports that the client carries a resource, with the present values, which a resource that was added gets as well.
     func report(_ resource: SubscriptionResource, isAdded: Bool, _ state: inout State) {
         let table = subscription.valueTable
         if isAdded { resource.joined(self, table) }
-        sink.carry(resource.id, by: client.id, table)
+        client.sink.carry(resource.id, by: client.id, table)
         if let table, table.isSubscribed { state.reported[ObjectIdentifier(resource)] = table.version }
     }
 
@@ -161,7 +154,7 @@ final class SharedSubscription: Sendable {
     /// `subscribed`.
     private func offer(to resource: SubscriptionResource) {
         if properties.secondLevelFields == nil, let number = subscription.number {
-            sink.take(.numbered(resource.id, UInt64(clamping: number)))
+            client.sink.take(.numbered(resource.id, UInt64(clamping: number)))
         } else {
             client.withdrawOffer()
         }
@@ -190,7 +183,7 @@ extension SharedSubscription: SubscriptionObserver {
     private func apply(
         _ events: some Collection<SubscriptionEvent>
     ) -> (arrivals: [SubscriptionResource], refusal: UpstreamRefusal?) {
-        for case .failed(let code, _) in events { metrics.subscriptionError(code, on: client) }
+        for case .failed(let code, _) in events { client.metrics.subscriptionError(code, on: client) }
         let number = client.isTransferable ? UInt64(clamping: client.core.notificationNumber) : 0
         let weight = subscription.valueWeight.load(ordering: .relaxed)
         var (arrivals, affected): ([SubscriptionResource], [SubscriptionResource]) = ([], [])
@@ -218,8 +211,8 @@ extension SharedSubscription: SubscriptionObserver {
                     resource.apply(event)
                     if case .update = event, knowing.contains(ObjectIdentifier(resource)) { continue }
                     if number > 0 {
-                        sink.take(.subscription(resource.id, .event(event)), number: number)
-                    } else if let delivery = sink.publish(event, of: resource.id) {
+                        client.sink.take(.subscription(resource.id, .event(event)), number: number)
+                    } else if let delivery = client.sink.publish(event, of: resource.id) {
                         deliveries.append(delivery)
                     }
                 }
@@ -245,7 +238,7 @@ extension SharedSubscription: SubscriptionObserver {
         state.hasEnded = true
         for resource in state.resources {
             resource.left()
-            sink.take(Self.leaving(resource))
+            client.sink.take(Self.leaving(resource))
         }
         defer { (state.resources, state.arriving) = ([], []) }
         return state.arriving.map(\.resource)
