@@ -265,6 +265,29 @@ struct RandomScheduleTests {
         #expect(cluster.problems.isEmpty)
     }
 
+    /// It has readers until its streams have ended, and the engine has lost its data meanwhile.
+    @Test
+    func memberThatHasLeftWritesNothingInANewEpoch() {
+        let cluster = SimulatedCluster(nodes: 3, seed: 7, loss: 0)
+        for id in topics { for node in cluster.nodes { node.machine.addReader(id, SimulatedNode.key(id)) } }
+        cluster.run(.seconds(4))
+        let node = cluster.nodes[0]
+        let before = node.machine.figures(at: cluster.now).counters
+        cluster.stopEngine()
+        cluster.perform(node.machine.leave(), node)
+        node.machine.addReader("e", SimulatedNode.key("e"))
+        cluster.empty()
+        cluster.startEngine()
+        cluster.run(.seconds(10))
+        let after = node.machine.figures(at: cluster.now).counters
+        #expect(node.hasLeft && after.epochs > before.epochs)
+        #expect(after.framesAppended == before.framesAppended && after.epochsLoaded <= before.epochsLoaded + 1)
+        cluster.kill(node)
+        cluster.run(.seconds(15))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty)
+    }
+
     @Test
     func figuresShowOwnersTakeoversAndOtherConfigurations() throws {
         let cluster = SimulatedCluster(nodes: 3, seed: 11, loss: 0)

@@ -204,8 +204,8 @@ extension MemberMachine {
         return [restart] + former.release(in: snapshot.ledger) + fetchIfBehind(at: now, always: true)
     }
 
-    /// Joins, and declares what local readers need.
-    mutating func join() { writer.control = (isLeaving ? [] : [.join(info)]) + readers.declareAll() }
+    /// Joins, and declares what local readers need. A process that leaves writes nothing: its frames would be those of no member.
+    mutating func join() { writer.control = isLeaving ? [] : [.join(info)] + readers.declareAll() }
 
     /// The state for a joining member that reads some formats; nil while this member must not reply, or shares none of them.
     package func state(for other: Formats, at now: Moment) -> StateForMember? {

@@ -253,7 +253,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     package mutating func nextFrame(from outbox: inout Outbox, at now: Moment) -> [UInt8]? {
         guard isFollowing, writer.isIdle, let ledger else { return nil }
         if isMember, !reports.hasOwn { reports.wait(for: outbox) }
-        if !readers.new.isEmpty { writer.control += readers.declareNew() }
+        if !readers.new.isEmpty, !isLeaving { writer.control += readers.declareNew() }
         if hasSuspects { removeSilent(at: now) }
         if outbox.hasOverflowed, isMember {
             // Dropped records cannot be recovered one by one: the member leaves and joins again.
