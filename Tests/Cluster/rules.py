@@ -382,8 +382,8 @@ MUTANTS = [
     (
         "late-decision", "a request is abandoned if its decision comes too late",
         (
-            REPORTS, "case (.request(let name), .accepted):",
-            'case (.request(let name), .accepted) where !isMutant("late-decision"):',
+            REPORTS, "case (.request(let name, _), .accepted):",
+            'case (.request(let name, _), .accepted) where !isMutant("late-decision"):',
         ),
     ),
     (

@@ -286,7 +286,7 @@ extension ClusterNode {
         switch (subject, outcome) {
         case (.stream(let id), .accepted): streams?.opened(id)
         // Its caller was told that it is not performed, and may repeat it.
-        case (.request(let name), .accepted): write(.request(.abandon(name)))
+        case (.request(let name, _), .accepted): write(.request(.abandon(name)))
         case (.ticket(let ticket), .accepted): acceptedLate(ticket)
         default: break
         }

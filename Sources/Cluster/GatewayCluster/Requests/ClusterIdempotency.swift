@@ -32,7 +32,7 @@ struct ClusterIdempotency: Sendable {
         while true {
             guard let generation = cluster.generation else { throw Problem.notInContact }
             let record = RequestRecord.begin(name, body: body, expired: cluster.expiredPosition(of: name))
-            switch await cluster.decision(on: .request(name), by: .request(record)) {
+            switch await cluster.decision(on: .request(name, body: body), by: .request(record)) {
             case .accepted:
                 let begun = BegunRequest(name: name, generation: generation)
                 // A task of its own goes on when the client leaves, which may repeat the request to receive the response.

@@ -153,8 +153,8 @@ package enum RecordSubject: Sendable, Hashable {
     case ticket(RecordKey)
     /// The opening of a prepared stream.
     case stream(String)
-    /// A request with an `Idempotency-Key`.
-    case request(RecordKey)
+    /// A request with an `Idempotency-Key`, and the digest of its body: a decision about one body is none about another.
+    case request(RecordKey, body: RecordKey)
     /// The claim of units of quotas, by its number.
     case quota(UInt64)
     /// The claim of credits of an upstream, by its number.

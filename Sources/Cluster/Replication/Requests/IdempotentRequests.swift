@@ -99,7 +99,7 @@ extension ClusterLedger {
         switch record {
         case .begin(let key, let body, let expired):
             let outcome = requests.begin(key, body: body, expired: expired, by: member, at: position)
-            effects.append(.decided(.request(key), by: member, outcome))
+            effects.append(.decided(.request(key, body: body), by: member, outcome))
         case .answer(let key, let response): requests.answer(key, response, by: member)
         case .abandon(let key): requests.abandon(key, by: member)
         }

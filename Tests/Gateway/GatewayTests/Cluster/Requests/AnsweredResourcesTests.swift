@@ -10,6 +10,7 @@ import Testing
 /// A resource whose creation a member has answered with 201 exists, also if another member had created it.
 @Suite(.timeLimit(.minutes(2))) struct AnsweredResourcesTests {
     private static let name = RecordKey(high: 1, low: 2)
+    private static let subject = RecordSubject.request(name, body: name)
     private static let begin = ClusterRecord.request(.begin(name, body: name, expired: 0))
 
     /// A request for a new subscription that a member performs when `respond` is called.
@@ -21,7 +22,7 @@ import Testing
 
     /// A member has created a subscription for a request with an `Idempotency-Key`, and has not responded yet.
     private func create(on member: ClusterMember) async throws -> Creation {
-        #expect(await member.node.decision(on: .request(Self.name), by: Self.begin) == .accepted)
+        #expect(await member.node.decision(on: Self.subject, by: Self.begin) == .accepted)
         let type = HTTPFields([HTTPField("Content-Type", "application/json")])
         let request = HTTPRequest(method: "POST", rawPath: "/v1/subscriptions", headers: type)
         var call = Call(record: CallRecord(request, requestID: "r", since: .zero))
@@ -67,7 +68,7 @@ import Testing
                 if other.node.state.withLock({ $0.machine.ledger?.isPending(Self.name) == false }) { break }
                 await fixture.engine.wait { $0.frames > frames }
             }
-            guard case .answered? = await other.node.decision(on: .request(Self.name), by: Self.begin) else {
+            guard case .answered? = await other.node.decision(on: Self.subject, by: Self.begin) else {
                 Issue.record("no answer")
                 return
             }
@@ -119,14 +120,35 @@ import Testing
             let (member, other) = (fixture.members[0], fixture.members[1])
             fixture.engine.holdFrames(for: member.node.process)
             let frames = fixture.engine.figures.frames
-            async let late = member.node.decision(on: .request(Self.name), by: Self.begin)
+            async let late = member.node.decision(on: Self.subject, by: Self.begin)
             await fixture.engine.wait { $0.frames > frames }
             fixture.time.pass(3)
             #expect(await late == nil)
             fixture.engine.releaseFrames(for: member.node.process)
             await member.catchUp()
             await fixture.settle()
-            #expect(await other.node.decision(on: .request(Self.name), by: Self.begin) == .accepted)
+            #expect(await other.node.decision(on: Self.subject, by: Self.begin) == .accepted)
+        }
+    }
+
+    /// The decision on the former request comes while the latter waits for its own.
+    @Test func requestDoesNotTakeTheLateDecisionOnOneWithAnotherBody() async throws {
+        try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
+            let member = fixture.members[0]
+            let body = RecordKey(high: 3, low: 4)
+            fixture.engine.holdFrames(for: member.node.process)
+            let frames = fixture.engine.figures.frames
+            async let late = member.node.decision(on: Self.subject, by: Self.begin)
+            await fixture.engine.wait { $0.frames > frames }
+            fixture.time.pass(3)
+            #expect(await late == nil)
+            let begin = ClusterRecord.request(.begin(Self.name, body: body, expired: 0))
+            async let next = member.node.decision(on: .request(Self.name, body: body), by: begin)
+            while !member.node.reports.withLock({ $0.haveDeadlines }) { await Task.yield() }
+            fixture.engine.releaseFrames(for: member.node.process)
+            #expect(await next == .refused)
+            await fixture.settle()
+            #expect(await member.node.decision(on: .request(Self.name, body: body), by: begin) == .accepted)
         }
     }
 
