@@ -265,6 +265,27 @@ struct RandomScheduleTests {
         #expect(cluster.problems.isEmpty)
     }
 
+    /// Its server of the engine is cut off from the others, and delivers its own heartbeats still.
+    @Test
+    func memberThatHearsNoOtherAndCannotAppendServesNoResources() {
+        let cluster = SimulatedCluster(nodes: 2, seed: 9, loss: 0)
+        cluster.run(.seconds(4))
+        let node = cluster.nodes[0]
+        node.losesAppends = true
+        cluster.kill(cluster.nodes[1])
+        func servesResources(after time: Duration) -> Bool {
+            cluster.run(time)
+            return node.machine.servesResources(at: cluster.now)
+        }
+        // A silent member is no reason by itself.
+        #expect(servesResources(after: .milliseconds(1500)))
+        #expect(!servesResources(after: .seconds(2)))
+        node.losesAppends = false
+        #expect(servesResources(after: .seconds(4)))
+        cluster.checkSettled(topics: [])
+        #expect(cluster.problems.isEmpty)
+    }
+
     /// It has readers until its streams have ended, and the engine has lost its data meanwhile.
     @Test
     func memberThatHasLeftWritesNothingInANewEpoch() {

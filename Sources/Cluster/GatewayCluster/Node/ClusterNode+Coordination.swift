@@ -108,7 +108,10 @@ extension ClusterNode: Coordination {
     var isAlone: Bool { state.withLock { $0.machine.isLocal } }
 
     /// Whether this member serves resources, which belong to the whole cluster.
-    var servesResources: Bool { isServing && !isAlone }
+    var servesResources: Bool {
+        let now = clock()
+        return state.withLock { $0.machine.servesResources(at: now) }
+    }
 
     /// The host of this process; nil after this node has stopped.
     var host: HTTPHost? { shared.withLock { $0.host } }

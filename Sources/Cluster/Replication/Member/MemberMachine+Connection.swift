@@ -11,6 +11,15 @@ extension MemberMachine {
         isFollowing && position >= inspections.last && reader.unproven == nil && monitor.isReachable(at: now)
     }
 
+    /// Whether this member serves resources, which belong to the whole cluster: not while members are silent and the log does not
+    /// take a frame of this one. The servers of the engine may be divided then, and the silent members may have removed this
+    /// one and changed what it had.
+    package func servesResources(at now: Moment) -> Bool {
+        guard isServing(at: now), isMember, !isLocal else { return false }
+        guard hasSuspects, let since = writer.waitingSince else { return true }
+        return now - since < timings.echoTimeout
+    }
+
     /// Whether no other member can have adopted the sessions of this one: it is not leaving, has not been missing frames
     /// for `fetchDelay`, and its last heartbeat is too recent for others to suspect it.
     package func ownsSessions(at now: Moment) -> Bool {
