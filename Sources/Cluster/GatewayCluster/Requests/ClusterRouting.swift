@@ -92,8 +92,11 @@ struct ClusterRouting: Sendable {
         while !missing.isEmpty {
             let places = Dictionary(uniqueKeysWithValues: missing.map { ($0, cluster.place(of: $0)) })
             await read(missing, at: places, operation, call, into: &views)
-            // Resources without an owner are read once they have one.
-            missing.removeAll { views[$0] != nil || (cluster.resourceElsewhere($0) == nil && !cluster.isPrepared($0)) }
+            // Resources without an owner are read once they have one, and not listed while they can have none.
+            missing.removeAll {
+                views[$0] != nil || (cluster.resourceElsewhere($0) == nil && !cluster.isPrepared($0))
+                    || !cluster.canBeOwned($0)
+            }
             if missing.isEmpty { break }
             let isAskedAgain = missing.contains { if case .process = cluster.holder(of: $0) { true } else { false } }
             let until = isAskedAgain ? min(deadline, cluster.clock() + Self.retryInterval) : deadline
@@ -197,4 +200,7 @@ extension ClusterNode {
         guard holder == .unknown, let process = opener(ofStream: id), process != self.process else { return holder }
         return .process(process)
     }
+
+    /// Whether a member can own a client, subscription or stream.
+    func canBeOwned(_ id: String) -> Bool { state.withLock { $0.machine.ledger?.canBeOwned(id) ?? true } }
 }

@@ -203,4 +203,10 @@ extension ClusterLedger {
         if let client = clients[id] { return .some(client.owner) }
         return subscriptions[id].map(\.owner)
     }
+
+    /// Whether a member can own a client, subscription or stream: one that has the upstream of the resource.
+    package func canBeOwned(_ id: String) -> Bool {
+        guard let upstream = topics[id]?.key.upstream ?? specified[id]?.specification.upstream else { return true }
+        return !able(upstream).isEmpty
+    }
 }

@@ -1,4 +1,7 @@
+import Changes
 import MicroHTTPD
+import Replication
+import SessionCore
 import Testing
 
 @testable import Gateway
@@ -91,6 +94,24 @@ import Testing
             await fixture.engine.wait { $0.calls == calls + 6 }
             fixture.engine.releaseCalls()
             #expect(await streams.outcome.json["streams"]?.array?.isEmpty == true)
+        }
+    }
+
+    /// As after an upstream was removed from the configuration of one member after the other.
+    @Test func aResourceThatNoMemberCanOwnIsNotListed() async throws {
+        try await ClusterFixture.run { fixture in
+            let (member, other) = (fixture.members[0], fixture.members[1])
+            let id = await member.makeSubscription()
+            let properties = SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(["f"]))
+            other.node.write(.change(.subscription(SubscriptionID("lost"), .added(properties)), term: 0))
+            let specification = ResourceSpecification(group: "lost", upstream: "removed", content: [])
+            other.node.write(.specify(id: "lost", specification))
+            await fixture.settle()
+            try await ConfirmationTests.replace(other, by: member, fixture.engine)
+            await fixture.settle()
+            #expect(member.node.place(of: "lost").isKnown && member.node.holder(of: "lost") == .none)
+            let list = await member.perform("GET", "/v1/subscriptions")
+            #expect(list.status == 200 && list.text.contains(id) && !list.text.contains("lost"))
         }
     }
 
