@@ -251,6 +251,7 @@ final class SimulatedNode {
             declare(id)
             if openStreams.contains(id) { open(id) }
         }
+        outbox.endReport()
     }
 
     /// The log has the records up to a number.

@@ -123,6 +123,7 @@ extension ClusterNode {
         declareTickets()
         declareClaims()
         declareCredits()
+        reports.withLock { $0.outbox.endReport() }
     }
 
     func stopReporting(uncertain: UInt64) {

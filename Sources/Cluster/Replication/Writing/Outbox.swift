@@ -18,6 +18,8 @@ package struct Outbox: Sendable {
     private var takenBytes = 0
     private var takenRecords = 0
     private let limit: Int
+    /// The limit, and the bytes of the report of a member that has joined: its next report would be as large.
+    private var bound: Int
     /// The terms of the shared subscriptions that the member owns.
     private var terms: [String: UInt64] = [:]
     /// The shared subscriptions on which the pool still reports.
@@ -37,8 +39,8 @@ package struct Outbox: Sendable {
     /// Whether the waiting records exceeded the limit and were discarded.
     package private(set) var hasOverflowed = false
 
-    /// An outbox that keeps at most this number of bytes.
-    package init(limit: Int) { self.limit = limit }
+    /// An outbox that keeps at most this number of bytes, besides the report of a member that has joined.
+    package init(limit: Int) { (self.limit, bound) = (limit, limit) }
 
     /// Whether nothing waits.
     package var isEmpty: Bool { takenRecords == ends.count }
@@ -48,14 +50,18 @@ package struct Outbox: Sendable {
 
     // MARK: - Membership
 
-    /// The member has joined the cluster: its clients are reported.
+    /// The member has joined the cluster: its clients are reported. What it reports until `endReport` is not limited.
     package mutating func open() {
         isOpen = true
         hasOverflowed = false
+        bound = .max
         for (id, status) in clients.sorted(by: { $0.key < $1.key }) {
             append(.change(.client(ClientID(id), .added(status)), term: 0))
         }
     }
+
+    /// The member has reported all that it has.
+    package mutating func endReport() { bound = limit + count }
 
     /// The member no longer belongs to the cluster: the waiting records are discarded, and it owns nothing.
     package mutating func close() {
@@ -225,7 +231,7 @@ package struct Outbox: Sendable {
 
     private mutating func append(_ record: ClusterRecord) {
         let body = record.body
-        guard count + body.count <= limit else {
+        guard count + body.count <= bound else {
             discardAll()
             hasOverflowed = true
             return
@@ -241,7 +247,7 @@ package struct Outbox: Sendable {
     private mutating func append(_ records: [ClusterRecord]) {
         let bodies = records.map(\.body)
         let size = bodies.reduce(0) { $0 + $1.count }
-        guard bodies.count > 1, size <= Self.partSize, count + size <= limit else {
+        guard bodies.count > 1, size <= Self.partSize, count + size <= bound else {
             for record in records { append(record) }
             return
         }
@@ -256,15 +262,13 @@ package struct Outbox: Sendable {
 
     private mutating func discardAll() {
         drop()
+        bound = limit
         generation += 1
         recordsFramed = recordsAppended
     }
 
     private mutating func drop() {
-        pending = []
-        ends = []
-        takenBytes = 0
-        takenRecords = 0
+        (pending, ends, takenBytes, takenRecords) = ([], [], 0, 0)
     }
 
     // MARK: - Frames
@@ -277,6 +281,7 @@ package struct Outbox: Sendable {
             next += 1
         }
         let frame = pending[takenBytes..<ends[next - 1]]
+        bound = max(limit, bound - frame.count)
         recordsFramed += UInt64(next - takenRecords)
         takenBytes = ends[next - 1]
         takenRecords = next
@@ -287,8 +292,7 @@ package struct Outbox: Sendable {
             pending.removeFirst(takenBytes)
             ends.removeFirst(takenRecords)
             for index in ends.indices { ends[index] -= takenBytes }
-            takenBytes = 0
-            takenRecords = 0
+            (takenBytes, takenRecords) = (0, 0)
         }
         return copy
     }
