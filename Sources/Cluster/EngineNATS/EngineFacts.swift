@@ -9,6 +9,8 @@ struct EngineFacts: Sendable, Equatable {
     var isInFiles = false
     /// Whether the server is one of several.
     var isClustered = false
+    /// Whether the log is republished to members, and read by position, as a stream that a gateway has created.
+    var isReadable = false
     /// The number of servers that store the log.
     var copies = 1
     /// The greatest message that the server accepts, in bytes; nil: unknown.
@@ -23,6 +25,7 @@ struct EngineFacts: Sendable, Equatable {
     init(user: JSONObject?, log: JSONObject) {
         version = user?["server"]?["ver"]?.string
         isInFiles = log["config"]?["storage"]?.string == "file"
+        isReadable = log["config"]?["allow_direct"]?.bool == true && log["config"]?["republish"]?.object != nil
         isClustered = log["cluster"]?.object != nil
         copies = log["config"]?["num_replicas"]?.number?.intValue ?? 1
     }
@@ -38,6 +41,12 @@ struct EngineFacts: Sendable, Equatable {
             }
         } else {
             warnings.append("NATS does not tell its version, as before 2.10: use \(Self.safeVersion) or later")
+        }
+        if !isReadable {
+            warnings.append(
+                "the stream of the log has no allow_direct or no republish, so that no gateway gets ready: delete it while no "
+                    + "gateway is running, and a gateway creates it"
+            )
         }
         if let messageLimit, messageLimit < Self.greatestMessage {
             warnings.append(

@@ -4,9 +4,11 @@ import Testing
 @testable import EngineNATS
 
 struct EngineFactsTests {
+    private static let readable = #""allow_direct":true,"republish":{"src":"g.in.>","dest":"g.out.>"}"#
+
     private func warnings(version: String?, copies: Int = 3, isClustered: Bool = true) throws -> [String] {
         let cluster = isClustered ? #","cluster":{"name":"c"}"# : ""
-        let log = #"{"config":{"storage":"file","num_replicas":\#(copies)}\#(cluster)}"#
+        let log = #"{"config":{"storage":"file",\#(Self.readable),"num_replicas":\#(copies)}\#(cluster)}"#
         let user = try version.map { try JSONValue(parsing: #"{"server":{"ver":"\#($0)"}}"#).object }
         return EngineFacts(user: user ?? nil, log: try JSONValue(parsing: log).object ?? JSONObject()).warnings
     }
@@ -30,6 +32,17 @@ struct EngineFactsTests {
         facts.messageLimit = limit
         let added = facts.warnings.filter { !others.contains($0) }
         #expect(added.count == count && added.allSatisfy { $0.contains("max_payload") })
+    }
+
+    /// As one that was created by hand, or changed.
+    @Test(arguments: [
+        (readable, 0), (#""allow_direct":true"#, 1), (#""allow_direct":false,"republish":{"src":"a","dest":"b"}"#, 1),
+    ])
+    func streamThatMembersCannotReadHasAWarning(settings: String, count: Int) throws {
+        let user = try JSONValue(parsing: #"{"server":{"ver":"2.12.0"}}"#).object
+        let log = #"{"config":{"storage":"file","num_replicas":3,\#(settings)}}"#
+        let facts = EngineFacts(user: user, log: try JSONValue(parsing: log).object ?? JSONObject())
+        #expect(facts.warnings.count == count && facts.warnings.allSatisfy { $0.contains("allow_direct") })
     }
 
     @Test func onlyCopyHasAWarning() throws {
