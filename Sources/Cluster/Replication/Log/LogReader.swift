@@ -21,8 +21,9 @@ struct LogReader: Sendable {
     static let greatestPosition: UInt64 = 1 << 48 - 1
     /// The maximum number of frames that are kept after a gap; frames beyond it are fetched again.
     private static let bufferLimit = 4096
-    /// The maximum number of frames that one request fetches.
-    private static let fetchLimit: UInt64 = 512
+    /// The maximum number of frames that one request fetches: with the largest frames 32 MiB. NATS closes the connection of a
+    /// client that has 64 MiB to read.
+    private static let fetchLimit: UInt64 = 128
 
     /// The position of the last frame that was returned.
     private(set) var position: UInt64 = 0
