@@ -1,3 +1,4 @@
+internal import TLCP
 public import TLCPTransports
 
 extension LightstreamerClient {
@@ -57,11 +58,11 @@ extension LightstreamerClient {
     ) {
         core.send(
             .deviceTokenChanged(
-                DeviceToken(
+                MPNRegisterRequest(
                     platform: platform,
-                    applicationID: applicationID,
-                    token: token,
-                    previousToken: previousToken
+                    appID: applicationID,
+                    deviceToken: previousToken ?? token,
+                    newDeviceToken: previousToken == nil ? nil : token
                 )
             )
         )

@@ -1,4 +1,5 @@
 internal import SessionCore
+internal import TLCP
 internal import TLCPTransports
 
 /// The inputs of a driver, in one order.
@@ -23,8 +24,8 @@ enum DriverInput: Sendable {
     case optionsChanged([ConnectionOption], ConnectionOptionValues)
     /// The user set the detail of this name.
     case detailsChanged(String)
-    /// A device token for push notifications.
-    case deviceTokenChanged(DeviceToken)
+    /// A device token for push notifications, with the token that it replaces, if any.
+    case deviceTokenChanged(MPNRegisterRequest)
     /// `applicationMPNBadgeReset`.
     case badgeReset
     /// A closure to be called in the order of events.
@@ -54,12 +55,4 @@ struct OutgoingMessage: Sendable {
     let wantsOutcome: Bool
     let onOutcome: MessageOutcomeHandler?
     let enqueueWhileDisconnected: Bool
-}
-
-/// A device token, and the token that it replaces, if any.
-struct DeviceToken: Sendable {
-    let platform: String
-    let applicationID: String
-    let token: String
-    let previousToken: String?
 }

@@ -116,7 +116,7 @@ final class SessionDriver {
         case .detailsChanged(let name):
             delivery.notifyProperty(name)
             perform(machine.detailsChanged(core.state.withLock { $0.details }, at: context))
-        case .deviceTokenChanged(let device): deviceTokenChanged(device)
+        case .deviceTokenChanged(let device): perform(machine.deviceTokenChanged(device, at: context))
         case .badgeReset: perform(machine.badgeResetRequested(at: context))
         case .perform(let body): body(delivery)
         case .transport(let connection, let event): await transportReported(connection, event)
@@ -155,18 +155,6 @@ final class SessionDriver {
             delivery.notifyProperty(property.name)
         }
         perform(machine.optionsChanged(options, at: context))
-    }
-
-    private func deviceTokenChanged(_ device: DeviceToken) {
-        perform(
-            machine.deviceTokenChanged(
-                platform: device.platform,
-                applicationID: device.applicationID,
-                token: device.token,
-                previousToken: device.previousToken,
-                at: context
-            )
-        )
     }
 
     /// Handles the lines in slices. The others on the thread go first when a turn is over.

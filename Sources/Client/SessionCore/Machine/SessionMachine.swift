@@ -214,20 +214,11 @@ package struct SessionMachine: ~Copyable {
 
     // MARK: - For the legacy adapter
 
-    /// The device token for push notifications is known or has changed. `previousToken` nil: a first registration.
+    /// The device token for push notifications is known or has changed; the request registers it.
     package mutating func deviceTokenChanged(
-        platform: String,
-        applicationID: String,
-        token: String,
-        previousToken: String?,
+        _ device: MPNRegisterRequest,
         at context: EventContext
     ) -> [SessionAction] {
-        let device = DeviceRegistration.Device(
-            platform: platform,
-            applicationID: applicationID,
-            token: previousToken ?? token,
-            newToken: previousToken == nil ? nil : token
-        )
         requests.controls.tokenChanged(device, hasSession: hasSession)
         sendPendingRequests(at: context)
         return takeActions()

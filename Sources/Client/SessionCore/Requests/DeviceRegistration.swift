@@ -1,27 +1,15 @@
+internal import TLCP
+
 /// The push notification device: its registration in each session, and its badge.
 struct DeviceRegistration {
-    /// The data of the device.
-    struct Device: Equatable {
-        /// `PN_type`.
-        var platform: String
-        /// `PN_appId`.
-        var applicationID: String
-        /// The token that is, or will be, registered with the server.
-        var token: String
-        /// The token that replaces `token`; nil: none.
-        var newToken: String?
-        /// The `LS_cause` of a repeated registration; nil for the first one.
-        var cause: String?
-    }
-
     private enum State: Equatable {
         /// No device. *Leaves to* `wanted`.
         case none
         /// To be registered in this session or the next. `isAnnounced`: the outcome is to be delivered. *Leaves to*
         /// `registered`, by a refusal to `none`.
-        case wanted(Device, isAnnounced: Bool)
+        case wanted(MPNRegisterRequest, isAnnounced: Bool)
         /// Registered in this session. *Leaves to* `wanted` when the session ends.
-        case registered(Device, deviceID: String)
+        case registered(MPNRegisterRequest, deviceID: String)
     }
 
     private enum BadgeReset {
@@ -43,7 +31,7 @@ struct DeviceRegistration {
     }
 
     /// The token is known or has changed.
-    mutating func tokenChanged(_ device: Device) {
+    mutating func tokenChanged(_ device: MPNRegisterRequest) {
         var device = device
         if case .registered = state { device.cause = "refresh.token" }
         state = .wanted(device, isAnnounced: true)
@@ -68,8 +56,8 @@ struct DeviceRegistration {
     /// `MPNREG`: returns the event to deliver, and the badge reset that waited for it.
     mutating func registered(_ info: DeviceTokenInfo) -> (event: LegacyEvent?, next: RequestLedger.Purpose?) {
         guard case .wanted(var device, let isAnnounced) = state else { return (nil, nil) }
-        device.token = device.newToken ?? device.token
-        device.newToken = nil
+        device.deviceToken = device.newDeviceToken ?? device.deviceToken
+        device.newDeviceToken = nil
         device.cause = nil
         state = .registered(device, deviceID: info.deviceID)
         let next = badge == .waiting ? badgeResetRequested() : nil

@@ -9,7 +9,7 @@ struct RequestLedger {
         /// `constrain`.
         case bandwidth(RequestedMaxBandwidth)
         /// `register` of a device for push notifications.
-        case deviceRegistration(DeviceRegistration.Device)
+        case deviceRegistration(MPNRegisterRequest)
         /// `reset_badge`.
         case badgeReset(deviceID: String)
 

@@ -66,7 +66,7 @@ struct SessionControls {
     // MARK: - The device
 
     /// The token of the device is known or has changed. `hasSession`: it is registered at once.
-    mutating func tokenChanged(_ changed: DeviceRegistration.Device, hasSession: Bool) {
+    mutating func tokenChanged(_ changed: MPNRegisterRequest, hasSession: Bool) {
         device.tokenChanged(changed)
         if hasSession, let registration = device.registration { ledger.ask(registration) }
     }
@@ -148,15 +148,7 @@ extension RequestLedger.Purpose {
         case .bandwidth(let limit):
             .constrain(ConstrainRequest(maxBandwidth: limit))
         case .deviceRegistration(let device):
-            .mpnRegister(
-                MPNRegisterRequest(
-                    platform: device.platform,
-                    appID: device.applicationID,
-                    deviceToken: device.token,
-                    newDeviceToken: device.newToken,
-                    cause: device.cause
-                )
-            )
+            .mpnRegister(device)
         case .badgeReset(let deviceID):
             .mpnResetBadge(MPNResetBadgeRequest(deviceID: deviceID))
         }

@@ -47,7 +47,7 @@ internal import Testing
     @Test mutating func badgeResetWaitsForTheDevice() {
         let event = controls.badgeResetRequested()
         #expect(event == .badgeReset(deviceId: nil, code: 45, message: "No device is registered"))
-        let device = DeviceRegistration.Device(platform: "P", applicationID: "A", token: "T")
+        let device = MPNRegisterRequest(platform: "P", appID: "A", deviceToken: "T")
         controls.tokenChanged(device, hasSession: true)
         let next = controls.badgeResetRequested()
         #expect(next == nil)

@@ -92,15 +92,13 @@ final class SessionHarness {
     }
 
     func changeToken(_ token: String, from previous: String? = nil) {
-        perform(
-            machine.deviceTokenChanged(
-                platform: "Apple",
-                applicationID: "app",
-                token: token,
-                previousToken: previous,
-                at: context
-            )
+        let registration = MPNRegisterRequest(
+            platform: "Apple",
+            appID: "app",
+            deviceToken: previous ?? token,
+            newDeviceToken: previous == nil ? nil : token
         )
+        perform(machine.deviceTokenChanged(registration, at: context))
     }
 
     func resetBadge() { perform(machine.badgeResetRequested(at: context)) }
