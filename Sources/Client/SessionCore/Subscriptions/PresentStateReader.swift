@@ -6,7 +6,7 @@ package struct PresentStateReader: Sendable {
     private let table: ValueTable
     private let endsMergeItems: Bool
     /// The index of the item that is read, and the end.
-    private var item: Int
+    private var item = 0
     private let end: Int
     /// MERGE: 1 after the row. DISTINCT: the number of rows that were read. COMMAND: the next slot.
     private var place = 0
@@ -16,15 +16,9 @@ package struct PresentStateReader: Sendable {
     ///
     /// - Parameter endsMergeItems: Whether the row of an item in MERGE mode is followed by an end of snapshot.
     package init(_ table: ValueTable, endsMergeItems: Bool = false) {
-        self.init(table, endsMergeItems: endsMergeItems, items: table.items.indices)
-    }
-
-    /// A reader of the items at these indices.
-    init(_ table: ValueTable, endsMergeItems: Bool = false, items: Range<Int>) {
         self.table = table
         self.endsMergeItems = endsMergeItems
-        item = items.lowerBound
-        end = items.upperBound
+        end = table.items.count
     }
 
     /// The number of events that a new reader returns.
@@ -104,12 +98,10 @@ package struct PresentStateReader: Sendable {
     /// Whether an item is followed by the end of its snapshot: not if the end is delivered later.
     private func hasEnd(_ index: Int, hasRows: Bool) -> Bool {
         switch table.properties.mode {
-        case .raw: return false
-        case .merge: return endsMergeItems && hasRows
+        case .raw: false
+        case .merge: endsMergeItems && hasRows
         case .distinct, .command:
-            let requested = table.properties.requestedSnapshot
-            let isRequested = requested != nil && requested != .no
-            return isRequested ? table.snapshotEnded(item: index + 1) : hasRows
+            table.properties.requestsSnapshot ? table.snapshotEnded(item: index + 1) : hasRows
         }
     }
 }

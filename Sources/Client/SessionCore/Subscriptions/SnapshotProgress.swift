@@ -26,11 +26,9 @@ extension ValueTable {
         switch properties.mode {
         case .merge, .raw: changedAt(item: item) != nil || snapshotEnded(item: item)
         case .distinct, .command:
-            snapshotEnded(item: item) || (!expectsSnapshot && changedAt(item: item) != nil)
+            snapshotEnded(item: item) || (!properties.requestsSnapshot && changedAt(item: item) != nil)
         }
     }
-
-    private var expectsSnapshot: Bool { properties.requestedSnapshot != nil && properties.requestedSnapshot != .no }
 
     /// Whether every key of every item has its second-level values. True without a second level.
     package var hasSecondLevels: Bool {

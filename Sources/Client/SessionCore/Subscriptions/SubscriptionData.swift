@@ -22,11 +22,7 @@ struct SubscriptionData: Sendable {
         )
         itemCount = announcement.itemCount
         mode = properties.mode
-        wantsSnapshot =
-            switch properties.requestedSnapshot {
-            case .yes, .length: true
-            case .no, nil: false
-            }
+        wantsSnapshot = properties.requestsSnapshot
         if properties.secondLevelFields != nil { frequencies = FrequencyAggregate() }
     }
 

@@ -165,6 +165,9 @@ public struct SubscriptionProperties: Sendable, Hashable {
         return !fields.isUnset
     }
 
+    /// Whether a snapshot is requested.
+    package var requestsSnapshot: Bool { requestedSnapshot != nil && requestedSnapshot != .no }
+
     /// The number of items that count against limits: a group counts as one, because the client does not know its size.
     package var countedItems: Int { items.names?.count ?? 1 }
 

@@ -73,7 +73,6 @@ struct ValueTableTests {
             #expect(table.value(item: position, field: 1) == nil)
             #expect(table.value(item: 1, field: position) == nil)
             #expect(table.value(item: 1, key: "k", field: position) == nil)
-            #expect(table.presentState(item: position) == [])
             var copy = table
             copy.apply(.clearSnapshot(itemPos: position))
         }
