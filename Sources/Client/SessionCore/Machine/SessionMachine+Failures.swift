@@ -1,6 +1,6 @@
 internal import TLCP
 
-/// Failed and silent connections, refusals, recovery and retries.
+/// Failed and silent connections, refusals, recovery, retries, and the end of a session with what it resets.
 extension SessionMachine {
     mutating func connectionClosed(_ connection: ConnectionID, _ end: TransportEnd, at context: EventContext) {
         let isStream = state.connection == connection
@@ -176,10 +176,10 @@ extension SessionMachine {
         destroySessionOnSocket()
         fail(code: 61, message: reason, legacy: .badData(reason: reason), at: context)
     }
-}
 
-/// The recovery of an interrupted session: an HTTP poll that carries the number of notifications processed.
-extension SessionMachine {
+    // MARK: - Recovery
+
+    /// Recovers an interrupted session by an HTTP poll that carries the number of notifications processed.
     mutating func recover(at context: EventContext) {
         guard state.recovery != nil, let session else { return }
         pace.attemptStarted(at: context.now)
@@ -222,5 +222,53 @@ extension SessionMachine {
         guard state.recovery != nil else { return }
         out.notifyLegacy(.connectionFailed(reason: "the session was not recovered in time"))
         loseSession(cause: "recovery.timeout", wait: .firstRetry, at: context)
+    }
+
+    // MARK: - Ends
+
+    mutating func disconnect(at context: EventContext) {
+        guard !state.isIdle else { return }
+        destroySessionOnSocket()
+        terminate(at: context)
+        out.notifyLegacy(.closed)
+    }
+
+    /// Reports an error that no retry can fix and disconnects. `legacy` nil: the server has reported it.
+    mutating func fail(code: Int, message: String, legacy: LegacyEvent? = nil, at context: EventContext) {
+        let event = legacy ?? .serverFailed(code: code, message: message, isRetried: false)
+        terminate(telling: [.serverError(code: code, message: message), .legacy(event)], at: context)
+    }
+
+    /// Closes all connections and resets everything but subscriptions and the protocol version.
+    mutating func terminate(telling events: [SessionEvent] = [], at context: EventContext) {
+        out.close(state.connection)
+        endSession(status: .disconnected, telling: events)
+        state.transition(to: .idle)
+        ladder.reset()
+        pace.reset(to: options.retryDelay)
+        out.notify(change: options.resetResponseTime())
+        opening.disconnected()
+    }
+
+    /// Ends the session, or the attempt to create one, and emits the events in the order of the class reference.
+    mutating func endSession(status: ClientStatus, telling events: [SessionEvent] = []) {
+        leaveStream()
+        out.stopTimer(.retry)
+        out.stopTimer(.recovery)
+        out.stopTimer(.recoveryDeadline)
+        leaveControlRoute()
+        out.setStatus(status)
+        for event in events { out.notify(event) }
+        for change in ServerProperties.atSessionEnd { out.setProperty(change) }
+        session = nil
+        ladder.sessionEnded(wasStable: pace.wasSessionStable)
+        pace.sessionEnded()
+        requests.sessionEnded(&out)
+    }
+
+    /// Sends `destroy` on a WebSocket. Over HTTP the server detects the closed connection.
+    mutating func destroySessionOnSocket() {
+        guard case .socket(let socket) = state.controlRoute else { return }
+        out.emit(.send(socket, requests.destroyRequest().webSocketMessage))
     }
 }

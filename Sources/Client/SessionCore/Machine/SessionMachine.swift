@@ -172,6 +172,57 @@ package struct SessionMachine: ~Copyable {
         return takeActions()
     }
 
+    // MARK: - Sessions that pass from one client to another
+
+    /// The `LS_subId` of an active subscription.
+    package func number(of token: SubscriptionToken) -> Int? { requests.subscriptions.number(of: token) }
+
+    /// Continues a session that another client has opened: recovers it, so that the server repeats all data
+    /// notifications after the known ones. If it cannot be recovered, its subscriptions end as at any lost session, and
+    /// a new session follows. Only for a machine without a session and without subscriptions; without a server address
+    /// nothing happens.
+    package mutating func adopt(
+        _ offer: OfferedSession,
+        _ adopted: [AdoptedSubscription],
+        at context: EventContext
+    ) -> [SessionAction] {
+        guard state.isIdle, let creationAddress = opening.connecting() else { return takeActions() }
+        let isAllowed = configuration.allowedAddresses?.allows(offer.address) ?? true
+        let address = isAllowed ? offer.address : creationAddress
+        pace.reset(to: options.retryDelay)
+        opening.sessionBegan(SessionID(offer.id))
+        session = SessionRecord(
+            id: SessionID(offer.id),
+            creationAddress: creationAddress,
+            ignoresControlLink: options.values.serverInstanceAddressIgnored,
+            address: address,
+            // No request is sent before a `CONOK` has named the limit.
+            requestLimit: 0,
+            cursor: RecoveryCursor(processed: offer.processed)
+        )
+        // Requests of the other client may have had the identifiers below.
+        requests.skipIDs(upTo: SubscriptionStore.reservedNumbers + offer.processed)
+        requests.controls.sessionRequested(options.values.requestedMaxBandwidth)
+        numberEvents()
+        out.setProperty(.sessionId(offer.id))
+        if address != creationAddress { out.setProperty(.serverInstanceAddress(address)) }
+        perform(requests.subscriptions.adopt(adopted), at: context)
+        opening.cause = "ws.error"
+        let since = pace.interrupted(at: context.now)
+        state.transition(to: .recovering(Recovery(since: since, step: .firstPause)))
+        pace.pauseOmitted()
+        out.setStatus(.disconnectedTryingRecovery)
+        startRecoveryDeadline(at: context)
+        recover(at: context)
+        return takeActions()
+    }
+
+    /// Leaves the session to another client: closes its connections, and sends nothing to the server.
+    package mutating func abandon(at context: EventContext) -> [SessionAction] {
+        if !state.isIdle { terminate(at: context) }
+        return takeActions()
+    }
+
     // MARK: - Transport events
 
     /// A WebSocket is open. (For HTTP it may be reported or not; it is ignored.)
@@ -249,22 +300,4 @@ package struct SessionMachine: ~Copyable {
             }
         }
     }
-}
-
-/// The settings of a session machine that never change.
-package struct SessionConfiguration: Sendable, Equatable {
-    /// The client identifier for `LS_cid`; the default is the one that the protocol gives to third-party clients.
-    package var clientIdentifier = "mgQkwtwdysogQz2BJ4Ji kOj2Bg"
-    /// The protocol version to begin with; see `SessionAction.rememberVersion`.
-    package var protocolVersion = ProtocolVersion.current
-    /// The addresses that a control link may name; nil: any.
-    package var allowedAddresses: AddressAllowList?
-    /// Whether the events of data notifications are preceded by `SessionAction.numbered`.
-    package var numbersNotifications = false
-    /// Whether a single request that exceeds the request limit of the server is refused; otherwise it is sent, as by the
-    /// official clients.
-    package var refusesOversizedRequests = false
-
-    /// The defaults.
-    package init() {}
 }

@@ -154,3 +154,23 @@ public final class SubscriptionLayout: Sendable, Equatable {
         return left.hasSameNames(as: right)
     }
 }
+
+extension SubscriptionLayout {
+    /// The layout of the updates of a subscription, from the counts and positions that the server has confirmed.
+    package convenience init(
+        _ properties: SubscriptionProperties,
+        fieldCount: Int,
+        keyPosition: Int?,
+        commandPosition: Int?
+    ) {
+        self.init(
+            itemNames: properties.items.names,
+            fieldNames: properties.fields.names,
+            fieldCount: fieldCount,
+            keyPosition: keyPosition,
+            commandPosition: commandPosition,
+            secondLevelFieldNames: properties.secondLevelFields?.names,
+            hasSecondLevel: properties.secondLevelFields != nil
+        )
+    }
+}

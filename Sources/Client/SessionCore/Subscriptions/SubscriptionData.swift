@@ -13,7 +13,7 @@ struct SubscriptionData: Sendable {
     private var items: [ItemState] = []
 
     /// Data of a subscription that has just become active; the announcement agrees with the properties.
-    init(_ properties: SubscriptionProperties, _ announcement: SubscriptionMachine.Announcement) {
+    init(_ properties: SubscriptionProperties, _ announcement: SubscriptionAnnouncement) {
         layout = SubscriptionLayout(
             properties,
             fieldCount: announcement.fieldCount,
@@ -29,7 +29,7 @@ struct SubscriptionData: Sendable {
     /// Data that correspond to the present values of a subscription with one level.
     init(
         _ properties: SubscriptionProperties,
-        _ announcement: SubscriptionMachine.Announcement,
+        _ announcement: SubscriptionAnnouncement,
         continuing table: ValueTable
     ) {
         self.init(properties, announcement)

@@ -24,6 +24,24 @@ struct SubscriptionMachine: Sendable {
         case deleting(wasSubscribed: Bool)
     }
 
+    /// The consequence of an announcement.
+    enum Activation: Sendable, Equatable {
+        /// None: it is a repetition, or the subscription is being removed.
+        case ignored
+        /// Data will follow. `reconfDue`: the frequency was changed since the add was written.
+        case subscribed(SubscriptionEvent, reconfDue: Bool)
+        /// The counts are too large, or not those of the lists; a delete is due.
+        case mismatched(message: String)
+    }
+
+    /// The use of a decoded row.
+    enum RowOutcome: Sendable, Equatable {
+        /// Deliver it to the user, in COMMAND mode with the change of its key.
+        case deliver(SubscriptionToken, ItemUpdate, CommandTable.Step?)
+        /// A second-level row: compose the update with the first level.
+        case compose(first: SubscriptionID, item: Int, key: String, ItemUpdate)
+    }
+
     let id: SubscriptionID
     let role: Role
     /// The requested properties; nil for a zombie.
@@ -50,9 +68,9 @@ struct SubscriptionMachine: Sendable {
         guard adopted.table.properties.secondLevelFields == nil, let itemCount = adopted.table.itemCount,
             let fieldCount = adopted.table.fieldCount
         else { return nil }
-        var announcement = Announcement(itemCount: itemCount, fieldCount: fieldCount)
+        var announcement = SubscriptionAnnouncement(itemCount: itemCount, fieldCount: fieldCount)
         if let key = adopted.table.keyPosition, let command = adopted.table.commandPosition {
-            announcement.positions = CommandPositions(key: key, command: command)
+            announcement.positions = .init(key: key, command: command)
         }
         let properties = adopted.table.properties
         self.init(SubscriptionID(adopted.number), role: .user(adopted.token), properties: properties)
@@ -77,7 +95,11 @@ struct SubscriptionMachine: Sendable {
 
     /// The properties of the second-level subscription of a key, with the frequency that the user requests now.
     func secondLevelProperties(of key: String) -> SubscriptionProperties? {
-        properties?.secondLevel(of: key, frequency: frequency.requested)
+        guard let first = properties, let fields = first.secondLevelFields else { return nil }
+        var properties = SubscriptionProperties(mode: .merge, items: .list([key]), fields: fields)
+        properties.dataAdapter = first.secondLevelDataAdapter
+        properties.requestedMaxFrequency = frequency.requested
+        return properties
     }
 
     // MARK: - Commands
@@ -188,6 +210,88 @@ struct SubscriptionMachine: Sendable {
         }
     }
 
+    // MARK: - Lines
+
+    /// `SUBOK` or `SUBCMD`.
+    mutating func announced(_ announcement: SubscriptionAnnouncement) throws(ProtocolViolation) -> Activation {
+        guard let properties else { return .ignored }
+        switch stage {
+        case .subscribed, .deleting: return .ignored
+        case .adding, .acknowledged: break
+        }
+        try announcement.check(for: properties.mode)
+        if let message = announcement.mismatch(with: properties) {
+            stage = .deleting(.due)
+            return .mismatched(message: message)
+        }
+        try announcement.checkPositions()
+        stage = .subscribed(frequency.differs ? .due : nil)
+        data = SubscriptionData(properties, announcement)
+        let event = SubscriptionEvent.subscribed(
+            itemCount: announcement.itemCount,
+            fieldCount: announcement.fieldCount,
+            keyPosition: announcement.positions?.key,
+            commandPosition: announcement.positions?.command
+        )
+        return .subscribed(event, reconfDue: frequency.differs)
+    }
+
+    /// `U`. Nil: the row is not needed.
+    mutating func rowReceived(item: Int, fields: FieldList) throws(ProtocolViolation) -> RowOutcome? {
+        guard case .subscribed = stage else { return nil }
+        guard let row = try data?.decode(item: item, fields: fields) else { return nil }
+        switch role {
+        case .user(let token):
+            if properties?.mode != .command { return .deliver(token, row, nil) }
+            guard let (update, step) = try data?.deliver(row) else { return nil }
+            return .deliver(token, update, step)
+        case .secondLevel(let first, let item, let key):
+            return .compose(first: first, item: item, key: key, row)
+        case .zombie:
+            return nil
+        }
+    }
+
+    /// `EOS`; the event, or nil if there is none to deliver.
+    mutating func snapshotEnded(item: Int) throws(ProtocolViolation) -> SubscriptionEvent? {
+        guard case .subscribed = stage, case .user = role else { return nil }
+        try data?.snapshotEnded(item: item)
+        return .endOfSnapshot(itemPos: item)
+    }
+
+    /// `CS`; the event and the second-level subscriptions to be removed, or nil if there is no event to deliver.
+    mutating func snapshotCleared(
+        item: Int
+    ) throws(ProtocolViolation) -> (event: SubscriptionEvent, secondLevels: [SubscriptionID])? {
+        guard case .subscribed = stage, case .user = role else { return nil }
+        return (.clearSnapshot(itemPos: item), try data?.snapshotCleared(item: item) ?? [])
+    }
+
+    /// `OV`; the event, or nil if there is none to deliver.
+    mutating func updatesLost(item: Int, count: Int) throws(ProtocolViolation) -> SubscriptionEvent? {
+        guard case .subscribed = stage else { return nil }
+        try data?.checkItem(item, tag: "OV")
+        switch role {
+        case .user: return .lostUpdates(count: count, itemPos: item)
+        case .secondLevel(_, _, let key): return .secondLevelLostUpdates(count: count, key: key)
+        case .zombie: return nil
+        }
+    }
+
+    /// `CONF` of a user's subscription; the event, or nil if there is none to deliver.
+    mutating func realFrequencyReceived(_ frequency: RealMaxFrequency) -> SubscriptionEvent? {
+        guard case .subscribed = stage else { return nil }
+        guard isTwoLevel else { return .realMaxFrequency(frequency) }
+        data?.frequencies?.firstLevelReceived(frequency)
+        return changedFrequency()
+    }
+
+    /// The aggregate frequency of both levels, if it changed since the last event.
+    mutating func changedFrequency() -> SubscriptionEvent? {
+        guard let news = data?.frequencies?.news() else { return nil }
+        return .realMaxFrequency(news)
+    }
+
     // MARK: - Ends
 
     /// The channel is lost: an unanswered request is due again. Returns whether there was one.
@@ -214,57 +318,4 @@ struct SubscriptionMachine: Sendable {
             return nil
         }
     }
-}
-
-/// The progress of the request of a stage.
-enum RequestProgress: Sendable, Equatable {
-    /// To be written as soon as there is a channel. *Leaves to* `sent`.
-    case due
-    /// Written under this identifier, not answered. *Leaves to* `due` when the channel is lost.
-    case sent(RequestID)
-}
-
-/// The stage of a subscription.
-enum SubscriptionStage: Sendable, Equatable {
-    /// The add is not answered. *Entered* at the start, and at the end of a session by `acknowledged` and `subscribed`;
-    /// *leaves to* `acknowledged` by `REQOK`, `subscribed` by `SUBOK`/`SUBCMD`, `deleting` when the counts are wrong.
-    case adding(RequestProgress)
-    /// The add is acknowledged. *Entered* by `REQOK`; *leaves to* `subscribed`, `deleting`, `adding`.
-    case acknowledged
-    /// Data flow; the request, if there is one, is a reconf. *Entered* by `SUBOK`/`SUBCMD`; *leaves to* `deleting` by
-    /// `unsubscribe`, to `adding` at the end of the session.
-    case subscribed(RequestProgress?)
-    /// The delete is not answered. *Leaves* by the removal of the machine.
-    case deleting(RequestProgress)
-
-    /// The progress of the request; nil: none is needed.
-    var request: RequestProgress? {
-        switch self {
-        case .adding(let progress), .deleting(let progress): progress
-        case .subscribed(let progress): progress
-        case .acknowledged: nil
-        }
-    }
-
-    /// The same stage with another progress of its request; a stage without a request stays as it is.
-    func with(_ progress: RequestProgress) -> SubscriptionStage {
-        switch self {
-        case .adding: .adding(progress)
-        case .deleting: .deleting(progress)
-        case .subscribed(.some): .subscribed(progress)
-        case .subscribed(nil), .acknowledged: self
-        }
-    }
-}
-
-/// The consequence of an answer for its subscription.
-enum SubscriptionReply: Sendable, Equatable {
-    /// None.
-    case nothing
-    /// Another request is due.
-    case requestDue
-    /// The subscription was refused: emit the event and remove the machine.
-    case failed(code: Int, message: String)
-    /// The subscription was deleted: remove the machine.
-    case finished
 }

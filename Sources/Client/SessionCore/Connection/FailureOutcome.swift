@@ -1,19 +1,84 @@
 internal import TLCP
 
+/// How a connection failed.
+enum ConnectionFailure: Equatable {
+    /// The expected data did not arrive in time.
+    case timeout
+    /// The connection broke, or ended before its last line.
+    case broken
+    /// The response has an HTTP status that is no success: the server did not process the request.
+    case refused
+    /// The connection could not be opened.
+    case unreachable
+
+    /// The failure that the end of a connection is.
+    init(_ end: TransportEnd) {
+        switch end {
+        case .completed, .failed, .identityRejected: self = .broken
+        case .refused: self = .refused
+        case .unreachable: self = .unreachable
+        }
+    }
+
+    /// The `LS_cause` of the request that follows.
+    fileprivate func cause(_ prefix: String) -> String {
+        switch self {
+        case .timeout: "\(prefix).timeout"
+        case .broken, .refused, .unreachable: "\(prefix).error"
+        }
+    }
+}
+
+/// The consequence of a failure of the session's connection.
+enum FailureOutcome: Equatable {
+    /// The WebSocket cannot be used: the session is created over HTTP at once.
+    case createOverHTTP
+    /// The creation failed.
+    case creationFailed(cause: String)
+    /// The WebSocket cannot be used: the session is bound to the next best transport at once.
+    case bindOtherwise
+    /// An HTTP streaming response is buffered on its way: the server is asked to end it.
+    case streamWithheld
+    /// An HTTP streaming response was refused: the session is bound to the next best transport at once.
+    case streamRefused
+    /// The session is interrupted by an HTTP streaming response that ended before it carried anything; what the server
+    /// may have sent in it is recovered.
+    case interruptedWithoutHTTPStreaming(cause: String)
+    /// The session is interrupted.
+    case interrupted(cause: String, wait: RetryWait)
+    /// The session is interrupted on a WebSocket that cannot be used.
+    case interruptedWithoutWebSocket
+    /// An attempt to recover the session failed.
+    case recoveryFailed
+}
+
+/// The consequence of a `CONERR` or an `END`.
+enum Refusal: Equatable {
+    /// The creation failed, but may be tried again.
+    case creationFailed(cause: String)
+    /// The server is overloaded: the next creation sets it no time limit.
+    case serverOverloaded(cause: String)
+    /// The server does not support this protocol version.
+    case versionRefused
+    /// The session is lost; a new one may be tried.
+    case sessionLost(cause: String, wait: RetryWait)
+    /// Reports an error that no retry can fix and disconnects.
+    case final
+    /// The notification has no meaning now.
+    case ignored
+}
+
 extension SessionState {
     /// The consequence of a failure of the present connection; nil: none, as there is no connection.
     func failureOutcome(from failure: ConnectionFailure) -> FailureOutcome? {
         switch self {
-        case .idle: nil
-        case .retrying: nil
+        case .idle, .retrying: nil
         case .creating(let creation): creation.failureOutcome(from: failure)
         case .bound(let binding): binding.failureOutcome(from: failure)
         case .recovering(let recovery): recovery.connection == nil ? nil : .recoveryFailed
         }
     }
-}
 
-extension SessionState {
     /// The connection to close after a failure; nil: none.
     func connection(toGiveUpAfter failureOutcome: FailureOutcome) -> ConnectionID? {
         failureOutcome == .streamWithheld ? nil : connection
@@ -67,15 +132,6 @@ extension SessionBinding {
     private var errorCause: String { ConnectionFailure.broken.cause(transport.causePrefix) }
 }
 
-extension ConnectionFailure {
-    fileprivate func cause(_ prefix: String) -> String {
-        switch self {
-        case .timeout: "\(prefix).timeout"
-        case .broken, .refused, .unreachable: "\(prefix).error"
-        }
-    }
-}
-
 extension SessionState {
     private static func isRetryable(conerr code: Int) -> Bool { [4, 6, 20, 40, 41, 48].contains(code) }
     private static func isRetryable(end code: Int) -> Bool { code == 41 || code == 48 }
@@ -83,9 +139,7 @@ extension SessionState {
     /// The meaning of a `CONERR` on the session's connection.
     func refusal(code: Int, message: String) -> Refusal {
         switch self {
-        case .idle:
-            return .ignored
-        case .retrying:
+        case .idle, .retrying:
             return .ignored
         case .creating(let creation):
             let cause = "\(creation.method.causePrefix).conerr.\(code)"
@@ -110,11 +164,7 @@ extension SessionState {
     /// The meaning of an `END` on the session's connection: ignored on a creation that was not answered yet.
     func closure(code: Int) -> Refusal {
         switch self {
-        case .idle:
-            return .ignored
-        case .retrying:
-            return .ignored
-        case .creating:
+        case .idle, .retrying, .creating:
             return .ignored
         case .bound(let binding):
             guard Self.isRetryable(end: code) else { return .final }
@@ -131,64 +181,4 @@ extension SessionState {
 
     /// The code reported for an `END` after which no retry follows.
     static func reportedCode(end code: Int) -> Int { code <= 0 || (30...39).contains(code) ? code : 39 }
-}
-
-/// How a connection failed.
-enum ConnectionFailure: Equatable {
-    /// The expected data did not arrive in time.
-    case timeout
-    /// The connection broke, or ended before its last line.
-    case broken
-    /// The response has an HTTP status that is no success: the server did not process the request.
-    case refused
-    /// The connection could not be opened.
-    case unreachable
-
-    /// The failure that the end of a connection is.
-    init(_ end: TransportEnd) {
-        switch end {
-        case .completed, .failed, .identityRejected: self = .broken
-        case .refused: self = .refused
-        case .unreachable: self = .unreachable
-        }
-    }
-}
-
-/// The consequence of a failure of the session's connection.
-enum FailureOutcome: Equatable {
-    /// The WebSocket cannot be used: the session is created over HTTP at once.
-    case createOverHTTP
-    /// The creation failed.
-    case creationFailed(cause: String)
-    /// The WebSocket cannot be used: the session is bound to the next best transport at once.
-    case bindOtherwise
-    /// An HTTP streaming response is buffered on its way: the server is asked to end it.
-    case streamWithheld
-    /// An HTTP streaming response was refused: the session is bound to the next best transport at once.
-    case streamRefused
-    /// The session is interrupted by an HTTP streaming response that ended before it carried anything; what the server
-    /// may have sent in it is recovered.
-    case interruptedWithoutHTTPStreaming(cause: String)
-    /// The session is interrupted.
-    case interrupted(cause: String, wait: RetryWait)
-    /// The session is interrupted on a WebSocket that cannot be used.
-    case interruptedWithoutWebSocket
-    /// An attempt to recover the session failed.
-    case recoveryFailed
-}
-
-/// The consequence of a `CONERR` or an `END`.
-enum Refusal: Equatable {
-    /// The creation failed, but may be tried again.
-    case creationFailed(cause: String)
-    /// The server is overloaded: the next creation sets it no time limit.
-    case serverOverloaded(cause: String)
-    /// The server does not support this protocol version.
-    case versionRefused
-    /// The session is lost; a new one may be tried.
-    case sessionLost(cause: String, wait: RetryWait)
-    /// Reports an error that no retry can fix and disconnects.
-    case final
-    /// The notification has no meaning now.
-    case ignored
 }
