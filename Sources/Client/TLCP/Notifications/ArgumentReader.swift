@@ -81,23 +81,133 @@ struct ArgumentReader {
     }
 }
 
-extension [UInt8] {
-    /// Starts a line.
-    mutating func append(_ tag: Tag) { append(contentsOf: tag.rawValue.utf8) }
-
-    /// Appends a comma and a number.
-    mutating func append(argument value: Int) {
-        append(UInt8(ascii: ","))
-        append(decimal: value)
+extension ArgumentReader {
+    /// The notification of the tag.
+    mutating func notification() throws(TLCPError) -> ServerNotification {
+        switch tag.family {
+        case .reply: try reply()
+        case .session: try sessionNotification()
+        case .subscription: try subscriptionNotification()
+        case .message: try messageNotification()
+        case .push: try pushNotification()
+        }
     }
 
-    /// Appends a comma and a subscription's number.
-    mutating func append(argument subscription: SubscriptionID) { append(argument: subscription.rawValue) }
+    // CONOK,<session>,<request limit>,<keepalive>,<control link>
+    // CONERR,<code>,<message>
+    // REQOK[,<request>]
+    // REQERR,<request>,<code>,<message>
+    // ERROR,<code>,<message>
+    // WSOK
+    private mutating func reply() throws(TLCPError) -> ServerNotification {
+        switch tag {
+        case .conOK:
+            let sessionID = SessionID(try text())
+            let limit = try count()
+            let keepalive = try count()
+            let link = try lastText()
+            return .conOK(
+                sessionID: sessionID,
+                requestLimit: limit,
+                keepaliveMillis: keepalive,
+                controlLink: link == "*" ? nil : link
+            )
+        case .conErr:
+            return .conErr(code: try integer(), message: try lastText())
+        case .reqOK:
+            return .reqOK(isAtEnd ? nil : RequestID(try lastText()))
+        case .reqErr:
+            let requestID = RequestID(try text())
+            return .reqErr(requestID, code: try integer(), message: try lastText())
+        case .error:
+            return .error(code: try integer(), message: try lastText())
+        default:
+            return .wsOK
+        }
+    }
 
-    /// Appends a comma and a text, escaped where the grammar requires it.
-    mutating func append(argument text: String) {
-        append(UInt8(ascii: ","))
-        PercentCoding.encode(argument: text, into: &self)
+    // SERVNAME,<name>   CLIENTIP,<address>   CONS,<bandwidth>   NOOP,<filler>   PROBE
+    // SYNC,<seconds>    PROG,<count>         LOOP,<delay>       END,<code>,<message>
+    private mutating func sessionNotification() throws(TLCPError) -> ServerNotification {
+        switch tag {
+        case .servName: .servName(Self.lenient(try lastBytes()))
+        case .clientIP: .clientIP(Self.lenient(try lastBytes()))
+        case .cons: .cons(try value(RealMaxBandwidth.init(wire:)))
+        case .noop: .noop(isAtEnd ? "" : Self.lenient(try lastBytes()))
+        case .sync: .sync(seconds: try count())
+        case .prog: .prog(try count())
+        case .loop: .loop(delayMillis: try count())
+        case .end: .end(code: try integer(), message: try lastText())
+        default: .probe
+        }
+    }
+
+    /// A text whose malformed escapes are accepted: filler has no meaning, and official clients show names undecoded, so that
+    /// servers may have written them as they are.
+    private static func lenient(_ bytes: ArraySlice<UInt8>) -> String {
+        (try? PercentCoding.decode(bytes)) ?? String(decoding: bytes, as: UTF8.self)
+    }
+
+    // SUBOK,<sub>,<items>,<fields>     SUBCMD,<sub>,<items>,<fields>,<key position>,<command position>
+    // UNSUB,<sub>    EOS,<sub>,<item>    CS,<sub>,<item>    OV,<sub>,<item>,<lost>
+    // CONF,<sub>,<frequency>[,filtered|unfiltered]       a missing last argument means filtered
+    // U,… is an UpdateLine.
+    private mutating func subscriptionNotification() throws(TLCPError) -> ServerNotification {
+        let subscription = try subscriptionID()
+        switch tag {
+        case .subOK:
+            return .subOK(subscription, items: try size(), fields: try size())
+        case .subCmd:
+            return .subCmd(
+                subscription,
+                items: try size(),
+                fields: try size(),
+                keyPosition: try ordinal(),
+                commandPosition: try ordinal()
+            )
+        case .eos:
+            return .eos(subscription, item: try ordinal())
+        case .cs:
+            return .cs(subscription, item: try ordinal())
+        case .ov:
+            return .ov(subscription, item: try ordinal(), lost: try count())
+        case .conf:
+            let frequency = try value(RealMaxFrequency.init(wire:))
+            let isFiltered = isAtEnd ? true : try lastText() != "unfiltered"
+            return .conf(subscription, frequency, isFiltered: isFiltered)
+        default:
+            return .unsub(subscription)
+        }
+    }
+
+    // MSGDONE,<sequence or *>,<progressive>[,<response>]       servers of older versions send no response
+    // MSGFAIL,<sequence or *>,<progressive>,<code>,<message>
+    private mutating func messageNotification() throws(TLCPError) -> ServerNotification {
+        let name = try text()
+        let sequence = name == "*" ? nil : name
+        let progressive = try count()
+        if tag == .msgDone {
+            let response = isAtEnd ? "" : try lastText()
+            return .msgDone(sequence: sequence, progressive: progressive, response: response)
+        }
+        return .msgFail(
+            sequence: sequence,
+            progressive: progressive,
+            code: try integer(),
+            message: try lastText()
+        )
+    }
+
+    // MPNREG,<device>,<adapter>   MPNZERO,<device>   MPNOK,<sub>,<push sub>   MPNCONF,<push sub>   MPNDEL,<push sub>
+    private mutating func pushNotification() throws(TLCPError) -> ServerNotification {
+        switch tag {
+        case .mpnReg: .mpnReg(deviceID: try text(), adapter: try lastText())
+        case .mpnZero: .mpnZero(deviceID: try lastText())
+        case .mpnOK: .mpnOK(try subscriptionID(), mpnSubscriptionID: try lastText())
+        // An example of the specification has an empty second argument here: only the first one is read.
+        case .mpnConf: .mpnConf(mpnSubscriptionID: try text())
+        default: .mpnDel(mpnSubscriptionID: try lastText())
+        }
     }
 }
 

@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// One line from the server: a response to a request, or a notification of the session.
 ///
 /// Client and server share this type: one end encodes what the other parses. Items, fields, positions and progressives
@@ -81,26 +83,51 @@ extension ServerNotification {
         let parts = line.split(separator: UInt8(ascii: ","), maxSplits: 1, omittingEmptySubsequences: false)
         guard let tag = Tag(rawValue: String(decoding: parts[0], as: UTF8.self)) else { return nil }
         var arguments = ArgumentReader(tag: tag, rest: parts.count > 1 ? parts[1] : nil)
-        switch tag.family {
-        case .reply: self = try Self.parseReply(tag, &arguments)
-        case .session: self = try Self.parseSession(tag, &arguments)
-        case .subscription: self = try Self.parseSubscription(tag, &arguments)
-        case .message: self = try Self.parseMessage(tag, &arguments)
-        case .mpn: self = try Self.parseMPN(tag, &arguments)
-        }
+        self = try arguments.notification()
     }
 
     /// Appends the line with its CR-LF.
     package func encode(into line: inout [UInt8]) {
-        switch tag.family {
-        case .reply: encodeReply(into: &line)
-        case .session: encodeSession(into: &line)
-        case .subscription: encodeSubscription(into: &line)
-        case .message: encodeMessage(into: &line)
-        case .mpn: encodeMPN(into: &line)
-        }
+        line.append(contentsOf: tag.rawValue.utf8)
+        encodeArguments(into: &line)
         line.append(UInt8(ascii: "\r"))
         line.append(UInt8(ascii: "\n"))
+    }
+
+    private func encodeArguments(into line: inout [UInt8]) {
+        switch self {
+        case .wsOK, .probe, .reqOK(nil): break
+        case .conOK(let session, let requestLimit, let keepalive, let controlLink):
+            line.append(arguments: session.rawValue, requestLimit, keepalive, controlLink ?? "*")
+        case .reqOK(let request?): line.append(arguments: request.rawValue)
+        case .reqErr(let request, let code, let message): line.append(arguments: request.rawValue, code, message)
+        case .conErr(let code, let message), .error(let code, let message), .end(let code, let message):
+            line.append(arguments: code, message)
+        case .servName(let text), .clientIP(let text), .noop(let text), .mpnZero(let text), .mpnConf(let text),
+            .mpnDel(let text):
+            line.append(arguments: text)
+        case .cons(let bandwidth): line.append(arguments: bandwidth.wire)
+        case .sync(let number), .prog(let number), .loop(let number): line.append(arguments: number)
+        case .update(let subscription, let item, let fields):
+            line.append(arguments: subscription, item)
+            line.append(UInt8(ascii: ","))
+            line.append(contentsOf: fields.bytes)
+        case .subOK(let subscription, let items, let fields): line.append(arguments: subscription, items, fields)
+        case .subCmd(let subscription, let items, let fields, let key, let command):
+            line.append(arguments: subscription, items, fields, key, command)
+        case .unsub(let subscription): line.append(arguments: subscription)
+        case .eos(let subscription, let item), .cs(let subscription, let item):
+            line.append(arguments: subscription, item)
+        case .ov(let subscription, let item, let lost): line.append(arguments: subscription, item, lost)
+        case .conf(let subscription, let frequency, let isFiltered):
+            line.append(arguments: subscription, frequency.wire, isFiltered ? "filtered" : "unfiltered")
+        case .msgDone(let sequence, let progressive, let response):
+            line.append(arguments: sequence ?? "*", progressive, response)
+        case .msgFail(let sequence, let progressive, let code, let message):
+            line.append(arguments: sequence ?? "*", progressive, code, message)
+        case .mpnReg(let device, let adapter): line.append(arguments: device, adapter)
+        case .mpnOK(let subscription, let pushSubscription): line.append(arguments: subscription, pushSubscription)
+        }
     }
 
     /// The line with its CR-LF.
@@ -113,7 +140,7 @@ extension ServerNotification {
     /// Whether this is a data notification, which counts for the progressive of session recovery.
     package var isDataNotification: Bool {
         switch tag.family {
-        case .subscription, .message, .mpn: true
+        case .subscription, .message, .push: true
         case .reply, .session: false
         }
     }
@@ -152,9 +179,9 @@ enum Tag: String, CaseIterable {
     case mpnConf = "MPNCONF"
     case mpnDel = "MPNDEL"
 
-    /// The group of notifications that are parsed and encoded together.
+    /// The group of notifications that are parsed together.
     enum Family {
-        case reply, session, subscription, message, mpn
+        case reply, session, subscription, message, push
     }
 
     var family: Family {
@@ -163,7 +190,7 @@ enum Tag: String, CaseIterable {
         case .servName, .clientIP, .cons, .noop, .probe, .sync, .prog, .loop, .end: .session
         case .update, .subOK, .subCmd, .unsub, .eos, .cs, .ov, .conf: .subscription
         case .msgDone, .msgFail: .message
-        case .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel: .mpn
+        case .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel: .push
         }
     }
 }
@@ -202,6 +229,33 @@ extension ServerNotification {
         case .mpnOK: .mpnOK
         case .mpnConf: .mpnConf
         case .mpnDel: .mpnDel
+        }
+    }
+}
+
+/// An argument of a line: a number, or a text that is escaped where the grammar requires it.
+private protocol LineArgument {
+    func encode(into line: inout [UInt8])
+}
+
+extension Int: LineArgument {
+    fileprivate func encode(into line: inout [UInt8]) { line.append(decimal: self) }
+}
+
+extension String: LineArgument {
+    fileprivate func encode(into line: inout [UInt8]) { PercentCoding.encode(argument: self, into: &line) }
+}
+
+extension SubscriptionID: LineArgument {
+    fileprivate func encode(into line: inout [UInt8]) { rawValue.encode(into: &line) }
+}
+
+extension [UInt8] {
+    /// Appends arguments, each after a comma.
+    fileprivate mutating func append(arguments: any LineArgument...) {
+        for argument in arguments {
+            append(UInt8(ascii: ","))
+            argument.encode(into: &self)
         }
     }
 }
