@@ -61,21 +61,6 @@ private struct ProbeContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return true
     }
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { value(key).bool }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { value(key).string }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { value(key).number() }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { value(key).number() }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { value(key).number() }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { value(key).number() }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { value(key).number() }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { value(key).number() }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { value(key).number() }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { value(key).number() }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { value(key).number() }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { value(key).number() }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { value(key).number() }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { value(key).number() }
-
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
         let value = value(key)
         if let cases = type as? any CaseIterable.Type, let first = Self.first(cases) as? T { return first }
@@ -102,34 +87,17 @@ private struct ProbeContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 }
 
 /// An empty text, false or 0.
-private struct EmptyValue: Decoder, SingleValueDecodingContainer {
+private struct EmptyValue: ScalarDecoder {
     static let error = DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "not a single value"))
 
     var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
-    var bool: Bool { false }
-    var string: String { "" }
-
-    func number<Value: Numeric>() -> Value { .zero }
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> { throw Self.error }
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Self.error }
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
     func decodeNil() -> Bool { true }
-    func decode(_ type: Bool.Type) throws -> Bool { bool }
-    func decode(_ type: String.Type) throws -> String { string }
-    func decode(_ type: Double.Type) throws -> Double { number() }
-    func decode(_ type: Float.Type) throws -> Float { number() }
-    func decode(_ type: Int.Type) throws -> Int { number() }
-    func decode(_ type: Int8.Type) throws -> Int8 { number() }
-    func decode(_ type: Int16.Type) throws -> Int16 { number() }
-    func decode(_ type: Int32.Type) throws -> Int32 { number() }
-    func decode(_ type: Int64.Type) throws -> Int64 { number() }
-    func decode(_ type: UInt.Type) throws -> UInt { number() }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { number() }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { number() }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { number() }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { number() }
-    func decode<T: Decodable>(_ type: T.Type) throws -> T { try T(from: self) }
+
+    func value<Value: LosslessStringConvertible>() throws -> Value {
+        guard let value = Value("") ?? Value("0") ?? Value("false") else { throw Self.error }
+        return value
+    }
+
+    func mismatch(_ type: Any.Type) -> DecodingError { Self.error }
 }

@@ -32,20 +32,6 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeNil(forKey key: Key) throws -> Bool { update[key.stringValue] == nil }
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try field(key).value() }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try field(key).text }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try field(key).value() }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try field(key).value() }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try field(key).value() }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try field(key).value() }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try field(key).value() }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try field(key).value() }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try field(key).value() }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try field(key).value() }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try field(key).value() }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try field(key).value() }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try field(key).value() }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try field(key).value() }
     func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try T(from: field(key)) }
 
     func nestedContainer<NestedKey: CodingKey>(
@@ -72,12 +58,16 @@ private struct RowContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// Decodes one field, which is not null.
-private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
-    let text: String
-    let key: any CodingKey
-    let place: String
-    var codingPath: [any CodingKey] { [key] }
+/// Decodes one text, number or Boolean; other types decode from one of them.
+protocol ScalarDecoder: Decoder, SingleValueDecodingContainer {
+    /// The value as one of these types.
+    func value<Value: LosslessStringConvertible>() throws -> Value
+
+    /// The error for another type.
+    func mismatch(_ type: Any.Type) -> DecodingError
+}
+
+extension ScalarDecoder {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -86,9 +76,8 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw mismatch([Any].self) }
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
 
-    func decodeNil() -> Bool { false }
     func decode(_ type: Bool.Type) throws -> Bool { try value() }
-    func decode(_ type: String.Type) throws -> String { text }
+    func decode(_ type: String.Type) throws -> String { try value() }
     func decode(_ type: Double.Type) throws -> Double { try value() }
     func decode(_ type: Float.Type) throws -> Float { try value() }
     func decode(_ type: Int.Type) throws -> Int { try value() }
@@ -102,8 +91,17 @@ private struct FieldDecoder: Decoder, SingleValueDecodingContainer {
     func decode(_ type: UInt32.Type) throws -> UInt32 { try value() }
     func decode(_ type: UInt64.Type) throws -> UInt64 { try value() }
     func decode<T: Decodable>(_ type: T.Type) throws -> T { try T(from: self) }
+}
 
-    /// The text as another type.
+/// Decodes one field, which is not null.
+private struct FieldDecoder: ScalarDecoder {
+    let text: String
+    let key: any CodingKey
+    let place: String
+    var codingPath: [any CodingKey] { [key] }
+
+    func decodeNil() -> Bool { false }
+
     func value<Value: LosslessStringConvertible>() throws -> Value {
         guard let value = Value(text) else { throw mismatch(Value.self) }
         return value
