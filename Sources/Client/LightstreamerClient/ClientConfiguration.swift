@@ -102,3 +102,19 @@ public struct ClientConfiguration: Sendable {
     /// The defaults.
     public init() {}
 }
+
+/// Lets the sessions of a client be handed over to other clients, of this process or of others, which continue them
+/// without loss.
+///
+/// The client that has the session makes it known as `offeredSession`, together with the number and the values of each
+/// subscription after `notificationNumber`, and sets `isSessionOffered`. Another client, never connected before, calls
+/// `adopt`; the server repeats to it all that follows. The first one leaves by `abandon`, or as soon as `isOwner` says
+/// that it has lost the session: two clients that recover one session would take the data from each other.
+package struct SessionHandover: Sendable {
+    /// Asked before each connection for an offered session: false if another client may have adopted it. The session is
+    /// then abandoned.
+    package var isOwner: @Sendable () -> Bool
+
+    /// Sessions can be handed over as long as `isOwner` is true.
+    package init(isOwner: @escaping @Sendable () -> Bool) { self.isOwner = isOwner }
+}

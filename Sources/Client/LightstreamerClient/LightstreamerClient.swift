@@ -1,5 +1,6 @@
 public import SessionCore
 internal import Synchronization
+public import TLCPTransports
 
 /// A client of one Lightstreamer server: opens a session, maintains it, and carries subscriptions and messages.
 ///
@@ -183,4 +184,53 @@ public final class LightstreamerClient: Sendable {
             onOutcome: onOutcome
         )
     }
+
+    // MARK: - Cookies
+
+    /// The cookies sent with requests and handshakes of this client, and set by servers.
+    public var cookieJar: CookieJar { core.cookieJar }
+
+    /// Adds cookies; they are sent from the next request on, to servers whose domain they match.
+    public func addCookies(_ cookies: [Cookie]) { core.cookieJar.add(cookies) }
+
+    /// The cookies that would be sent to an `http` or `https` URL; nil: all that have not expired. Empty for another
+    /// URL.
+    public func cookies(forURL url: String?) -> [Cookie] {
+        guard let url else { return core.cookieJar.all }
+        return CookieOrigin(url: url).map(core.cookieJar.cookies(for:)) ?? []
+    }
+
+    // MARK: - Handing a session over; only with `ClientConfiguration.handover`
+
+    /// The present session as another client can continue it after the present event; nil without a session. Only for
+    /// observers.
+    package var offeredSession: OfferedSession? {
+        let details = connectionDetails
+        guard let session = details.sessionId, let server = details.serverAddress else { return nil }
+        let address = details.serverInstanceAddress ?? server
+        return OfferedSession(id: session, address: address, processed: notificationNumber)
+    }
+
+    /// The number of the data notification that the present event comes from, 0 for the first events of a session. Only for
+    /// observers.
+    package var notificationNumber: Int { core.notificationNumber.load(ordering: .relaxed) }
+
+    /// Whether other clients know the present session, so that they can adopt it.
+    package var isSessionOffered: Bool {
+        get { core.isSessionOffered.load(ordering: .relaxed) }
+        set { core.isSessionOffered.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Continues a session that another client has opened, with these inactive subscriptions, their `LS_subId`, and the
+    /// values that they have after the processed data notifications. The server repeats all later notifications. If it
+    /// refuses, the subscriptions are unsubscribed, and a new session follows. For a client that was never connected.
+    package func adopt(
+        _ session: OfferedSession,
+        _ subscriptions: [(Subscription, number: Int, table: ValueTable)]
+    ) {
+        core.adopt(session, subscriptions)
+    }
+
+    /// Leaves the session to another client: closes the connections, and sends nothing to the server.
+    package func abandon() { core.send(.abandon) }
 }

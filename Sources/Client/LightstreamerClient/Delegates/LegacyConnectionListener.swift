@@ -1,4 +1,5 @@
 public import SessionCore
+internal import TLCP
 public import TLCPTransports
 
 /// Receives the events of the older class reference (`LSConnectionDelegate`). Every method has an empty default. All
@@ -167,4 +168,45 @@ final class LegacyAdapter: ClientObserver {
             listener.clientConnection(client, didFailResettingBadgeWithCode: code, message: message)
         }
     }
+}
+
+extension LightstreamerClient {
+    /// Adds a legacy listener; a duplicate is ignored. It is held strongly.
+    public func addLegacyListener(_ listener: any LegacyConnectionListener) {
+        let isNew = core.state.withLock { state in
+            guard !state.legacyListeners.contains(where: { $0 === listener }) else { return false }
+            state.legacyListeners.append(listener)
+            return true
+        }
+        if isNew { core.perform { $0.add(listener) } }
+    }
+
+    /// Removes a legacy listener.
+    public func removeLegacyListener(_ listener: any LegacyConnectionListener) {
+        core.state.withLock { $0.legacyListeners.removeAll { $0 === listener } }
+        core.perform { $0.remove(listener) }
+    }
+
+    /// Registers this application's device token for push notifications with the server, now and in later sessions.
+    /// `previousToken` is the token that it replaces; nil: a first registration. The outcome goes to legacy listeners.
+    public func registerDeviceToken(
+        _ token: String,
+        platform: String = "Apple",
+        applicationID: String,
+        previousToken: String? = nil
+    ) {
+        core.send(
+            .deviceTokenChanged(
+                MPNRegisterRequest(
+                    platform: platform,
+                    appID: applicationID,
+                    deviceToken: previousToken ?? token,
+                    newDeviceToken: previousToken == nil ? nil : token
+                )
+            )
+        )
+    }
+
+    /// Asks the server to reset the badge counter of the registered device. The outcome goes to legacy listeners.
+    public func resetBadge() { core.send(.badgeReset) }
 }

@@ -1,6 +1,8 @@
 internal import Primitives
 internal import SessionCore
 internal import Synchronization
+internal import TLCP
+internal import TLCPTransports
 
 /// The state shared by a client's public objects, and the queue of the driver. It outlives the client until the
 /// driver has ended.
@@ -105,5 +107,98 @@ final class ClientCore: Sendable {
     /// Removes a subscription from the list of active ones.
     func forget(_ subscription: Subscription) {
         state.withLock { $0.subscriptions.removeAll { $0 === subscription } }
+    }
+
+    // MARK: - Connections; functions called on network threads
+
+    /// The settings of the machine.
+    func sessionConfiguration(for address: String?) -> SessionConfiguration {
+        var session = SessionConfiguration()
+        if let identifier = configuration.clientIdentifier { session.clientIdentifier = identifier }
+        session.allowedAddresses = configuration.allowedAddresses
+        session.numbersNotifications = configuration.handover != nil
+        session.refusesOversizedRequests = configuration.refusesOversizedRequests
+        session.protocolVersion =
+            configuration.protocolVersion ?? address.flatMap { VersionMemory.shared.version(for: $0) } ?? .current
+        return session
+    }
+
+    /// The connector of the configuration, else one over sockets.
+    func makeConnector() throws(ClientError) -> any TransportConnector {
+        if let connector = configuration.connector { return connector }
+        var settings = SocketSettings(loops: configuration.eventLoops, cookies: cookieJar)
+        settings.tls = configuration.tls
+        settings.proxy = configuration.proxy
+        settings.credentials = configuration.httpCredentials
+        settings.connectTimeout = configuration.tcpConnectTimeout
+        settings.maxLineLength = configuration.maxLineLength
+        settings.receiveWindow = configuration.receiveWindow
+        // A connection may outlive the client, but not the core.
+        settings.decorate = { [self] request in decorate(&request) }
+        settings.authenticate = { [self] challenge in authenticate(challenge) }
+        settings.canAuthenticate = { [self] in challenged != nil }
+        do {
+            return try SocketConnector(settings)
+        } catch {
+            throw ClientError(.invalidTLS, property: "tls", rule: error.reason)
+        }
+    }
+
+    private func decorate(_ request: inout OutgoingRequest) {
+        configuration.requestDecorator?(&request)
+        let (client, listeners) = state.withLock { ($0.client, $0.legacyListeners) }
+        guard let client else { return }
+        for listener in listeners { listener.clientConnection(client, isAboutToSend: &request) }
+    }
+
+    /// The first delegate or listener that answers challenges.
+    private var challenged: (@Sendable (LightstreamerClient, AuthenticationChallenge) -> Void)? {
+        let (delegates, listeners) = state.withLock { ($0.delegates, $0.legacyListeners) }
+        for case let delegate as any AuthenticationDelegate in delegates {
+            return { delegate.client($0, willSendRequestFor: $1) }
+        }
+        for case let listener as any LegacyAuthenticationListener in listeners {
+            return { listener.clientConnection($0, willSendRequestFor: $1) }
+        }
+        return nil
+    }
+
+    /// Passes a challenge to the first delegate or listener that answers; until it does, connection
+    /// attempts have no time limit.
+    func authenticate(_ challenge: AuthenticationChallenge) {
+        guard let client = state.withLock({ $0.client }), let challenged else {
+            return challenge.answer(.performDefaultHandling)
+        }
+        send(.challengeStarted)
+        let suspending = AuthenticationChallenge(
+            kind: challenge.kind,
+            host: challenge.host,
+            port: challenge.port,
+            previousFailureCount: challenge.previousFailureCount,
+            handler: { [self] answer in
+                send(.challengeEnded)
+                challenge.answer(answer)
+            }
+        )
+        challenged(client, suspending)
+    }
+}
+
+extension ConnectionRequest {
+    /// Converts the machine's request; nil for an invalid address.
+    init?(_ request: TransportRequest, pins: [String]) {
+        guard let address = ServerAddress(request.address) else { return nil }
+        let prefix = address.path.hasSuffix("/") ? String(address.path.dropLast()) : address.path
+        self.init(
+            kind: request.kind,
+            host: address.host,
+            port: address.effectivePort,
+            isSecure: address.scheme == "https",
+            target: prefix + (request.request?.target ?? "/lightstreamer")
+        )
+        subprotocol = request.subprotocol ?? ""
+        body = request.request?.body ?? []
+        headers = request.headers
+        self.pins = pins.compactMap { CertificatePin($0) }
     }
 }

@@ -3,21 +3,12 @@ internal import TLCP
 
 /// The state that the getters of a client read. Setters and the driver write it, always before the event.
 struct ClientState {
-    /// The session properties sent by the server; all nil without a session.
-    struct Session {
-        var sessionId: String?
-        var serverInstanceAddress: String?
-        var serverSocketName: String?
-        var clientIp: String?
-        var realMaxBandwidth: RealMaxBandwidth?
-    }
-
     /// The client; nil once it is released.
     weak var client: LightstreamerClient?
     var status = ClientStatus.disconnected
     /// The number of `disconnect()` calls that have not reached the driver and are not yet visible in the status.
     var pendingDisconnects = 0
-    var session = Session()
+    var session = ServerProperties()
     var details = ConnectionDetailValues()
     var certificatePins: [String] = []
     var options: ConnectionOptionValues
@@ -49,18 +40,6 @@ struct ClientState {
         requestedOptions = options
     }
 
-    /// A connection is being opened: unless it ends with a failure of its own, its failure is that it gets no response.
-    mutating func noteOpening() { noteFailure(.timeout) }
-
-    /// The time for a response, or for data of the stream, has passed.
-    mutating func noteTimeout() { noteFailure(.timeout) }
-
-    /// The server refused or closed the session, and another attempt follows.
-    mutating func noteRefusal(_ refusal: UpstreamRefusal) { noteFailure(.serverError, refusal: refusal) }
-
-    /// The session is replaced because of a wrong count of notifications.
-    mutating func noteProgressMismatch() { noteFailure(.progressMismatch) }
-
     /// A connection has ended.
     mutating func noteEnd(_ end: TransportEnd) {
         switch end {
@@ -71,22 +50,16 @@ struct ClientState {
         }
     }
 
-    private mutating func noteFailure(_ kind: FailureKind, httpStatus: Int? = nil, refusal: UpstreamRefusal? = nil) {
+    mutating func noteFailure(_ kind: FailureKind, httpStatus: Int? = nil, refusal: UpstreamRefusal? = nil) {
         (lastFailure, lastHTTPStatus, lastRefusal) = (kind, httpStatus, refusal)
     }
-}
 
-extension ClientState {
     /// Applies a change made by the server or by the library.
     mutating func take(_ change: PropertyChange) {
         switch change {
-        case .sessionId(let id):
-            if id != nil { counters.sessions &+= 1 }
-            session.sessionId = id
-        case .serverInstanceAddress(let address): session.serverInstanceAddress = address
-        case .serverSocketName(let name): session.serverSocketName = name
-        case .clientIp(let address): session.clientIp = address
-        case .realMaxBandwidth(let bandwidth): session.realMaxBandwidth = bandwidth
+        case .sessionId, .serverInstanceAddress, .serverSocketName, .clientIp, .realMaxBandwidth:
+            if case .sessionId(.some) = change { counters.sessions &+= 1 }
+            session.apply(change)
         case .keepaliveInterval(let seconds): overwrite(change.name, \.keepaliveInterval, seconds)
         case .idleTimeout(let seconds): overwrite(change.name, \.idleTimeout, seconds)
         case .pollingInterval(let seconds): overwrite(change.name, \.pollingInterval, seconds)
@@ -101,6 +74,19 @@ extension ClientState {
     ) {
         // A newer value of the user is queued for the machine and will replace this one there as well.
         if pendingOptions[name] == nil { options[keyPath: path] = seconds }
+    }
+}
+
+extension ConnectionOptionValues {
+    /// Applies a change made by the server or by the library.
+    mutating func take(_ change: PropertyChange) {
+        switch change {
+        case .keepaliveInterval(let seconds): keepaliveInterval = seconds
+        case .idleTimeout(let seconds): idleTimeout = seconds
+        case .pollingInterval(let seconds): pollingInterval = seconds
+        case .currentConnectTimeout(let seconds): currentConnectTimeout = seconds
+        case .sessionId, .serverInstanceAddress, .serverSocketName, .clientIp, .realMaxBandwidth: break
+        }
     }
 }
 

@@ -153,7 +153,7 @@ final class EventDelivery {
         let address = core.state.withLock { state in
             state.status = status
             // The session ends here: between this status and the property events, its getters already return nil.
-            if status == .disconnected || status == .disconnectedWillRetry { state.session = ClientState.Session() }
+            if status == .disconnected || status == .disconnectedWillRetry { state.session = ServerProperties() }
             if status == .disconnectedWillRetry || status == .disconnectedTryingRecovery {
                 state.counters.reconnects &+= 1
             }

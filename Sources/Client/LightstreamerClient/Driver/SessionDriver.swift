@@ -124,7 +124,7 @@ final class SessionDriver {
         case .challengeEnded: timers.challengeEnded()
         case .timerFired(let timer):
             timers.fired(timer)
-            if timer.purpose.limitsSilence { core.state.withLock { $0.noteTimeout() } }
+            if timer.purpose.limitsSilence { core.state.withLock { $0.noteFailure(.timeout) } }
             perform(machine.timerFired(timer, at: context))
         case .shutDown: break
         }
@@ -253,7 +253,8 @@ final class SessionDriver {
                 "port": "\(network.port)",
             ]
         )
-        core.state.withLock { $0.noteOpening() }
+        // Unless the connection ends with a failure of its own, its failure is that it gets no response.
+        core.state.withLock { $0.noteFailure(.timeout) }
         let transport = connector.open(network) { mailbox.put(.transport(connection, $0)) }
         links[connection] = Link(transport: transport)
     }
@@ -266,21 +267,19 @@ final class SessionDriver {
             let pause = machine.attemptPause
             core.state.withLock { $0.attemptPause = pause }
         case .legacy(.serverFailed(let code, let message, isRetried: true)):
-            core.state.withLock { $0.noteRefusal(UpstreamRefusal(code: code, message: message)) }
+            let refusal = UpstreamRefusal(code: code, message: message)
+            core.state.withLock { $0.noteFailure(.serverError, refusal: refusal) }
         default: break
         }
         delivery.deliver(event)
     }
 
     private func log(_ note: SessionLogEvent) {
-        if case .progressMismatch = note { core.state.withLock { $0.noteProgressMismatch() } }
-        switch note {
-        case .controlLinkRefused(let address):
-            logger.warning(
-                "control link ignored: its address is not allowed",
-                metadata: ["address": "\(address)"]
-            )
-        default: logger.debug("session", metadata: ["note": "\(note)"])
+        if case .progressMismatch = note { core.state.withLock { $0.noteFailure(.progressMismatch) } }
+        if case .controlLinkRefused(let address) = note {
+            logger.warning("control link ignored: its address is not allowed", metadata: ["address": "\(address)"])
+        } else {
+            logger.debug("session", metadata: ["note": "\(note)"])
         }
     }
 }

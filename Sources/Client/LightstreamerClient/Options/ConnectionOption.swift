@@ -60,15 +60,9 @@ package struct ConnectionOption: Sendable {
 extension ConnectionOption {
     /// Whether two sets of options differ in this option.
     package func differs(_ one: ConnectionOptionValues, _ other: ConnectionOptionValues) -> Bool {
-        switch storage {
-        case .seconds(let path, _): one[keyPath: path] != other[keyPath: path]
-        case .bytes(let path): one[keyPath: path] != other[keyPath: path]
-        case .flag(let path): one[keyPath: path] != other[keyPath: path]
-        case .transport(let path): one[keyPath: path] != other[keyPath: path]
-        case .headers(let path): one[keyPath: path] != other[keyPath: path]
-        case .bandwidth(let path): one[keyPath: path] != other[keyPath: path]
-        case .connectTimeout(let path): one[keyPath: path] != other[keyPath: path]
-        }
+        var copy = one
+        self.copy(from: other, to: &copy)
+        return copy != one
     }
 
     /// Copies this option from one set of options into another.

@@ -116,21 +116,30 @@ struct RecoveryCursor {
     }
 }
 
-/// The read-only properties of a session, as they were notified last.
-struct ServerProperties {
-    private var sessionID: String?
-    private var instanceAddress: String?
-    private var socketName: String?
-    private var clientAddress: String?
-    private var realMaxBandwidth: RealMaxBandwidth?
+/// The read-only properties of a session, as they were notified last; all nil without a session.
+package struct ServerProperties {
+    /// `sessionId`.
+    package private(set) var sessionId: String?
+    /// `serverInstanceAddress`.
+    package private(set) var serverInstanceAddress: String?
+    /// `serverSocketName`.
+    package private(set) var serverSocketName: String?
+    /// `clientIp`.
+    package private(set) var clientIp: String?
+    /// `realMaxBandwidth`.
+    package private(set) var realMaxBandwidth: RealMaxBandwidth?
 
-    /// Sets a value. Returns false if it did not change; a notification is then not needed.
-    mutating func apply(_ change: PropertyChange) -> Bool {
+    /// No session.
+    package init() {}
+
+    /// Sets a value. Returns false if it did not change, or if it is not one of these; a notification is then not needed.
+    @discardableResult
+    package mutating func apply(_ change: PropertyChange) -> Bool {
         switch change {
-        case .sessionId(let value): Self.replace(&sessionID, by: value)
-        case .serverInstanceAddress(let value): Self.replace(&instanceAddress, by: value)
-        case .serverSocketName(let value): Self.replace(&socketName, by: value)
-        case .clientIp(let value): Self.replace(&clientAddress, by: value)
+        case .sessionId(let value): Self.replace(&sessionId, by: value)
+        case .serverInstanceAddress(let value): Self.replace(&serverInstanceAddress, by: value)
+        case .serverSocketName(let value): Self.replace(&serverSocketName, by: value)
+        case .clientIp(let value): Self.replace(&clientIp, by: value)
         case .realMaxBandwidth(let value): Self.replace(&realMaxBandwidth, by: value)
         case .keepaliveInterval, .idleTimeout, .pollingInterval, .currentConnectTimeout: false
         }
