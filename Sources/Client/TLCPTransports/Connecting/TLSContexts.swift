@@ -90,7 +90,7 @@ final class VerifiedChain: Sendable {
 
     /// Why TLS rejected a certificate at a time in seconds since 1970; nil: TLS rejected none. TLS reports the certificate,
     /// but not the reason: one that is valid at that time has an authority that is not trusted.
-    func rejection(at now: time_t) -> FailureKind? {
+    func rejection(at now: time_t = time(nil)) -> FailureKind? {
         guard let certificate = state.withLock({ $0.rejected }) else { return nil }
         if certificate.notValidAfter < now { return .certificateExpired }
         return certificate.notValidBefore > now ? .certificateNotYetValid : .certificateAuthority
