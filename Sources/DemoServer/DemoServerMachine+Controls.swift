@@ -93,7 +93,7 @@ extension DemoServerMachine {
         case .constrain, .forceRebind, .destroy:
             return nil
         case .mpnRegister, .mpnResetBadge:
-            return mobilePushRefusal(of: operation, in: handle)
+            return context.configuration.mobilePush.refusal(of: operation, device: sessions[handle]?.device)
         }
     }
 
@@ -122,8 +122,10 @@ extension DemoServerMachine {
             sessions[handle]?.forceRebind(request, &context)
         case .destroy(let request):
             sessions[handle]?.destroy(request, &context)
-        case .mpnRegister, .mpnResetBadge:
-            executeMobilePush(operation, in: handle)
+        case .mpnRegister(let request):
+            sessions[handle]?.register(request, &context)
+        case .mpnResetBadge(let request):
+            sessions[handle]?.report(.mpnZero(deviceID: request.deviceID), &context)
         }
     }
 

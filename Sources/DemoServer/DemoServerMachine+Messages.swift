@@ -1,4 +1,3 @@
-internal import Primitives
 internal import TLCP
 
 extension DemoServerMachine {
@@ -45,7 +44,7 @@ extension DemoServerMachine {
             case .skipped(let last, let count):
                 let text = count == 1 ? "The specified progressive number has been skipped by timeout" : String(count)
                 let code = count == 1 ? 38 : 39
-                report(.msgFail(sequence: sequence, progressive: last, code: code, message: text), to: handle)
+                sessions[handle]?.report(.msgFail(sequence: sequence, progressive: last, code: code, message: text), &context)
             }
         }
         if let sequence, let end = sessions[handle]?.messages.earliestEnd(of: sequence) {
@@ -87,76 +86,11 @@ extension DemoServerMachine {
 
     private mutating func succeed(_ message: ClientMessage, response: String, of handle: SessionHandle) {
         guard message.wantsOutcome, let progressive = message.progressive else { return }
-        report(.msgDone(sequence: message.sequence, progressive: progressive, response: response), to: handle)
+        sessions[handle]?.report(.msgDone(sequence: message.sequence, progressive: progressive, response: response), &context)
     }
 
     private mutating func fail(_ message: ClientMessage, code: Int, _ text: String, of handle: SessionHandle) {
         guard message.wantsOutcome, let progressive = message.progressive else { return }
-        report(.msgFail(sequence: message.sequence, progressive: progressive, code: code, message: text), to: handle)
+        sessions[handle]?.report(.msgFail(sequence: message.sequence, progressive: progressive, code: code, message: text), &context)
     }
-
-    private mutating func report(_ outcome: ServerNotification, to handle: SessionHandle) {
-        sessions[handle]?.notify(outcome, &context)
-        sessions[handle]?.pump(&context)
-    }
-}
-
-extension DemoServerMachine {
-    /// The refusal of a mobile push request; nil if it is granted.
-    func mobilePushRefusal(of operation: ControlOperation, in handle: SessionHandle) -> ControlRefusal? {
-        guard context.configuration.mobilePush == .devicesOnly else {
-            return ControlRefusal(code: 40, message: "MPN Module disabled")
-        }
-        let device = sessions[handle].flatMap { devices[$0.id.rawValue] }
-        switch operation {
-        case .mpnRegister(let request):
-            guard request.platform == "Apple" || request.platform == "Google" else {
-                return ControlRefusal(code: 42, message: "Unknown platform")
-            }
-            return request.appID.isEmpty ? ControlRefusal(code: 43, message: "Unknown application ID") : nil
-        case .mpnResetBadge(let request):
-            return device == request.deviceID ? nil : ControlRefusal(code: 45, message: "Unknown device ID")
-        default:
-            return nil
-        }
-    }
-
-    /// Registers a device, or resets its badge.
-    mutating func executeMobilePush(_ operation: ControlOperation, in handle: SessionHandle) {
-        guard let session = sessions[handle]?.id.rawValue else { return }
-        switch operation {
-        case .mpnRegister(let request):
-            let device = DemoServerMachine.deviceID(request)
-            devices[session] = device
-            sessions[handle]?.notify(.mpnReg(deviceID: device, adapter: "MPN_INTERNAL_DATA_ADAPTER"), &context)
-        case .mpnResetBadge(let request):
-            sessions[handle]?.notify(.mpnZero(deviceID: request.deviceID), &context)
-        default:
-            break
-        }
-        sessions[handle]?.pump(&context)
-    }
-
-    /// The same device gets the same identifier, 36 characters long, in every session.
-    private static func deviceID(_ request: MPNRegisterRequest) -> String {
-        let token = request.newDeviceToken ?? request.deviceToken
-        var generator = SplitMix64(seed: 0, part: "\(request.platform) \(request.appID) \(token)")
-        var digits = String(generator.next(), radix: 16) + String(generator.next(), radix: 16)
-        while digits.count < 32 { digits += "0" }
-        var groups: [Substring] = []
-        var rest = digits[...]
-        for length in [8, 4, 4, 4, 12] {
-            groups.append(rest.prefix(length))
-            rest = rest.dropFirst(length)
-        }
-        return groups.joined(separator: "-")
-    }
-}
-
-/// The responses to mobile push (MPN) requests; no notification is pushed to a device.
-package enum MobilePushPolicy: Sendable, Hashable {
-    /// Every MPN request is refused with code 40.
-    case disabled
-    /// Devices can be registered and their badges reset; there are no push subscriptions.
-    case devicesOnly
 }

@@ -21,7 +21,6 @@ package struct DemoServerMachine: ~Copyable {
     var lateAnswerCount = 0
     /// The number of delayed responses that an HTTP request still waits for.
     var pendingAnswers: [LinkID: Int] = [:]
-    var devices: [String: String] = [:]
     /// The texts that take the place of other texts of messages.
     var responses: [String: String] = [:]
     /// The texts of the last accepted messages, oldest first; `DemoServerConfiguration.keptMessages` at most.
@@ -105,7 +104,6 @@ package struct DemoServerMachine: ~Copyable {
     private mutating func close(_ handle: SessionHandle, _ end: SessionEnd?) {
         guard let session = sessions.removeValue(forKey: handle) else { return }
         handles[session.id] = nil
-        devices[session.id.rawValue] = nil
         for subscription in session.subscriptions.values { channels.remove(subscription, of: handle) }
         for timer in session.messages.timers + [.keepalive, .sync, .inactivity, .poll, .pump, .expiry] {
             context.timers.cancel(.session(handle, timer))
@@ -133,6 +131,91 @@ package struct DemoServerMachine: ~Copyable {
         handles[id] = lastHandle
         return lastHandle
     }
+
+    // MARK: - Time
+
+    /// Performs everything that is due, in the order of the deadlines.
+    package mutating func timePassed(at now: Duration) -> [ServerAction] {
+        context.now = now
+        while let due = context.timers.popDue(by: now)?.key {
+            switch due {
+            case .feeds:
+                publish(feeds.advance(to: now))
+                scheduleFeeds()
+            case .session(let handle, .skip(let sequence)):
+                sessions[handle]?.messages.waited(in: sequence, at: now)
+                work(on: sequence, of: handle)
+            case .session(let handle, .work(let sequence)):
+                work(on: sequence, of: handle)
+            case .session(let handle, let timer):
+                sessions[handle]?.timerFired(timer, &context)
+                // The session continues to write after the listeners have performed the present actions.
+                if timer == .pump { return settle() }
+            case .stall(let link):
+                context.links.markDirty(link)
+                if let session = context.links[link]?.stream { sessions[session]?.pump(&context) }
+            case .idle(let link):
+                idleDue(link)
+            case .stuck(let link):
+                context.links.cut(link)
+            case .lateAnswer(let number):
+                lateAnswerDue(number)
+            case .tombstone(let handle):
+                if let tombstone = tombstones.removeValue(forKey: handle) { closedHandles[tombstone.id] = nil }
+            }
+        }
+        return settle()
+    }
+
+    /// Closes a silent WebSocket; one with a stream is supervised by the timers of its session.
+    private mutating func idleDue(_ id: LinkID) {
+        guard let link = context.links[id] else { return }
+        let end = link.lastReceived + context.configuration.timings.idleSocket
+        if link.stream != nil {
+            context.timers.set(.idle(id), at: context.now + context.configuration.timings.idleSocket)
+        } else if end > context.now {
+            context.timers.set(.idle(id), at: end)
+        } else {
+            context.links.end(id, .close(code: 1_000))
+        }
+    }
+
+    /// Sets the timer for the next change of the feeds.
+    mutating func scheduleFeeds() {
+        if let next = feeds.nextChange { context.timers.set(.feeds, at: next) }
+    }
+
+    // MARK: - Feeds
+
+    /// Publishes an event of a feed.
+    package mutating func published(_ request: FeedRequest, to adapter: String, at now: Duration) -> [ServerAction] {
+        context.now = now
+        publish(feeds.requested(request, to: adapter))
+        return settle()
+    }
+
+    /// Changes fields of an item; ignored if there is no such item or field.
+    mutating func changed(
+        _ item: String,
+        _ values: [String: String?],
+        of adapter: String,
+        at now: Duration
+    ) -> [ServerAction] {
+        context.now = now
+        let fields = Dictionary(uniqueKeysWithValues: values.map { (UpstreamName($0), $1) })
+        let update = InjectedUpdate(adapter: adapter, item: item, event: .update(fields))
+        publish((try? feeds.injected(update)) ?? [])
+        return settle()
+    }
+
+    /// Passes events to every channel of their items.
+    mutating func publish(_ events: [(feed: FeedDirectory.Index, event: FeedEvent)]) {
+        for (feed, event) in events {
+            for entry in channels.entries(for: ChannelTable.Item(feed: feed, name: event.item)) {
+                sessions[entry.session]?.offer(event, to: entry.channel, &context)
+            }
+        }
+    }
 }
 
 /// An action of the listeners.
@@ -153,29 +236,4 @@ package enum ServerAction: Sendable, Equatable {
     case cut(LinkID)
     /// Read nothing more from the connection, and leave it open.
     case stopReading(LinkID)
-}
-
-/// The values that all sessions share during an event: the time, the connections, the timers, the installed faults.
-struct ServerContext: Sendable {
-    /// The configuration of the server.
-    let configuration: DemoServerConfiguration
-    /// The instant of the present event.
-    var now = Duration.zero
-    /// The deadlines of all sessions, connections and feeds.
-    var timers = DeadlineQueue<TimerKey>()
-    /// The connections.
-    var links: LinkTable
-    /// The installed faults.
-    var faults = FaultPlan()
-    /// Data notifications committed so far.
-    var notifications = 0
-    /// Sessions that ended in the present event, and the error for a late bind.
-    var ended: [(session: SessionHandle, end: SessionEnd?)] = []
-
-    /// An empty context.
-    init(_ configuration: DemoServerConfiguration) {
-        self.configuration = configuration
-        links = LinkTable(seed: configuration.seed)
-        for fault in configuration.faults { faults.install(fault) }
-    }
 }

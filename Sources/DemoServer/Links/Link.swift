@@ -88,3 +88,20 @@ enum LinkEnding: Sendable, Hashable {
     /// A WebSocket is closed with this code.
     case close(code: Int)
 }
+
+extension ProtocolVersion {
+    /// The version in the query string of an HTTP request; nil if there is none.
+    init?(query: String) {
+        let prefix = "LS_protocol="
+        guard let piece = query.split(separator: "&").last(where: { $0.hasPrefix(prefix) }),
+            let text = PercentCoding.decode(parameter: Array(piece.utf8.dropFirst(prefix.utf8.count))[...])
+        else { return nil }
+        self.init(protocolParameter: text)
+    }
+
+    /// Whether clients of this version accept diffs in place of values; since 2.4.
+    var hasDiffs: Bool { (major, minor) >= (2, 4) }
+
+    /// Whether `MSGDONE` has a response; since 2.5. Earlier clients may reject a line that has one.
+    var hasResponses: Bool { (major, minor) >= (2, 5) }
+}

@@ -184,4 +184,30 @@ struct LinkTable: Sendable {
         }
         actions.append(.write(id, Array(rest), isFragment: false))
     }
+
+    // MARK: - Faults
+
+    /// Applies an effect to a connection; effects on requests and sessions are ignored.
+    mutating func apply(
+        _ id: LinkID,
+        _ effect: FaultEffect,
+        at now: Duration,
+        _ timers: inout DeadlineQueue<TimerKey>
+    ) {
+        self[id]?.faults.apply(effect, at: now)
+        switch effect {
+        case .stall(let time), .delay(let time):
+            timers.set(.stall(id), at: now + time)
+        case .halfOpen:
+            guard self[id] != nil else { return }
+            perform(.stopReading(id))
+            timers.set(.stuck(id), at: now + FaultEffect.longestHalfOpen)
+        case .holdStream:
+            if self[id]?.kind == .exchange { self[id]?.faults.isHeld = true }
+        case .drop:
+            cut(id)
+        default:
+            break
+        }
+    }
 }

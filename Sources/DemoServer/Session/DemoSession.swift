@@ -25,6 +25,8 @@ struct DemoSession: Sendable {
     var messages: MessageSequences
     /// The bandwidth limit.
     var bandwidth: BandwidthGate
+    /// The identifier of the push notification device that was registered last; nil: none.
+    private(set) var device: String?
 
     /// The numbered notifications.
     var log: ReplayBuffer
@@ -81,9 +83,179 @@ struct DemoSession: Sendable {
         }
     }
 
+    /// Queues a notification that is not one of an item, and sends what may be sent now.
+    mutating func report(_ notification: ServerNotification, _ context: inout ServerContext) {
+        notify(notification, &context)
+        pump(&context)
+    }
+
     /// The client sent a request for this session, or a heartbeat.
-    mutating func requestReceived(at now: Duration) {
-        stream?.lastRequest = now
+    mutating func requestReceived(at now: Duration) { stream?.lastRequest = now }
+
+    // MARK: - Operations of the client
+
+    /// Adds a granted subscription and sends its announcement and snapshots.
+    mutating func subscribe(
+        _ granted: DemoSubscription,
+        snapshots: [FeedSnapshot],
+        wrongBy faults: (items: Int, fields: Int) = (0, 0),
+        _ context: inout ServerContext
+    ) {
+        var subscription = granted
+        for (index, snapshot) in snapshots.enumerated() where subscription.channels.indices.contains(index) {
+            subscription.offerSnapshot(snapshot, to: index)
+        }
+        subscriptions[subscription.id] = subscription
+        for notification in subscription.announcement(wrongBy: faults) { notify(notification, &context) }
+        for index in subscription.channels.indices where !subscription.channels[index].queue.isEmpty {
+            list(ChannelReference(subscription: subscription.id, index: index))
+        }
+        pump(&context)
+    }
+
+    /// Removes a subscription with its pending events and returns it; nil if there is none with this ID.
+    mutating func unsubscribe(_ id: SubscriptionID, _ context: inout ServerContext) -> DemoSubscription? {
+        guard let subscription = subscriptions.removeValue(forKey: id) else { return nil }
+        report(.unsub(id), &context)
+        return subscription
+    }
+
+    /// Changes the frequency of a subscription; `CONF` precedes the first update at the new rate.
+    mutating func reconfigure(_ id: SubscriptionID, _ frequency: RequestedMaxFrequency?, _ context: inout ServerContext)
+    {
+        if let frequency { subscriptions[id]?.reconfigure(frequency, limits: context.configuration.limits) }
+        guard let subscription = subscriptions[id] else { return }
+        notify(subscription.configuration, &context)
+        for index in subscription.channels.indices where !subscription.channels[index].queue.isEmpty {
+            list(ChannelReference(subscription: id, index: index))
+        }
+        pump(&context)
+    }
+
+    /// Changes the bandwidth; `CONS` precedes the first notification at the new rate.
+    mutating func constrain(_ requested: RequestedMaxBandwidth?, _ context: inout ServerContext) {
+        switch requested {
+        case .limited(let value): bandwidth.request(value)
+        case .unlimited: bandwidth.request(nil)
+        case nil: break
+        }
+        // Where it does not fit, the head of the next connection has it.
+        if !hidesBandwidth, !writeOrLoop(.cons(bandwidth.granted), &context) { return }
+        pump(&context)
+    }
+
+    /// `register`: registers a device for push notifications.
+    mutating func register(_ request: MPNRegisterRequest, _ context: inout ServerContext) {
+        let deviceID = request.assignedDeviceID
+        device = deviceID
+        report(.mpnReg(deviceID: deviceID, adapter: "MPN_INTERNAL_DATA_ADAPTER"), &context)
+    }
+
+    /// `force_rebind`: ends the stream connection with `LOOP`. The session is kept for the requested pause, also if it is not
+    /// bound.
+    mutating func forceRebind(_ request: ForceRebindRequest, _ context: inout ServerContext) {
+        let timings = context.configuration.timings
+        let pause = min(.boundedMilliseconds(request.pollingMillis ?? 0), timings.maxPollingInterval)
+        stream?.closesSocket = request.closesSocket
+        if stream != nil { loop(&context) }
+        if pause > .zero { keepUnbound(for: pause + timings.sessionTimeout, &context) }
+    }
+
+    /// `destroy`: closes the session.
+    mutating func destroy(_ request: DestroyRequest, _ context: inout ServerContext) {
+        stream?.closesSocket = request.closesSocket
+        guard case .end(let code, var message) = request.end else { return }
+        if message.utf8.count > 35, stream?.contentLength != nil { message = "[Custom message skipped]" }
+        end(SessionEnd(code: code, message: message), &context)
+    }
+
+    /// Queues an event of the item of a channel.
+    mutating func offer(_ event: FeedEvent, to reference: ChannelReference, _ context: inout ServerContext) {
+        subscriptions[reference.subscription]?.offer(event, to: reference.index)
+        guard subscriptions[reference.subscription]?.channels[reference.index].queue.isEmpty == false else { return }
+        list(reference)
+        pump(&context)
+    }
+
+    // MARK: - Timers
+
+    /// A timer of this session fired; the machine handles those of messages.
+    mutating func timerFired(_ timer: DemoSessionTimer, _ context: inout ServerContext) {
+        switch timer {
+        case .keepalive: keepaliveDue(&context)
+        case .sync: syncDue(&context)
+        case .inactivity: inactivityDue(&context)
+        case .poll: answerPoll(&context)
+        case .pump: pump(&context)
+        case .expiry: if stream == nil { context.ended.append((handle, nil)) }
+        case .skip, .work: break
+        }
+    }
+
+    /// Sends `PROBE` at 95 % of the interval, because clients count from their last read. The timer is not reset by
+    /// every write: when it fires, it compares with the time of the last one.
+    private mutating func keepaliveDue(_ context: inout ServerContext) {
+        guard let stream, stream.poll == nil else { return }
+        let interval = stream.keepalive * 0.95
+        if stream.lastWrite + interval <= context.now, !writeOrLoop(.probe, &context) { return }
+        let last = self.stream?.lastWrite ?? context.now
+        context.timers.set(.session(handle, .keepalive), at: last + interval)
+    }
+
+    private mutating func syncDue(_ context: inout ServerContext) {
+        guard let stream, stream.sendsSync else { return }
+        guard writeOrLoop(.sync(seconds: (context.now - stream.boundAt).wholeSeconds), &context) else { return }
+        context.timers.set(.session(handle, .sync), at: context.now + context.configuration.timings.syncPeriod)
+    }
+
+    /// Writes a notification that is not counted, or `LOOP` if it does not fit; false in that case.
+    mutating func writeOrLoop(_ notification: ServerNotification, _ context: inout ServerContext) -> Bool {
+        let line = notification.encoded
+        guard let stream,
+            stream.contentLength.map({ stream.written + line.count + StreamBinding.reserve <= $0 }) ?? true
+        else {
+            loop(&context)
+            return false
+        }
+        write(line, &context)
+        return true
+    }
+
+    private mutating func inactivityDue(_ context: inout ServerContext) {
+        guard let stream, let inactivity = stream.inactivity else { return }
+        let end = stream.lastRequest + inactivity + context.configuration.timings.inactivityGrace
+        if end <= context.now {
+            loop(&context)
+        } else {
+            context.timers.set(.session(handle, .inactivity), at: end)
+        }
+    }
+
+    // MARK: - Faults
+
+    /// Applies an effect to the stream connection; effects on other things are ignored.
+    mutating func apply(_ effect: FaultEffect, _ context: inout ServerContext) {
+        guard let link = stream?.link else { return }
+        switch effect {
+        case .drop:
+            context.links.cut(link)
+        case .skipData:
+            context.links[link]?.faults.skipsNextData = true
+        case .loop(let delay):
+            loop(delay: delay, &context)
+        case .end(let code, let message):
+            end(SessionEnd(code: code, message: message), &context)
+        case .inject(let lines):
+            for line in lines { write(Array(line.utf8) + [0x0D, 0x0A], &context) }
+        case .repeatData:
+            if let line = log.lastLine { write(line, &context) }
+        case .clientAddress(let address):
+            write(.clientIP(address), &context)
+        case .contentLength(let length):
+            stream?.contentLength = max(0, length)
+        default:
+            context.links.apply(link, effect, at: context.now, &context.timers)
+        }
     }
 }
 
