@@ -40,7 +40,7 @@ package final class DemoServer: Sendable {
 
     /// Installs faults, in addition to those that are installed already.
     package func install(_ faults: [Fault]) async {
-        await runtime.perform { $0.install(faults) }
+        await runtime.perform { $0.report { $0.faultsInstalled(faults, at: $1) } }
     }
 
     /// Makes a feed publish. Only the manual feeds remember what they published; the next event of another feed has its own
@@ -50,7 +50,7 @@ package final class DemoServer: Sendable {
     ///   - request: The event; ignored if the feed has no such item or fewer fields than values.
     ///   - adapter: Name of a feed; requests for unknown ones are ignored.
     package func publish(_ request: FeedRequest, to adapter: String) async {
-        await runtime.perform { $0.publish(request, to: adapter) }
+        await runtime.perform { $0.report { $0.published(request, to: adapter, at: $1) } }
     }
 
     /// Closes all sessions with `END`, as an administrator would.
@@ -70,7 +70,7 @@ package final class DemoServer: Sendable {
     ///   - values: The new values by field; ignored if the feed has not all of the fields.
     ///   - adapter: Name of a feed; unknown ones are ignored.
     package func change(_ item: String, _ values: [String: String?], of adapter: String) async {
-        await runtime.perform { $0.change(item, values, of: adapter) }
+        await runtime.perform { $0.report { $0.changed(item, values, of: adapter, at: $1) } }
     }
 
     /// Waits until the counts have met a condition; a passing state is not missed.

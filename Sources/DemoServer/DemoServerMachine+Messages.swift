@@ -44,7 +44,10 @@ extension DemoServerMachine {
             case .skipped(let last, let count):
                 let text = count == 1 ? "The specified progressive number has been skipped by timeout" : String(count)
                 let code = count == 1 ? 38 : 39
-                sessions[handle]?.report(.msgFail(sequence: sequence, progressive: last, code: code, message: text), &context)
+                sessions[handle]?.report(
+                    .msgFail(sequence: sequence, progressive: last, code: code, message: text),
+                    &context
+                )
             }
         }
         if let sequence, let end = sessions[handle]?.messages.earliestEnd(of: sequence) {
@@ -86,11 +89,17 @@ extension DemoServerMachine {
 
     private mutating func succeed(_ message: ClientMessage, response: String, of handle: SessionHandle) {
         guard message.wantsOutcome, let progressive = message.progressive else { return }
-        sessions[handle]?.report(.msgDone(sequence: message.sequence, progressive: progressive, response: response), &context)
+        sessions[handle]?.report(
+            .msgDone(sequence: message.sequence, progressive: progressive, response: response),
+            &context
+        )
     }
 
     private mutating func fail(_ message: ClientMessage, code: Int, _ text: String, of handle: SessionHandle) {
         guard message.wantsOutcome, let progressive = message.progressive else { return }
-        sessions[handle]?.report(.msgFail(sequence: message.sequence, progressive: progressive, code: code, message: text), &context)
+        sessions[handle]?.report(
+            .msgFail(sequence: message.sequence, progressive: progressive, code: code, message: text),
+            &context
+        )
     }
 }

@@ -22,10 +22,6 @@ struct ChatFeed: Feed {
         FeedSnapshot(rows: lines)
     }
 
-    var nextChange: Duration? { nil }
-
-    mutating func advance(to now: Duration) -> [FeedEvent] { [] }
-
     mutating func received(_ text: String, from address: String, at now: Duration) -> [FeedEvent] {
         let line = FeedRow(values: [String(clockStart &+ Int64(now.wholeMilliseconds)), text, address])
         lines.append(line)

@@ -29,17 +29,15 @@ protocol Feed: Sendable {
 }
 
 extension Feed {
+    var nextChange: Duration? { nil }
+
+    mutating func advance(to now: Duration) -> [FeedEvent] { [] }
+
     mutating func requested(_ request: FeedRequest) -> [FeedEvent] {
         guard let mode = item(named: request.item)?.mode else { return [] }
         switch request {
         case .publish(let item, let values):
-            guard values.count <= fields.count else { return [] }
-            var row = FeedRow(values: values + Array(repeating: nil, count: fields.count - values.count))
-            if mode == .command {
-                guard let command = RowCommand(of: row, fields) else { return [] }
-                row.command = command
-            }
-            return [.row(item: item, row)]
+            return row(values, mode).map { [.row(item: item, $0)] } ?? []
         case .clear(let item): return mode == .distinct || mode == .command ? [.cleared(item: item)] : []
         case .lose(let item, let count): return [.lost(item: item, count: max(1, count))]
         case .endSnapshot: return []
@@ -47,6 +45,15 @@ extension Feed {
     }
 
     mutating func received(_ text: String, from address: String, at now: Duration) -> [FeedEvent] { [] }
+
+    /// The row of these values, null in the fields after them; nil if there are too many, or key or command is not valid.
+    func row(_ values: [String?], _ mode: SubscriptionMode) -> FeedRow? {
+        guard values.count <= fields.count else { return nil }
+        var row = FeedRow(values: values + Array(repeating: nil, count: fields.count - values.count))
+        guard mode == .command else { return row }
+        row.command = RowCommand(of: row, fields)
+        return row.command == nil ? nil : row
+    }
 }
 
 /// The description of an item.

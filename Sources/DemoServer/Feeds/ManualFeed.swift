@@ -47,10 +47,6 @@ struct ManualFeed: Feed {
         return FeedSnapshot(rows: state.rows, isComplete: !configuration.holdsSnapshot || state.snapshotEnded)
     }
 
-    var nextChange: Duration? { nil }
-
-    mutating func advance(to now: Duration) -> [FeedEvent] { [] }
-
     /// Performs a request; one that does not apply to the feed is ignored.
     mutating func requested(_ request: FeedRequest) -> [FeedEvent] {
         switch request {
@@ -63,13 +59,9 @@ struct ManualFeed: Feed {
 
     private mutating func publish(_ values: [String?], to item: String) -> [FeedEvent] {
         let name = UpstreamName(item)
-        guard self.item(named: item) != nil, values.count <= fields.count else { return [] }
-        guard states[name] != nil || states.count < maxItems else { return [] }
-        var row = FeedRow(values: values + Array(repeating: nil, count: fields.count - values.count))
-        if mode(of: name) == .command {
-            guard let command = RowCommand(of: row, fields) else { return [] }
-            row.command = command
-        }
+        guard self.item(named: item) != nil, states[name] != nil || states.count < maxItems,
+            let row = row(values, mode(of: name))
+        else { return [] }
         remember(row, as: name)
         return [.row(item: item, row)]
     }

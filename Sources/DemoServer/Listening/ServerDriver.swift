@@ -109,20 +109,8 @@ final class ServerDriver {
         perform(machine.writabilityChanged(of: link, to: takesBytes, at: now))
     }
 
-    /// Installs faults.
-    func install(_ faults: [Fault]) {
-        perform(machine.faultsInstalled(faults, at: now))
-    }
-
-    /// Publishes an event of a manual feed.
-    func publish(_ request: FeedRequest, to adapter: String) {
-        perform(machine.published(request, to: adapter, at: now))
-    }
-
-    /// Changes fields of an item.
-    func change(_ item: String, _ values: [String: String?], of adapter: String) {
-        perform(machine.changed(item, values, of: adapter, at: now))
-    }
+    /// Reports an event to the machine, with the present time.
+    func report(_ event: (inout DemoServerMachine, Duration) -> [ServerAction]) { perform(event(&machine, now)) }
 
     /// Changes the meaning of messages with a text.
     func respond(to text: String, as command: String?) { machine.respond(to: text, as: command) }

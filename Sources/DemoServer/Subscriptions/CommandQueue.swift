@@ -2,8 +2,7 @@ internal import DequeModule
 internal import TLCP
 
 /// The pending events of one item in COMMAND mode: updates of a key are merged, additions and deletions are not lost.
-struct CommandQueue: Sendable {
-    /// Bounds and rates; may change at any time.
+struct CommandQueue: ItemQueue {
     var policy: QueuePolicy {
         didSet { if policy.interval != oldValue.interval { rescheduleHeld() } }
     }
@@ -21,15 +20,10 @@ struct CommandQueue: Sendable {
     private var lastRowAt: [UpstreamName: Duration] = [:]
     private var lost = 0
 
-    /// A queue without events.
-    init(policy: QueuePolicy) {
-        self.policy = policy
-    }
+    init(policy: QueuePolicy) { self.policy = policy }
 
-    /// Whether no event is pending.
     var isEmpty: Bool { entries.isEmpty && held.isEmpty && lost == 0 }
 
-    /// A row of the snapshot, or the end of it.
     mutating func offerSnapshot(_ event: ItemEvent) {
         append(event)
         live = popped + entries.count
@@ -37,7 +31,6 @@ struct CommandQueue: Sendable {
         if event == .endOfSnapshot { positions.removeAll() }
     }
 
-    /// A new row.
     mutating func offer(_ row: FeedRow) {
         guard let command = row.command else { return }
         if !policy.isUnfiltered, merge(row, command) { return }
@@ -53,7 +46,6 @@ struct CommandQueue: Sendable {
         append(.row(row))
     }
 
-    /// The item was cleared: all keys are removed.
     mutating func offerClear() {
         if !policy.isUnfiltered {
             live = popped + entries.prefix(max(0, live - popped)).filter { !$0.isRow }.count
@@ -65,12 +57,10 @@ struct CommandQueue: Sendable {
         entries.append(.cleared)
     }
 
-    /// Events were lost before they reached the queue.
     mutating func offerLoss(_ count: Int) {
         if policy.isUnfiltered { lost = min(lost + count, 1_000_000_000) }
     }
 
-    /// Removes and returns the next event that may be sent.
     mutating func next(at now: Duration) -> ItemQueueHead {
         if lost > 0, popped >= live {
             defer { lost = 0 }

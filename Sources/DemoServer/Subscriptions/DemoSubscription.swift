@@ -21,7 +21,8 @@ struct DemoSubscription: Sendable {
         frequency = DemoSubscription.grant(request.maxFrequency ?? .unlimited, plan: plan, limits: limits)
         let policy = DemoSubscription.policy(request, plan: plan, frequency: frequency, limits: limits)
         channels = plan.items.map {
-            ItemChannel(name: $0.name, item: $0.item, queue: ItemQueue(mode: plan.mode, policy: policy))
+            let queue: any ItemQueue = plan.mode == .command ? CommandQueue(policy: policy) : RowQueue(policy: policy)
+            return ItemChannel(name: $0.name, item: $0.item, queue: queue)
         }
     }
 
@@ -33,7 +34,11 @@ struct DemoSubscription: Sendable {
     }
 
     /// Whether every event is forwarded unchanged.
-    var isUnfiltered: Bool { request.maxFrequency == .unfiltered || plan.mode == .raw }
+    var isUnfiltered: Bool { Self.isUnfiltered(request, plan) }
+
+    private static func isUnfiltered(_ request: AddRequest, _ plan: SubscriptionPlan) -> Bool {
+        request.maxFrequency == .unfiltered || plan.mode == .raw
+    }
 
     /// The notifications that announce the subscription.
     func announcement(wrongBy faults: (items: Int, fields: Int)) -> [ServerNotification] {
@@ -84,7 +89,7 @@ struct DemoSubscription: Sendable {
     mutating func reconfigure(_ requested: RequestedMaxFrequency, limits: ServerLimits) {
         frequency = DemoSubscription.grant(requested, plan: plan, limits: limits)
         let policy = DemoSubscription.policy(request, plan: plan, frequency: frequency, limits: limits)
-        for index in channels.indices { channels[index].queue.adopt(policy) }
+        for index in channels.indices { channels[index].queue.policy = policy }
     }
 
     private mutating func endSnapshot(of index: Int) {
@@ -111,7 +116,7 @@ struct DemoSubscription: Sendable {
         frequency: RealMaxFrequency,
         limits: ServerLimits
     ) -> QueuePolicy {
-        let isUnfiltered = request.maxFrequency == .unfiltered || plan.mode == .raw
+        let isUnfiltered = isUnfiltered(request, plan)
         var capacity = limits.bufferSize
         if !isUnfiltered, plan.mode == .merge || plan.mode == .distinct {
             switch request.bufferSize {

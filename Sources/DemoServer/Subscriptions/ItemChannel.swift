@@ -7,7 +7,7 @@ struct ItemChannel: Sendable {
     /// The feed's description of it.
     let item: FeedItem
     /// The pending events.
-    var queue: ItemQueue
+    var queue: any ItemQueue
     /// Whether the channel is in `DemoSession.ready`.
     var isListed = false
     /// Whether `EOS` is still to be sent.
@@ -17,7 +17,7 @@ struct ItemChannel: Sendable {
     private var lastOffered: FeedRow?
 
     /// A channel without sent values.
-    init(name: String, item: FeedItem, queue: ItemQueue) {
+    init(name: String, item: FeedItem, queue: any ItemQueue) {
         self.name = name
         self.item = item
         self.queue = queue

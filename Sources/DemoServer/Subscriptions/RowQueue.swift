@@ -1,8 +1,7 @@
 internal import DequeModule
 
 /// The pending events of one item in MERGE, DISTINCT or RAW mode.
-struct RowQueue: Sendable {
-    /// Bounds and rates; may change at any time.
+struct RowQueue: ItemQueue {
     var policy: QueuePolicy
 
     /// The snapshot and its end: not limited in number and frequency, and sent before all other events.
@@ -12,21 +11,16 @@ struct RowQueue: Sendable {
     private var lost = 0
     private var lastRowAt: Duration?
 
-    /// A queue without events.
-    init(policy: QueuePolicy) {
-        self.policy = policy
-    }
+    init(policy: QueuePolicy) { self.policy = policy }
 
-    /// Whether no event is pending.
     var isEmpty: Bool { snapshot.isEmpty && live.isEmpty && lost == 0 }
 
-    /// A row of the snapshot, or the end of it.
     mutating func offerSnapshot(_ event: ItemEvent) {
         snapshot.append(event)
     }
 
-    /// A new row. Rows contain all values, so that removing one is the same as merging it into the next.
     mutating func offer(_ row: FeedRow) {
+        // Rows contain all values, so that removing one is the same as merging it into the next.
         while liveRows >= max(1, policy.capacity), let oldest = live.firstIndex(where: \.isRow) {
             live.remove(at: oldest)
             liveRows -= 1
@@ -36,7 +30,6 @@ struct RowQueue: Sendable {
         liveRows += 1
     }
 
-    /// The item was cleared: pending rows are removed, except in unfiltered subscriptions.
     mutating func offerClear() {
         if !policy.isUnfiltered {
             snapshot.removeAll(where: \.isRow)
@@ -46,12 +39,10 @@ struct RowQueue: Sendable {
         live.append(.cleared)
     }
 
-    /// Events were lost before they reached the queue.
     mutating func offerLoss(_ count: Int) {
         if policy.isUnfiltered { lost = min(lost + count, 1_000_000_000) }
     }
 
-    /// Removes and returns the next event that may be sent.
     mutating func next(at now: Duration) -> ItemQueueHead {
         if let event = snapshot.popFirst() {
             if event.isRow { lastRowAt = now }
