@@ -4,13 +4,10 @@ internal import TLCP
 public struct Fault: Sendable, Hashable {
     /// The effect.
     public var effect: FaultEffect
-
     /// When it takes effect.
     public var moment: FaultMoment
-
     /// Number of occasions that pass without effect before the first effect.
     public var skip: Int
-
     /// Number of occasions at which it takes effect; `Int.max`: all of them.
     public var times: Int
 

@@ -93,25 +93,19 @@ struct FeedDirectory: Sendable {
 package struct FeedConfiguration: Sendable, Hashable {
     /// Bounds of the random pause between two updates of one quote item.
     package var quotePause = Duration.milliseconds(200)...Duration.seconds(2)
-
     /// Bounds of the random pause between two changes of the portfolio.
     package var portfolioPause = Duration.seconds(1)...Duration.seconds(4)
-
     /// Bounds of the random pause between two events of the raw feed.
     package var rawPause = Duration.milliseconds(300)...Duration.seconds(1)
-
     /// Bounds of the random pause between two changes of a JSON document.
     package var documentPause = Duration.milliseconds(500)...Duration.seconds(2)
-
     /// Whether the built-in feeds change; otherwise the server sends only snapshots, chat messages and events of manual
     /// feeds.
     package var isMoving = true
-
     /// Greatest frequency of the quote feed, in updates per second and item; nil sets no limit.
     ///
     /// With a limit, `unfiltered` subscriptions to quotes are refused with code 26.
     package var quoteFrequencyLimit: Double?
-
     /// Whether feeds use diff formats: JSON Patch for JSON documents, TLCP-diff for long texts.
     package var diffs = true
 

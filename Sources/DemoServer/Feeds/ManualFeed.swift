@@ -124,28 +124,20 @@ struct ManualFeed: Feed {
 package struct ManualFeedConfiguration: Sendable, Hashable {
     /// Item names; empty accepts any name.
     package var items: [String]
-
     /// Field names, in the order of the rows that are published.
     package var fields: [String]
-
     /// The only mode that the items allow.
     package var mode: SubscriptionMode
-
     /// The modes of single items, in place of `mode`.
     package var modes: [UpstreamName: SubscriptionMode] = [:]
-
     /// Diff formats of the items.
     package var diffs: DiffFormats
-
     /// Diff formats of single fields, in place of `diffs`, by name.
     package var fieldDiffs: [UpstreamName: DiffFormats]
-
     /// Greatest frequency of an item, in updates per second; nil sets no limit.
     package var maxFrequency: Double?
-
     /// Selectors that subscriptions may name; any other is refused with code 25.
     package var selectors: Set<String>
-
     /// Whether snapshots are incomplete until `FeedRequest.endSnapshot`.
     package var holdsSnapshot: Bool
 

@@ -30,10 +30,8 @@ enum ItemQueueHead: Sendable, Hashable {
 struct QueuePolicy: Sendable, Hashable {
     /// Greatest number of pending events; beyond it the oldest is removed.
     var capacity: Int
-
     /// Whether every event is forwarded unchanged; lost ones are reported by `OV`.
     var isUnfiltered: Bool
-
     /// Least time between two updates of an item, or of a key in COMMAND mode; nil for no limit.
     var interval: Duration?
 }
