@@ -104,7 +104,6 @@ struct ResponseFaults: Sendable {
     var refusal: ServerNotification?
     /// The request is neither executed nor answered.
     var isIgnored = false
-    /// The response is lost.
     var isLost = false
     /// The response is written at the end of the batch.
     var isLate = false
@@ -135,7 +134,6 @@ struct ResponseBatch: Sendable {
     /// Responses written.
     var given = 0
 
-    /// An empty batch for a connection.
     init(link: LinkID, isWebSocket: Bool) {
         self.link = link
         self.isWebSocket = isWebSocket

@@ -13,7 +13,6 @@ extension DemoServerMachine {
         return settle()
     }
 
-    /// Installs faults.
     mutating func install(_ faults: [Fault]) {
         for fault in faults {
             guard fault.moment == .now else {

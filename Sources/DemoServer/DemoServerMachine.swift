@@ -11,7 +11,6 @@ package struct DemoServerMachine: ~Copyable {
     var handles: [SessionID: SessionHandle] = [:]
     /// Sessions closed within `ServerTimings.tombstoneLife`, with the error for a late bind.
     var tombstones: [SessionHandle: Tombstone] = [:]
-    /// The handles of those sessions by session ID.
     var closedHandles: [SessionID: SessionHandle] = [:]
     var feeds: FeedDirectory
     var channels = ChannelTable()
@@ -32,7 +31,6 @@ package struct DemoServerMachine: ~Copyable {
 
     /// A closed session.
     struct Tombstone: Sendable {
-        /// The session.
         var id: SessionID
         /// Why it was closed.
         var end: SessionEnd
@@ -42,7 +40,6 @@ package struct DemoServerMachine: ~Copyable {
     struct LateAnswer: Sendable {
         /// The connection that it is written to.
         var link: LinkID
-        /// The line.
         var line: [UInt8]
     }
 

@@ -1,6 +1,5 @@
 /// The values that all sessions share during an event: the time, the connections, the timers, the installed faults.
 struct ServerContext: Sendable {
-    /// The configuration of the server.
     let configuration: DemoServerConfiguration
     /// The instant of the present event.
     var now = Duration.zero
@@ -15,7 +14,6 @@ struct ServerContext: Sendable {
     /// Sessions that ended in the present event, and the error for a late bind.
     var ended: [(session: SessionHandle, end: SessionEnd?)] = []
 
-    /// An empty context.
     init(_ configuration: DemoServerConfiguration) {
         self.configuration = configuration
         links = LinkTable(seed: configuration.seed)

@@ -49,7 +49,6 @@ enum NetworkError {
 
 /// Sentences for problem details (RFC 9457).
 enum ProblemText {
-    /// Whether a body is a problem.
     static func isProblem(_ body: String) -> Bool { (try? JSONValue(parsing: body))?["title"]?.string != nil }
 
     /// The title and detail of a problem, with its status; the beginning of the body if it is none.

@@ -22,7 +22,6 @@ struct ByteReader {
     /// The number of bytes that have not been read.
     var count: Int { rest.count }
 
-    /// One byte.
     mutating func byte() throws(ContentViolation) -> UInt8 {
         guard let byte = rest.popFirst() else { throw Self.truncated }
         return byte

@@ -33,7 +33,6 @@ struct EventShape: Hashable {
         self.init(kind: kind, mask: mask)
     }
 
-    /// Writes the shape.
     func write(to bytes: inout [UInt8]) {
         bytes.append(kind.rawValue)
         bytes += mask
@@ -60,7 +59,6 @@ struct ShapeTable {
     /// The number of a shape; nil if it is new.
     func number(of shape: EventShape) -> Int? { numbers[shape] }
 
-    /// The shape of a number.
     func shape(_ number: Int) -> EventShape? { number < shapes.count ? shapes[number] : nil }
 
     /// Adds a new shape.

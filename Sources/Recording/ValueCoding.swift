@@ -38,7 +38,6 @@ struct DecimalText: Equatable {
         self.scale = scale
     }
 
-    /// The text.
     var text: String {
         let sign = digits < 0 ? "-" : ""
         var text = String(digits.magnitude)

@@ -83,7 +83,6 @@ package struct UpstreamRefusal: Sendable, Equatable {
     package static let removalCode = 61
     /// The code of a session whose lines the client cannot parse.
     package static let badDataCode = 61
-    /// The message of a removal by the server.
     private static let removalMessage = "Removed by the server"
 
     /// Whether the refusal stands for a removal by the server, which has no code of its own.

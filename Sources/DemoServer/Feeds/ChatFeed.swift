@@ -8,7 +8,6 @@ struct ChatFeed: Feed {
     private let clockStart: Int64
     private var lines: [FeedRow]
 
-    /// A chat with a first message of the host.
     init(clockStart: Int64) {
         self.clockStart = clockStart
         lines = [FeedRow(values: [String(clockStart), "Welcome to the demo chat room", "127.0.0.1"])]

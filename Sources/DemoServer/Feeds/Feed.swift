@@ -62,7 +62,6 @@ struct FeedItem: Sendable, Hashable {
     var mode: SubscriptionMode
     /// Greatest frequency in updates per second; nil sets no limit.
     var maxFrequency: Double?
-    /// Diff formats of the item.
     var diffs: DiffFormats = []
     /// Diff formats of single fields, in place of `diffs`, by position in the rows.
     var fieldDiffs: [Int: DiffFormats] = [:]
@@ -83,7 +82,6 @@ enum FeedEvent: Sendable, Hashable {
     /// The snapshot is complete.
     case endOfSnapshot(item: String)
 
-    /// The item.
     var item: String {
         switch self {
         case .row(let item, _), .cleared(let item), .lost(let item, _), .endOfSnapshot(let item): item
@@ -121,7 +119,6 @@ struct RowCommand: Sendable, Hashable {
 
     /// The key; keys are equal if their bytes are.
     var key: UpstreamName
-    /// The command.
     var kind: Kind
 }
 
@@ -149,7 +146,6 @@ package enum FeedRequest: Sendable, Hashable {
     /// The snapshot of the item is complete; only for feeds with `ManualFeedConfiguration.holdsSnapshot`.
     case endSnapshot(item: String)
 
-    /// The item.
     var item: String {
         switch self {
         case .publish(let item, _), .clear(let item), .lose(let item, _), .endSnapshot(let item): item

@@ -24,19 +24,16 @@ struct InjectedUpdate: Sendable, Hashable {
 
     /// The name of the feed; `DEFAULT` if it is missing.
     let adapter: String
-    /// The item.
     let item: String
     /// The change.
     let event: Event
 
-    /// An update from its parts.
     init(adapter: String, item: String, event: Event) {
         self.adapter = adapter
         self.item = item
         self.event = event
     }
 
-    /// Parses the body.
     init(_ body: [UInt8]) throws(InjectionRefusal) {
         guard let value = try? JSONValue(parsing: body), let members = value.object else {
             throw InjectionRefusal("the body must be a JSON object")
@@ -82,7 +79,6 @@ struct InjectedUpdate: Sendable, Hashable {
 struct InjectionRefusal: Error, Sendable, Hashable {
     /// The HTTP status.
     let status: Int
-    /// The reason.
     let reason: String
 
     init(status: Int = 400, _ reason: String) {
@@ -92,7 +88,6 @@ struct InjectionRefusal: Error, Sendable, Hashable {
 }
 
 extension FeedDirectory {
-    /// The events of an injected update.
     mutating func injected(_ update: InjectedUpdate) throws(InjectionRefusal) -> [(feed: Index, event: FeedEvent)] {
         guard let index = index(named: update.adapter) else {
             throw InjectionRefusal(status: 404, "adapter: there is no \(update.adapter)")

@@ -11,7 +11,6 @@ internal import NIOPosix
 
 /// Listens on the port, and adds the handlers of every connection.
 struct Listener: Sendable {
-    /// The configuration of the server.
     let configuration: DemoServerConfiguration
     /// Receives the events of connections.
     let logger: Logger

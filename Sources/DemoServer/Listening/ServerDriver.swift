@@ -3,9 +3,7 @@ internal import NIOCore
 
 /// Owns the machine and performs its actions; confined to one event loop, which all channels share.
 final class ServerDriver {
-    /// The configuration of the server.
     let configuration: DemoServerConfiguration
-    /// The event loop of the server.
     let loop: any EventLoop
 
     private let clockStart: Int64

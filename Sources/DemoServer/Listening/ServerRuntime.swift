@@ -52,7 +52,6 @@ final class ServerRuntime: Sendable {
         for waiter in waiters.values { waiter.resume(returning: port) }
     }
 
-    /// The server has ended.
     func end() {
         let waiters = state.withLock { state in
             state.phase = .over

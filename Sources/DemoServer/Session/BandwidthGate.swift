@@ -2,7 +2,6 @@ internal import TLCP
 
 /// A bandwidth limit: the instant at which the next bytes may be sent.
 struct BandwidthGate: Sendable {
-    /// The granted bandwidth.
     private(set) var granted: RealMaxBandwidth
 
     private var free = Duration.zero

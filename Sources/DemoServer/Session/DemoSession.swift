@@ -45,7 +45,6 @@ struct DemoSession: Sendable {
     /// Until when the session is kept without a connection; zero while it is bound.
     var expiry = Duration.zero
 
-    /// A session that is not bound yet.
     init(
         handle: SessionHandle,
         id: SessionID,

@@ -96,7 +96,6 @@ struct MessageSequences: Sendable {
 
 /// A message of a client.
 struct ClientMessage: Sendable, Hashable {
-    /// The text.
     var text: String
     /// Its sequence; nil if it has none.
     var sequence: String?

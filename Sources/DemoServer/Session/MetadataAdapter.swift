@@ -7,7 +7,6 @@ struct MetadataAdapter: Sendable {
     private let users: [String: String]?
     private let maxItems: Int
 
-    /// The adapter of a configuration.
     init(_ configuration: DemoServerConfiguration) {
         adapterSets = configuration.adapterSets
         users = configuration.users
@@ -118,7 +117,6 @@ enum MessageCommand: Sendable, Hashable {
     /// Faults are to be installed.
     case fault(script: String)
 
-    /// Parses a text.
     init(_ text: String) {
         let parts = text.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else {

@@ -18,7 +18,6 @@ struct StreamBinding: Sendable {
         var idle: Duration
         /// Granted pause until the next poll, the argument of `LOOP`.
         var pause: Duration
-        /// Its phase.
         var phase = PollPhase.waiting
     }
 

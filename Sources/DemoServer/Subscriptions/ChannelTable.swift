@@ -7,15 +7,12 @@ struct ChannelTable: Sendable {
         private let feed: FeedDirectory.Index
         private let name: UpstreamName
 
-        /// The item of a name.
         init(feed: FeedDirectory.Index, name: String) { (self.feed, self.name) = (feed, UpstreamName(name)) }
     }
 
     /// One channel of one session.
     struct Entry: Sendable, Hashable {
-        /// The session.
         var session: SessionHandle
-        /// The channel.
         var channel: ChannelReference
     }
 
@@ -26,7 +23,6 @@ struct ChannelTable: Sendable {
     /// The channels of an item, oldest first.
     func entries(for item: Item) -> [Entry] { entries[item] ?? [] }
 
-    /// Adds the channels of a subscription.
     mutating func add(_ subscription: DemoSubscription, of session: SessionHandle) {
         count += subscription.channels.count
         for (index, channel) in subscription.channels.enumerated() {
@@ -36,7 +32,6 @@ struct ChannelTable: Sendable {
         }
     }
 
-    /// Removes the channels of a subscription.
     mutating func remove(_ subscription: DemoSubscription, of session: SessionHandle) {
         count -= subscription.channels.count
         for item in Set(subscription.channels.map { Item(feed: subscription.plan.feed, name: $0.name) }) {

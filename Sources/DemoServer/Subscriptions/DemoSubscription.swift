@@ -13,7 +13,6 @@ struct DemoSubscription: Sendable {
     /// The frequency in force.
     private(set) var frequency: RealMaxFrequency
 
-    /// A subscription with empty channels.
     init(_ request: AddRequest, plan: SubscriptionPlan, limits: ServerLimits) {
         id = request.subscriptionID
         self.request = request
@@ -26,7 +25,6 @@ struct DemoSubscription: Sendable {
         }
     }
 
-    /// Whether a request repeats the one of this subscription.
     func isRepeated(by other: AddRequest) -> Bool {
         var other = other
         other.isAcknowledged = request.isAcknowledged
@@ -132,7 +130,6 @@ struct DemoSubscription: Sendable {
 }
 
 extension DemoSubscription {
-    /// The notification of an event of an item.
     mutating func notification(of event: ItemEvent, index: Int, diffs: DiffFormats) -> ServerNotification {
         switch event {
         case .row(let row):
@@ -161,7 +158,6 @@ struct SubscriptionPlan: Sendable, Hashable {
 
     /// One item of the group.
     struct NamedItem: Sendable, Hashable {
-        /// The name of the item.
         var name: String
         /// The feed's description of it.
         var item: FeedItem

@@ -16,7 +16,6 @@ struct ItemChannel: Sendable {
     private var encoder = RowEncoder()
     private var lastOffered: FeedRow?
 
-    /// A channel without sent values.
     init(name: String, item: FeedItem, queue: any ItemQueue) {
         self.name = name
         self.item = item
@@ -81,7 +80,6 @@ extension ItemEvent {
 
 /// One channel of one subscription.
 struct ChannelReference: Sendable, Hashable {
-    /// The subscription.
     let subscription: SubscriptionID
     /// The index of the channel in the subscription.
     let index: Int

@@ -42,7 +42,6 @@ final class BenchLedger {
         return progress.count - 1
     }
 
-    /// A stream has received an event.
     func received(_ event: Event, stream: Int, at now: NIODeadline, milliseconds: Int64) {
         events += 1
         if let last = progress[stream].last, event.position <= last {

@@ -108,7 +108,6 @@ struct BenchRun {
     /// The name or address of the server, without brackets.
     var host: String { encodedHost.hasPrefix("[") ? String(encodedHost.dropFirst().dropLast()) : encodedHost }
 
-    /// Host and port as in the URL.
     var authority: String { encodedHost + (url.port.map { ":\($0)" } ?? "") }
 
     private var encodedHost: String {

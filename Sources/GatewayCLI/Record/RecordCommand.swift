@@ -124,7 +124,6 @@ struct RecordCommand: AsyncParsableCommand {
         if let failure { throw failure }
     }
 
-    /// The subscription that is recorded.
     private func subscription() async throws -> RecordedSource {
         if let feed {
             let address = gateway.map(AddressFinder.url) ?? AddressFinder.usual

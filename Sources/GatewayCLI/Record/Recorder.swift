@@ -97,7 +97,6 @@ struct RecordedRows {
     private var rows: [Key: [String?]] = [:]
     private var isFresh = true
 
-    /// No rows.
     init(_ segment: RecordedSegment) {
         items = Dictionary(
             segment.items.enumerated().map { (Array($1.utf8), $0) },

@@ -37,7 +37,6 @@ struct LineDisplay: WatchDisplay {
         return true
     }
 
-    /// The line of an update.
     static func line(_ update: WatchUpdate) -> String {
         var line = update.item
         if let key = update.key { line += " \(key)" }
@@ -70,7 +69,6 @@ final class StreamDisplay: WatchDisplay {
 struct JSONDisplay: WatchDisplay {
     func show(_ event: WatchEvent) -> Bool { StandardOutput.write(Self.line(event) + "\n") }
 
-    /// The line of an event.
     static func line(_ event: WatchEvent) -> String {
         var json = JSONBytes()
         json.beginObject()

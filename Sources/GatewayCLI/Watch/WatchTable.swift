@@ -43,7 +43,6 @@ struct WatchTable {
 
     // MARK: - Events
 
-    /// Applies an event.
     mutating func apply(_ event: WatchEvent, now: Double) {
         switch event {
         case .status(let status, let failure):

@@ -113,7 +113,6 @@ final class LegacyAdapter: ClientObserver {
         }
     }
 
-    /// Whether this is the adapter of that listener.
     func serves(_ other: any LegacyConnectionListener) -> Bool { listener === other }
 
     func client(_ client: LightstreamerClient, emitted event: ClientEvent) {

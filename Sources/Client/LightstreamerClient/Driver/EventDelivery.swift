@@ -185,7 +185,6 @@ final class EventDelivery {
 
     // MARK: - Subscriptions and messages
 
-    /// Delivers an event of a subscription.
     func deliver(_ event: SubscriptionEvent, of token: SubscriptionToken) {
         guard let subscription = subscription(of: token) else { return }
         let (hasEnded, ownObservers) = subscription.take(event, of: token, at: now)

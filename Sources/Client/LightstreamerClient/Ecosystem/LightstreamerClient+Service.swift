@@ -36,7 +36,6 @@
     }
 
     extension Result where Failure == any Error {
-        /// The result of a call.
         fileprivate static func of(_ call: () async throws -> Success) async -> Self {
             do { return .success(try await call()) } catch { return .failure(error) }
         }

@@ -19,7 +19,6 @@
         /// Whether the client counts as connected. Written by the driver's task alone.
         private let isConnected = Atomic(false)
 
-        /// An observer with the metrics of a factory.
         init(_ factory: any MetricsFactory) {
             func counter(_ name: String, _ dimensions: [(String, String)] = []) -> Counter {
                 Counter(label: "lightstreamer_client_\(name)_total", dimensions: dimensions, factory: factory)

@@ -41,7 +41,6 @@ final class SessionCensus: Sendable {
 
     private let state = RankedMutex(State())
 
-    /// The limit.
     var limit: Int {
         get { state.withLock { $0.limit } }
         set {

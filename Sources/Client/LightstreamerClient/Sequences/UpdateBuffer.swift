@@ -17,7 +17,6 @@ struct UpdateBuffer {
     private var latest: LatestUpdates?
     private let limit: Int
 
-    /// An empty buffer.
     init(_ buffering: UpdateBuffering) {
         switch buffering {
         case .all(let limit): self.limit = max(1, limit)
@@ -51,7 +50,6 @@ struct UpdateBuffer {
         return update
     }
 
-    /// Removes all updates.
     mutating func removeAll() {
         waiting.removeAll()
         counted = 0

@@ -31,7 +31,6 @@ final class UpdateFeed: SubscriptionObserver {
     /// Whether `disconnect()` ends the sequence.
     private let endsWithConnection: Bool
 
-    /// An empty feed.
     init(_ buffering: UpdateBuffering, endsWithConnection: Bool) {
         state = RankedMutex(State(buffer: UpdateBuffer(buffering)))
         self.endsWithConnection = endsWithConnection

@@ -38,7 +38,6 @@ struct AttemptPace {
     /// Whether a connection of the present session has ever been stable.
     private(set) var wasSessionStable = false
 
-    /// A pace before the first attempt.
     init(retryDelay: Duration) {
         base = retryDelay
         backoff = RetryBackoff(delay: retryDelay)

@@ -11,7 +11,6 @@ enum ConnectionFailure: Equatable {
     /// The connection could not be opened.
     case unreachable
 
-    /// The failure that the end of a connection is.
     init(_ end: TransportEnd) {
         switch end {
         case .completed, .failed, .identityRejected: self = .broken

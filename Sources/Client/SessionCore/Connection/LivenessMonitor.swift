@@ -48,7 +48,6 @@ struct LivenessMonitor {
         return keepalive
     }
 
-    /// The timer fired.
     mutating func timerFired(at now: Moment, stalledTimeout: Duration, reconnectTimeout: Duration) -> TimerResult? {
         let silence = now - lastLine
         switch phase {

@@ -29,7 +29,6 @@ struct OptionsInForce {
     /// Shorter delays count as this one: a client that cannot connect would use a whole processor and flood its server.
     private static let leastRetryDelay = Duration.milliseconds(100)
 
-    /// All options.
     private(set) var values: ConnectionOptionValues
     private var responseTimeout: ResponseTimeout
     /// Set by the user since the last request was written.

@@ -8,7 +8,6 @@ struct ResponseTimeout {
     private var grown: Duration
     private var expiries = 0
 
-    /// A timeout before its first request.
     init(base: Duration) {
         self.base = base
         grown = base

@@ -7,7 +7,6 @@ struct RetryBackoff {
     private(set) var delay: Duration
     private var attempt = 1
 
-    /// A backoff before its first attempt.
     init(delay: Duration) { self.delay = delay }
 
     /// A creation succeeded, or `connect()` was called.

@@ -7,7 +7,6 @@ struct VersionFallback {
     /// The version of the next request.
     private(set) var current: ProtocolVersion
 
-    /// Begins with a version.
     init(_ first: ProtocolVersion) {
         self.first = first
         current = first

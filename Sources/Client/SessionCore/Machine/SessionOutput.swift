@@ -70,7 +70,6 @@ struct SessionOutput {
         return true
     }
 
-    /// Whether a timer is running.
     func isRunning(_ purpose: SessionTimer.Purpose) -> Bool { timers[purpose] != nil }
 
     // MARK: - Connections

@@ -82,7 +82,6 @@ struct RequestLedger {
     /// The transport switch is done or no longer needed.
     mutating func dropTransportSwitch() { entries.removeAll { $0.purpose.rank == 0 } }
 
-    /// The session ended.
     mutating func sessionEnded() { entries.removeAll() }
 }
 
@@ -168,7 +167,6 @@ struct DueQueue<ID: Comparable & Hashable & Sendable>: Sendable {
     private var head = 0
     private var isOrdered = true
 
-    /// Whether the queue is empty.
     var isEmpty: Bool { waiting.isEmpty }
 
     /// Adds an identifier; false if it is already in the queue.

@@ -7,9 +7,7 @@ internal import TLCP
 struct RequestQueue: ~Copyable {
     /// The requests of the session itself.
     var controls = SessionControls()
-    /// The subscriptions with their requests.
     var subscriptions = SubscriptionStore()
-    /// The messages with their requests.
     var messages = MessageLedger()
     private var ids = RequestIDGenerator()
     /// The WebSocket on which the requests that waited for it have been sent.
@@ -35,7 +33,6 @@ struct RequestQueue: ~Copyable {
         messages.channelLost()
     }
 
-    /// The session ended.
     mutating func sessionEnded(_ out: inout SessionOutput) {
         controls.sessionEnded()
         for case .notify(let token, let event) in subscriptions.sessionEnded() {

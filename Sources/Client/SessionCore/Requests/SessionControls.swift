@@ -4,7 +4,6 @@ internal import TLCP
 ///
 /// A change of transport is asked for as long as its request is open, and not beyond the session.
 struct SessionControls {
-    /// The requests.
     private(set) var ledger = RequestLedger()
     private var transportSwitch = TransportSwitch.none
     private var bandwidth = BandwidthNegotiation()
@@ -13,13 +12,11 @@ struct SessionControls {
     /// A session is being created, or was adopted, with this bandwidth limit.
     mutating func sessionRequested(_ limit: RequestedMaxBandwidth) { bandwidth.begin(with: limit) }
 
-    /// A session was created.
     mutating func sessionCreated() { if let registration = device.registration { ledger.ask(registration) } }
 
     /// The connection that carried the requests is gone: unanswered requests are to be sent again.
     mutating func channelLost() { ledger.channelLost() }
 
-    /// The session ended.
     mutating func sessionEnded() {
         transportSwitch = .none
         ledger.sessionEnded()

@@ -14,7 +14,6 @@ struct SessionOpening {
     /// The address at the last `connect()`, used if the user has cleared `serverAddress` since.
     private var lastAddress: String?
 
-    /// A client that is disconnected.
     init(_ details: ConnectionDetailValues, _ configuration: SessionConfiguration) {
         self.details = details
         clientIdentifier = configuration.clientIdentifier

@@ -104,7 +104,6 @@ struct SubscriptionMachine: Sendable {
 
     // MARK: - Commands
 
-    /// The subscription is to be removed.
     mutating func remove() -> Removal {
         defer { data = nil }
         switch stage {

@@ -130,7 +130,6 @@ struct ValueTableItem: Sendable {
     let recentLimit: Int
     /// The approximate size of the rows in bytes: in COMMAND mode of those by key, else of the past rows, or of the last one.
     private(set) var weight = 0
-    /// Whether the snapshot has ended.
     var snapshotEnded = false
     /// When the item changed last; nil before its first update.
     private(set) var changedAt: Moment?
@@ -205,10 +204,8 @@ struct ChunkedArray<Element: Sendable>: Sendable {
     /// The number of elements.
     private(set) var count = 0
 
-    /// The indices of the elements.
     var indices: Range<Int> { 0..<count }
 
-    /// The element at an index.
     subscript(index: Int) -> Element {
         _read { yield chunks[index / chunkLength][index % chunkLength] }
         _modify { yield &chunks[index / chunkLength][index % chunkLength] }

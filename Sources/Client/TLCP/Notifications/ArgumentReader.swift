@@ -40,7 +40,6 @@ struct ArgumentReader {
         return present
     }
 
-    /// A text, percent-decoded.
     mutating func text() throws(TLCPError) -> String { try PercentCoding.decode(try bytes()) }
 
     /// The rest of the line, percent-decoded.

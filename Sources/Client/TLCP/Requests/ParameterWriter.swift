@@ -180,7 +180,6 @@ package enum PercentCoding {
 }
 
 extension UInt8 {
-    /// Whether this is an ASCII digit.
     var isASCIIDigit: Bool { self &- 0x30 < 10 }
 
     /// Whether this is an ASCII letter or digit.

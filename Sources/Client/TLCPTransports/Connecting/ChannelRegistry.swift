@@ -27,7 +27,6 @@ final class ChannelRegistry: Sendable {
     /// Rejects further channels.
     func close() { state.withLock { $0.isClosed = true } }
 
-    /// Closes all channels.
     func closeChannels() {
         for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
     }

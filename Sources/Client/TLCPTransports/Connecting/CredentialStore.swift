@@ -67,7 +67,6 @@ final class CredentialStore: Sendable {
         }
     }
 
-    /// Whether credentials are configured for a host.
     func hasConfigured(for space: ProtectionSpace, host: String) -> Bool {
         (space == .proxy ? proxy : configured)?.applies(to: host) ?? false
     }

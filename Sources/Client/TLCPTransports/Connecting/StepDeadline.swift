@@ -20,7 +20,6 @@ final class StepDeadline: @unchecked Sendable {
         resume()
     }
 
-    /// Pauses the deadline.
     func pause() {
         guard let task else { return }
         task.cancel()

@@ -47,7 +47,6 @@ final class HTTPChannelHandler: ChannelDuplexHandler {
         resumeReading()
     }
 
-    /// Closes the channel.
     func close() {
         exchange = nil
         context?.close(promise: nil)

@@ -10,7 +10,6 @@ struct RequestHeadBuilder {
         self.credentials = credentials
     }
 
-    /// The head of an HTTP request.
     func http(_ request: ConnectionRequest) -> HTTPRequestHead {
         let endpoint = Endpoint(request)
         var headers: [(String, String)] = [
