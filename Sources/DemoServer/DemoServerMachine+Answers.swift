@@ -133,9 +133,4 @@ struct ResponseBatch: Sendable {
     var owed = 0
     /// Responses written.
     var given = 0
-
-    init(link: LinkID, isWebSocket: Bool) {
-        self.link = link
-        self.isWebSocket = isWebSocket
-    }
 }

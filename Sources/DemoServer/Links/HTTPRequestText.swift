@@ -21,16 +21,9 @@ package struct HTTPRequestText: Sendable, Hashable {
 /// A whole HTTP response.
 package struct HTTPAnswer: Sendable, Equatable {
     /// The HTTP status.
-    package var status: Int
+    package var status = 200
     /// The body.
-    package var body: [UInt8]
+    package var body: [UInt8] = []
     /// Whether the connection is closed after it.
-    package var closesSocket: Bool
-
-    /// A response from its parts.
-    package init(status: Int = 200, body: [UInt8] = [], closesSocket: Bool = false) {
-        self.status = status
-        self.body = body
-        self.closesSocket = closesSocket
-    }
+    package var closesSocket = false
 }

@@ -264,12 +264,6 @@ package struct SessionEnd: Sendable, Hashable {
     package var code: Int
     /// A readable text.
     package var message: String
-
-    /// An end from its parts.
-    package init(code: Int, message: String) {
-        self.code = code
-        self.message = message
-    }
 }
 
 /// The server's number for a session.

@@ -25,22 +25,7 @@ package struct TransportRequest: Sendable, Equatable {
     /// The request to send; nil for a WebSocket.
     package var request: Request?
     /// The user's extra headers that apply to this connection.
-    package var headers: [String: String]
-
-    /// A request.
-    package init(
-        kind: TransportKind,
-        address: String,
-        subprotocol: String? = nil,
-        request: Request? = nil,
-        headers: [String: String] = [:]
-    ) {
-        self.kind = kind
-        self.address = address
-        self.subprotocol = subprotocol
-        self.request = request
-        self.headers = headers
-    }
+    package var headers: [String: String] = [:]
 }
 
 /// Identifies one connection of the session machine: a WebSocket, or one HTTP request with its response.
