@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// The columns of a block. Equal things stand together, so that they compress well:
 ///
 ///     number of events │ length of each column │ times │ items │ shapes │ details │ values of field 1 │ of field 2 │ …
@@ -83,7 +85,7 @@ struct BlockEncoder {
         var mask = [UInt8](repeating: 0, count: EventShape.maskLength(fieldCount))
         for (field, value) in values.enumerated() {
             let previous = memory.rows[item][field]
-            if value.isSame(as: previous) { continue }
+            if value.hasSameBytes(as: previous) { continue }
             mask[field / 8] |= 1 << (field % 8)
             let length = columns[BlockColumn.values + field].count
             memory.coders[field].write(value, after: previous, to: &columns[BlockColumn.values + field])

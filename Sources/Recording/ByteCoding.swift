@@ -1,4 +1,3 @@
-internal import JSONText
 internal import Primitives
 
 /// The rule that the content of a frame violates. The reader of the file adds the position.
@@ -74,16 +73,5 @@ extension [UInt8] {
     mutating func append(text: String) {
         append(number: text.utf8.count)
         append(contentsOf: text.utf8)
-    }
-}
-
-extension String? {
-    /// Whether both are null, or texts of the same bytes.
-    func isSame(as other: String?) -> Bool {
-        switch (self, other) {
-        case (nil, nil): true
-        case (let left?, let right?): left.hasSameBytes(as: right)
-        default: false
-        }
     }
 }

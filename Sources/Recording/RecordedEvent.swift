@@ -1,3 +1,5 @@
+internal import JSONText
+
 /// A part of a recording that was written without an interruption: one subscription, and the time at which it began.
 package struct RecordedSegment: Sendable, Hashable {
     /// The wall-clock time at which the segment begins, in milliseconds since 1970; times of events count from here.
@@ -66,7 +68,7 @@ package struct RecordedEvent: Sendable, Equatable {
         guard left.time == right.time, left.item == right.item else { return false }
         switch (left.content, right.content) {
         case (.row(let left, let isLeftSnapshot), .row(let right, let isRightSnapshot)):
-            return isLeftSnapshot == isRightSnapshot && left.elementsEqual(right, by: { $0.isSame(as: $1) })
+            return isLeftSnapshot == isRightSnapshot && left.elementsEqual(right, by: { $0.hasSameBytes(as: $1) })
         default: return left.content == right.content
         }
     }

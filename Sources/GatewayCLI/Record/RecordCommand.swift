@@ -101,12 +101,7 @@ struct RecordCommand: AsyncParsableCommand {
         let output = WatchOutput(display: recorder, limit: count)
         let failure = await withTaskGroup(of: WatchFailure?.self) { group in
             group.addTask { await recorder.run() }
-            group.addTask {
-                do {
-                    try await subscription.read(watch, output)
-                    return nil
-                } catch { return error as? WatchFailure ?? WatchFailure("\(error)") }
-            }
+            group.addTask { await subscription.address.read(watch, output) }
             group.addTask {
                 for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break }
                 return nil

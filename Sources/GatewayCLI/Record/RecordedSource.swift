@@ -19,14 +19,6 @@ struct RecordedSource {
     /// The command that reads the subscription.
     func watch() throws -> WatchCommand { try WatchCommand.parse(arguments) }
 
-    /// Reads updates until the last requested one; throws `WatchFailure`.
-    func read(_ watch: WatchCommand, _ output: WatchOutput) async throws {
-        switch address {
-        case .server(let address): try await ServerWatch(command: watch, address: address, output: output).run()
-        case .gateway(let address): try await GatewayWatch(command: watch, address: address, output: output).run()
-        }
-    }
-
     /// A feed as its gateway describes it, or some items and fields of it.
     static func feed(_ name: String, of address: String, items: String?, fields: String?) async throws -> RecordedSource
     {

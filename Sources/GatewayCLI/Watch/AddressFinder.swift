@@ -7,6 +7,19 @@ enum AddressFinder {
     enum Finding: Equatable {
         case gateway(String)
         case server(String)
+
+        /// Reads what a command names, until the last requested update; returns why that failed.
+        func read(_ command: WatchCommand, _ output: WatchOutput) async -> WatchFailure? {
+            do {
+                switch self {
+                case .server(let url): try await ServerWatch(command: command, address: url, output: output).run()
+                case .gateway(let url): try await GatewayWatch(command: command, address: url, output: output).run()
+                }
+                return nil
+            } catch {
+                return error as? WatchFailure ?? WatchFailure("\(error)")
+            }
+        }
     }
 
     /// The address of a gateway that runs with its defaults.
@@ -25,7 +38,7 @@ enum AddressFinder {
 
     /// Asks an address whether it is a gateway: only a gateway responds to `/health/live` with its status. Throws if
     /// nothing responds.
-    static func find(_ address: String) async throws -> Finding {
+    static func find(_ address: String) async throws(WatchFailure) -> Finding {
         let url = url(address)
         do {
             let response = try await HTTPFetch(url + "/health/live", timeout: timeout).response(upTo: 1 << 16)

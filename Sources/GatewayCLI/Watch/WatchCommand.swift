@@ -102,14 +102,7 @@ struct WatchCommand: AsyncParsableCommand {
         let output = WatchOutput(display: display, limit: count)
         let failure = await withTaskGroup(of: WatchFailure?.self) { group in
             group.addTask { await display.run() }
-            group.addTask {
-                do {
-                    try await watch(source, output)
-                    return nil
-                } catch {
-                    return error as? WatchFailure ?? WatchFailure("\(error)")
-                }
-            }
+            group.addTask { await source.read(self, output) }
             defer { group.cancelAll() }
             return await group.next() ?? nil
         }
@@ -126,11 +119,7 @@ struct WatchCommand: AsyncParsableCommand {
         if let server { return .server(AddressFinder.url(server)) }
         if let gateway { return .gateway(AddressFinder.url(gateway)) }
         guard let address = arguments.address else { return .gateway(AddressFinder.usual) }
-        do {
-            return try await AddressFinder.find(address)
-        } catch {
-            throw error as? WatchFailure ?? WatchFailure("\(error)")
-        }
+        return try await AddressFinder.find(address)
     }
 
     private func display(of source: AddressFinder.Finding) -> any WatchDisplay {
@@ -141,13 +130,6 @@ struct WatchCommand: AsyncParsableCommand {
         // Without names, the columns of a table are not known.
         if fieldNames.isEmpty { return LineDisplay() }
         return TerminalDisplay(mode: subscriptionMode, fields: Self.list(fieldNames)) ?? LineDisplay()
-    }
-
-    private func watch(_ source: AddressFinder.Finding, _ output: WatchOutput) async throws {
-        switch source {
-        case .server(let address): try await ServerWatch(command: self, address: address, output: output).run()
-        case .gateway(let address): try await GatewayWatch(command: self, address: address, output: output).run()
-        }
     }
 
     /// The elements of a comma-separated option.

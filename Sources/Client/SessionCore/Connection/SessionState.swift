@@ -17,8 +17,9 @@ enum SessionState: Equatable {
     /// Status `DISCONNECTED`. *Leaves to* `creating` by `connect()`.
     case idle
     /// Status `WILL-RETRY`: no session exists, and the next creation waits for a timer. *Entered* when a creation
-    /// failed or a session was lost; *leaves to* `creating`.
-    case retrying(RetryPause)
+    /// failed or a session was lost; *leaves to* `creating`, one without a time limit for the server if
+    /// `isNextUnlimited`.
+    case retrying(isNextUnlimited: Bool)
     /// Status `CONNECTING`: a creation request is under way. *Leaves to* `bound` by `CONOK`, to `retrying` when it
     /// fails, and to another `creating` when it is repeated at once over HTTP or with another protocol version.
     case creating(SessionCreation)
@@ -100,11 +101,6 @@ enum SessionState: Equatable {
 
     /// Whether nothing is under way.
     var isIdle: Bool { self == .idle }
-
-    /// The pause before the next creation; nil in other states.
-    var pause: RetryPause? {
-        if case .retrying(let pause) = self { pause } else { nil }
-    }
 
     /// The creation under way; nil in other states.
     var creation: SessionCreation? {
@@ -235,12 +231,6 @@ struct Recovery: Equatable {
         case .firstPause, .pause: nil
         }
     }
-}
-
-/// A pause before the next creation.
-struct RetryPause: Equatable {
-    /// Whether the next creation is one without a time limit for the server.
-    var isNextUnlimited: Bool
 }
 
 /// Where control and message requests go.

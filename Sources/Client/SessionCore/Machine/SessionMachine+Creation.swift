@@ -3,9 +3,9 @@ internal import TLCP
 /// From a pause or `connect()` to the first `CONOK`.
 extension SessionMachine {
     mutating func retryPauseEnded(at context: EventContext) {
-        guard let pause = state.pause else { return recoveryPauseEnded(at: context) }
+        guard case .retrying(let isNextUnlimited) = state else { return recoveryPauseEnded(at: context) }
         pace.pauseEnded()
-        endPause(pause, at: context)
+        endPause(isNextUnlimited: isNextUnlimited, at: context)
     }
 
     mutating func recoveryPauseEnded(at context: EventContext) {
@@ -13,8 +13,8 @@ extension SessionMachine {
         recover(at: context)
     }
 
-    mutating func endPause(_ pause: RetryPause, at context: EventContext) {
-        if pause.isNextUnlimited { create(.unlimited, at: context) } else { beginCreation(at: context) }
+    mutating func endPause(isNextUnlimited: Bool, at context: EventContext) {
+        if isNextUnlimited { create(.unlimited, at: context) } else { beginCreation(at: context) }
     }
 
     /// Creates a session with the best available transport.

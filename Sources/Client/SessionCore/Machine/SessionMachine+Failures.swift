@@ -103,7 +103,7 @@ extension SessionMachine {
         out.close(state.connection)
         opening.cause = cause
         endSession(status: .disconnectedWillRetry)
-        state.transition(to: .retrying(RetryPause(isNextUnlimited: isNextUnlimited)))
+        state.transition(to: .retrying(isNextUnlimited: isNextUnlimited))
         out.startTimer(.retry, after: pause)
     }
 

@@ -59,9 +59,9 @@ package struct SessionMachine: ~Copyable {
             pace.reset(to: options.retryDelay)
             opening.cause = "api"
             beginCreation(at: context)
-        case .retrying(let pause):
+        case .retrying(let isNextUnlimited):
             out.stopTimer(.retry)
-            endPause(pause, at: context)
+            endPause(isNextUnlimited: isNextUnlimited, at: context)
         case .recovering(let recovery) where recovery.connection == nil:
             out.stopTimer(.retry)
             out.stopTimer(.recovery)

@@ -145,17 +145,9 @@ extension [String?] {
     /// The positions whose values differ from those of another row of the same width; null and "" differ.
     func differences(from other: [String?]) -> FieldSet {
         var changed = FieldSet()
-        for index in indices where index >= other.count || !Self.isSame(self[index], other[index]) {
+        for index in indices where index >= other.count || !self[index].hasSameBytes(as: other[index]) {
             changed.insert(index + 1)
         }
         return changed
-    }
-
-    private static func isSame(_ left: String?, _ right: String?) -> Bool {
-        switch (left, right) {
-        case (nil, nil): true
-        case (let left?, let right?): left.hasSameBytes(as: right)
-        case (nil, _?), (_?, nil): false
-        }
     }
 }

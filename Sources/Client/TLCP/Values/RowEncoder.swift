@@ -45,11 +45,7 @@ package struct RowEncoder: Sendable {
 
     private func isUnchanged(_ next: String?, at field: Int) -> Bool {
         guard let values, values.indices.contains(field) else { return false }
-        switch (values[field], next) {
-        case (nil, nil): return true
-        case (let old?, let new?): return old.hasSameBytes(as: new)
-        default: return false
-        }
+        return values[field].hasSameBytes(as: next)
     }
 
     /// Appends the tokens of a run of unchanged fields that ends before a field: up to three empty
