@@ -62,16 +62,6 @@ struct RecordingReplay: ReplaySource {
         return RecordingReplay(columns: columns, failed: failed, reader: file.reader)
     }
 
-    private init(
-        columns: [String: [UpstreamName: Int]],
-        failed: @escaping @Sendable (RecordingError) -> Void,
-        reader: RecordingReader
-    ) {
-        self.columns = columns
-        self.failed = failed
-        self.reader = reader
-    }
-
     mutating func next() -> [ReplayedEvent]? {
         do throws(RecordingError) {
             switch try reader.next() {

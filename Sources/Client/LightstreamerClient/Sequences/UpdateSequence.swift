@@ -63,16 +63,6 @@ public struct UpdateSequence<Element: Sendable>: AsyncSequence, Sendable {
         fileprivate var reader: UpdateReader?
         fileprivate var isOver = false
 
-        fileprivate init(
-            source: Source,
-            buffering: UpdateBuffering,
-            element: @escaping @Sendable (ItemUpdate) throws -> Element
-        ) {
-            self.source = source
-            self.buffering = buffering
-            self.element = element
-        }
-
         /// The next element; nil at the end.
         public mutating func next() async throws -> Element? { try await next(isolation: nil) }
 

@@ -51,8 +51,18 @@ package enum RequestParser {
     ) -> [Outcome] {
         switch name {
         case .createSession: [outcome { () throws(RequestRejection) in try create(lines, defaults) }]
-        case .bindSession: [outcome { () throws(RequestRejection) in try bind(lines, defaults) }]
-        case .heartbeat: [outcome { () throws(RequestRejection) in try heartbeat(lines, defaults) }]
+        case .bindSession:
+            [
+                outcome { () throws(RequestRejection) in
+                    .bindSession(try BindSessionRequest(reading: try only(lines, defaults, .connection)))
+                }
+            ]
+        case .heartbeat:
+            [
+                outcome { () throws(RequestRejection) in
+                    .heartbeat(HeartbeatRequest(reading: try only(lines, defaults, .unaddressed)))
+                }
+            ]
         case .control, .msg:
             lines.map { line in
                 outcome { () throws(RequestRejection) in
@@ -83,21 +93,13 @@ package enum RequestParser {
         return .createSession(try CreateSessionRequest(reading: first, combo: combo))
     }
 
-    private static func bind(
+    /// The parameters of a request that has one line.
+    private static func only(
         _ lines: [ArraySlice<UInt8>],
-        _ defaults: ParameterReader?
-    ) throws(RequestRejection) -> ClientRequest {
-        guard lines.count == 1 else { throw RequestRejection(.connection, code: 67, message: "Malformed request") }
-        let parameters = try ParameterReader(lines[0], defaults: defaults, carrier: .connection)
-        return .bindSession(try BindSessionRequest(reading: parameters))
-    }
-
-    private static func heartbeat(
-        _ lines: [ArraySlice<UInt8>],
-        _ defaults: ParameterReader?
-    ) throws(RequestRejection) -> ClientRequest {
-        guard lines.count == 1 else { throw RequestRejection(.unaddressed, code: 67, message: "Malformed request") }
-        let parameters = try ParameterReader(lines[0], defaults: defaults, carrier: .unaddressed)
-        return .heartbeat(HeartbeatRequest(reading: parameters))
+        _ defaults: ParameterReader?,
+        _ carrier: RequestRejection.Carrier
+    ) throws(RequestRejection) -> ParameterReader {
+        guard lines.count == 1 else { throw RequestRejection(carrier, code: 67, message: "Malformed request") }
+        return try ParameterReader(lines[0], defaults: defaults, carrier: carrier)
     }
 }
