@@ -168,6 +168,100 @@ extension DemoServerMachine {
         feeds.subscribed(to: plan.feed, at: context.now)
         scheduleFeeds()
     }
+
+    // MARK: - Responses
+
+    /// The effects of the installed faults on the response to a request.
+    mutating func faultEffects(
+        at request: FaultRequest,
+        requestID: RequestID?,
+        batch: inout ResponseBatch
+    ) -> ResponseFaults {
+        var faults = ResponseFaults()
+        guard !context.faults.isEmpty else { return faults }
+        for effect in context.faults.effects(at: request, .control) {
+            switch effect {
+            case .refuse(let code, let message):
+                faults.refusal =
+                    requestID.map { .reqErr($0, code: code, message: message) }
+                    ?? .error(code: code, message: message)
+            case .error(let code, let message): faults.refusal = .error(code: code, message: message)
+            case .status(let status):
+                context.links.respond(batch.link, HTTPAnswer(status: status))
+                faults.isIgnored = true
+            case .ignore: faults.isIgnored = true
+            case .loseAnswer: faults.isLost = true
+            case .delay(let time): faults.delay = time
+            case .duplicateAnswer: faults.copies = 2
+            case .lateAnswers: faults.isLate = true
+            case .rawCommas: faults.keepsCommas = true
+            case .wrongCounts(let items, let fields): faults.wrongCounts = (items, fields)
+            case .inject(let lines): context.links.inject(lines, on: batch.link)
+            case .loop, .end, .repeatData, .skipData: faults.onStream.append(effect)
+            default: context.links.apply(batch.link, effect, at: context.now, &context.timers)
+            }
+        }
+        return faults
+    }
+
+    /// Writes one response, as far as the faults allow.
+    mutating func answer(_ notification: ServerNotification, _ faults: ResponseFaults, _ batch: inout ResponseBatch) {
+        guard !faults.isLost else {
+            batch.lost += 1
+            return
+        }
+        var line = notification.encoded
+        if faults.keepsCommas { line.restoreCommas() }
+        for _ in 0..<faults.copies {
+            if let delay = faults.delay {
+                batch.owed += 1
+                context.timers.set(.lateAnswer(lateAnswers.add(line, to: batch.link)), at: context.now + delay)
+            } else if faults.isLate {
+                batch.late.append(line)
+            } else {
+                batch.given += 1
+                context.links.write(line, on: batch.link)
+            }
+        }
+    }
+
+    /// Ends the batch after all its requests were handled.
+    mutating func finish(_ batch: ResponseBatch, isIgnored: Bool = false) {
+        for line in batch.late.reversed() { context.links.write(line, on: batch.link) }
+        guard !batch.isWebSocket else { return }
+        if batch.owed > 0 {
+            lateAnswers.end(batch.link, after: batch.owed)
+            return
+        }
+        // An HTTP request whose responses are all lost gets no HTTP response either.
+        if batch.given + batch.late.count == 0, batch.lost > 0 || isIgnored { return }
+        context.links.end(batch.link, .complete(closesSocket: false))
+    }
+
+    /// Writes a delayed response.
+    mutating func lateAnswerDue(_ number: Int) {
+        guard let (link, line, isLast) = lateAnswers.take(number) else { return }
+        context.links.write(line, on: link)
+        if isLast { context.links.end(link, .complete(closesSocket: false)) }
+    }
+}
+
+extension [UInt8] {
+    /// Replaces escaped commas with bare ones, as some servers send them.
+    fileprivate mutating func restoreCommas() {
+        var result: [UInt8] = []
+        var index = startIndex
+        while index < endIndex {
+            if self[index...].starts(with: "%2C".utf8) {
+                result.append(UInt8(ascii: ","))
+                index += 3
+            } else {
+                result.append(self[index])
+                index += 1
+            }
+        }
+        self = result
+    }
 }
 
 /// The refusal of a control request: a control code and a text.

@@ -93,7 +93,7 @@ extension DemoServerMachine {
         context.timers.cancel(.idle(id))
         context.timers.cancel(.stall(id))
         context.timers.cancel(.stuck(id))
-        pendingAnswers[id] = nil
+        lateAnswers.ended(id)
         if let session = context.links.remove(id)?.stream { sessions[session]?.connectionBroke(id, &context) }
         return settle()
     }

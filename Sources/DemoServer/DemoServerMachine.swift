@@ -15,11 +15,7 @@ package struct DemoServerMachine: ~Copyable {
     var feeds: FeedDirectory
     var channels = ChannelTable()
     let metadata: MetadataAdapter
-    /// Responses delayed by a fault.
-    var lateAnswers: [Int: LateAnswer] = [:]
-    var lateAnswerCount = 0
-    /// The number of delayed responses that an HTTP request still waits for.
-    var pendingAnswers: [LinkID: Int] = [:]
+    var lateAnswers = LateAnswers()
     /// The texts that take the place of other texts of messages.
     var responses: [String: String] = [:]
     /// The texts of the last accepted messages, oldest first; `DemoServerConfiguration.keptMessages` at most.
@@ -34,13 +30,6 @@ package struct DemoServerMachine: ~Copyable {
         var id: SessionID
         /// Why it was closed.
         var end: SessionEnd
-    }
-
-    /// A response delayed by a fault.
-    struct LateAnswer: Sendable {
-        /// The connection that it is written to.
-        var link: LinkID
-        var line: [UInt8]
     }
 
     /// A server without connections.
