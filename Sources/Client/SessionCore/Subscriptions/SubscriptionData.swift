@@ -242,17 +242,13 @@ struct FrequencyNegotiation: Sendable {
     /// A reconf is written: it carries the property's present value.
     mutating func reconfWritten() { sent = requested }
 
-    /// The server accepted the reconf; true: another one is needed.
-    mutating func reconfAccepted() -> Bool {
-        current = sent
-        sent = nil
-        return differs
-    }
-
-    /// The server refused the reconf; true: the property has changed meanwhile, and another one is needed.
-    mutating func reconfRefused() -> Bool {
+    /// The server accepted or refused the reconf. True: another one is needed; after a refusal, only if the property has
+    /// changed meanwhile.
+    mutating func reconfAnswered(isAccepted: Bool) -> Bool {
         defer { sent = nil }
-        return requested != sent && differs
+        guard isAccepted else { return requested != sent && differs }
+        current = sent
+        return differs
     }
 
     /// The session ended: the next add carries the present value of the property.

@@ -180,29 +180,23 @@ struct SubscriptionMachine: Sendable {
 
     /// `REQOK` to the request under way.
     mutating func accepted() -> SubscriptionReply {
-        switch stage {
-        case .adding:
-            stage = .acknowledged
-            return .nothing
-        case .acknowledged:
-            return .nothing
-        case .subscribed:
-            stage = .subscribed(frequency.reconfAccepted() ? .due : nil)
-            return stage.request == nil ? .nothing : .requestDue
-        case .deleting:
-            return .finished
-        }
+        guard case .adding = stage else { return answered(isAccepted: true) }
+        stage = .acknowledged
+        return .nothing
     }
 
     /// `REQERR` to the request under way.
     mutating func refused(code: Int, message: String) -> SubscriptionReply {
+        guard case .adding = stage else { return answered(isAccepted: false) }
+        return .failed(code: code, message: message)
+    }
+
+    private mutating func answered(isAccepted: Bool) -> SubscriptionReply {
         switch stage {
-        case .adding:
-            return .failed(code: code, message: message)
-        case .acknowledged:
+        case .adding, .acknowledged:
             return .nothing
         case .subscribed:
-            stage = .subscribed(frequency.reconfRefused() ? .due : nil)
+            stage = .subscribed(frequency.reconfAnswered(isAccepted: isAccepted) ? .due : nil)
             return stage.request == nil ? .nothing : .requestDue
         case .deleting:
             return .finished

@@ -146,7 +146,9 @@ package enum ControlOperation: Sendable, Hashable {
         case DestroyRequest.operation: self = .destroy(try DestroyRequest(reading: parameters))
         case MPNRegisterRequest.operation: self = .mpnRegister(try MPNRegisterRequest(reading: parameters))
         case MPNResetBadgeRequest.operation: self = .mpnResetBadge(try MPNResetBadgeRequest(reading: parameters))
-        case let operation where MPNSubscriptionOperations.contains(operation):
+        // Of subscriptions to mobile push notifications; refused as by a server without the module: after an unknown
+        // operation, code 67, official clients would end the session.
+        case "activate", "pn_reconf", "deactivate":
             throw RequestRejection(parameters.carrier, code: 40, message: "MPN Module disabled")
         default: throw RequestRejection(parameters.carrier, code: 67, message: "Unknown LS_op")
         }

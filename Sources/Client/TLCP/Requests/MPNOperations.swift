@@ -1,12 +1,3 @@
-/// The operations on subscriptions to mobile push notifications. The parser refuses them as a server without the module
-/// does: after an unknown operation, code 67, official clients would end the session.
-enum MPNSubscriptionOperations {
-    private static let names: Set = ["activate", "pn_reconf", "deactivate"]
-
-    /// Whether a value of `LS_op` names one of them.
-    static func contains(_ operation: String) -> Bool { names.contains(operation) }
-}
-
 /// `LS_op=register`: registers a device for mobile push notifications, or changes its token.
 package struct MPNRegisterRequest: Sendable, Hashable {
     static let operation = "register"

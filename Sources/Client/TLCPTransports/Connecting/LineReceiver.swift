@@ -22,6 +22,10 @@ final class LineReceiver {
         self.emit = emit
     }
 
+    convenience init(_ settings: SocketSettings, emit: @escaping (TransportEvent) -> Void) {
+        self.init(maxLineLength: settings.maxLineLength, window: settings.receiveWindow, emit: emit)
+    }
+
     /// Whether the receive window is full.
     var isFull: Bool { unhandled >= window }
 

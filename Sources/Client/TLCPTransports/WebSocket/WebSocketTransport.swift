@@ -31,11 +31,7 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
         self.shared = shared
         self.events = events
         loop = shared.dialer.loop
-        receiver = LineReceiver(
-            maxLineLength: shared.settings.maxLineLength,
-            window: shared.settings.receiveWindow,
-            emit: events
-        )
+        receiver = LineReceiver(shared.settings, emit: events)
     }
 
     // MARK: - Transport
