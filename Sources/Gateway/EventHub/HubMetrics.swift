@@ -13,9 +13,6 @@ package final class HubMetrics: Sendable {
     /// The time from publication until the bytes are written; counted once for each stream and visit.
     package let deliveryLatency = LatencyHistogram()
 
-    /// All zero.
-    init() {}
-
     /// Events written to streams.
     package var delivered: UInt64 { deliveredCount.load(ordering: .relaxed) }
     /// Updates that were conflated into a later one.
@@ -51,9 +48,6 @@ package final class StreamFigures: Sendable {
 
         var events: UInt64 { totals.events &- eventsBefore }
     }
-
-    /// All zero.
-    package init() {}
 
     /// Events written, without those of the gateway itself.
     package var delivered: UInt64 {

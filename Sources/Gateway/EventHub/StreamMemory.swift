@@ -48,9 +48,6 @@ package final class StreamMemory: Sendable {
 final class StreamOwnerMemory: Sendable {
     private let bytes = Atomic<Int>(0)
 
-    /// No memory in use.
-    init() {}
-
     /// The memory in use, in bytes.
     var used: Int { bytes.load(ordering: .relaxed) }
 

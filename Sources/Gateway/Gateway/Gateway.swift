@@ -192,9 +192,6 @@ package struct StopSignal: Sendable {
 final class RunningDaemon: Sendable {
     private let daemon = RankedMutex<Daemon?>(nil)
 
-    /// No server.
-    init() {}
-
     /// Stores the running server.
     func set(_ daemon: Daemon) { self.daemon.withLock { $0 = daemon } }
 

@@ -44,9 +44,6 @@ struct SnapshotRanges: Sendable {
     private var ends: [UInt64] = []
     private var forgottenThrough: UInt64 = 0
 
-    /// No range.
-    init() {}
-
     /// Adds a range, which lies behind all others. When there are too many the older half is dropped.
     mutating func insert(_ range: ClosedRange<UInt64>) {
         if starts.count == Self.limit {

@@ -12,9 +12,6 @@ struct MergeOrder {
     private var entries = Heap<Entry>()
     private var count = 0
 
-    /// No channels.
-    init() {}
-
     /// Adds a channel by the sequence of its next event; nil: it has none.
     mutating func append(_ sequence: UInt64?) {
         set(sequence, at: count)

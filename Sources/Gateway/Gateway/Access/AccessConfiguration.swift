@@ -32,9 +32,6 @@ package struct AccessConfiguration: Sendable, Equatable {
     /// The request rate of an address.
     package var limits = RateConfiguration()
 
-    /// The defaults.
-    package init() {}
-
     /// Whether callers without credentials may read some feeds.
     package var hasPublicFeeds: Bool { !publicFeeds.isEmpty }
 
@@ -93,9 +90,6 @@ package struct WebTokenConfiguration: Sendable, Equatable {
         package var streams = "streams"
         /// The request rate. Default `rate`.
         package var rate = "rate"
-
-        /// The default names.
-        package init() {}
     }
 
     /// The secret of HS256, 32 bytes at least; nil: HS256 tokens are refused.
@@ -128,9 +122,6 @@ package struct WebTokenConfiguration: Sendable, Equatable {
         maxItems: Rights.defaultQuotas.items
     )
 
-    /// No tokens are accepted.
-    package init() {}
-
     /// Whether a key to verify tokens is configured.
     package var hasKeys: Bool { secret != nil || publicKey != nil || keySet != nil || keySetURL != nil }
 }
@@ -146,7 +137,4 @@ package struct RateConfiguration: Sendable, Equatable {
     package var burst = 200.0
     /// Whether loopback addresses are limited as well. Default false.
     package var countsLoopback = false
-
-    /// The defaults.
-    package init() {}
 }

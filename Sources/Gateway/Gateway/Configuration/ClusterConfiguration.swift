@@ -35,9 +35,6 @@ package struct ClusterConfiguration: Sendable, Equatable {
     /// How long a stream waits for its subscriptions before it is closed. Default 2 s.
     package var openWait = Duration.seconds(2)
 
-    /// A gateway that runs alone.
-    package init() {}
-
     /// The conflict between settings: a key and the rule that it violates.
     var mistakes: [(key: String, rule: String)] {
         guard engine != .none else { return [] }
@@ -81,7 +78,4 @@ package struct EngineConfiguration: Sendable, Equatable {
     package var windowBytes = 1 << 30
     /// The number of servers of the engine that store the log. Default 1.
     package var copies = 1
-
-    /// A server of this machine, without credentials.
-    package init() {}
 }

@@ -112,9 +112,6 @@ package struct LogConfiguration: Sendable, Equatable {
     package var format = Format.text
     /// Whether each request is logged, at level `info`. Default false: they are logged at level `debug`.
     package var logsRequests = false
-
-    /// The defaults.
-    package init() {}
 }
 
 extension GatewayConfiguration {

@@ -16,9 +16,6 @@ final class RefusedNames: Sendable {
 
     private let known = RankedMutex<Set<RefusedName>>([])
 
-    /// No names.
-    init() {}
-
     /// Logs a name, unless it was logged before.
     func log(_ name: RefusedName, to logger: Logger) {
         let isNew = known.withLock { $0.count < Self.most && $0.insert(name).inserted }

@@ -28,9 +28,6 @@ final class Watchdog: Sendable {
 
     private let state = RankedMutex(State())
 
-    /// Nothing is watched.
-    init() {}
-
     /// Sets what is watched. `subjects` may be called on any thread.
     func watch(_ subjects: @escaping @Sendable () -> [Subject]) { state.withLock { $0.subjects = subjects } }
 

@@ -29,9 +29,6 @@ package final class RequestMetrics: Sendable {
 
     private let state = RankedMutex(State())
 
-    /// No counts.
-    package init() {}
-
     /// Counts a response.
     func record(
         route: String?,

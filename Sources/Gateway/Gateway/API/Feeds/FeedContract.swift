@@ -12,9 +12,6 @@ final class FeedContract: Sendable {
 
     private let kept = RankedMutex<[ContractEdition: Kept]>([:])
 
-    /// A contract that is made on first use.
-    init() {}
-
     /// The document with these feeds as JSON; kept until it is requested with others.
     func document(
         _ feeds: [FeedConfiguration],

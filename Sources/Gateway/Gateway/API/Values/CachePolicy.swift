@@ -7,9 +7,6 @@ package struct ValuesConfiguration: Sendable, Equatable {
     package var maxAge = 0
     /// How much longer a cache may serve them while it fetches newer ones, in seconds. Default 5.
     package var staleWhileRevalidate = 5
-
-    /// No caching.
-    package init() {}
 }
 
 /// The `Cache-Control` of a response with values. Values that a caller reads without credentials can be cached for

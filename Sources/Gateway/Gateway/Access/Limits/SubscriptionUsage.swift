@@ -24,9 +24,6 @@ package final class SubscriptionUsage: Sendable {
         var observer: Observer?
     }
 
-    /// No usage.
-    init() {}
-
     /// Sets the observer of all further changes.
     package func observe(_ observer: @escaping Observer) { state.withLock { $0.observer = observer } }
 
@@ -101,9 +98,6 @@ package final class SubscriptionUsage: Sendable {
 /// The number of open streams of each caller, compared with the caller's limit.
 final class OpenStreamCounts: Sendable {
     private let counts = RankedMutex<[String: Int]>([:])
-
-    /// No caller has a stream open.
-    init() {}
 
     /// Counts a stream that is about to open; false, without counting, if the caller has reached its limit.
     func add(_ caller: Caller) -> Bool {

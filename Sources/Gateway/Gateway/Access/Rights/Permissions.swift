@@ -221,9 +221,6 @@ package final class ResourceOwners: Sendable {
         var observer: (@Sendable (String) -> Void)?
     }
 
-    /// No owners.
-    init() {}
-
     /// Sets the observer of all further removals, which is called with the id of each client or subscription.
     package func observeRemovals(_ observer: @escaping @Sendable (String) -> Void) {
         state.withLock { $0.observer = observer }

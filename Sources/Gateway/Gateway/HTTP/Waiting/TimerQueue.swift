@@ -119,9 +119,6 @@ struct TimerTable<Action>: ~Copyable {
     private(set) var actions: [TimerID: Action] = [:]
     private var nextNumber: UInt64 = 1
 
-    /// An empty table.
-    init() {}
-
     /// When the next action is due; nil: none is.
     var next: Moment? { order.min?.due }
 
