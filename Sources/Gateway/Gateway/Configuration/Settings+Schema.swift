@@ -8,13 +8,10 @@ extension Settings {
             root.add(setting, at: setting.key.split(separator: ".").map(String.init)[...])
             if setting.isSecret { root.addFile(of: setting) }
         }
-        var json = JSONBytes()
-        json.beginObject()
-        json.member("$schema", "https://json-schema.org/draft/2020-12/schema")
-        json.member("title", "Configuration of lightstreamer-gateway \(GatewayVersion.text)")
-        root.writeMembers(to: &json)
-        json.endObject()
-        return String(decoding: json.bytes, as: UTF8.self) + "\n"
+        let title = "Configuration of lightstreamer-gateway \(GatewayVersion.text)"
+        let head: JSONValue = ["$schema": "https://json-schema.org/draft/2020-12/schema", "title": .string(title)]
+        let members = [head, root.schema].flatMap { $0.object?.map(\.self) ?? [] }
+        return JSONValue.object(JSONObject(members)).text + "\n"
     }
 }
 
@@ -48,85 +45,44 @@ private final class SchemaNode {
         return member
     }
 
-    func write(to json: inout JSONBytes) {
-        json.beginObject()
-        writeMembers(to: &json)
-        json.endObject()
+    var schema: JSONValue {
+        if let filePath { return ["type": "string", "description": .string(filePath)] }
+        guard let setting else { return object }
+        if members.isEmpty { return setting.schema }
+        // A key that is both a value and a group, such as auth: its members are written with dots or as a mapping.
+        return ["anyOf": [setting.schema, object]]
     }
 
-    func writeMembers(to json: inout JSONBytes) {
-        if let filePath {
-            json.member("type", "string")
-            json.member("description", filePath)
-        } else if members.isEmpty {
-            if let setting { Self.write(setting, to: &json) }
-        } else if setting == nil {
-            writeObject(to: &json)
-        } else {
-            // A key that is both a value and a group, such as auth: its members are written with dots or as a mapping.
-            json.key("anyOf")
-            json.beginArray()
-            json.beginObject()
-            if let setting { Self.write(setting, to: &json) }
-            json.endObject()
-            json.beginObject()
-            writeObject(to: &json)
-            json.endObject()
-            json.endArray()
+    private var object: JSONValue {
+        if let chosen = members["*"] { return ["type": "object", "additionalProperties": chosen.schema] }
+        let properties = names.compactMap { name in
+            members[name].map { JSONObject.Member(name: name, value: $0.schema) }
         }
+        return ["type": "object", "additionalProperties": false, "properties": .object(JSONObject(properties))]
     }
+}
 
-    private func writeObject(to json: inout JSONBytes) {
-        json.member("type", "object")
-        if let chosen = members["*"] {
-            json.key("additionalProperties")
-            chosen.write(to: &json)
-            return
-        }
-        json.member("additionalProperties", false)
-        json.key("properties")
-        json.beginObject()
-        for name in names {
-            json.key(name)
-            members[name]?.write(to: &json)
-        }
-        json.endObject()
-    }
-
-    private static func write(_ setting: Setting, to json: inout JSONBytes) {
-        json.member("description", "\(setting.meaning) Default: \(setting.defaultValue).")
-        switch setting.type {
+extension Setting {
+    /// The JSON Schema of its values.
+    fileprivate var schema: JSONValue {
+        let description = JSONValue.string("\(meaning) Default: \(defaultValue).")
+        switch type {
         case .integer(let range, _):
-            json.member("type", "integer")
-            json.member("minimum", range.lowerBound)
-            json.member("maximum", range.upperBound)
+            return [
+                "description": description, "type": "integer", "minimum": .number(JSONNumber(range.lowerBound)),
+                "maximum": .number(JSONNumber(range.upperBound)),
+            ]
         case .seconds(let zeroAllowed, let most):
-            json.member("type", "number")
-            json.key(zeroAllowed ? "minimum" : "exclusiveMinimum")
-            json.number(0)
-            json.key("maximum")
-            json.number(most)
-        case .number: write(["number", "string"], to: &json)
-        case .flag: json.member("type", "boolean")
-        case .choice(let words):
-            json.key("enum")
-            json.beginArray()
-            for word in words { json.string(word) }
-            json.endArray()
+            let least = zeroAllowed ? "minimum" : "exclusiveMinimum"
+            let greatest = JSONNumber("\(most)").map(JSONValue.number) ?? .null
+            return ["description": description, "type": "number", least: 0, "maximum": greatest]
+        case .number: return ["description": description, "type": ["number", "string"]]
+        case .flag: return ["description": description, "type": "boolean"]
+        case .choice(let words): return ["description": description, "enum": .array(words.map(JSONValue.string))]
         case .list:
-            write(["array", "string"], to: &json)
-            json.key("items")
-            json.beginObject()
-            write(["string", "number"], to: &json)
-            json.endObject()
-        case .text: write(["string", "number"], to: &json)
+            let element: JSONValue = ["type": ["string", "number"]]
+            return ["description": description, "type": ["array", "string"], "items": element]
+        case .text: return ["description": description, "type": ["string", "number"]]
         }
-    }
-
-    private static func write(_ types: [String], to json: inout JSONBytes) {
-        json.key("type")
-        json.beginArray()
-        for type in types { json.string(type) }
-        json.endArray()
     }
 }

@@ -36,18 +36,15 @@ final class FeedContract: Sendable {
         var schemas = components["schemas"]?.object ?? JSONObject()
         for (feed, type) in zip(feeds, feeds.typeNames) {
             let path = "/feeds/\(PercentDecoding.encode(feed.name))"
-            let row = JSONObject([.init(name: "$ref", value: .string("#/components/schemas/\(type)Row"))])
+            let row: JSONValue = ["$ref": .string("#/components/schemas/\(type)Row")]
             let item = feed.mode == .command ? table(of: row) : row
             if !feed.items.isEmpty {
                 paths[path] = operation("read\(type)", of: feed, isItem: false, schema: table(of: item))
             }
             paths[path + "/{item}"] = operation("read\(type)Item", of: feed, isItem: true, schema: item)
-            var schema = JSONBytes()
-            FeedView(feed: feed, upstream: nil).writeSchema(to: &schema, isDocument: false)
-            schemas["\(type)Row"] = try? JSONValue(parsing: schema.bytes)
-            schema.reset()
-            FeedView(feed: feed, upstream: nil).writeEventSchema(to: &schema, isDocument: false)
-            schemas["\(type)Update"] = try? JSONValue(parsing: schema.bytes)
+            let view = FeedView(feed: feed, upstream: nil)
+            schemas["\(type)Row"] = view.schema(isDocument: false)
+            schemas["\(type)Update"] = view.eventSchema(isDocument: false)
         }
         components["schemas"] = .object(schemas)
         root["components"] = .object(components)
@@ -56,10 +53,8 @@ final class FeedContract: Sendable {
     }
 
     /// The schema of an object whose members have a schema.
-    private static func table(of member: JSONObject) -> JSONObject {
-        JSONObject([
-            .init(name: "type", value: .string("object")), .init(name: "additionalProperties", value: .object(member)),
-        ])
+    private static func table(of member: JSONValue) -> JSONValue {
+        ["type": "object", "additionalProperties": member]
     }
 
     /// A path with one operation that reads values of a feed.
@@ -67,49 +62,20 @@ final class FeedContract: Sendable {
         _ name: String,
         of feed: FeedConfiguration,
         isItem: Bool,
-        schema: JSONObject
+        schema: JSONValue
     ) -> JSONValue {
-        var json = JSONBytes()
-        json.beginObject()
-        if isItem {
-            json.key("parameters")
-            json.beginArray()
-            json.beginObject()
-            json.member("$ref", "#/components/parameters/FeedItem")
-            json.endObject()
-            json.endArray()
-        }
-        json.key("get")
-        json.beginObject()
-        json.member("operationId", name)
-        json.member("tags", Optional(["values"]))
-        json.member(
-            "summary",
-            "Read \(isItem ? "an item" : "all items") of the feed \(feed.title ?? feed.name)."
-        )
-        if let description = feed.description { json.member("description", description) }
-        json.key("responses")
-        json.beginObject()
-        json.key("200")
-        json.beginObject()
-        json.member("description", "The values.")
-        json.key("content")
-        json.beginObject()
-        json.key("application/json")
-        json.beginObject()
-        json.key("schema")
-        json.value(.object(schema))
-        json.endObject()
-        json.endObject()
-        json.endObject()
-        json.key("default")
-        json.beginObject()
-        json.member("$ref", "#/components/responses/Problem")
-        json.endObject()
-        json.endObject()
-        json.endObject()
-        json.endObject()
-        return (try? JSONValue(parsing: json.bytes)) ?? .null
+        var operation = JSONObject()
+        operation["operationId"] = .string(name)
+        operation["tags"] = ["values"]
+        let part = isItem ? "an item" : "all items"
+        operation["summary"] = .string("Read \(part) of the feed \(feed.title ?? feed.name).")
+        operation["description"] = feed.description.map(JSONValue.string)
+        operation["responses"] = [
+            "200": ["description": "The values.", "content": ["application/json": ["schema": schema]]],
+            "default": ["$ref": "#/components/responses/Problem"],
+        ]
+        if !isItem { return ["get": .object(operation)] }
+        return ["parameters": [["$ref": "#/components/parameters/FeedItem"]], "get": .object(operation)]
     }
 }
 

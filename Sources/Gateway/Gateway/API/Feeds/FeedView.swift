@@ -35,9 +35,9 @@ struct FeedView: Sendable {
         json.member("url", "/feeds/\(PercentDecoding.encode(feed.name))")
         if isWhole {
             json.key("schema")
-            writeSchema(to: &json, isDocument: true)
+            json.value(schema(isDocument: true))
             json.key("eventSchema")
-            writeEventSchema(to: &json, isDocument: true)
+            json.value(eventSchema(isDocument: true))
         }
         json.endObject()
     }
@@ -58,100 +58,80 @@ struct FeedView: Sendable {
         json.endArray()
     }
 
-    /// Writes the JSON Schema of a row; `isDocument`: as a document of its own.
-    func writeSchema(to json: inout JSONBytes, isDocument: Bool) {
-        json.beginObject()
-        if isDocument { json.member("$schema", "https://json-schema.org/draft/2020-12/schema") }
-        json.member("title", "\(feed.title ?? feed.name): row")
-        if let description = feed.description { json.member("description", description) }
-        writeRow(to: &json, isWhole: true)
-        json.endObject()
+    /// The JSON Schema of a row; `isDocument`: as a document of its own.
+    func schema(isDocument: Bool) -> JSONValue {
+        .object(JSONObject(title("row", isDocument) + described(feed.description) + row(isWhole: true)))
     }
 
-    /// Writes the JSON Schema of the data of an `update` event; `isDocument`: as a document of its own.
-    func writeEventSchema(to json: inout JSONBytes, isDocument: Bool) {
-        json.beginObject()
-        if isDocument { json.member("$schema", "https://json-schema.org/draft/2020-12/schema") }
-        json.member("title", "\(feed.title ?? feed.name): update")
-        json.member("type", "object")
-        json.key("properties")
-        json.beginObject()
+    /// The JSON Schema of the data of an `update` event; `isDocument`: as a document of its own.
+    func eventSchema(isDocument: Bool) -> JSONValue {
+        var properties = JSONObject()
         for (name, types) in Self.eventMembers + (feed.mode == .command ? Self.commandMembers : []) {
-            json.key(name)
-            json.beginObject()
-            json.member("type", Optional(types))
-            json.endObject()
+            properties[name] = ["type": types]
         }
-        for name in ["fields", "values"] {
-            json.key(name)
-            json.beginObject()
-            json.member(
-                "description",
-                name == "fields" ? "The fields that changed." : "All fields, with fieldsSent=all."
-            )
-            writeRow(to: &json, isWhole: name == "values")
-            json.endObject()
-        }
-        json.key("invalid")
-        json.beginObject()
-        json.member("description", "The fields whose values are not of their types. They are strings.")
-        json.member("type", "array")
-        json.key("items")
-        json.beginObject()
-        json.member("enum", Optional(feed.fieldNames))
-        json.endObject()
-        json.endObject()
-        json.endObject()
-        json.member("required", Optional(["client", "subscription", "item", "itemPos", "snapshot", "fields"]))
-        json.endObject()
+        let (changed, all) = ("The fields that changed.", "All fields, with fieldsSent=all.")
+        properties["fields"] = .object(JSONObject(described(changed) + row(isWhole: false)))
+        properties["values"] = .object(JSONObject(described(all) + row(isWhole: true)))
+        properties["invalid"] = [
+            "description": "The fields whose values are not of their types. They are strings.", "type": "array",
+            "items": ["enum": fieldNames],
+        ]
+        let members = [
+            Member(name: "type", value: "object"), Member(name: "properties", value: .object(properties)),
+            Member(name: "required", value: ["client", "subscription", "item", "itemPos", "snapshot", "fields"]),
+        ]
+        return .object(JSONObject(title("update", isDocument) + members))
+    }
+
+    private typealias Member = JSONObject.Member
+
+    private var fieldNames: JSONValue { .array(feed.fieldNames.map(JSONValue.string)) }
+
+    private func title(_ part: String, _ isDocument: Bool) -> [Member] {
+        let edition = Member(name: "$schema", value: "https://json-schema.org/draft/2020-12/schema")
+        let title = Member(name: "title", value: .string("\(feed.title ?? feed.name): \(part)"))
+        return isDocument ? [edition, title] : [title]
+    }
+
+    private func described(_ text: String?) -> [Member] {
+        text.map { [Member(name: "description", value: .string($0))] } ?? []
     }
 
     /// The members of each update, with the types that they may have.
-    private static let eventMembers = [
+    private static let eventMembers: [(String, JSONValue)] = [
         ("client", ["string", "null"]), ("subscription", ["string"]), ("item", ["string", "null"]),
         ("itemPos", ["integer"]), ("snapshot", ["boolean"]), ("conflated", ["integer"]), ("patches", ["object"]),
     ]
     /// The further members in COMMAND mode.
-    private static let commandMembers = [("key", ["string", "null"]), ("command", ["string", "null"])]
+    private static let commandMembers: [(String, JSONValue)] = [
+        ("key", ["string", "null"]), ("command", ["string", "null"]),
+    ]
 
-    /// Writes the members of the schema of a row; `isWhole`: of one with all fields.
-    private func writeRow(to json: inout JSONBytes, isWhole: Bool) {
-        json.member("type", "object")
-        json.key("properties")
-        json.beginObject()
-        for field in feed.fields {
-            json.key(field.name)
-            field.writeSchema(to: &json)
-        }
-        json.endObject()
-        if isWhole { json.member("required", Optional(feed.fieldNames)) }
+    /// The members of the schema of a row; `isWhole`: of one with all fields.
+    private func row(isWhole: Bool) -> [Member] {
+        let properties = feed.fields.map { Member(name: $0.name, value: $0.schema) }
+        let required = isWhole ? [Member(name: "required", value: fieldNames)] : []
+        return [
+            Member(name: "type", value: "object"), Member(name: "properties", value: .object(JSONObject(properties))),
+        ] + required
     }
 }
 
 extension FeedField {
-    /// Writes the JSON Schema of a value. A value may be null, and is a string if it is not of its type.
-    fileprivate func writeSchema(to json: inout JSONBytes) {
-        json.beginObject()
+    /// The JSON Schema of a value. A value may be null, and is a string if it is not of its type.
+    fileprivate var schema: JSONValue {
+        var schema = JSONObject()
         let text = [description, unit.map { "Unit: \($0)." }].compactMap(\.self).joined(separator: " ")
-        if !text.isEmpty { json.member("description", text) }
+        if !text.isEmpty { schema["description"] = .string(text) }
         switch type {
-        case .string: json.member("type", Optional(["string", "null"]))
-        case .number: json.member("type", Optional(["number", "string", "null"]))
-        case .integer: json.member("type", Optional(["integer", "string", "null"]))
-        case .boolean: json.member("type", Optional(["boolean", "string", "null"]))
+        case .string: schema["type"] = ["string", "null"]
+        case .number: schema["type"] = ["number", "string", "null"]
+        case .integer: schema["type"] = ["integer", "string", "null"]
+        case .boolean: schema["type"] = ["boolean", "string", "null"]
         case .timestampMilliseconds, .timestampSeconds:
-            json.key("anyOf")
-            json.beginArray()
-            json.beginObject()
-            json.member("type", "string")
-            json.member("format", "date-time")
-            json.endObject()
-            json.beginObject()
-            json.member("type", Optional(["string", "null"]))
-            json.endObject()
-            json.endArray()
+            schema["anyOf"] = [["type": "string", "format": "date-time"], ["type": ["string", "null"]]]
         case .json: break
         }
-        json.endObject()
+        return .object(schema)
     }
 }
