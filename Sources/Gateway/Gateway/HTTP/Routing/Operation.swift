@@ -108,6 +108,10 @@ package final class Operation: Sendable {
     private let ownStatuses: Set<Int>
 
     /// A row. `statuses` are those that the handler adds to the ones that follow from the other members.
+    ///
+    /// - Parameters:
+    ///   - mediaTypes: Nil: `fixed` for `DELETE`, `negotiated` where tickets are accepted, else `json`.
+    ///   - placement: Nil: `owner` for a path with an `{id}`, else `receiver`.
     init(
         _ method: Method,
         _ path: String,
@@ -115,11 +119,11 @@ package final class Operation: Sendable {
         _ authorization: Authorization,
         _ statuses: Set<Int>,
         query: [String]? = [],
-        mediaTypes: MediaTypes = .json,
+        mediaTypes: MediaTypes? = nil,
         tickets: Bool = false,
         rateLimited: Bool = true,
         operational: Bool = false,
-        on placement: Placement = .receiver,
+        on placement: Placement? = nil,
         leaving trace: Trace = .none,
         _ handler: @escaping Handler
     ) {
@@ -133,7 +137,8 @@ package final class Operation: Sendable {
         isRateLimited = rateLimited
         isOperational = operational
         self.query = query
-        self.mediaTypes = mediaTypes
+        self.mediaTypes = mediaTypes ?? (method == .delete ? .fixed : tickets ? .negotiated : .json)
+        let placement = placement ?? (pattern.segments.contains(.parameter("id")) ? .owner : .receiver)
         (self.placement, self.trace) = (placement, trace)
         changesResources =
             switch placement {
@@ -151,6 +156,7 @@ package final class Operation: Sendable {
         if authorization != .open { statuses.formUnion([401, 403]) }
         if isRateLimited { statuses.insert(429) }
         if query != nil { statuses.insert(422) }
+        if pattern.segments.contains(where: \.isParameter) { statuses.insert(404) }
         if mediaTypes != .fixed { statuses.insert(406) }
         switch method {
         case .post: statuses.formUnion([409, 413, 415])

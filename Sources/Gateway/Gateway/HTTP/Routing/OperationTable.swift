@@ -20,14 +20,14 @@ enum OperationTable {
         let upstreams = UpstreamsResource(services: services)
         return [
             Operation(.get, "/v1/upstreams", "listUpstreams", read, [200], query: paging, upstreams.list),
-            Operation(.get, "/v1/upstreams/{name}", "getUpstream", read, [200, 304, 404], upstreams.get),
+            Operation(.get, "/v1/upstreams/{name}", "getUpstream", read, [200, 304], upstreams.get),
             // The limit holds for all upstreams.
             Operation(
                 .patch,
                 "/v1/upstreams/{name}",
                 "patchUpstream",
                 .rightOnAllUpstreams(.manage),
-                [200, 404],
+                [200],
                 upstreams.patch
             ),
         ]
@@ -51,44 +51,18 @@ enum OperationTable {
         return [
             Operation(.get, root, "listClients", read, [200], query: paging, on: .list(.clients), clients.list),
             Operation(.post, root, "createClient", manage, [201, 404, 502], on: .creator, waiting(clients.create)),
-            Operation(.get, one, "getClient", read, [200, 404], on: .owner, clients.get),
-            Operation(
-                .delete,
-                one,
-                "deleteClient",
-                manage,
-                [204, 404, 409],
-                mediaTypes: .fixed,
-                on: .owner,
-                clients.delete
-            ),
-            Operation(
-                .post,
-                one + "/connect",
-                "connectClient",
-                manage,
-                [200, 202, 404, 502],
-                on: .owner,
-                waiting(connection.connect)
-            ),
+            Operation(.get, one, "getClient", read, [200], clients.get),
+            Operation(.delete, one, "deleteClient", manage, [204, 409], clients.delete),
+            Operation(.post, one + "/connect", "connectClient", manage, [200, 202, 502], waiting(connection.connect)),
             Operation(
                 .post,
                 one + "/disconnect",
                 "disconnectClient",
                 manage,
-                [200, 202, 404],
-                on: .owner,
+                [200, 202],
                 waiting(connection.disconnect)
             ),
-            Operation(
-                .post,
-                one + "/messages",
-                "sendMessage",
-                .right(.send),
-                [200, 202, 404],
-                on: .owner,
-                waiting(messages.send)
-            ),
+            Operation(.post, one + "/messages", "sendMessage", .right(.send), [200, 202], waiting(messages.send)),
             Operation(
                 .post,
                 "/v1/messages",
@@ -103,59 +77,32 @@ enum OperationTable {
                 one + "/events",
                 "streamClient",
                 read,
-                [200, 404],
+                [200],
                 query: settings + ["subscriptions"],
-                mediaTypes: .negotiated,
                 tickets: true,
+                on: .receiver,
                 events
             ),
         ]
     }
 
     private static func clientParts(_ services: Services) -> [Operation] {
-        let (root, tagged) = ("/v1/clients/{id}", Set([200, 304, 404]))
+        let (root, tagged) = ("/v1/clients/{id}", Set([200, 304]))
         let options = ClientOptionsResource(services: services)
         let details = ClientDetailsResource(services: services)
         let cookies = CookiesResource(services: services)
         let push = PushResource(services: services)
         let jar = root + "/cookies"
         return [
-            Operation(.get, root + "/options", "getClientOptions", manage, tagged, on: .owner, options.get),
-            Operation(
-                .patch,
-                root + "/options",
-                "patchClientOptions",
-                manage,
-                [200, 404],
-                on: .owner,
-                leaving: .body,
-                options.patch
-            ),
-            Operation(.get, root + "/details", "getClientDetails", manage, tagged, on: .owner, details.get),
-            Operation(
-                .patch,
-                root + "/details",
-                "patchClientDetails",
-                manage,
-                [200, 404],
-                on: .owner,
-                leaving: .body,
-                details.patch
-            ),
-            Operation(.get, jar, "listCookies", manage, [200, 404], query: ["url"], on: .owner, cookies.list),
-            Operation(.post, jar, "addCookies", manage, [204, 404], mediaTypes: .fixed, on: .owner, cookies.add),
-            Operation(.put, root + "/device", "registerDevice", manage, [202, 404, 409], on: .owner, push.register),
-            Operation(.post, root + "/badge-reset", "resetBadge", manage, [202, 404], on: .owner, push.resetBadge),
-            Operation(
-                .delete,
-                jar,
-                "deleteCookies",
-                manage,
-                [204, 404],
-                mediaTypes: .fixed,
-                on: .owner,
-                cookies.clear
-            ),
+            Operation(.get, root + "/options", "getClientOptions", manage, tagged, options.get),
+            Operation(.patch, root + "/options", "patchClientOptions", manage, [200], leaving: .body, options.patch),
+            Operation(.get, root + "/details", "getClientDetails", manage, tagged, details.get),
+            Operation(.patch, root + "/details", "patchClientDetails", manage, [200], leaving: .body, details.patch),
+            Operation(.get, jar, "listCookies", manage, [200], query: ["url"], cookies.list),
+            Operation(.post, jar, "addCookies", manage, [204], mediaTypes: .fixed, cookies.add),
+            Operation(.put, root + "/device", "registerDevice", manage, [202, 409], push.register),
+            Operation(.post, root + "/badge-reset", "resetBadge", manage, [202], push.resetBadge),
+            Operation(.delete, jar, "deleteCookies", manage, [204], cookies.clear),
         ]
     }
 
@@ -182,45 +129,20 @@ enum OperationTable {
                 on: .carrier,
                 waiting(resource.create)
             ),
-            Operation(.get, one, "getSubscription", read, [200, 304, 404], on: .owner, resource.get),
-            Operation(.patch, one, "patchSubscription", subscribe, [200, 404], on: .owner, waiting(resource.patch)),
-            Operation(
-                .delete,
-                one,
-                "deleteSubscription",
-                subscribe,
-                [204, 404, 409, 412],
-                mediaTypes: .fixed,
-                on: .owner,
-                resource.delete
-            ),
-            Operation(
-                .post,
-                one + "/subscribe",
-                "subscribe",
-                subscribe,
-                [200, 202, 404, 502],
-                on: .owner,
-                waiting(resource.subscribe)
-            ),
-            Operation(
-                .post,
-                one + "/unsubscribe",
-                "unsubscribe",
-                subscribe,
-                [202, 404],
-                on: .owner,
-                resource.unsubscribe
-            ),
+            Operation(.get, one, "getSubscription", read, [200, 304], resource.get),
+            Operation(.patch, one, "patchSubscription", subscribe, [200], waiting(resource.patch)),
+            Operation(.delete, one, "deleteSubscription", subscribe, [204, 409, 412], resource.delete),
+            Operation(.post, one + "/subscribe", "subscribe", subscribe, [200, 202, 502], waiting(resource.subscribe)),
+            Operation(.post, one + "/unsubscribe", "unsubscribe", subscribe, [202], resource.unsubscribe),
             Operation(
                 .get,
                 one + "/events",
                 "streamSubscription",
                 read,
-                [200, 404],
+                [200],
                 query: settings,
-                mediaTypes: .negotiated,
                 tickets: true,
+                on: .receiver,
                 waiting(StreamsResource(services: services).subscription)
             ),
         ]
@@ -229,7 +151,7 @@ enum OperationTable {
     private static func values(_ services: Services) -> [Operation] {
         let values = ValuesResource(services: services)
         let current = CurrentValuesResource(services: services)
-        let (root, found) = ("/v1/subscriptions/{id}/values", Set([200, 304, 404]))
+        let (root, found) = ("/v1/subscriptions/{id}/values", Set([200, 304]))
         func row(
             _ path: String,
             _ name: String,
@@ -245,7 +167,6 @@ enum OperationTable {
                 found.union(statuses),
                 query: query,
                 mediaTypes: .negotiated,
-                on: .owner,
                 handler
             )
         }
@@ -278,16 +199,15 @@ enum OperationTable {
                 "/feeds/{feed}" + path,
                 name,
                 .publicFeeds,
-                [200, 204, 304, 404, 502, 504],
+                [200, 204, 304, 502, 504],
                 query: FeedsResource.parameters,
-                mediaTypes: .negotiated,
                 tickets: true,
                 waiting(current.repeated(or: handler))
             )
         }
         return [
             Operation(.get, "/v1/feeds", "listFeeds", .publicFeeds, [200], query: paging, feeds.list),
-            Operation(.get, "/v1/feeds/{feed}", "getFeed", .publicFeeds, [200, 304, 404], feeds.get),
+            Operation(.get, "/v1/feeds/{feed}", "getFeed", .publicFeeds, [200, 304], feeds.get),
             values("", "readFeed", feeds.all),
             values("/{item}", "readFeedItem", feeds.item),
             values("/{item}/{field}", "readFeedValue", feeds.field),
@@ -308,66 +228,29 @@ enum OperationTable {
                 .publicFeeds,
                 [200, 404],
                 query: opening,
-                mediaTypes: .negotiated,
                 tickets: true,
                 waiting(streams.oneLiner)
             ),
             Operation(.get, root, "listStreams", read, [200], query: paging, on: .list(.streams), streams.list),
             Operation(.post, root, "createStream", subscribe, [201, 404], on: .creator, waiting(streams.create)),
-            Operation(.get, one, "getStream", read, [200, 304, 404], on: .owner, streams.get),
-            Operation(
-                .patch,
-                one,
-                "patchStream",
-                subscribe,
-                [200, 404],
-                on: .owner,
-                leaving: .ownedStream,
-                waiting(streams.patch)
-            ),
-            Operation(
-                .delete,
-                one,
-                "deleteStream",
-                subscribe,
-                [204, 404, 412],
-                mediaTypes: .fixed,
-                on: .owner,
-                leaving: .noStream,
-                streams.delete
-            ),
+            Operation(.get, one, "getStream", read, [200, 304], streams.get),
+            Operation(.patch, one, "patchStream", subscribe, [200], leaving: .ownedStream, waiting(streams.patch)),
+            Operation(.delete, one, "deleteStream", subscribe, [204, 412], leaving: .noStream, streams.delete),
             Operation(
                 .get,
                 one + "/events",
                 "openStream",
                 read,
-                [200, 404, 409],
+                [200, 409],
                 query: ["format", "lastEventId", "since"],
-                mediaTypes: .negotiated,
                 tickets: true,
                 on: .opener,
                 streams.events
             ),
             Operation(.post, "/v1/tickets", "createTicket", .authenticated, [201], tickets.create),
             Operation(.get, "/v1/session", "getSession", .authenticated, [200], SessionView(services: services).get),
-            Operation(
-                .post,
-                "/v1/session",
-                "createSession",
-                .authenticated,
-                [204],
-                mediaTypes: .fixed,
-                session.create
-            ),
-            Operation(
-                .delete,
-                "/v1/session",
-                "deleteSession",
-                .open,
-                [204, 403, 409],
-                mediaTypes: .fixed,
-                session.delete
-            ),
+            Operation(.post, "/v1/session", "createSession", .authenticated, [204], mediaTypes: .fixed, session.create),
+            Operation(.delete, "/v1/session", "deleteSession", .open, [204, 403, 409], session.delete),
         ]
     }
 
@@ -394,16 +277,7 @@ enum OperationTable {
                 mediaTypes: .negotiated,
                 waiting(resource.get)
             ),
-            Operation(
-                .delete,
-                path,
-                "endModelContext",
-                .publicFeeds,
-                [204, 404],
-                query: nil,
-                mediaTypes: .fixed,
-                resource.delete
-            ),
+            Operation(.delete, path, "endModelContext", .publicFeeds, [204, 404], query: nil, resource.delete),
         ]
     }
 
@@ -445,7 +319,7 @@ enum OperationTable {
             page("/openapi-3.2.json", "contractEdition", .open, [200, 304], waiting(contract.edition)),
             page("/docs", "docs", .open, [200, 304], pages.docs),
             page("/", "dashboard", .open, [200, 304], pages.dashboard),
-            page("/assets/{file}", "asset", .open, [200, 304, 404], pages.asset),
+            page("/assets/{file}", "asset", .open, [200, 304], pages.asset),
         ]
     }
 }

@@ -102,6 +102,8 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         case literal(String)
         /// Any text except the empty one, as the parameter of this name.
         case parameter(String)
+
+        var isParameter: Bool { if case .parameter = self { true } else { false } }
     }
 
     /// The path as written.
