@@ -62,12 +62,6 @@ package struct KeyConfiguration: Sendable, Equatable {
         maxSubscriptions: Rights.defaultQuotas.subscriptions,
         maxItems: Rights.defaultQuotas.items
     )
-
-    /// A key with the default rights.
-    package init(name: String, hash: KeyHash? = nil) {
-        self.name = name
-        self.hash = hash
-    }
 }
 
 /// The tokens that are accepted, and the rights that they give.

@@ -29,24 +29,11 @@ package final class AccessControl: Sendable {
     private let wallTime: @Sendable () -> Double
 
     /// Access control by a configuration. Tokens are refused until `load` has been called.
-    package convenience init(_ configuration: AccessConfiguration) {
-        self.init(configuration, tickets: TicketStore())
-    }
-
-    convenience init(_ configuration: AccessConfiguration, tickets: any Tickets) {
-        self.init(
-            configuration,
-            tickets: tickets,
-            clock: Moment.monotonic,
-            wallTime: { Date().timeIntervalSince1970 }
-        )
-    }
-
     init(
         _ configuration: AccessConfiguration,
         tickets: any Tickets = TicketStore(),
-        clock: @escaping @Sendable () -> Moment,
-        wallTime: @escaping @Sendable () -> Double
+        clock: @escaping @Sendable () -> Moment = Moment.monotonic,
+        wallTime: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 }
     ) {
         self.tickets = tickets
         self.clock = clock
@@ -276,7 +263,7 @@ extension AccessControl: Middleware {
         do throws(TokenRefusal) {
             return try verifier.caller(of: text, now: wallTime())
         } catch {
-            throw Challenge.invalid(error.sentence)
+            throw Challenge.invalid(error.rawValue)
         }
     }
 

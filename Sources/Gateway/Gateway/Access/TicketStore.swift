@@ -183,11 +183,10 @@ package struct StreamTarget: Sendable, Equatable {
     /// Whether the request names the last event that its client has read.
     package let isResumed: Bool
 
-    init(digest: [UInt8], isResumed: Bool) {
-        self.digest = digest
-        self.isResumed = isResumed
-    }
+    package static func == (left: StreamTarget, right: StreamTarget) -> Bool { left.digest == right.digest }
+}
 
+extension StreamTarget {
     /// The target of a request whose ticket was removed from the query.
     init(_ call: Call) {
         // With their lengths, so that no two queries have the same text.
@@ -198,8 +197,6 @@ package struct StreamTarget: Sendable, Equatable {
         let ids = [call.header("Last-Event-ID"), call.query.values("lastEventId").first]
         isResumed = ids.contains { !($0 ?? "").isEmpty }
     }
-
-    package static func == (left: StreamTarget, right: StreamTarget) -> Bool { left.digest == right.digest }
 }
 
 /// The use of a ticket by a request.

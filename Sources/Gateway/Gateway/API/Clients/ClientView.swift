@@ -41,7 +41,7 @@ enum ClientView {
 }
 
 extension ClientStatus {
-    /// The transport that the status implies; nil while there is none.
+    /// The transport that the status implies; nil while there is none, so that no updates can arrive.
     var transport: String? {
         switch self {
         case .connectedWSStreaming: "WS-STREAMING"

@@ -94,7 +94,7 @@ struct CurrentVersions {
         let values = CurrentValues(
             upstream: query.upstream,
             table: snapshot.table,
-            isStale: !(snapshot.status?.delivers ?? false),
+            isStale: snapshot.status?.transport == nil,
             feed: query.feed
         )
         let version = Version(values: values, content: Content(values, query.form, snapshot.version))

@@ -165,18 +165,6 @@ final class OneTimeReading: Sendable {
     }
 }
 
-extension ClientStatus {
-    /// Whether updates can arrive in this status.
-    var delivers: Bool {
-        switch self {
-        case .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling, .connectedHTTPPolling: true
-        case .connecting, .connectedStreamSensing, .stalled, .disconnectedWillRetry, .disconnectedTryingRecovery,
-            .disconnected:
-            false
-        }
-    }
-}
-
 extension Problem {
     /// Values did not arrive in time. The response has those that did, and why there is no connection.
     fileprivate static func noValues(

@@ -33,9 +33,9 @@ package struct KeyHash: Sendable, Equatable, CustomStringConvertible {
         guard digits.count == 2 * SHA256.byteCount else { return nil }
         var digest: [UInt8] = []
         for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = Self.value(of: digits[index]), let low = Self.value(of: digits[index + 1]) else {
-                return nil
-            }
+            guard let high = PercentDecoding.hexDigit(digits[index]),
+                let low = PercentDecoding.hexDigit(digits[index + 1])
+            else { return nil }
             digest.append(high << 4 | low)
         }
         self.digest = digest
@@ -51,15 +51,6 @@ package struct KeyHash: Sendable, Equatable, CustomStringConvertible {
 
     /// Whether this is the hash with a given digest, compared in constant time.
     func matches(_ digest: SHA256Digest) -> Bool { digest == self.digest }
-
-    private static func value(of digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
 }
 
 /// The configured keys.

@@ -84,10 +84,4 @@ package struct TicketTime: Sendable {
     let moment: Moment
     /// Seconds since 1970.
     package let wall: Double
-
-    /// A time from its parts.
-    package init(moment: Moment, wall: Double) {
-        self.moment = moment
-        self.wall = wall
-    }
 }

@@ -38,50 +38,25 @@ struct WebToken: Sendable {
     }
 }
 
-/// The reason why a token is refused. The texts go to callers and logs: they name the rule, never the content.
-enum TokenRefusal: Error, Equatable, CaseIterable {
+/// The reason why a token is refused, in one sentence without quotation marks. The texts go to callers and logs: they name the
+/// rule, never the content.
+enum TokenRefusal: String, Error, CaseIterable {
     /// The token is not three parts of base64url with two JSON objects.
-    case malformed
+    case malformed = "The token cannot be read."
     /// No key is configured for its algorithm.
-    case algorithm
+    case algorithm = "The algorithm of the token is not accepted."
     /// The header has a critical parameter, or a type, that the gateway does not support.
-    case header
-    /// No key has verified its signature.
-    case signature
-    /// The token has no expiry time.
-    case withoutExpiry
-    /// The token has expired.
-    case expired
-    /// The time from its issue to its expiry is longer than the configuration permits.
-    case lifetime
-    /// The token is not valid yet.
-    case early
-    /// The token has another issuer.
-    case issuer
-    /// The token is for another audience.
-    case audience
-    /// The token has no subject.
-    case subject
+    case header = "The header of the token has an unsupported parameter."
+    case signature = "The signature of the token is not valid."
+    case withoutExpiry = "The token has no expiry time."
+    case expired = "The token has expired."
+    case lifetime = "The token is valid for longer than auth.jwt.maxLifetime permits."
+    case early = "The token is not valid yet."
+    case issuer = "The token has another issuer."
+    case audience = "The token is for another audience."
+    case subject = "The token has no subject."
     /// A claim about rights has an unexpected type or value.
-    case claim
-
-    /// The rule, in one sentence without quotation marks.
-    var sentence: String {
-        switch self {
-        case .malformed: "The token cannot be read."
-        case .algorithm: "The algorithm of the token is not accepted."
-        case .header: "The header of the token has an unsupported parameter."
-        case .signature: "The signature of the token is not valid."
-        case .withoutExpiry: "The token has no expiry time."
-        case .expired: "The token has expired."
-        case .lifetime: "The token is valid for longer than auth.jwt.maxLifetime permits."
-        case .early: "The token is not valid yet."
-        case .issuer: "The token has another issuer."
-        case .audience: "The token is for another audience."
-        case .subject: "The token has no subject."
-        case .claim: "A claim of the token has an unexpected type or value."
-        }
-    }
+    case claim = "A claim of the token has an unexpected type or value."
 }
 
 /// Base64 with the URL alphabet and without padding (RFC 4648 section 5, RFC 7515 section 2), read strictly: a sequence

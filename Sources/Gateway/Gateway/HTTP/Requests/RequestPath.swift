@@ -103,7 +103,8 @@ enum PercentDecoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+    /// The value of a hexadecimal digit; nil for any other character.
+    static func hexDigit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
         case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
