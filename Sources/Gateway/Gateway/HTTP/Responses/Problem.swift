@@ -113,69 +113,49 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case noValue = "no-value"
 
     /// The HTTP status.
-    var status: Int {
-        switch self {
-        case .malformed: 400
-        case .unauthorized: 401
-        case .forbidden, .upstreamNotAllowed: 403
-        case .notFound, .unknownUpstream, .unknownFeed, .unknownClient, .unknownSubscription, .unknownStream,
-            .unknownItem, .unknownField:
-            404
-        case .methodNotAllowed: 405
-        case .notAcceptable: 406
-        case .lifecycle, .notCommandMode, .notDedicated, .tooManySessions, .streamInUse, .idempotencyConflict: 409
-        case .preconditionFailed: 412
-        case .tooLarge: 413
-        case .unsupportedMediaType: 415
-        case .invalidValue, .missingMember, .unknownMember, .unknownParameter: 422
-        case .overQuota, .rateLimited: 429
-        case .headerTooLarge: 431
-        case .internal: 500
-        case .upstreamRefused: 502
-        case .unavailable, .gatewayFull, .streamLimit: 503
-        case .noValue: 504
-        }
-    }
+    var status: Int { row.status }
 
     /// The title, the same for every occurrence.
-    var title: String {
+    var title: String { row.title }
+
+    private var row: (status: Int, title: String) {
         switch self {
-        case .malformed: "Malformed request"
-        case .unauthorized: "Credentials are required"
-        case .forbidden: "The credentials do not allow this"
-        case .upstreamNotAllowed: "This server address is not allowed"
-        case .notFound: "There is no such resource"
-        case .unknownUpstream: "There is no such upstream"
-        case .unknownFeed: "There is no such feed"
-        case .unknownClient: "There is no such client"
-        case .unknownSubscription: "There is no such subscription"
-        case .unknownStream: "There is no such stream"
-        case .unknownItem: "There is no such item"
-        case .unknownField: "There is no such field"
-        case .methodNotAllowed: "The path does not allow this method"
-        case .notAcceptable: "No acceptable media type"
-        case .lifecycle: "Not possible in the current state"
-        case .notCommandMode: "Available in COMMAND mode only"
-        case .notDedicated: "Available for dedicated clients only"
-        case .tooManySessions: "Too many sessions with this server"
-        case .streamInUse: "The stream is already open"
-        case .idempotencyConflict: "The idempotency key is in use"
-        case .preconditionFailed: "The resource has changed"
-        case .tooLarge: "The body is too large"
-        case .unsupportedMediaType: "Unsupported media type"
-        case .invalidValue: "Invalid value"
-        case .missingMember: "A required value is missing"
-        case .unknownMember: "Unknown member"
-        case .unknownParameter: "Unknown query parameter"
-        case .overQuota: "Quota exceeded"
-        case .rateLimited: "Too many requests"
-        case .headerTooLarge: "The head of the request is too large"
-        case .internal: "Internal error"
-        case .upstreamRefused: "The Lightstreamer server rejected the request"
-        case .unavailable: "Temporarily unavailable"
-        case .gatewayFull: "The gateway is full"
-        case .streamLimit: "The credentials have as many streams as they may"
-        case .noValue: "No value in time"
+        case .malformed: (400, "Malformed request")
+        case .unauthorized: (401, "Credentials are required")
+        case .forbidden: (403, "The credentials do not allow this")
+        case .upstreamNotAllowed: (403, "This server address is not allowed")
+        case .notFound: (404, "There is no such resource")
+        case .unknownUpstream: (404, "There is no such upstream")
+        case .unknownFeed: (404, "There is no such feed")
+        case .unknownClient: (404, "There is no such client")
+        case .unknownSubscription: (404, "There is no such subscription")
+        case .unknownStream: (404, "There is no such stream")
+        case .unknownItem: (404, "There is no such item")
+        case .unknownField: (404, "There is no such field")
+        case .methodNotAllowed: (405, "The path does not allow this method")
+        case .notAcceptable: (406, "No acceptable media type")
+        case .lifecycle: (409, "Not possible in the current state")
+        case .notCommandMode: (409, "Available in COMMAND mode only")
+        case .notDedicated: (409, "Available for dedicated clients only")
+        case .tooManySessions: (409, "Too many sessions with this server")
+        case .streamInUse: (409, "The stream is already open")
+        case .idempotencyConflict: (409, "The idempotency key is in use")
+        case .preconditionFailed: (412, "The resource has changed")
+        case .tooLarge: (413, "The body is too large")
+        case .unsupportedMediaType: (415, "Unsupported media type")
+        case .invalidValue: (422, "Invalid value")
+        case .missingMember: (422, "A required value is missing")
+        case .unknownMember: (422, "Unknown member")
+        case .unknownParameter: (422, "Unknown query parameter")
+        case .overQuota: (429, "Quota exceeded")
+        case .rateLimited: (429, "Too many requests")
+        case .headerTooLarge: (431, "The head of the request is too large")
+        case .internal: (500, "Internal error")
+        case .upstreamRefused: (502, "The Lightstreamer server rejected the request")
+        case .unavailable: (503, "Temporarily unavailable")
+        case .gatewayFull: (503, "The gateway is full")
+        case .streamLimit: (503, "The credentials have as many streams as they may")
+        case .noValue: (504, "No value in time")
         }
     }
 }
