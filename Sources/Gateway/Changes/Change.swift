@@ -206,6 +206,45 @@ package enum TopicID: Hashable, Sendable {
     case subscription(SubscriptionID)
 }
 
+/// The JSON forms that events and responses share.
+extension JSONBytes {
+    /// A frequency limit: a number, `unlimited` or null.
+    package mutating func write(_ frequency: RealMaxFrequency?) {
+        switch frequency {
+        case .limited(let limit): shortest(limit)
+        case .unlimited: string("unlimited")
+        case nil: null()
+        }
+    }
+
+    /// An error code and message of the server, or null.
+    package mutating func write(_ refusal: UpstreamRefusal?) {
+        guard let refusal else { return null() }
+        beginObject()
+        member("code", refusal.code)
+        member("message", refusal.message)
+        endObject()
+    }
+
+    /// The members of the outcome of a message.
+    package mutating func writeMembers(of outcome: MessageOutcome) {
+        switch outcome {
+        case .processed(let response):
+            member("outcome", "processed")
+            member("response", response)
+        case .denied(let code, let error):
+            member("outcome", "denied")
+            member("code", code)
+            member("error", error)
+        case .discarded: member("outcome", "discarded")
+        case .failed: member("outcome", "failed")
+        case .aborted(let sentOnNetwork):
+            member("outcome", "aborted")
+            member("sentOnNetwork", sentOnNetwork)
+        }
+    }
+}
+
 /// Generates ids that cannot be guessed: a letter for the kind, then 80 random bits in base 32.
 package enum RandomID {
     private static let alphabet = Array("abcdefghijkmnpqrstuvwxyz23456789".utf8)

@@ -20,31 +20,12 @@ extension EventEncoder {
             }
         case .message(let id, let outcome):
             json.member("message", id)
-            write(outcome)
+            json.writeMembers(of: outcome)
         case .legacy(let event):
             write(event)
         case .sessionStarted(let polling): json.member("polling", polling)
         case .bytesReceived(let count): json.member("bytes", count)
         case .activityWarning(let isSilent): json.member("warning", isSilent)
-        }
-    }
-
-    private mutating func write(_ outcome: MessageOutcome) {
-        switch outcome {
-        case .processed(let response):
-            json.member("outcome", "processed")
-            json.member("response", response)
-        case .denied(let code, let message):
-            json.member("outcome", "denied")
-            json.member("code", code)
-            json.member("error", message)
-        case .discarded:
-            json.member("outcome", "discarded")
-        case .failed:
-            json.member("outcome", "failed")
-        case .aborted(let sentOnNetwork):
-            json.member("outcome", "aborted")
-            json.member("sentOnNetwork", sentOnNetwork)
         }
     }
 

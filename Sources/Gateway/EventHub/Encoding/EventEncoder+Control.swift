@@ -86,12 +86,4 @@ extension JSONBytes {
         key("realMaxFrequency" as StaticString)
         write(shape.realMaxFrequency)
     }
-
-    private mutating func write(_ refusal: UpstreamRefusal?) {
-        guard let refusal else { return null() }
-        beginObject()
-        member("code", refusal.code)
-        member("message", refusal.message)
-        endObject()
-    }
 }

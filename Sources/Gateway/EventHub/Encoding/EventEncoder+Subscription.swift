@@ -9,8 +9,8 @@ extension EventEncoder {
         case .subscribed(let itemCount, let fieldCount, let keyPosition, let commandPosition):
             json.member("itemCount", itemCount)
             json.member("fieldCount", fieldCount)
-            write("keyPosition", keyPosition)
-            write("commandPosition", commandPosition)
+            json.member("keyPosition", keyPosition)
+            json.member("commandPosition", commandPosition)
             json.member("fieldKeys", context.naming?.usesNames == false ? "position" : "name")
         case .unsubscribed(let isFinal):
             json.member("active", !isFinal)
@@ -58,26 +58,5 @@ extension EventEncoder {
             writeFields(values, context, only: nil)
         }
         if !invalid.isEmpty { writeInvalid(context) }
-    }
-
-    mutating func write(_ name: StaticString, _ value: Int?) {
-        json.key(name)
-        if let value { json.number(value) } else { json.null() }
-    }
-}
-
-extension JSONBytes {
-    /// Writes a frequency limit: a number, `unlimited` or null.
-    mutating func write(_ frequency: RealMaxFrequency?) {
-        switch frequency {
-        case .limited(let limit): shortest(limit)
-        case .unlimited: string("unlimited")
-        case nil: null()
-        }
-    }
-
-    /// Writes a number, without a fraction where it has none.
-    mutating func shortest(_ value: Double) {
-        if let whole = Int(exactly: value) { number(whole) } else { number(value) }
     }
 }

@@ -32,11 +32,6 @@ struct EventVariant: Hashable, Sendable {
         self.format = format
         self.sendsAllFields = sendsAllFields
         self.isTyped = isTyped
-        let base =
-            switch format {
-            case .serverSentEvents: 0
-            case .ndjson: 4
-            }
-        index = base + (isTyped ? 2 : 0) + (sendsAllFields ? 1 : 0)
+        index = (format == .ndjson ? 4 : 0) + (isTyped ? 2 : 0) + (sendsAllFields ? 1 : 0)
     }
 }

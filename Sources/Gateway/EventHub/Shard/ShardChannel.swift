@@ -55,10 +55,10 @@ final class ShardChannel: @unchecked Sendable {
 
     // MARK: - Readers
 
-    /// Adds a reader.
+    /// Adds a reader that is in no group.
     func add(_ cursor: Cursor) { late.add(cursor) }
 
-    /// Removes a reader that is not in a live group.
+    /// Removes a reader that is not in a live group, or joins a compressed one.
     func remove(_ cursor: Cursor) { late.remove(cursor) }
 
     /// All readers that are not in a live group. Each call has another reader as the first, for fairness.
@@ -126,12 +126,6 @@ final class ShardChannel: @unchecked Sendable {
         liveGroup(cursor.variant)?.readers.remove(cursor)
         late.add(cursor)
     }
-
-    /// Moves a reader that has read everything to a compressed group.
-    func joinCompressedGroup(_ cursor: Cursor) { late.remove(cursor) }
-
-    /// Moves a reader out of its compressed group.
-    func leaveCompressedGroup(_ cursor: Cursor) { late.add(cursor) }
 
     /// A compressed group reads the channel from now on.
     func add(_ group: CompressedGroup) { compressedGroups.append(group) }

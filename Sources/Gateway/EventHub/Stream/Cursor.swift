@@ -144,13 +144,13 @@ final class Cursor {
     /// Joins a compressed group.
     func joinCompressedGroup() {
         present = nil
-        channel.joinCompressedGroup(self)
+        channel.remove(self)
     }
 
     /// Leaves a compressed group and continues from the group's position.
     func leaveCompressedGroup() {
         takeLivePosition()
-        channel.leaveCompressedGroup(self)
+        channel.add(self)
     }
 
     private func takeLivePosition() {

@@ -111,15 +111,6 @@ extension JSONBytes {
         }
     }
 
-    /// `realMaxFrequency`.
-    mutating func write(_ frequency: RealMaxFrequency?) {
-        switch frequency {
-        case .limited(let limit): shortest(limit)
-        case .unlimited: string("unlimited")
-        case nil: null()
-        }
-    }
-
     /// `realMaxBandwidth`.
     mutating func write(_ bandwidth: RealMaxBandwidth?) {
         switch bandwidth {

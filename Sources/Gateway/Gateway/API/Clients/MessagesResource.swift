@@ -1,3 +1,4 @@
+internal import Changes
 internal import JSONText
 internal import SessionCore
 internal import SessionPool
@@ -47,7 +48,13 @@ struct MessagesResource: Sendable {
             id = try client.send(message) { awaited.end(.success($1)) }
         }
         guard let outcome else { return accepted(id) }
-        return Response.json { $0.write(outcome, of: id) }.waited(wait)
+        let response = Response.json { json in
+            json.beginObject()
+            json.member("message", id)
+            json.writeMembers(of: outcome)
+            json.endObject()
+        }
+        return response.waited(wait)
     }
 
     private func accepted(_ id: String) -> Response {
@@ -90,28 +97,5 @@ struct MessagesResource: Sendable {
                 (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
                     || byte == UInt8(ascii: "_")
             }
-    }
-}
-
-extension JSONBytes {
-    /// The members of the event `message-outcome`, without `client`.
-    fileprivate mutating func write(_ outcome: MessageOutcome, of message: String) {
-        beginObject()
-        member("message", message)
-        switch outcome {
-        case .processed(let response):
-            member("outcome", "processed")
-            member("response", response)
-        case .denied(let code, let error):
-            member("outcome", "denied")
-            member("code", code)
-            member("error", error)
-        case .discarded: member("outcome", "discarded")
-        case .failed: member("outcome", "failed")
-        case .aborted(let sentOnNetwork):
-            member("outcome", "aborted")
-            member("sentOnNetwork", sentOnNetwork)
-        }
-        endObject()
     }
 }

@@ -1,3 +1,4 @@
+internal import Changes
 internal import JSONText
 internal import SessionCore
 internal import SessionPool
@@ -94,16 +95,5 @@ struct SubscriptionView {
         json.member("commandSecondLevelFields", properties.secondLevelFields?.listedNames)
         json.member("commandSecondLevelFieldSchema", properties.secondLevelFields?.groupName)
         json.member("commandSecondLevelDataAdapter", properties.secondLevelDataAdapter)
-    }
-}
-
-extension JSONBytes {
-    /// An error code and message of the server, or null.
-    mutating func write(_ refusal: UpstreamRefusal?) {
-        guard let refusal else { return null() }
-        beginObject()
-        member("code", refusal.code)
-        member("message", refusal.message)
-        endObject()
     }
 }
