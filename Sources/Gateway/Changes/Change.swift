@@ -4,9 +4,7 @@ package import SessionCore
 /// One change of a client or of a subscription. A change appends at most one event to a log, and its application involves
 /// no decision: hubs that apply the same changes have the same topics.
 package enum Change: Sendable, Equatable {
-    /// A change of a client.
     case client(ClientID, ClientChange)
-    /// A change of a subscription resource.
     case subscription(SubscriptionID, SubscriptionChange)
 
     /// The client or subscription that changes.
@@ -71,10 +69,8 @@ package enum SubscriptionChange: Sendable, Equatable {
 package struct NumberedChange: Sendable, Equatable {
     /// The index; at most `EventNumber.lastIndex`. It rises from change to change.
     package let index: UInt16
-    /// The change.
     package let change: Change
 
-    /// A change with its index.
     package init(index: UInt16, change: Change) {
         self.index = index
         self.change = change
@@ -100,7 +96,6 @@ package enum EventNumber {
     /// The number of an index at a position.
     package static func number(position: UInt64, index: UInt16) -> UInt64 { position << 16 | UInt64(index) }
 
-    /// The index of a number.
     package static func index(of number: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: number) }
 
     /// Another index at the position of a number.
@@ -117,7 +112,6 @@ package enum EventNumber {
 ///
 /// Calls about one topic come one at a time, in the order of its changes. They must return quickly and must not block.
 package protocol ChangeSink: Sendable {
-    /// Takes one change.
     func take(_ change: Change)
     /// Takes changes that belong together: no stream joins between them.
     func take(_ changes: [Change])
@@ -200,9 +194,7 @@ package struct SubscriptionID: Hashable, Comparable, Sendable, CustomStringConve
 
 /// The subject of changes: a client or a subscription resource.
 package enum TopicID: Hashable, Sendable {
-    /// A client.
     case client(ClientID)
-    /// A subscription resource.
     case subscription(SubscriptionID)
 }
 

@@ -29,7 +29,6 @@ package struct StreamRequest: Sendable {
     /// The subscriptions that the stream names by their properties. A stream that has no other source ends when the server
     /// has refused its subscription before the stream was opened.
     package var joined: Set<SubscriptionID> = []
-    /// The format of the events.
     package var format: EventFormat = .serverSentEvents
     /// Whether unread events of a late reader are conflated. False: every event is delivered, within a window.
     package var conflates = true

@@ -15,7 +15,6 @@ package struct SubscriptionSnapshot: Sendable {
     /// The status of that client; nil without one.
     package let status: ClientStatus?
 
-    /// The version of the values.
     package var version: ValuesVersion { ValuesVersion(table: table.version, isActive: isActive, status: status) }
 }
 

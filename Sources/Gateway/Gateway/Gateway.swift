@@ -11,7 +11,6 @@ internal import StreamIO
 
 /// Connects the pool of upstream sessions, the event hub, the REST interface and the HTTP server.
 package final class Gateway: Sendable {
-    /// The current configuration.
     package let current: LiveConfiguration
     /// The upstream sessions and subscriptions.
     package let pool: SessionPool
@@ -143,7 +142,6 @@ package final class Gateway: Sendable {
         }
     }
 
-    /// The current configuration.
     package var configuration: GatewayConfiguration { current.value }
 
     /// Applies the settings that can change at run time: access, limits, origins, upstreams and their quotas, lingers,

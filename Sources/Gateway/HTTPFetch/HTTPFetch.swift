@@ -8,9 +8,7 @@ internal import NIOSSL
 package struct HTTPFetch: Sendable {
     /// A whole response.
     package struct Response: Sendable {
-        /// The status.
         package let status: Int
-        /// The body.
         package let body: [UInt8]
     }
 

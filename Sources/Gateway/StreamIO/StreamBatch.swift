@@ -106,7 +106,6 @@ package enum ChunkFraming {
         }
     }
 
-    /// The payload of a chunk.
     package static func payload(of chunk: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
         // Its length is the first line, and a line end follows the payload.
         let start = (chunk.firstIndex(of: 0x0A) ?? -1) + 1

@@ -35,7 +35,6 @@ final class CompressedGroup {
     let number: UInt64
     /// The channels and their variants.
     let key: Key
-    /// The channels.
     let channels: [ShardChannel]
     /// The totals of the broadcasts to the group.
     let totals = BroadcastCounters()

@@ -110,7 +110,6 @@ enum GzipFraming {
 
 /// The CRC-32 and the length of a part of a body.
 struct Checksum: Equatable {
-    /// The CRC-32.
     private(set) var crc: UInt32 = 0
     /// The number of bytes.
     private(set) var length = 0

@@ -12,7 +12,6 @@ enum SourceState: Sendable, Equatable {
 
 /// The present state of a subscription that is a source.
 struct SubscriptionSourceState: Sendable, Equatable {
-    /// The subscription.
     let id: SubscriptionID
     /// The mode of the subscription, which chooses the table of a reader that named a feed; nil: it is not known.
     let mode: SubscriptionMode?

@@ -4,9 +4,7 @@ internal import SessionCore
 
 /// An event of a topic, as the log of the topic has it.
 enum HubEvent: Sendable, Equatable {
-    /// An event of a client.
     case client(ClientTopicEvent)
-    /// An event of a subscription.
     case subscription(SubscriptionEvent)
 
     /// The event's name on streams.

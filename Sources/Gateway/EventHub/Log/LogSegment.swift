@@ -99,13 +99,10 @@ final class LogSegment: @unchecked Sendable {
     /// Whether the segment holds this variant.
     func holds(_ variant: Int) -> Bool { buffers[variant] != nil }
 
-    /// The record at an index.
     func record(at index: Int) -> LogRecord { records[index] }
 
-    /// The event at an index.
     func event(at index: Int) -> HubEvent { (records + index).pointee.event }
 
-    /// The sequence of the record at an index.
     func sequence(at index: Int) -> UInt64 { (records + index).pointee.sequence }
 
     /// When the event at an index was published.

@@ -292,7 +292,6 @@ struct TopicLog {
 
 /// A position in a log: the next event to read.
 struct LogPosition: Sendable {
-    /// The segment.
     var segment: LogSegment
     /// The index in it; its count if the next event is not there yet.
     var index: Int

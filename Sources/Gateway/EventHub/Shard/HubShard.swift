@@ -218,7 +218,6 @@ package final class HubShard: StreamFeed {
 
 /// The state that the streams of a shard share. Used by the thread that uses the shard.
 final class ShardContext {
-    /// The metrics of the hub.
     let metrics: HubMetrics
     /// The memory of the streams and logs of the hub.
     let memory: StreamMemory

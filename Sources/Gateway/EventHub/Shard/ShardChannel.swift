@@ -157,9 +157,7 @@ final class ShardChannel: @unchecked Sendable {
 
 /// The readers of a channel in one variant that have read everything. Used by the thread that uses the shard.
 final class LiveGroup {
-    /// The variant.
     let variant: EventVariant
-    /// The readers.
     var readers = CursorList()
     /// The totals of the broadcasts to the group.
     let totals = BroadcastCounters()

@@ -196,14 +196,12 @@ struct ShardQueues: Sendable {
         }
     }
 
-    /// Adds changes of a stream.
     mutating func add(_ changes: [StreamChange], to stream: String, of shard: Int) {
         if shards[shard].changes[stream] == nil { shards[shard].streams.append(stream) }
         shards[shard].changes[stream, default: []] += changes
         due |= 1 << UInt64(shard & 63)
     }
 
-    /// Drops the changes of a stream.
     mutating func drop(_ stream: String, of shard: Int) { shards[shard].changes[stream] = nil }
 
     /// Takes the channels with new events, and the changes of streams in order. With a limit, returns nil if a stream has
@@ -259,7 +257,6 @@ struct ShardQueues: Sendable {
 
 /// A channel with new events, and the part of it that its shard has taken over.
 struct UnseenChannel {
-    /// The channel.
     let channel: ShardChannel
     /// The part without the new events.
     let seen: LogView

@@ -13,7 +13,6 @@ struct StreamRecord: Sendable {
     private(set) var request: StreamRequest
     /// When the stream was admitted.
     let openedAt: Moment
-    /// The memory of the owner of the stream.
     let memory: StreamOwnerMemory
     /// Whether the stream waits for `begin`: until then, it reads nothing.
     private(set) var isWaiting: Bool

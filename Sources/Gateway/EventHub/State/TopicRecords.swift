@@ -40,7 +40,6 @@ struct ClientRecord: Sendable {
     /// The channels of the client.
     var channels: [Channel] { [connection, own, legacy] }
 
-    /// The channel of an event of the client.
     func channel(of event: ClientTopicEvent) -> Channel {
         switch event {
         case .status, .serverError: connection
@@ -49,7 +48,6 @@ struct ClientRecord: Sendable {
         }
     }
 
-    /// Adds a subscription.
     mutating func add(_ subscription: SubscriptionID, _ channel: Channel) {
         departed.removeAll { $0.channel === channel }
         members.append(subscription)
@@ -80,7 +78,6 @@ struct DepartedSubscription: Sendable {
 
 /// The hub's record of a subscription resource.
 struct SubscriptionRecord: Sendable {
-    /// The properties of the subscription.
     var properties: SubscriptionProperties
     /// The events of the subscription.
     var channel: Channel
@@ -132,9 +129,7 @@ struct SubscriptionRecord: Sendable {
 struct SubscriptionStart: Sendable {
     /// The sequence of the last event before it.
     let sequence: UInt64
-    /// The client.
     let client: ClientID
-    /// The status of the client.
     let status: ClientStatus
 }
 

@@ -5,7 +5,6 @@ final class Cursor {
     /// The stream. It removes all its cursors when it ends, which ends the reference cycle; a weak reference would cost
     /// more at every event.
     let subscriber: Subscriber
-    /// The channel.
     let channel: ShardChannel
     /// The variant in which the stream reads its events.
     let variant: EventVariant
@@ -141,7 +140,6 @@ final class Cursor {
         channel.leaveLiveGroup(self)
     }
 
-    /// Joins a compressed group.
     func joinCompressedGroup() {
         present = nil
         channel.remove(self)

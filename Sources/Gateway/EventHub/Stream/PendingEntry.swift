@@ -21,7 +21,6 @@ struct PendingEntry {
         case void
     }
 
-    /// The content.
     var content: Content
     /// The sequence of the first event of the entry.
     let firstSequence: UInt64
@@ -97,7 +96,6 @@ struct ConflatedUpdate: Sendable, Equatable {
     /// COMMAND: whether the first was the row's `ADD`, which the reader has not received.
     let startsWithAdd: Bool
 
-    /// One update.
     init(_ update: ItemUpdate) {
         newest = update
         changed = update.changed

@@ -304,7 +304,6 @@ struct PendingEvents {
         snapshotTotals.weight += entries * snapshot.weight
     }
 
-    /// Removes all events.
     mutating func removeAll() { self = PendingEvents(window: window) }
 
     /// Removes and returns the first event, with the sequence of its id.

@@ -198,7 +198,6 @@ extension PendingEntry.Content {
 
 /// The form in which a stream receives the events of a snapshot.
 struct SnapshotForm {
-    /// The variant of the events.
     let variant: EventVariant
     /// The types of the fields; nil: they are not known.
     let types: [FieldType]?

@@ -20,7 +20,6 @@ final class Subscriber: StreamContent {
     let id: String
     /// The stream's number on its loop.
     let stream: StreamID
-    /// The figures of the stream.
     let figures: StreamFigures
     let request: StreamRequest
     /// The types of the fields of its subscriptions; the values of others are text.
@@ -45,7 +44,6 @@ final class Subscriber: StreamContent {
     private(set) var epoch: [UInt8]
     var delay: RetryDelay
     var pending: PendingEvents
-    /// The memory of the owner of the stream.
     let ownerMemory: StreamOwnerMemory
     /// The part of the memory budgets that the stream uses, in bytes.
     private(set) var charged = 0

@@ -140,9 +140,7 @@ package final class AccessControl: Sendable {
 
 /// An access configuration with the objects that are made from it. All requests share it, and it does not change.
 package final class AccessPolicy: Sendable {
-    /// The configuration.
     package let configuration: AccessConfiguration
-    /// The API keys.
     package let keys: APIKeys
     /// Nil while tokens are not accepted, and before `load`.
     let verifier: TokenVerifier?

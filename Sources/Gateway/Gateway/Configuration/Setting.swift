@@ -43,7 +43,6 @@ package struct Setting: Sendable {
 
     /// The key; `*` stands for a name that the operator chooses (`upstreams.*.serverAddress`).
     package let key: String
-    /// The type of its values.
     package let type: ValueType
     /// The meaning, in one sentence.
     package let meaning: String

@@ -103,7 +103,6 @@ package enum Contact: Sendable {
 
 /// The figures of a coordination, for operators.
 package protocol CoordinationFigures: Sendable {
-    /// Writes the metrics.
     func write(to text: inout MetricsText)
 
     /// Writes the member of the response to `GET /health`.

@@ -15,7 +15,6 @@ package struct ResourceElsewhere: Sendable {
         case dedicatedClient
     }
 
-    /// The id.
     package let id: String
     /// The kind of the resource.
     let kind: Kind

@@ -10,7 +10,6 @@ package enum ResourceUse: Sendable {
     case newSubscription(SubscriptionID, SubscriptionProperties)
     /// A new dedicated client.
     case newClient(ClientID)
-    /// A subscription of a caller, with changed properties.
     case changedSubscription(SubscriptionID, SubscriptionProperties, of: Caller)
     /// The activation of a subscription.
     case activation
@@ -34,11 +33,9 @@ package enum ResourceChange: Sendable {
 
 /// A shared subscription that a stream joined.
 package struct JoinedSubscription: Sendable {
-    /// The id.
     package let id: String
     /// The name of its upstream.
     package let upstream: String
-    /// The properties of the subscription.
     package let properties: SubscriptionProperties
     /// The subscription in the pool of this process; nil: another gateway may have it.
     let resource: SubscriptionResource?

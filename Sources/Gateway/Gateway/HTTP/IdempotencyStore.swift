@@ -27,7 +27,6 @@ package final class IdempotencyStore: Sendable {
         package let caller: String?
         /// The path with the query, as sent.
         package let path: String
-        /// The key.
         package let key: String
 
         /// Equal bytes: a subject of other bytes is another caller.

@@ -8,7 +8,6 @@ package import SessionPool
 
 /// The services that handlers use. An object, because every handler of every request refers to it.
 package final class Services: Sendable {
-    /// The current configuration.
     let current: LiveConfiguration
     /// Authentication and authorization.
     package let access: AccessControl
@@ -18,11 +17,9 @@ package final class Services: Sendable {
     package let streams: StreamRegistry
     /// The values and the state of every subscription.
     var hub: EventHub { streams.hub }
-    /// The resources of streams.
     package let streamResources: StreamResources
     /// The timers of waiting requests.
     let timers: TimerQueue
-    /// The waiting requests.
     let waiting = WaitingRequests()
     /// The contract with the operations of feeds.
     let feedContract = FeedContract()
@@ -76,7 +73,6 @@ package final class Services: Sendable {
 }
 
 extension Services {
-    /// The current configuration.
     var configuration: GatewayConfiguration { current.value }
 
     /// The values that null restores in the options of a client by address.

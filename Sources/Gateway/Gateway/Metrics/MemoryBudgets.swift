@@ -12,7 +12,6 @@ package struct MemoryBudgets: Sendable {
         let use: MemoryUse
     }
 
-    /// All budgets.
     let all: [Budget]
 
     /// The budgets of a hub and of an HTTP server.

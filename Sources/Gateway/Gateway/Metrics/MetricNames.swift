@@ -12,7 +12,6 @@ package struct Metric: Sendable, Hashable {
 
     /// The name; units and `_total` are part of it.
     package let name: String
-    /// The kind.
     package let kind: Kind
     /// The names of its labels, in the order of their values.
     package let labels: [String]

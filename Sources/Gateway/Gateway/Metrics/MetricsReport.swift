@@ -11,7 +11,6 @@ struct MetricsReport: Sendable {
     let requests: RequestMetrics
     /// The upstream side.
     let pool: SessionPool
-    /// The event hub.
     let hub: EventHub
     /// The open streams.
     let streams: StreamRegistry

@@ -46,7 +46,6 @@ package final class RequestMetrics: Sendable {
         }
     }
 
-    /// Writes the metrics.
     func write(to text: inout MetricsText) {
         let state = state.withLock { $0 }
         let routes = state.routes.sorted { $0.key < $1.key }

@@ -33,7 +33,6 @@ final class Exchange {
     let connection: OpaquePointer
     /// The connection of the request.
     let record: ConnectionRecord
-    /// The phase.
     var phase: Phase
     /// The request target as sent, until the head is checked.
     var target: TargetText?

@@ -260,7 +260,6 @@ struct ByteSet: Sendable {
     static let value = ByteSet(0x09...0x09, 0x20...0x7E, 0x80...0xFF)
     /// Space and tab.
     static let blank = ByteSet(0x09...0x09, 0x20...0x20)
-    /// Digits.
     static let digit = ByteSet(0x30...0x39)
 
     /// Whether all bytes are in the set.

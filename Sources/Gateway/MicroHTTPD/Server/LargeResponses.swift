@@ -45,7 +45,6 @@ struct LargeResponses {
 
 /// A request whose response may be large.
 protocol LargeResponseHolder: AnyObject {
-    /// The connection.
     var record: ConnectionRecord { get }
     /// The memory of the response, if that is large, until it is sent.
     var heldResponse: HeldResponse? { get set }

@@ -10,7 +10,6 @@ struct SharedTurns {
         let turns: Range<Int>
         fileprivate let start: Int
 
-        /// The stream of a turn.
         func stream(at turn: Int) -> StreamID {
             let place = start + turn
             return write.streams[place < write.streams.count ? place : place - write.streams.count]

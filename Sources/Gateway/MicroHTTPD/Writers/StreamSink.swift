@@ -1,6 +1,5 @@
 /// The destination of the bytes of a stream. A trivial value, which keeps nothing open.
 enum StreamSink {
-    /// A socket.
     case socket(Int32)
     /// A TLS session of the library, a `gnutls_session_t`. Its connection is suspended, so the library does not use it.
     case session(OpaquePointer)

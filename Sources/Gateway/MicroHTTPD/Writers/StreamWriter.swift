@@ -10,7 +10,6 @@ final class StreamWriter {
     /// A read counts as at least so many bytes, because TLS records may have no content.
     private static let leastInput = 64
 
-    /// The stream.
     let stream: OpenStream
     /// When the client stopped accepting bytes; nil if it accepts them, or none are pending.
     private(set) var blockedSince: Moment?

@@ -62,6 +62,5 @@ struct EmbeddedFiles: Sendable {
         self.files = files
     }
 
-    /// The file of a name.
     subscript(name: String) -> StaticFile? { files[name] }
 }

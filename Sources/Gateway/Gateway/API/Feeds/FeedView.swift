@@ -4,7 +4,6 @@ internal import SessionCore
 
 /// The JSON form of a feed.
 struct FeedView: Sendable {
-    /// The feed.
     let feed: FeedConfiguration
     /// The name of its upstream.
     let upstream: String?

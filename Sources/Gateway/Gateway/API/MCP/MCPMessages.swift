@@ -4,7 +4,6 @@ internal import JSONText
 struct MCPRequest: Sendable {
     /// The id, a string or a number, which the response repeats; nil for a notification.
     let id: JSONValue?
-    /// The method.
     let method: String
     /// The parameters; empty if there are none.
     let params: JSONObject

@@ -68,7 +68,6 @@ struct MCPReading: Sendable {
     /// The beginning of the URIs of resources.
     static let scheme = "feed://"
 
-    /// The URI of a feed.
     static func uri(of feed: FeedConfiguration) -> String { scheme + PercentDecoding.encode(feed.name) }
 
     private static func headers(after cursor: String?, wait: Int) -> [String: String] {

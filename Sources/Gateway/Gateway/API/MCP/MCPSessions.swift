@@ -137,7 +137,6 @@ final class MCPSessions: Sendable {
         }
     }
 
-    /// Removes a session.
     func remove(_ id: String) { entries.withLock { $0.removeValue(forKey: id) }?.session.end() }
 
     /// Whether an id may be one of a session, of this gateway or of another one.

@@ -8,7 +8,6 @@ internal import SessionCore
 struct StreamView {
     /// The id of the stream.
     let id: String
-    /// The resources of the stream.
     let entry: StreamResources.Entry?
     /// The state of the stream while it is open.
     let listing: StreamListing?
@@ -17,7 +16,6 @@ struct StreamView {
     /// The hub with the states of its sources, also of those that another gateway carries.
     let hub: EventHub
 
-    /// Writes it.
     func write(to json: inout JSONBytes) {
         let figures = listing?.summary.figures
         json.beginObject()

@@ -5,7 +5,6 @@ internal import SessionPool
 
 /// A source as a request names it.
 package enum SourceSelector: Sendable, Equatable {
-    /// An existing source.
     case existing(StreamSource)
     /// A shared subscription to join; `isTyped`: by the name of a feed, so that its values have types.
     case join(upstream: String, SubscriptionProperties, isTyped: Bool = false)

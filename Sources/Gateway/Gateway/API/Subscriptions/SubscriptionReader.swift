@@ -107,9 +107,7 @@ enum SubscriptionReader {
 
 /// A property that the mode does not allow, whatever its value.
 struct ModeConflict: Equatable {
-    /// The property.
     let property: String
-    /// The rule.
     let rule: String
 
     /// All conflicts in a set of properties.

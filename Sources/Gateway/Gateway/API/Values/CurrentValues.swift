@@ -6,7 +6,6 @@ internal import SessionCore
 struct CurrentValues: Sendable {
     /// The upstream that they come from.
     let upstream: String
-    /// The values.
     let table: ValueTable
     /// Whether they may be out of date, since the connection that brings them is interrupted.
     let isStale: Bool

@@ -7,7 +7,6 @@ internal import SessionCore
 struct CurrentVersions {
     /// The values in one form.
     struct Version: Sendable {
-        /// The values.
         let values: CurrentValues
         /// The content of responses with the values.
         let content: Content
@@ -27,9 +26,7 @@ struct CurrentVersions {
 
     /// The content of responses with values in one form.
     final class Content: Sendable {
-        /// The version of the values.
         let version: ValuesVersion
-        /// The form of the values.
         let form: ValuesForm
         /// The bytes; nil for no content.
         let encoded: EncodedTable?

@@ -26,7 +26,6 @@ struct EncodedTable: Sendable {
         gaps.reduce(bytes.count) { $0 + JSONBytes.length(ofAgeSince: $1.changedAt, at: now) }
     }
 
-    /// The JSON at a moment.
     func json(at now: Moment) -> [UInt8] {
         var json = JSONBytes(capacity: bytes.count + gaps.count * Self.usualAgeLength)
         var start = 0
@@ -52,7 +51,6 @@ struct EncodedTable: Sendable {
 final class EncodedTables: Sendable {
     /// The kept part of a table.
     enum Kept: Sendable {
-        /// The whole table.
         case whole(EncodedTable)
         /// The length without the ages, of a long table.
         case length(Int)

@@ -3,14 +3,11 @@ internal import SessionCore
 
 /// A request that reads values once.
 struct ValuesQuery: Sendable {
-    /// The query parameters.
     static let parameters = StreamQuery.join + ["format", "cursor"]
     /// How long a request waits for values without `Prefer: wait`, in seconds.
     static let usualWait = 5
 
-    /// The upstream.
     let upstream: String
-    /// The subscription.
     let properties: SubscriptionProperties
     /// The form of the response.
     let form: ValuesForm

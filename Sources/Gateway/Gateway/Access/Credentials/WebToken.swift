@@ -6,13 +6,10 @@ struct WebToken: Sendable {
     /// The longest token that is parsed, in bytes.
     static let longest = 16 * 1024
 
-    /// The header.
     let header: JSONObject
-    /// The claims.
     let claims: JSONObject
     /// The signed bytes: header and claims in their encoded form.
     let signedBytes: [UInt8]
-    /// The signature.
     let signature: [UInt8]
 
     /// Parses a token. A member name that occurs twice is refused, since parsers differ in which one they take.

@@ -13,7 +13,6 @@ package import SessionPool
 ///   them.
 /// - A caller with `manage`, all upstreams and all items sees and changes everything, including the pool's clients.
 package struct Permissions: Sendable {
-    /// The caller.
     let caller: Caller
     /// The owners of clients and subscriptions.
     let owners: ResourceOwners

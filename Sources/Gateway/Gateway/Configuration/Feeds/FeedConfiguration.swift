@@ -89,7 +89,6 @@ package struct FeedItem: Sendable, Equatable {
 
 /// A field of a feed.
 package struct FeedField: Sendable, Equatable {
-    /// The name.
     package let name: String
     /// The type of its values.
     package let type: FieldType

@@ -19,7 +19,6 @@ package struct Call: Sendable {
     package var parameters: PathParameters
     /// The query, decoded.
     package var query: Query
-    /// The caller.
     package var caller: Caller
     /// Whether the request recreates a client of a removed member.
     package var isInherited: Bool
@@ -126,7 +125,6 @@ package enum OperationResult: Sendable {
     case response(Response)
     /// A long poll, which sends the response by `Call.respond`.
     case deferred
-    /// A stream.
     case stream(HTTPStreamHead, AdmittedStream)
     /// The function performs the request, which may have to wait.
     case later(@Sendable () async throws -> OperationResult)
@@ -183,7 +181,6 @@ package final class CallRecord: Sendable {
 
 /// The id of a request: that of `X-Request-Id` if it is safe to log, or a new one.
 package enum RequestIdentity {
-    /// The id of a request.
     static func id(of request: HTTPRequest) -> String {
         if let given = request.headers["X-Request-Id"], isSafe(given) { return given }
         return make()

@@ -119,7 +119,6 @@ struct ObjectReader {
     /// The most bytes of a name, and of all field names in a list.
     private static let mostBytes = 65_536
 
-    /// The object.
     let object: JSONObject
     /// The path of the object in the body.
     let path: [String]
@@ -244,7 +243,6 @@ struct ObjectReader {
         return names.count == elements.count ? names : nil
     }
 
-    /// An object.
     func object(_ name: String) -> ObjectReader? {
         guard let value = object[name] else { return nil }
         guard let object = value.object else {

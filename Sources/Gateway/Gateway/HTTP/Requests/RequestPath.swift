@@ -118,7 +118,6 @@ enum PercentDecoding {
 package struct Query: Sendable, Equatable {
     /// One `name=value`.
     struct Pair: Sendable, Equatable {
-        /// The name.
         let name: String
         /// The value; empty without `=`.
         let value: String
@@ -186,7 +185,6 @@ package struct Query: Sendable, Equatable {
 
 /// Reads typed values from a query and collects every error.
 struct QueryReader {
-    /// The query.
     let query: Query
     /// The errors so far.
     private(set) var refusals: [ProblemEntry] = []
@@ -245,7 +243,6 @@ struct QueryReader {
         return number
     }
 
-    /// One of some words.
     mutating func word(_ name: String, of words: [String]) -> String? {
         guard let text = text(name) else { return nil }
         if words.contains(text) { return text }

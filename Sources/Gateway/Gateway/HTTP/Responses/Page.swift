@@ -9,7 +9,6 @@ package struct Page<Element: Sendable>: Sendable {
     /// A page ends early when its JSON reaches this size, in bytes.
     static var largestSize: Int { 1 << 20 }
 
-    /// The entries.
     package let entries: ArraySlice<Element>
     private let list: [Element]
     private let id: @Sendable (Element) -> String

@@ -15,7 +15,6 @@ package struct ProblemEntry: Sendable, Equatable {
 
     /// The place of the error.
     let location: Location
-    /// The code.
     let code: ProblemCode
     /// The rule that is violated, as a sentence.
     let detail: String
@@ -38,7 +37,6 @@ package struct ProblemEntry: Sendable, Equatable {
 
 /// An error that is reported as problem details (RFC 9457).
 package struct Problem: Error, Sendable {
-    /// The code.
     let code: ProblemCode
     /// The explanation of this case; nil: the title is sufficient. Never holds a secret.
     var detail: String?
@@ -60,7 +58,6 @@ package struct Problem: Error, Sendable {
         self.entries = entries
     }
 
-    /// The gateway is stopping.
     static let stopping = Problem(.unavailable, detail: "The gateway is stopping.")
 
     /// The problem for one or more errors in the input.

@@ -5,11 +5,9 @@ internal import StreamIO
 
 /// The response of an operation, without the headers that all responses have.
 package struct Response: Sendable {
-    /// The status.
     package var status: Int
     /// Headers beside those that all responses have.
     package var headers: HTTPFields
-    /// The body.
     package var body: HTTPResponse.Body
     /// The code of the problem that the response reports, for the metrics; nil: none.
     package var problem: ProblemCode?

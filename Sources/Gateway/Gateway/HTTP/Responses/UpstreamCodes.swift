@@ -4,9 +4,7 @@ internal import JSONText
 package enum UpstreamCodes {
     /// The request that the server refused.
     package enum Kind: String {
-        /// A session.
         case session
-        /// A subscription.
         case subscription
     }
 

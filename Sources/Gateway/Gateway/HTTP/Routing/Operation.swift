@@ -17,7 +17,6 @@ package final class Operation: Sendable {
         case authenticated
         /// Valid credentials, or none for data of public feeds. The handler checks the rights.
         case publicFeeds
-        /// A right.
         case right(Right)
         /// A right on all upstreams: the response has data of each upstream.
         case rightOnAllUpstreams(Right)
@@ -74,9 +73,7 @@ package final class Operation: Sendable {
     /// Performs an operation that may have to wait.
     package typealias WaitingHandler = @Sendable (Call) async throws -> OperationResult
 
-    /// The method.
     package let method: Method
-    /// The path.
     package let pattern: PathPattern
     /// The `operationId` in openapi.yaml.
     package let name: String
@@ -98,7 +95,6 @@ package final class Operation: Sendable {
     package let trace: Trace
     /// Whether the operation can create, change or remove a client, subscription or stream.
     package let changesResources: Bool
-    /// The handler.
     package let handler: Handler
 
     /// Whether requests have a body, which may be empty.

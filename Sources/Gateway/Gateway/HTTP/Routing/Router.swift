@@ -55,7 +55,6 @@ package struct Router: Sendable {
         self.entries = entries
     }
 
-    /// The operation with a name.
     package func operation(named name: String) -> Operation? {
         entries.values.joined().flatMap(\.operations).first { $0.name == name }
     }

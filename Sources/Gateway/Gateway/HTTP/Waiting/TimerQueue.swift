@@ -122,7 +122,6 @@ struct TimerTable<Action>: ~Copyable {
     /// When the next action is due; nil: none is.
     var next: Moment? { order.min?.due }
 
-    /// Adds an action.
     mutating func add(_ action: Action, at due: Moment) -> TimerID {
         let id = TimerID(due: due, number: nextNumber)
         nextNumber &+= 1
