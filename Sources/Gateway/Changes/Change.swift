@@ -168,11 +168,8 @@ extension ValueTable {
 
 /// The id of a client, as REST shows it.
 package struct ClientID: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The id.
     package let rawValue: String
-    /// Wraps an id.
     package init(_ rawValue: String) { self.rawValue = rawValue }
-    /// The id.
     package var description: String { rawValue }
 
     /// The order of the texts.
@@ -181,11 +178,8 @@ package struct ClientID: Hashable, Comparable, Sendable, CustomStringConvertible
 
 /// The id of a subscription resource, as REST shows it.
 package struct SubscriptionID: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The id.
     package let rawValue: String
-    /// Wraps an id.
     package init(_ rawValue: String) { self.rawValue = rawValue }
-    /// The id.
     package var description: String { rawValue }
 
     /// The order of the texts.

@@ -15,7 +15,6 @@ package struct LastFailure: Sendable, Equatable {
     /// When the next attempt begins, as a time of RFC 3339; nil: unknown, or none.
     package var nextAttempt: String?
 
-    /// A failure.
     package init(reason: String, code: Int?, detail: String, since: String, attempts: Int, nextAttempt: String?) {
         self.reason = reason
         self.code = code

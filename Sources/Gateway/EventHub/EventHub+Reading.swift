@@ -84,7 +84,6 @@ extension EventHub {
         locked { $0.watches.add(subscription, changed) }
     }
 
-    /// Ends a watch.
     package func unwatch(_ watch: UInt64, of subscription: SubscriptionID) {
         locked { $0.watches.remove(watch, of: subscription) }
     }

@@ -177,7 +177,6 @@ package struct StopSignal: Sendable {
         (stream, source) = AsyncStream.makeStream(of: Never.self)
     }
 
-    /// Sets the signal.
     package func set() { source.finish() }
 
     /// Waits for the signal, or for cancellation.
@@ -219,7 +218,6 @@ package struct ListeningError: Error, Sendable, Equatable, CustomStringConvertib
     /// The reason that the system gives.
     package let reason: String
 
-    /// An error from its parts.
     package init(service: String, host: String, port: Int, reason: String) {
         self.service = service
         self.host = host

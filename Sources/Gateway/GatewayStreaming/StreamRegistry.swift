@@ -19,7 +19,6 @@ package struct StreamOwner: Sendable, Equatable {
     /// The name of the caller's key or token; nil without authentication.
     package var identity: String?
 
-    /// An owner.
     package init(peer: String, identity: String? = nil) {
         self.peer = peer
         self.identity = identity

@@ -49,7 +49,6 @@ package struct StreamOpening {
     /// The time of this pass.
     package let now: Moment
 
-    /// An opening from its parts.
     package init(stream: String, id: StreamID, framing: StreamFraming, now: Moment) {
         self.stream = stream
         self.id = id
@@ -69,7 +68,6 @@ package struct StreamID: Sendable, Hashable {
     /// How often the index was used before.
     package let generation: UInt32
 
-    /// A number from its parts.
     package init(slot: Int, generation: UInt32) {
         self.slot = UInt32(truncatingIfNeeded: slot)
         self.generation = generation & Self.generationMask
@@ -109,7 +107,6 @@ package struct SharedWrite {
     /// The bytes, in order.
     package let pieces: [StreamPiece]
 
-    /// The bytes for these streams.
     package init(streams: [StreamID], pieces: [StreamPiece]) {
         self.streams = streams
         self.pieces = pieces

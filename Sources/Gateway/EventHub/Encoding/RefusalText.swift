@@ -8,7 +8,6 @@ package struct RefusalText: Sendable {
     /// The sentences for a refusal.
     package var detail: @Sendable (UpstreamRefusal) -> String
 
-    /// A text.
     package init(type: String, detail: @escaping @Sendable (UpstreamRefusal) -> String) {
         self.type = type
         self.detail = detail

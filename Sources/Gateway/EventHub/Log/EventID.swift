@@ -7,7 +7,6 @@ package struct EventID: Equatable, Sendable {
     /// The place in the order of all events of the epoch.
     package let sequence: UInt64
 
-    /// An id from its parts.
     package init(epoch: String, sequence: UInt64) {
         self.epoch = epoch
         self.sequence = sequence

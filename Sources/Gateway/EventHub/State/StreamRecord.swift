@@ -7,7 +7,6 @@ struct StreamRecord: Sendable {
     /// The reason for which a stream ends whose only source was refused.
     static let refused = "refused"
 
-    /// The id of the stream.
     let id: String
     /// The request, with the present sources.
     private(set) var request: StreamRequest
@@ -41,7 +40,6 @@ struct StreamRecord: Sendable {
         let local: ShardChannel
     }
 
-    /// A stream that was admitted.
     init(id: String, request: StreamRequest, openedAt: Moment, memory: StreamOwnerMemory, isWaiting: Bool) {
         self.id = id
         self.request = request

@@ -37,7 +37,6 @@ struct ClientRecord: Sendable {
         self.failure = failure
     }
 
-    /// The channels of the client.
     var channels: [Channel] { [connection, own, legacy] }
 
     func channel(of event: ClientTopicEvent) -> Channel {
@@ -140,7 +139,6 @@ struct SubscriptionStart: Sendable {
 final class Channel: @unchecked Sendable {
     /// The number of the channel within its hub.
     let id: Int
-    /// The events.
     var log: TopicLog
     /// A snapshot that a stream has received, for those that join later, while the log has all events after it: since then
     /// there were updates only, and the channel always had a reader.

@@ -11,7 +11,6 @@ struct TopicTable: Sendable {
     private let recentRows: Int
     let memory: StreamMemory
 
-    /// No topics.
     init(numbers: EventNumbers, recentRows: Int, memory: StreamMemory) {
         self.numbers = numbers
         self.recentRows = recentRows

@@ -161,7 +161,6 @@ final class Cursor {
 
 /// Readers of a channel, in no order. Each has its index in the list, and is in one list at a time.
 struct CursorList {
-    /// The readers.
     private(set) var cursors: [Cursor] = []
     /// The numbers of their streams, in the same order.
     private(set) var streams: [StreamID] = []

@@ -54,7 +54,6 @@ struct PendingEvents {
         let item: Int
     }
 
-    /// No events.
     init(window: Window) { self.window = window }
 
     /// Whether nothing is pending.

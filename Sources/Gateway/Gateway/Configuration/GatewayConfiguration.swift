@@ -13,7 +13,6 @@ package struct GatewayConfiguration: Sendable {
     package var hub = HubConfiguration()
     /// How many streams may be open at a time. Default 10,000.
     package var maxStreams = 10_000
-    /// The configured feeds.
     package var feeds: [FeedConfiguration] = []
     /// How responses with values may be cached.
     package var values = ValuesConfiguration()

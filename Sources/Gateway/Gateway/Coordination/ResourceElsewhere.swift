@@ -25,7 +25,6 @@ package struct ResourceElsewhere: Sendable {
     /// The place in the order of creation.
     package let madeAt: UInt64
 
-    /// A description from its parts.
     package init(id: String, kind: Kind, upstream: String?, owner: String?, madeAt: UInt64) {
         self.id = id
         self.kind = kind

@@ -42,7 +42,6 @@ package struct JoinedSubscription: Sendable {
     /// Whether the call of `join` has opened the subscription.
     let isOpened: Bool
 
-    /// A joined subscription from its parts.
     package init(
         id: String,
         upstream: String,

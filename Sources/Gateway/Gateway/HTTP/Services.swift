@@ -13,7 +13,6 @@ package final class Services: Sendable {
     package let access: AccessControl
     /// The upstream sessions and subscriptions.
     package let pool: SessionPool
-    /// The open streams.
     package let streams: StreamRegistry
     /// The values and the state of every subscription.
     var hub: EventHub { streams.hub }
@@ -39,7 +38,6 @@ package final class Services: Sendable {
     let metrics: @Sendable () -> String
     /// The memory budgets; nil where there are none.
     let memory: (@Sendable () -> MemoryBudgets)?
-    /// The time.
     package let clock: @Sendable () -> Moment
     /// The door to the other gateways that behave as one with this one.
     let coordination: any Coordination

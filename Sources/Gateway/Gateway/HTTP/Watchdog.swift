@@ -13,7 +13,6 @@ final class Watchdog: Sendable {
         /// How often it has come round; nil: it has nothing to do.
         let rounds: UInt64?
 
-        /// A subject.
         init(_ name: String, rounds: UInt64?) {
             self.name = name
             self.rounds = rounds

@@ -12,7 +12,6 @@ struct MetricsReport: Sendable {
     /// The upstream side.
     let pool: SessionPool
     let hub: EventHub
-    /// The open streams.
     let streams: StreamRegistry
     /// The figures of the HTTP server.
     let daemon: @Sendable () -> DaemonFigures

@@ -9,7 +9,6 @@ final class PollingConnection {
     /// The wait that the present request has joined, and its index there; nil: there is no request.
     var group: PollGroup?
     var index = 0
-    /// The present request.
     var request: (any JoinedRequest)?
     /// The pieces of the response that the socket has not accepted.
     var rest: [StreamPiece] = []
@@ -28,7 +27,6 @@ final class PollingConnection {
         self.token = token
     }
 
-    /// The socket.
     var descriptor: Int32 { record.descriptor }
     /// No request waits, and no response is being sent.
     var isIdle: Bool { group == nil && rest.isEmpty }

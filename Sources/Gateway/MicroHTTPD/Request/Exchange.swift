@@ -93,7 +93,6 @@ final class Exchanges {
     /// The number of exchanges that have not ended.
     private(set) var open = 0
 
-    /// No exchanges.
     init(poller: Poller) { self.poller = poller }
 
     /// A request line was read.

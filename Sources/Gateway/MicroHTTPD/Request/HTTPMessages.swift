@@ -50,7 +50,6 @@ package struct PeerAddress: Sendable, Hashable {
     /// The port; 0 if unknown.
     package var port: UInt16
 
-    /// An address from its parts.
     package init(host: String, port: UInt16) {
         self.host = host
         self.port = port
@@ -124,7 +123,6 @@ package struct HTTPResponse: Sendable {
     /// length.
     package var body: Body
 
-    /// A response from its parts.
     package init(status: Int, headers: HTTPFields = HTTPFields(), body: Body = .empty) {
         self.status = status
         self.headers = headers
@@ -143,7 +141,6 @@ package struct HTTPStreamHead: Sendable {
     /// the body.
     package var prefersChunks: Bool
 
-    /// A head from its parts.
     package init(status: Int = 200, headers: HTTPFields = HTTPFields(), prefersChunks: Bool = true) {
         self.status = status
         self.headers = headers

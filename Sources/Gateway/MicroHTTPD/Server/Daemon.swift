@@ -239,7 +239,6 @@ package struct MemoryUse: Sendable, Hashable {
     /// The bytes that may be in use; `Int.max` without a limit.
     package var limit: Int
 
-    /// A use of a budget.
     package init(used: Int = 0, limit: Int = .max) {
         self.used = used
         self.limit = limit

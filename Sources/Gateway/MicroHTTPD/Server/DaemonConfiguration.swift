@@ -7,7 +7,6 @@ package struct DaemonConfiguration: Sendable {
         /// The private key, not encrypted.
         package var key: String
 
-        /// A certificate from its parts.
         package init(chain: String, key: String) {
             self.chain = chain
             self.key = key

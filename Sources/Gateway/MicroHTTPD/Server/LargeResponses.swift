@@ -15,7 +15,6 @@ struct LargeResponses {
     private var holders: [UInt64: any LargeResponseHolder] = [:]
     private var count: UInt64 = 0
 
-    /// No responses.
     init(ledger: ConnectionLedger) { self.ledger = ledger }
 
     /// A response follows; false if the budget has no room for it.

@@ -136,7 +136,6 @@ enum DetailsView {
 
 /// The rule of the class reference for server addresses.
 enum ServerAddressRule {
-    /// The rule.
     static let sentence = "An http or https URL without a query, of at most \(longest) characters, is expected."
 
     /// The longest address, in bytes.

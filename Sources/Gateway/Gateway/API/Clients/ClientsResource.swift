@@ -7,7 +7,6 @@ internal import SessionPool
 package struct ClientsResource: Sendable {
     let services: Services
 
-    /// An instance over the services.
     package init(services: Services) {
         self.services = services
     }

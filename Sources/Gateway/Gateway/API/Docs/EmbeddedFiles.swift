@@ -4,9 +4,7 @@ internal import StreamIO
 
 /// A file of the pages, in its original and its compressed form.
 struct StaticFile: Sendable {
-    /// The media type of the file.
     let mediaType: String
-    /// The bytes of the file.
     let bytes: SharedBytes
     /// The tag over these bytes.
     let tag: EntityTag

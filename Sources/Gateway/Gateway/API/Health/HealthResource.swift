@@ -101,7 +101,6 @@ final class ProcessState: Sendable {
     let watchdog = Watchdog()
     private let stopping = Atomic<Bool>(false)
 
-    /// A process that has started.
     init(startedAt: Moment) { self.startedAt = startedAt }
 
     /// Whether the process is stopping.

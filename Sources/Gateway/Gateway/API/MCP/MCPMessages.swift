@@ -30,7 +30,6 @@ struct MCPRequest: Sendable {
 struct MCPError: Error, Sendable, Equatable {
     /// The code: −32601 unknown method, −32602 invalid parameters, −32002 unknown resource.
     let code: Int
-    /// The reason.
     let message: String
 
     static func invalidParams(_ message: String) -> MCPError { MCPError(code: -32_602, message: message) }

@@ -15,7 +15,6 @@ package struct StreamOpener: Sendable {
 
     let services: Services
 
-    /// An instance over the services.
     package init(services: Services) {
         self.services = services
     }

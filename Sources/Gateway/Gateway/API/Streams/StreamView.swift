@@ -6,7 +6,6 @@ internal import SessionCore
 
 /// The JSON form of a stream.
 struct StreamView {
-    /// The id of the stream.
     let id: String
     let entry: StreamResources.Entry?
     /// The state of the stream while it is open.

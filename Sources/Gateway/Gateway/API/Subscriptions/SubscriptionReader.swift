@@ -167,7 +167,6 @@ enum NameRule: Sendable {
         }
     }
 
-    /// The rule.
     var sentence: String {
         switch self {
         case .item: "An item name is expected: not empty, without a space, not a number."

@@ -2,14 +2,12 @@ internal import JSONText
 
 /// The limits of a caller, and their use.
 package struct CallerUse: Sendable, Equatable {
-    /// The open streams.
     package var streams = 0
     /// The subscriptions that the caller made or that its streams joined.
     package var subscriptions = 0
     /// The items of these subscriptions.
     package var items = 0
 
-    /// No use.
     package init() {}
 }
 

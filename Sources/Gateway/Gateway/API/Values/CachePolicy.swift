@@ -12,7 +12,6 @@ package struct ValuesConfiguration: Sendable, Equatable {
 /// The `Cache-Control` of a response with values. Values that a caller reads without credentials can be cached for
 /// everybody.
 struct CachePolicy: Sendable {
-    /// The value of the header.
     let header: String
     /// The value of the header for the values after a cursor: they stay the next ones after it, so that a cache fetches
     /// them once for all readers that are behind.

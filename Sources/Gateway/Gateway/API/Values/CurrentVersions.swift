@@ -15,7 +15,6 @@ struct CurrentVersions {
         /// Whether every item has its snapshot, and every key its second-level values.
         let isComplete: Bool
 
-        /// Values with their content.
         init(values: CurrentValues, content: Content) {
             (self.values, self.content) = (values, content)
             var progress = SnapshotProgress()

@@ -18,7 +18,6 @@ struct ValuesView {
         self.init(subscription: resource.id.rawValue, reading: resource.reading, now: now)
     }
 
-    /// A view of a reading.
     init(subscription: String, reading: SubscriptionReading, now: Moment) {
         self.subscription = subscription
         self.reading = reading

@@ -29,7 +29,6 @@ final class WaitingReadings: Sendable {
     private let background: BackgroundQueue
     private let state = RankedMutex(State())
 
-    /// No requests.
     init(hub: EventHub, background: BackgroundQueue) { (self.hub, self.background) = (hub, background) }
 
     /// The last change of a subscription for which requests wait; nil: it is not watched.

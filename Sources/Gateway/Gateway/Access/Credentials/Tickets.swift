@@ -41,7 +41,6 @@ package struct IssuedTicket: Sendable {
     /// How long it is valid before its first use.
     let lifetime: Duration
 
-    /// A ticket from its parts.
     package init(text: String, lifetime: Duration) {
         self.text = text
         self.lifetime = lifetime
@@ -61,7 +60,6 @@ package struct TicketHolder: Sendable {
     /// The use of the ticket by the request.
     let use: Use
 
-    /// A holder from its parts.
     package init(caller: Caller, use: Use) {
         self.caller = caller
         self.use = use

@@ -18,7 +18,6 @@ struct RateLimit: Middleware {
     /// Counts the requests.
     let coordination: any Coordination
 
-    /// A limit.
     init(
         _ scope: Scope,
         access: AccessControl,

@@ -12,7 +12,6 @@ package struct TokenBucket: Sendable {
         /// The time until the next request is admitted, if none is now; otherwise until the bucket is full.
         let wait: Duration
 
-        /// A decision from its parts.
         package init(isAdmitted: Bool, remaining: Int, wait: Duration) {
             self.isAdmitted = isAdmitted
             self.remaining = remaining

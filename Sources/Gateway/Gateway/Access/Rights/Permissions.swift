@@ -20,7 +20,6 @@ package struct Permissions: Sendable {
     let pool: SessionPool
     /// Other gateways may have further resources.
     let coordination: any Coordination
-    /// The configured feeds.
     let feeds: VisibleFeeds
 
     // MARK: - Covering

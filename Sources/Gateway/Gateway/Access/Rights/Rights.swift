@@ -38,7 +38,6 @@ package struct Rights: Sendable, Equatable {
     /// Whether the rights cover the resources of all callers. Each request asks it.
     package private(set) var reachesOverAll = false
 
-    /// Rights from their parts.
     package init(
         operations: Set<Right>,
         upstreams: [WildcardPattern],
@@ -173,7 +172,6 @@ package struct WildcardPattern: Sendable, Equatable, CustomStringConvertible {
     /// The text of the pattern.
     package let description: String
 
-    /// A pattern.
     package init(_ text: String) { description = text }
 
     /// Equal bytes.

@@ -84,7 +84,6 @@ final class Refusals {
     /// The parameters of a query that give the names of a list, by the list, in the order of the names.
     var parameters: [String: [String]] = [:]
 
-    /// No errors.
     init(_ origin: Origin = .body) { self.origin = origin }
 
     /// Whether the limit of errors is reached: further ones are not reported, so the search for them can stop.
@@ -125,7 +124,6 @@ struct ObjectReader {
     /// Collects the errors.
     let refusals: Refusals
 
-    /// A reader of an object.
     init(_ object: JSONObject, at path: [String] = [], _ refusals: Refusals) {
         self.object = object
         self.path = path

@@ -33,7 +33,6 @@ package struct RequestPath: Sendable, Equatable {
 package struct PathParameters: Sendable {
     /// The names, in the order of the path.
     private(set) var names: [String]
-    /// Their values.
     private(set) var values: [String]
 
     /// The parameters of a path that has none.
@@ -123,7 +122,6 @@ package struct Query: Sendable, Equatable {
         let value: String
     }
 
-    /// All pairs.
     private(set) var pairs: [Pair] = []
 
     /// An empty query.
@@ -189,7 +187,6 @@ struct QueryReader {
     /// The errors so far.
     private(set) var refusals: [ProblemEntry] = []
 
-    /// A reader.
     init(_ query: Query) { self.query = query }
 
     /// Adds an error.

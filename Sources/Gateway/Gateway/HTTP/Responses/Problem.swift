@@ -19,7 +19,6 @@ package struct ProblemEntry: Sendable, Equatable {
     /// The rule that is violated, as a sentence.
     let detail: String
 
-    /// An entry.
     init(_ location: Location, _ code: ProblemCode, _ detail: String) {
         self.location = location
         self.code = code
@@ -51,7 +50,6 @@ package struct Problem: Error, Sendable {
     /// Further headers of the response, such as `Allow`.
     var headers = HTTPFields()
 
-    /// A problem.
     package init(_ code: ProblemCode, detail: String? = nil, entries: [ProblemEntry] = []) {
         self.code = code
         self.detail = detail

@@ -121,7 +121,6 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         let text: String
     }
 
-    /// Reads a path.
     init(_ path: String) {
         description = path
         segments = path.split(separator: "/").map { part in
