@@ -45,20 +45,13 @@ package struct ConfigurationReader {
         // Names of variables are ASCII. The provider of variables traps on some other keys, such as a field `aÄ` in decomposed form.
         let withoutVariables = [readers[0], readers[2], readers[3]]
         var configuration = GatewayConfiguration()
-        let upstreamNames = admitted(names(under: ["upstreams"], variable: Self.upstreamNames), under: "upstreams")
-        let feedNames = admitted(names(under: ["feeds"], variable: Self.feedNames), under: "feeds")
-        let keyNames = admitted(names(under: ["auth", "keys"], variable: Self.keyNames), under: "auth.keys")
+        var chosen = chosenNames
+        chosen.upstreams = admitted(chosen.upstreams, under: "upstreams")
+        chosen.feeds = admitted(chosen.feeds, under: "feeds")
+        chosen.keys = admitted(chosen.keys, under: "auth.keys")
         refuseUnknownKeys()
         for setting in Settings.all {
-            let isNamed = setting.key.contains("*")
-            let chosen =
-                switch setting.key.split(separator: ".").first {
-                case "auth": keyNames
-                case "feeds": names(of: setting, in: feedNames)
-                default: upstreamNames
-                }
-            let instances = isNamed ? chosen : [""]
-            for name in instances {
+            for name in names(for: setting, of: chosen) {
                 let key = Self.key(of: setting, named: name)
                 let consulted = key.utf8.allSatisfy { $0 < 0x80 } ? readers : withoutVariables
                 guard let value = value(of: setting, key: key, from: consulted) else { continue }
@@ -69,13 +62,13 @@ package struct ConfigurationReader {
                 }
             }
         }
-        for name in upstreamNames where !configuration.pool.upstreams.contains(where: { $0.name == name }) {
+        for name in chosen.upstreams where !configuration.pool.upstreams.contains(where: { $0.name == name }) {
             note("upstreams.\(name).serverAddress", "is required")
         }
-        for name in feedNames where !configuration.feeds.contains(where: { $0.name == name }) {
+        for name in chosen.feeds where !configuration.feeds.contains(where: { $0.name == name }) {
             note("feeds.\(name).fields", "must have at least one field")
         }
-        for name in keyNames where !configuration.access.keys.contains(where: { $0.name == name }) {
+        for name in chosen.keys where !configuration.access.keys.contains(where: { $0.name == name }) {
             note("auth.keys.\(name).hash", "is required")
         }
         configuration.access.publicFeeds = configuration.feeds.filter(\.isPublic)
@@ -84,11 +77,29 @@ package struct ConfigurationReader {
         return configuration
     }
 
-    /// The names for a setting of feeds: those of the feeds, or of their fields with the feed before them.
-    private func names(of setting: Setting, in feeds: [String]) -> [String] {
-        guard setting.key.hasSuffix(".fields.*") else { return feeds }
-        return feeds.flatMap { feed in
-            names(under: ["feeds", feed[...], "fields"], variable: "", depth: 1).map { "\(feed).\($0)" }
+    /// The names that the operator chose.
+    private typealias ChosenNames = (upstreams: [String], feeds: [String], keys: [String])
+
+    private var chosenNames: ChosenNames {
+        (
+            upstreams: names(under: ["upstreams"], variable: Self.upstreamNames),
+            feeds: names(under: ["feeds"], variable: Self.feedNames),
+            keys: names(under: ["auth", "keys"], variable: Self.keyNames)
+        )
+    }
+
+    /// The names that replace the asterisks of a setting, those of fields with the feed before them; one empty name for a
+    /// setting without an asterisk.
+    private func names(for setting: Setting, of chosen: ChosenNames) -> [String] {
+        guard setting.key.contains("*") else { return [""] }
+        switch setting.key.split(separator: ".").first {
+        case "auth": return chosen.keys
+        case "feeds" where setting.key.hasSuffix(".fields.*"):
+            return chosen.feeds.flatMap { feed in
+                names(under: ["feeds", feed[...], "fields"], variable: "", depth: 1).map { "\(feed).\($0)" }
+            }
+        case "feeds": return chosen.feeds
+        default: return chosen.upstreams
         }
     }
 
@@ -110,8 +121,9 @@ package struct ConfigurationReader {
     /// The variables with the prefix `GATEWAY_` that have no effect.
     package var unknownVariables: [UnknownVariable] {
         var known: Set<String> = [Self.upstreamNames, Self.feedNames, Self.keyNames, Self.tokenVariable]
+        let chosen = chosenNames
         for setting in Settings.all {
-            for name in setting.key.contains("*") ? chosenNames(for: setting) : [""] {
+            for name in names(for: setting, of: chosen) {
                 let variable = Self.variable(for: Self.key(of: setting, named: name))
                 known.insert(variable)
                 if setting.isSecret { known.insert(variable + "_FILE") }
@@ -142,14 +154,6 @@ package struct ConfigurationReader {
     private static let keyNames = "GATEWAY_AUTH_KEY_NAMES"
     /// The variable from which `watch` takes its credential.
     private static let tokenVariable = "GATEWAY_TOKEN"
-
-    private func chosenNames(for setting: Setting) -> [String] {
-        switch setting.key.split(separator: ".").first {
-        case "auth": names(under: ["auth", "keys"], variable: Self.keyNames)
-        case "feeds": names(of: setting, in: names(under: ["feeds"], variable: Self.feedNames))
-        default: names(under: ["upstreams"], variable: Self.upstreamNames)
-        }
-    }
 
     private func values(_ pairs: [(key: String, value: String)]) -> [AbsoluteConfigKey: ConfigValue] {
         Dictionary(
