@@ -23,9 +23,7 @@ package final class EventHub: ChangeSink {
     /// A hub without topics.
     ///
     /// - Parameters:
-    ///   - configuration: Limits and intervals.
     ///   - epoch: The name of its numbering, used by no other run of this service; letters, digits and dashes.
-    ///   - numbering: The source of the numbers of events.
     ///   - clock: The time; only differences count.
     package init(
         configuration: HubConfiguration = HubConfiguration(),
@@ -165,7 +163,6 @@ package final class EventHub: ChangeSink {
     /// Admits a stream, which a shard opens later.
     ///
     /// - Parameters:
-    ///   - request: The request.
     ///   - id: The id of the stream; if nil, or if another stream has this id, the stream gets a new one.
     ///   - isWaiting: Whether the stream has no events, except heartbeats, before a call of `begin`.
     /// - Returns: The id of the stream.

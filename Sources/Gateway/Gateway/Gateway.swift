@@ -135,7 +135,7 @@ package final class Gateway: Sendable {
             host.stopAccepting()
             daemon.stopAccepting()
             await coordination.leave(within: Self.leaveTime)
-            streams.closeAll(reason: "shutdown")
+            hub.closeAll(reason: "shutdown")
             let isQuiet = await daemon.drain(within: configuration.shutdownGrace)
             if !isQuiet { logger.warning("closed connections that were still busy at the end of the grace time") }
             group.cancelAll()

@@ -46,8 +46,6 @@ package final class StreamRegistry: Sendable {
     /// it. Its first sequence is determined when it is opened.
     ///
     /// - Parameters:
-    ///   - request: The sources and options of the stream.
-    ///   - owner: The caller.
     ///   - id: The id of the stream if it was announced before; ignored if an open stream has it.
     ///   - isWaiting: Whether the stream has no events before `hub` begins it.
     ///   - onEnd: Called once when the stream is over.
@@ -94,27 +92,11 @@ package final class StreamRegistry: Sendable {
         return StreamListing(summary: summary, owner: owner)
     }
 
-    /// Changes the sources of an open stream, all or nothing. Additions that it already has and removals that it does
-    /// not have are ignored.
-    ///
-    /// - Parameter types: The types of the fields of additions, for a stream with typed values.
-    package func patch(
-        _ id: String,
-        add: [StreamSource],
-        remove: [StreamSource],
-        types: FieldTypes = [:]
-    ) throws(HubError) -> EventID {
-        try hub.change(stream: id, add: add, remove: remove, types: types)
-    }
-
     /// Sends a stream its closing event and closes it; false if there is none of this id.
     @discardableResult
     package func close(_ id: String, reason: String) -> Bool {
         hub.close(stream: id, reason: reason)
     }
-
-    /// Sends all streams their closing events and closes them.
-    package func closeAll(reason: String) { hub.closeAll(reason: reason) }
 
     /// The number of open streams.
     package var count: Int { owners.withLock { $0.count } }

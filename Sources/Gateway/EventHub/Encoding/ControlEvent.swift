@@ -82,11 +82,7 @@ enum ControlEvent: Sendable, Equatable {
 
 /// A `closing` event as the whole content of a stream that cannot be opened.
 package enum ClosingEvent {
-    /// The bytes of the event.
-    ///
-    /// - Parameters:
-    ///   - reason: Why the stream is closed.
-    ///   - retryMilliseconds: The time that the client waits before it reconnects.
+    /// The bytes of the event; `retryMilliseconds`: the time that the client waits before it reconnects.
     package static func bytes(reason: String, retryMilliseconds: Int, as format: EventFormat) -> [UInt8] {
         var encoder = EventEncoder(epoch: "")
         encoder.encode(.closing(reason: reason, retryMilliseconds: retryMilliseconds), as: format)

@@ -37,11 +37,6 @@ package final class Daemon: Sendable {
     private let state = RankedMutex(State.new, rank: .daemon)
 
     /// A daemon that is not yet listening.
-    ///
-    /// - Parameters:
-    ///   - configuration: Address, TLS and limits.
-    ///   - handler: Answers the requests.
-    ///   - feed: Makes the feed of a loop.
     package init(configuration: DaemonConfiguration, handler: any HTTPHandler, feed: @escaping FeedMaker) {
         self.configuration = configuration.corrected
         self.handler = handler

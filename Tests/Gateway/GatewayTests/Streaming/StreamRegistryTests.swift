@@ -104,7 +104,7 @@ import Testing
             StreamRequest(sources: [.subscription("s")]),
             owner: StreamOwner(peer: "127.0.0.1")
         )
-        registry.closeAll(reason: "shutdown")
+        registry.hub.closeAll(reason: "shutdown")
         let content = open(stream, in: feed)
         #expect(read(content).progress == .finish)
         end(stream, content, .finished)
@@ -120,7 +120,9 @@ import Testing
         stream.onEnd(.neverOpened)
         #expect(registry.count == 0)
         #expect(hub.streams().isEmpty)
-        #expect(throws: HubError.unknownStream(stream.id)) { try registry.patch(stream.id, add: [], remove: []) }
+        #expect(throws: HubError.unknownStream(stream.id)) {
+            try registry.hub.change(stream: stream.id, add: [], remove: [])
+        }
     }
 
     @Test func idInUseIsNotAssignedAgain() throws {

@@ -206,7 +206,7 @@ package struct StreamsResource: Sendable {
             let gone = present.filter { topics.contains($0.topic) }
             let types = services.types(of: acquired.joined, typed: acquired.typed)
             do throws(HubError) {
-                last = try services.streams.patch(id, add: acquired.sources, remove: gone, types: types)
+                last = try services.hub.change(stream: id, add: acquired.sources, remove: gone, types: types)
             } catch {
                 // The stream has ended just now: its entry is changed as that of a stream which is not open.
                 guard error == .unknownStream(id) else { throw error }

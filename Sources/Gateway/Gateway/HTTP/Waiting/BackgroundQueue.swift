@@ -116,13 +116,9 @@ extension Services {
     /// time. The background queue makes the responses, because they take long to make.
     ///
     /// - Parameters:
-    ///   - call: The request.
-    ///   - seconds: The longest wait.
     ///   - watchers: Where changes of a state are reported.
-    ///   - present: The present state.
     ///   - isKnown: Whether there is no response for a state; it must be quick.
     ///   - decide: The response; nil before a change.
-    ///   - timedOut: The response after the longest wait.
     ///   - rules: The rules for equal requests that join the wait; nil: each waits alone.
     func wait<State>(
         _ call: Call,

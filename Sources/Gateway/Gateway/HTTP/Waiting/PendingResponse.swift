@@ -86,12 +86,8 @@ extension Services {
     /// changes, at the latest after the requested waiting time.
     ///
     /// - Parameters:
-    ///   - call: The request.
-    ///   - seconds: The longest wait.
     ///   - watchers: Where changes of the state are reported.
-    ///   - present: The present state.
     ///   - decide: The response for a state; nil while it is undecided.
-    ///   - timedOut: The response after the longest wait.
     ///   - sharing: The rules for equal requests that join the wait; nil: each waits alone.
     func wait<State>(
         _ call: Call,

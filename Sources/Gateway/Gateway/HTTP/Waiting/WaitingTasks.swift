@@ -220,12 +220,7 @@ extension Services {
 
     /// Waits until a state satisfies a condition, and returns the state; nil after some seconds.
     ///
-    /// - Parameters:
-    ///   - call: The request.
-    ///   - seconds: The longest wait.
-    ///   - watchers: Where changes of the state are reported.
-    ///   - present: The present state.
-    ///   - isDecided: The condition.
+    /// - Parameter watchers: Where changes of the state are reported.
     /// - Throws: As the wait for a value.
     func wait<State: Sendable>(
         _ call: Call,
