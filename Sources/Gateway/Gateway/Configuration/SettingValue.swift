@@ -56,13 +56,7 @@ enum SettingValue {
     static let nameRule = "1 to 64 letters, digits, dashes and underscores"
 
     /// Whether a text meets `nameRule`.
-    static func isName(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-            }
-    }
+    static func isName(_ text: String) -> Bool { text.isLettersDigits(and: "-_", length: 1...64) }
 
     /// A number as text; a whole number is written without a fraction.
     static func text(_ number: Double) -> String {
@@ -72,5 +66,16 @@ enum SettingValue {
     /// A list as text; `none` if it is empty.
     static func text(_ elements: [String]) -> String {
         elements.isEmpty ? "none" : elements.joined(separator: ", ")
+    }
+}
+
+extension String {
+    /// Whether the text consists of ASCII letters, digits and the given marks, and has a length of the range.
+    func isLettersDigits(and marks: String, length: ClosedRange<Int>) -> Bool {
+        length.contains(utf8.count)
+            && utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || marks.utf8.contains(byte)
+            }
     }
 }

@@ -23,7 +23,8 @@ extension Settings {
             ) {
                 $0.cookie ?? "-"
             } apply: { access, text throws(SettingError) in
-                guard text.utf8.allSatisfy({ $0.isTokenByte }), !text.isEmpty else {
+                // A token (RFC 9110 section 5.6.2).
+                guard text.isLettersDigits(and: "!#$%&'*+-.^_`|~", length: 1...Int.max) else {
                     throw SettingError(rule: "must be the name of a cookie")
                 }
                 access.cookie = text == "-" ? nil : text
@@ -311,17 +312,5 @@ extension AccessConfiguration {
         if let index = keys.firstIndex(where: { $0.name == name }) { return index }
         keys.append(KeyConfiguration(name: name))
         return keys.count - 1
-    }
-}
-
-extension UInt8 {
-    /// Whether the byte may be part of a `token` (RFC 9110 section 5.6.2), such as the name of a cookie.
-    fileprivate var isTokenByte: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
-        }
     }
 }

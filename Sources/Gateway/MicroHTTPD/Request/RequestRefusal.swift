@@ -31,36 +31,27 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
     case closing
 
     /// The status of the answer.
-    package var status: Int {
-        switch self {
-        case .duplicateContentLength, .contentLengthWithTransferEncoding, .unsupportedTransferEncoding,
-            .duplicateHost, .missingHost, .malformedHead:
-            400
-        case .bodyTooLarge: 413
-        case .targetTooLong: 414
-        case .bodyBudgetExceeded, .responseBudgetExceeded, .connectionLimitReached, .closing: 503
-        case .headersTooLarge: 431
-        case .unsupportedVersion: 505
-        }
-    }
+    package var status: Int { answer.status }
 
     /// One English sentence for the client.
-    package var explanation: String {
+    package var explanation: String { answer.explanation }
+
+    private var answer: (status: Int, explanation: String) {
         switch self {
-        case .duplicateContentLength: "The request has more than one Content-Length."
-        case .contentLengthWithTransferEncoding: "The request has both Content-Length and Transfer-Encoding."
-        case .unsupportedTransferEncoding: "The only transfer encoding understood is chunked, in HTTP/1.1."
-        case .duplicateHost: "The request has more than one Host."
-        case .missingHost: "An HTTP/1.1 request needs a Host."
-        case .malformedHead: "The request line or a header line has characters that are not allowed there."
-        case .unsupportedVersion: "The HTTP version has to be 1.0 or 1.1."
-        case .targetTooLong: "The request target is too long."
-        case .headersTooLarge: "The header lines are too large."
-        case .bodyTooLarge: "The body is too large."
-        case .bodyBudgetExceeded: "The server holds too many request bodies at present."
-        case .responseBudgetExceeded: "The server holds too many unread responses at present."
-        case .connectionLimitReached: "The server has as many connections as its limit allows."
-        case .closing: "The server is stopping."
+        case .duplicateContentLength: (400, "The request has more than one Content-Length.")
+        case .contentLengthWithTransferEncoding: (400, "The request has both Content-Length and Transfer-Encoding.")
+        case .unsupportedTransferEncoding: (400, "The only transfer encoding understood is chunked, in HTTP/1.1.")
+        case .duplicateHost: (400, "The request has more than one Host.")
+        case .missingHost: (400, "An HTTP/1.1 request needs a Host.")
+        case .malformedHead: (400, "The request line or a header line has characters that are not allowed there.")
+        case .unsupportedVersion: (505, "The HTTP version has to be 1.0 or 1.1.")
+        case .targetTooLong: (414, "The request target is too long.")
+        case .headersTooLarge: (431, "The header lines are too large.")
+        case .bodyTooLarge: (413, "The body is too large.")
+        case .bodyBudgetExceeded: (503, "The server holds too many request bodies at present.")
+        case .responseBudgetExceeded: (503, "The server holds too many unread responses at present.")
+        case .connectionLimitReached: (503, "The server has as many connections as its limit allows.")
+        case .closing: (503, "The server is stopping.")
         }
     }
 }

@@ -57,13 +57,7 @@ struct MessagesResource: Sendable {
         return response.waited(wait)
     }
 
-    private func accepted(_ id: String) -> Response {
-        .json(202) { json in
-            json.beginObject()
-            json.member("id", id)
-            json.endObject()
-        }
-    }
+    private func accepted(_ id: String) -> Response { .json(202) { $0.value(["id": .string(id)]) } }
 
     /// Reads a message; `enqueues` is the default of `enqueueWhileDisconnected`.
     private func message(_ reader: ObjectReader, enqueues: Bool = false) throws(Problem) -> MessageSubmission {
@@ -72,7 +66,7 @@ struct MessagesResource: Sendable {
         var message = MessageSubmission(text: reader.string("text") ?? "")
         if let sequence = reader.optionalString("sequence") {
             message.sequence = sequence
-            if let sequence, !Self.isSequence(sequence) {
+            if let sequence, !sequence.isLettersDigits(and: "_", length: 1...200) {
                 reader.refuse("sequence", "Letters, digits and underscores are expected, 200 at most.")
             }
         }
@@ -89,13 +83,5 @@ struct MessagesResource: Sendable {
         message.wantsOutcome = reader.bool("outcome") ?? true
         try reader.refusals.finish()
         return message
-    }
-
-    private static func isSequence(_ text: String) -> Bool {
-        (1...200).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || byte == UInt8(ascii: "_")
-            }
     }
 }

@@ -141,10 +141,6 @@ final class MCPSessions: Sendable {
 
     /// Whether an id may be one of a session, of this gateway or of another one.
     static func isID(_ id: String) -> Bool {
-        id.utf8.count == 44 && id.utf8.first == UInt8(ascii: "m")
-            && id.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
-            }
+        id.hasPrefix("m") && id.isLettersDigits(and: "-_", length: 44...44)
     }
 }

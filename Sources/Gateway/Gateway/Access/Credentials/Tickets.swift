@@ -1,4 +1,4 @@
-package import SessionCore
+internal import SessionCore
 
 /// Tickets, each of which opens one stream within a short time.
 package protocol Tickets: Sendable {

@@ -208,14 +208,8 @@ package enum RequestIdentity {
         return String(parts[1])
     }
 
-    /// Whether an id has 1 to 128 characters that are safe in log lines and headers.
-    private static func isSafe(_ id: String) -> Bool {
-        (1...128).contains(id.utf8.count)
-            && id.utf8.allSatisfy { byte in
-                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-                    || "-_.:+/=@".utf8.contains(byte)
-            }
-    }
+    /// Whether an id is safe in log lines and headers.
+    private static func isSafe(_ id: String) -> Bool { id.isLettersDigits(and: "-_.:+/=@", length: 1...128) }
 
     private static func isLowerHex(_ byte: UInt8) -> Bool {
         (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
