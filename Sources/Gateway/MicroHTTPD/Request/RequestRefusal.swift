@@ -1,25 +1,17 @@
 /// The reason for which the server refuses a request before a handler receives it. The connection is closed after the
 /// answer.
 package enum RequestRefusal: Error, Hashable, CaseIterable {
-    /// More than one `Content-Length` line.
     case duplicateContentLength
-    /// `Content-Length` together with `Transfer-Encoding`.
     case contentLengthWithTransferEncoding
     /// A `Transfer-Encoding` that is not the single word `chunked`, or one in HTTP/1.0.
     case unsupportedTransferEncoding
-    /// More than one `Host` line.
     case duplicateHost
-    /// HTTP/1.1 without a `Host` line.
     case missingHost
-    /// A header name or value, or a request target, with bytes that are not allowed there.
     case malformedHead
-    /// An HTTP version before 1.0, or 2.0 and later.
     case unsupportedVersion
-    /// The request target is longer than configured.
     case targetTooLong
     /// The header lines together are longer, or more, than configured.
     case headersTooLarge
-    /// The body is longer than configured.
     case bodyTooLarge
     /// The bodies of all present requests together are larger than configured.
     case bodyBudgetExceeded

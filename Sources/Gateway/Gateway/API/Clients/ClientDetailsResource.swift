@@ -76,19 +76,17 @@ struct ClientDetailsResource: Sendable {
     /// upstream: its user, password, headers and cookies belong to the configured address.
     private func checkAddress(_ address: String??, of client: PooledClient) throws {
         guard let address else { return }
-        if let upstream = client.upstream {
-            if let address, address == client.core.connectionDetails.serverAddress { return }
-            if let address { try checkAllowed(address) }
-            throw Problem(
-                .lifecycle,
-                detail: "The client has the credentials of the upstream \"\(upstream)\": its address cannot be changed."
-            )
+        if let address {
+            if client.upstream != nil, address == client.core.connectionDetails.serverAddress { return }
+            guard services.pool.configuration.allowedAddresses.allows(address) else {
+                throw PoolError.addressNotAllowed(address)
+            }
         }
-        if let address { try checkAllowed(address) }
-    }
-
-    private func checkAllowed(_ address: String) throws(PoolError) {
-        if !services.pool.configuration.allowedAddresses.allows(address) { throw .addressNotAllowed(address) }
+        guard let upstream = client.upstream else { return }
+        throw Problem(
+            .lifecycle,
+            detail: "The client has the credentials of the upstream \"\(upstream)\": its address cannot be changed."
+        )
     }
 }
 

@@ -66,13 +66,7 @@ struct HealthResource: Sendable {
         return Set(missing.compactMap(\.upstream)).sorted()
     }
 
-    private func status(_ word: String) -> Response {
-        Response.json { json in
-            json.beginObject()
-            json.member("status", word)
-            json.endObject()
-        }
-    }
+    private func status(_ word: String) -> Response { .json { $0.value(["status": .string(word)]) } }
 
     private func write(_ name: String, _ clients: [PooledClient], to json: inout JSONBytes) {
         let statuses = clients.map(\.core.status)

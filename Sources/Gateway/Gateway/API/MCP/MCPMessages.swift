@@ -38,20 +38,13 @@ struct MCPError: Error, Sendable, Equatable {
 extension Response {
     /// The response to a JSON-RPC request: its result or its error.
     static func message(_ id: JSONValue, _ result: Result<JSONValue, MCPError>) -> Response {
-        .json { json in
-            json.beginObject()
-            json.member("jsonrpc", "2.0")
-            json.key("id")
-            json.value(id)
-            switch result {
-            case .success(let value):
-                json.key("result")
-                json.value(value)
-            case .failure(let error):
-                json.key("error")
-                json.value(["code": .number(JSONNumber(error.code)), "message": .string(error.message)])
+        switch result {
+        case .success(let value): .json { $0.value(["jsonrpc": "2.0", "id": id, "result": value]) }
+        case .failure(let error):
+            .json {
+                let error: JSONValue = ["code": .number(JSONNumber(error.code)), "message": .string(error.message)]
+                $0.value(["jsonrpc": "2.0", "id": id, "error": error])
             }
-            json.endObject()
         }
     }
 
