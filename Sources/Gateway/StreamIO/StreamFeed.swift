@@ -17,13 +17,6 @@ package protocol StreamFeed: AnyObject {
     func collect(into news: inout FeedNews, ifAtMost limit: Int?, now: Moment) -> Bool
 }
 
-extension StreamFeed {
-    /// Collects what is due.
-    package func collect(into news: inout FeedNews, now: Moment) {
-        _ = collect(into: &news, ifAtMost: nil, now: now)
-    }
-}
-
 /// A stream that a handler returns to have it opened; the feed identifies it by its id.
 package struct AdmittedStream: Sendable {
     /// The id of the stream in the feed.

@@ -92,7 +92,7 @@ struct PublishedTopic {
 
     private mutating func collect() {
         news.removeAll()
-        shard.collect(into: &news, now: .zero)
+        _ = shard.collect(into: &news, ifAtMost: nil, now: .zero)
     }
 
     private mutating func fill() {

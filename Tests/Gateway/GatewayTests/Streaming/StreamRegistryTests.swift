@@ -72,12 +72,12 @@ import Testing
         #expect(read(content).text.contains("event: stream\n"))
         hub.take(.client("c", .event(.status(.stalled))))
         var news = FeedNews()
-        feed.collect(into: &news, now: Moment.monotonic())
+        _ = feed.collect(into: &news, ifAtMost: nil, now: Moment.monotonic())
         #expect(news.ready.map(\.slot) == [3])
         #expect(read(content).text.contains(#"data: {"client":"c","status":"STALLED"}"#))
         #expect(registry.listing(of: stream.id)?.summary.figures.delivered == 1)
         end(stream, content, .finished)
-        feed.collect(into: &news, now: Moment.monotonic())
+        _ = feed.collect(into: &news, ifAtMost: nil, now: Moment.monotonic())
         #expect(news.ready.count == 1)
     }
 
@@ -91,7 +91,7 @@ import Testing
         _ = read(content)
         #expect(registry.close(stream.id, reason: "closed"))
         var news = FeedNews()
-        feed.collect(into: &news, now: Moment.monotonic())
+        _ = feed.collect(into: &news, ifAtMost: nil, now: Moment.monotonic())
         let last = read(content)
         #expect(last.text.hasSuffix("event: closing\ndata: {\"reason\":\"closed\"}\n\n"))
         #expect(last.progress == .finish)

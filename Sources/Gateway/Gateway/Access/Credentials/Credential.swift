@@ -95,7 +95,7 @@ enum Credential: Equatable {
 
 /// Problems that ask for other credentials (RFC 6750 section 3).
 package enum Challenge {
-    private static let realm = "Bearer realm=\"lightstreamer-gateway\""
+    static let realm = "Bearer realm=\"lightstreamer-gateway\""
 
     /// 401: the request has no credential.
     static func missing() -> Problem {

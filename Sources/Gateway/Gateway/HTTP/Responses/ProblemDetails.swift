@@ -112,7 +112,7 @@ package enum ProblemDetails {
         let isRefusal =
             problem.code == .unauthorized || problem.code == .forbidden || problem.code == .upstreamNotAllowed
         if isRefusal, problem.headers["WWW-Authenticate"] == nil {
-            response.headers.append("WWW-Authenticate", "Bearer realm=\"lightstreamer-gateway\"")
+            response.headers.append("WWW-Authenticate", Challenge.realm)
         }
         return response
     }
