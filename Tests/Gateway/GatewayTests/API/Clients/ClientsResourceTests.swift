@@ -161,7 +161,7 @@ import Testing
 
     @Test func theSessionIDIsShownOnlyToCallersThatControlTheClient() throws {
         let client = try #require(fixture.services.pool.client(ClientID(fixture.makeClient())))
-        client.core.core.state.withLock { $0.session.sessionId = "S1" }
+        client.core.core.state.withLock { _ = $0.session.apply(.sessionId("S1")) }
         for isControlled in [true, false] {
             var json = JSONBytes()
             ClientView.write(client, subscriptions: [], isControlled: isControlled, to: &json)
