@@ -5,6 +5,17 @@ internal import Testing
 @Suite struct DocumentationTests {
     private static let address = "http://127.0.0.1:8080"
 
+    /// A fence of two backticks is text to readers and to the tests below.
+    @Test func fencesHaveThreeBackticks() throws {
+        let folder = MarkdownBlock.package
+        for file in try MarkdownBlock.markdownFiles() {
+            let text = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
+            for (index, line) in text.components(separatedBy: "\n").enumerated() {
+                #expect(line.wholeMatch(of: /\s*`{1,2}[a-z]*/) == nil, "\(file):\(index + 1)")
+            }
+        }
+    }
+
     /// The Swift blocks are in the files `…Snippets.swift` beside this one, which the compiler checks.
     @Test func swiftBlocksAreCompiled() throws {
         let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()

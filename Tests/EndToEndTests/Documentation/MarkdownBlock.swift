@@ -25,7 +25,8 @@ struct MarkdownBlock {
         try markdownFiles().flatMap(blocks).filter { $0.language == language }
     }
 
-    private static func markdownFiles() throws -> [String] {
+    /// README, the other top-level pages and the documentation catalog, relative to the package.
+    static func markdownFiles() throws -> [String] {
         let top = try FileManager.default.contentsOfDirectory(atPath: package.path).filter { $0.hasSuffix(".md") }
         let sources = package.appendingPathComponent("Sources")
         let pages = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
