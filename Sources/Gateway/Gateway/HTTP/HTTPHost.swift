@@ -95,14 +95,17 @@ package final class HTTPHost: HTTPHandler {
     }
 
     /// The response to a request that the HTTP server rejected.
-    package func refusal(for refusal: RequestRefusal) -> HTTPResponse {
+    package func refusal(for refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {
         let problem = ProblemDetails.problem(for: refusal)
-        let id = RequestIdentity.make()
         let now = services.clock()
+        let record = request.map { CallRecord($0, requestID: RequestIdentity.id(of: $0), since: now) }
+        let id = record?.requestID ?? RequestIdentity.make()
         requests.record(route: nil, method: nil, status: refusal.status, problem: problem.code, from: now, to: now)
         logger.debug("request refused", metadata: ["request": "\(id)", "status": .stringConvertible(refusal.status)])
-        let response = ProblemDetails.response(problem, requestID: id, status: refusal.status)
-        return response.with("X-Request-Id", id).httpResponse
+        var response = ProblemDetails.response(problem, requestID: id, status: refusal.status)
+        guard let record else { return response.with("X-Request-Id", id).httpResponse }
+        decorate(&response.headers, record)
+        return response.httpResponse
     }
 
     // MARK: - Steps

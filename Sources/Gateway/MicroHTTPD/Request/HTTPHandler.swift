@@ -28,8 +28,9 @@ package protocol HTTPHandler: Sendable {
 
     /// The answer to a request that the server itself refuses; `Connection: close` is added to it.
     ///
-    /// Its status should be `refusal.status`. The handler chooses the body, for example a problem document.
-    func refusal(for refusal: RequestRefusal) -> HTTPResponse
+    /// Its status should be `refusal.status`. The handler chooses the body, for example a problem document. `request` is nil
+    /// if its head could not be read, or is not kept any more.
+    func refusal(for refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse
 }
 
 extension HTTPHandler {
@@ -43,7 +44,7 @@ extension HTTPHandler {
     package func connectionsRefused(reason: String) {}
 
     /// A plain-text answer with the refusal's status and explanation.
-    package func refusal(for refusal: RequestRefusal) -> HTTPResponse {
+    package func refusal(for refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {
         HTTPResponse(
             status: refusal.status,
             headers: [HTTPField("Content-Type", "text/plain; charset=utf-8")],

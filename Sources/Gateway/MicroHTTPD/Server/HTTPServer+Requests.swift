@@ -88,7 +88,7 @@ extension HTTPServer {
         }
         if case .length(let length) = head.body {
             guard length <= driver.configuration.bodyLimit else {
-                return discardBody(of: exchange, head, then: response(to: .bodyTooLarge))
+                return discardBody(of: exchange, head, then: response(to: .bodyTooLarge, of: exchange))
             }
             if exchange.ignoresBody { return .YES }
             guard reserve(length, for: exchange) else { return refuse(exchange, .bodyBudgetExceeded) }
@@ -116,7 +116,7 @@ extension HTTPServer {
     private func bodyArrived(_ exchange: Exchange, _ part: UnsafeRawBufferPointer) -> MHD_Result {
         let before = exchange.ignoresBody ? exchange.discarded : exchange.body.count
         guard part.count <= driver.configuration.bodyLimit - before else {
-            exchange.phase = .discarding(response(to: .bodyTooLarge))
+            exchange.phase = .discarding(response(to: .bodyTooLarge, of: exchange))
             exchange.body = []
             return discard(exchange, part.count)
         }
@@ -147,12 +147,12 @@ extension HTTPServer {
         driver.requestTimes.requestArrived(exchange.record)
         if exchange.record.place.isReserved { driver.ledger.requestArrived(on: exchange.record.place) }
         driver.figures.requests &+= 1
+        if driver.isClosing { return refuse(exchange, .closing) }
         let request = request(of: exchange, head)
         let screened = exchange.screened
         exchange.head = nil
         exchange.screened = nil
         exchange.body = []
-        if driver.isClosing { return refuse(exchange, .closing) }
         let responder = HTTPResponder { [mailbox = driver.loop.mailbox, id = exchange.id] in
             mailbox.post(.answer(id, $0))
         }
@@ -207,16 +207,19 @@ extension HTTPServer {
 
     /// Refuses a request with the handler's response; inside the access callback only.
     func refuse(_ exchange: Exchange, _ refusal: RequestRefusal) -> MHD_Result {
+        let response = response(to: refusal, of: exchange)
         exchange.head = nil
         exchange.screened = nil
         exchange.body = []
-        return queue(response(to: refusal), for: exchange)
+        return queue(response, for: exchange)
     }
 
-    /// The handler's response to a request that is refused; it closes the connection.
-    func response(to refusal: RequestRefusal) -> HTTPResponse {
+    /// The handler's response to a request that is refused; it closes the connection. The handler gets the request of an
+    /// exchange that has its head.
+    func response(to refusal: RequestRefusal, of exchange: Exchange? = nil) -> HTTPResponse {
         driver.figures.refusedRequests &+= 1
-        var response = driver.handler.refusal(for: refusal)
+        let refused = exchange.flatMap { exchange in exchange.head.map { request(of: exchange, $0) } }
+        var response = driver.handler.refusal(for: refusal, of: refused)
         response.headers.append("Connection", "close")
         return response
     }

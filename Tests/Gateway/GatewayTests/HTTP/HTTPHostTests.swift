@@ -225,9 +225,20 @@ import Testing
     }
 
     @Test func refusalsOfTheHTTPServerHaveAnID() throws {
-        let response = fixture.host.refusal(for: .duplicateHost)
+        let response = fixture.host.refusal(for: .duplicateHost, of: nil)
         let id = try #require(response.headers["X-Request-Id"])
         #expect(Fixture.outcome(response).json["instance"]?.string == id)
+    }
+
+    @Test func refusalsOfARequestThatWasReadHaveItsIDAndAreForPagesOfListedOrigins() {
+        let headers = ["X-Request-Id": "mine-1", "Origin": "https://a.example"].map { HTTPField($0.key, $0.value) }
+        let request = HTTPRequest(method: "POST", rawPath: "/v1/clients", rawQuery: nil, headers: HTTPFields(headers))
+        let response = fixture.host.refusal(for: .bodyTooLarge, of: request)
+        #expect(response.status == 413)
+        #expect(response.headers.values(of: "X-Request-Id") == ["mine-1"])
+        #expect(Fixture.outcome(response).json["instance"]?.string == "mine-1")
+        #expect(response.headers["Access-Control-Allow-Origin"] == "https://a.example")
+        #expect(response.headers["Cache-Control"] == "no-store")
     }
 
     @Test func theContractAndThePagesAreServed() {

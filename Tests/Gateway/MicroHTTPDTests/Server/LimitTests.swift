@@ -200,9 +200,11 @@ internal import Testing
         let body = String(repeating: "a", count: 500_000)
         let framed = isChunked ? "7a120\r\n\(body)\r\n0\r\n\r\n" : body
         let header = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: 500000"
-        let response = try client.exchange("POST / HTTP/1.1\r\nHost: x\r\n\(header)\r\n\r\n\(framed)")
+        let head = "POST / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\n\(header)"
+        let response = try client.exchange("\(head)\r\n\r\n\(framed)")
         #expect(response.status == 413)
         #expect(response.text == "{\"code\":\"bodyTooLarge\"}")
+        #expect(response.header("X-Request-Id") == "mine")
         #expect(client.isClosedByServer())
     }
 

@@ -22,10 +22,13 @@ struct TestHandler: HTTPHandler {
         answer(request, responder)
     }
 
-    func refusal(for refusal: RequestRefusal) -> HTTPResponse {
+    func refusal(for refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {
         HTTPResponse(
             status: refusal.status,
-            headers: [HTTPField("Content-Type", "application/problem+json")],
+            headers: [
+                HTTPField("Content-Type", "application/problem+json"),
+                HTTPField("X-Request-Id", request?.headers["X-Request-Id"] ?? "none"),
+            ],
             body: .bytes(Array("{\"code\":\"\(refusal)\"}".utf8))
         )
     }
