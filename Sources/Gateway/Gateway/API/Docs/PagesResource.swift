@@ -53,14 +53,14 @@ struct PagesResource: Sendable {
         var response = Response(status: 200)
         response.headers.append("Content-Type", file.mediaType)
         response.headers.append("Content-Security-Policy", Self.contentSecurityPolicy)
-        response.headers.append("Vary", "Accept-Encoding")
         var (bytes, tag) = (file.bytes, file.tag)
         if let compressed = file.compressed, Self.acceptsGzip(call.header("Accept-Encoding")) {
             (bytes, tag) = compressed
             response.headers.append("Content-Encoding", "gzip")
         }
         response.body = .shared(bytes)
-        return response.tagged(tag, ifNoneMatch: call.header("If-None-Match"))
+        // A 304 has it as well (RFC 9110 section 15.4.5).
+        return response.tagged(tag, ifNoneMatch: call.header("If-None-Match")).with("Vary", "Accept-Encoding")
     }
 
     /// Whether `Accept-Encoding` accepts gzip, with a weight other than 0. An asterisk stands for codings without an element

@@ -39,6 +39,17 @@ import Testing
         #expect(PagesResource.acceptsGzip(header) == isAccepted)
     }
 
+    @Test(arguments: ["gzip", "identity"])
+    func unchangedFilesVaryAsTheyDoWithTheirContent(encoding: String) async throws {
+        let fixture = try await AccessFixture()
+        let file = fixture.perform("GET", "/assets/app.js", as: nil, "", [HTTPField("Accept-Encoding", encoding)])
+        let tag = HTTPField("If-None-Match", try #require(file.headers["ETag"]))
+        let same = fixture.perform("GET", "/assets/app.js", as: nil, "", [HTTPField("Accept-Encoding", encoding), tag])
+        #expect(file.status == 200 && same.status == 304)
+        #expect(same.headers.values(of: "Vary") == file.headers.values(of: "Vary"))
+        #expect(same.headers["Vary"] == "Accept-Encoding")
+    }
+
     @Test func filesAreCompressedOnce() throws {
         let file = try #require(EmbeddedFiles.shared["app.js"])
         let compressed = try #require(file.compressed)
