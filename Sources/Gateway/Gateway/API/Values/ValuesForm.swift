@@ -25,13 +25,16 @@ enum ValuesForm: String, Sendable, CaseIterable {
     private var offer: String { String(mediaType.prefix { $0 != ";" }) }
 
     /// The form that a request names by `format`, else the one that its `Accept` prefers. Throws a 422 problem for an
-    /// unknown name, and a 406 problem if no form is acceptable.
-    static func chosen(by call: Call) throws(Problem) -> ValuesForm {
+    /// unknown name, and a 406 problem if no form is acceptable; both name the forms that there are. `alsoStreams`: the URL
+    /// is one of a stream as well, for which the request does not ask.
+    static func chosen(by call: Call, alsoStreams: Bool) throws(Problem) -> ValuesForm {
         var reader = QueryReader(call.query)
-        let name = reader.word("format", of: allCases.map(\.rawValue))
+        let name = reader.word("format", of: allCases.map(\.rawValue) + (alsoStreams ? ["sse"] : []))
         try reader.finish()
         if let named = name.flatMap(ValuesForm.init(rawValue:)) { return named }
-        let type = try AcceptHeader(call.header("Accept")).choose(offers)
+        guard let type = AcceptHeader(call.header("Accept")).best(of: offers) else {
+            throw AcceptHeader.refusal(offers + (alsoStreams ? ["text/event-stream"] : []))
+        }
         return allCases.first { $0.offer == type } ?? .json
     }
 }

@@ -42,7 +42,7 @@ struct ValuesQuery: Sendable {
         _ feed: FeedForm?
     ) throws(Problem) {
         (self.upstream, self.properties, self.feed) = (upstream, properties, feed)
-        form = try ValuesForm.chosen(by: call)
+        form = try ValuesForm.chosen(by: call, alsoStreams: feed?.shape != nil)
         var reader = QueryReader(call.query)
         cursor = reader.name("cursor")
         try reader.finish()

@@ -280,10 +280,13 @@ struct AcceptHeader: Sendable {
 
     /// The best of some media types. Throws a 406 problem if none is acceptable.
     func choose(_ offers: [String]) throws(Problem) -> String {
-        guard let best = best(of: offers) else {
-            throw Problem(.notAcceptable, detail: "The available media types are \(offers.joined(separator: ", ")).")
-        }
+        guard let best = best(of: offers) else { throw Self.refusal(offers) }
         return best
+    }
+
+    /// The 406 problem where none of some media types is acceptable.
+    static func refusal(_ offers: [String]) -> Problem {
+        Problem(.notAcceptable, detail: "The available media types are \(offers.joined(separator: ", ")).")
     }
 
     private static func quality(of offer: String, in ranges: [Range]) -> Double {

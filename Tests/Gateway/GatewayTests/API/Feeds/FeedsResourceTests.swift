@@ -157,6 +157,15 @@ import Testing
         #expect(fixture.perform("GET", target).code == code)
     }
 
+    @Test func refusedFormsOfShortURLsAreToldTheStream() {
+        let type = fixture.perform("GET", "/feeds/quotes/item1", "", ["Accept": "image/png"])
+        #expect(type.status == 406 && type.json["detail"]?.string?.hasSuffix("x-ndjson, text/event-stream.") == true)
+        let format = fixture.perform("GET", "/feeds/quotes/item1?format=xml")
+        #expect(format.status == 422 && format.json["detail"]?.string?.contains("ndjson, sse is expected") == true)
+        let values = fixture.perform("GET", "/v1/values?feed=quotes&format=sse")
+        #expect(values.status == 422 && values.json["detail"]?.string?.contains("ndjson is expected") == true)
+    }
+
     @Test func shortURLsAreStreamsForEventSources() {
         let stream = fixture.perform("GET", "/feeds/quotes/item1", "", ["Accept": "text/event-stream"])
         #expect(stream.isStream)
