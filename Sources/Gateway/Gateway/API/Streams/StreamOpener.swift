@@ -104,7 +104,9 @@ package struct StreamOpener: Sendable {
     /// Opens a prepared stream.
     func reopen(_ id: String, _ settings: StreamRequest, _ call: Call) throws -> OperationResult {
         let entry = try services.stream(call)
-        guard let prepared = entry.prepared else { throw HubError.unknownStream(id) }
+        guard let prepared = entry.prepared else {
+            throw Problem(.unknownStream, detail: "The stream \"\(id)\" was not prepared by POST /v1/streams.")
+        }
         var request = prepared
         request.format = settings.format
         request.lastEventID = settings.lastEventID

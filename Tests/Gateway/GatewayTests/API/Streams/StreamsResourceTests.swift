@@ -162,6 +162,16 @@ import Testing
         #expect(fixture.perform("GET", "/v1/streams", as: admin).json["streams"]?.array?.isEmpty == true)
     }
 
+    @Test func onlyAPreparedStreamIsOpenedByItsID() async throws {
+        let fixture = try await AccessFixture()
+        let (_, stream) = fixture.open("GET", "/v1/stream?" + Self.quotes, as: AccessFixture.admin)
+        let path = "/v1/streams/\(try #require(stream).id)"
+        #expect(fixture.perform("GET", path, as: AccessFixture.admin).status == 200)
+        let refused = fixture.perform("GET", path + "/events", as: AccessFixture.admin)
+        #expect(refused.status == 404 && refused.code == "unknown-stream")
+        #expect(refused.json["detail"]?.string?.contains("was not prepared") == true)
+    }
+
     @Test func headOpensNothing() {
         let path = "/v1/subscriptions/\(fixture.makeSubscription())/events"
         let head = fixture.perform("HEAD", path)
