@@ -21,6 +21,8 @@ package enum TransportEvent: Sendable, Equatable {
     case opened
     /// Lines, or bytes of an incomplete line. The receiver passes `byteCount` to `handled`.
     case received(LineBatch)
+    /// Whether the WebSocket takes more messages: not while many bytes are unwritten because the server does not read them.
+    case writable(Bool)
     /// The connection ended; the last event. It is not sent after a call of `close()`.
     case closed(TransportEnd)
 }

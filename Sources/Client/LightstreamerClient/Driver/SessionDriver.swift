@@ -198,6 +198,8 @@ final class SessionDriver {
                 link.handledBytes = 0
             }
             links[connection] = link
+        case .writable(let isWritable):
+            perform(machine.socketFilled(connection, isFull: !isWritable, at: context))
         case .closed(let end):
             links[connection] = nil
             let isForeign = present.isEarly == true && !machine.hasSession && end == .completed

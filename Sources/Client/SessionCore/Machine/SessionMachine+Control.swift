@@ -13,6 +13,18 @@ extension SessionMachine {
         }
     }
 
+    /// A WebSocket takes no more requests because the server does not read those before, or takes them again. Meanwhile requests
+    /// wait here, where they are bounded: a server that asks for requests without end gets those that are due once it reads.
+    package mutating func socketFilled(
+        _ connection: ConnectionID,
+        isFull: Bool,
+        at context: EventContext
+    ) -> [SessionAction] {
+        requests.socketFilled(connection, isFull: isFull)
+        sendPendingRequests(at: context)
+        return takeActions()
+    }
+
     private mutating func sendOverHTTP(at context: EventContext) {
         guard control.isIdle, let session else { return }
         if let (batch, ids) = requests.nextBatch(limit: session.requestLimit, &out) {
@@ -43,6 +55,7 @@ extension SessionMachine {
     mutating func heartbeatExpired(at context: EventContext) {
         switch state.controlRoute {
         case .closed: break
+        case .socket(let socket) where socket == requests.fullSocket: break
         case .socket(let socket): out.emit(.send(socket, ClientRequest.heartbeat(HeartbeatRequest()).webSocketMessage))
         case .http: control.heartbeatDue()
         }

@@ -12,6 +12,8 @@ struct RequestQueue: ~Copyable {
     private var ids = RequestIDGenerator()
     /// The WebSocket on which the requests that waited for it have been sent.
     private var batchedSocket: ConnectionID?
+    /// The WebSocket that takes no more requests at present.
+    private(set) var fullSocket: ConnectionID?
     private let refusesOversized: Bool
 
     /// An empty queue. `refusesOversized`: a single request that exceeds the limit of the server is refused, not sent.
@@ -33,6 +35,15 @@ struct RequestQueue: ~Copyable {
         messages.channelLost()
     }
 
+    /// A WebSocket takes no more requests, or takes them again: those that have waited go in batches.
+    mutating func socketFilled(_ socket: ConnectionID, isFull: Bool) {
+        if isFull {
+            fullSocket = socket
+        } else if fullSocket == socket {
+            (fullSocket, batchedSocket) = (nil, nil)
+        }
+    }
+
     mutating func sessionEnded(_ out: inout SessionOutput) {
         controls.sessionEnded()
         for case .notify(let token, let event) in subscriptions.sessionEnded() {
@@ -46,6 +57,7 @@ struct RequestQueue: ~Copyable {
     /// Sends the pending requests on a WebSocket: those that waited for it in batches, later ones singly. Returns whether
     /// there were any.
     mutating func sendAll(on socket: ConnectionID, limit: Int, _ out: inout SessionOutput) -> Bool {
+        if socket == fullSocket { return false }
         let isAlone = batchedSocket == socket
         batchedSocket = socket
         var hasSent = false

@@ -6,6 +6,8 @@ internal import NIOSSL
 final class Dialer: Sendable {
     /// The maximum number of consecutive challenges of one connection.
     static let maxFailures = 5
+    /// The unwritten bytes from which on a channel is not writable, and the number at which it is writable again.
+    private static let writeBuffer = ChannelOptions.Types.WriteBufferWaterMark(low: 256 << 10, high: 1 << 20)
 
     private let settings: SocketSettings
     private let contexts: TLSContexts
@@ -83,6 +85,7 @@ final class Dialer: Sendable {
             .connectTimeout(settings.timeout)
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(.writeBufferWaterMark, value: Self.writeBuffer)
             .channelInitializer { channel in
                 guard registry.add(channel) else { return channel.eventLoop.makeFailedFuture(DialFailure.shutDown) }
                 opened(channel)

@@ -149,6 +149,11 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
         ended(DialFailure.end(for: error))
     }
 
+    /// The unwritten bytes have passed a mark.
+    func writabilityChanged(to isWritable: Bool) {
+        if case .open = state { events(.writable(isWritable)) }
+    }
+
     /// The connection has ended.
     func ended(_ end: TransportEnd) {
         if case .ended = state { return }
@@ -255,6 +260,11 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
         }
         (arrivedBytes, hasFrame) = (0, false)
         context.fireChannelReadComplete()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        transport?.writabilityChanged(to: context.channel.isWritable)
+        context.fireChannelWritabilityChanged()
     }
 
     func channelInactive(context: ChannelHandlerContext) {

@@ -61,6 +61,19 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    @Test func requestsWaitUntilTheServerReads() async throws {
+        let fixture = try ClientFixture()
+        let link = try await fixture.connected()
+        link.becomes(writable: false)
+        for item in ["a", "b"] {
+            try fixture.client.subscribe(try Subscription(mode: .merge, item: item, fields: ["f"]))
+        }
+        link.becomes(writable: true)
+        let batch = try #require(await link.heard())
+        #expect(batch.contains("LS_group=a") && batch.contains("LS_group=b"))
+        await fixture.client.shutdown()
+    }
+
     @Test func lostConnectionIsRecoveredAfterTheTimer() async throws {
         let fixture = try ClientFixture()
         let link = try await fixture.connected()

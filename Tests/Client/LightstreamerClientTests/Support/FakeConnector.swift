@@ -77,6 +77,9 @@ final class FakeLink: Transport {
         events(.received(LineBatch(lines: [], byteCount: byteCount)))
     }
 
+    /// The server reads too little, or enough again.
+    func becomes(writable isWritable: Bool) { events(.writable(isWritable)) }
+
     /// The connection ends.
     func end(_ end: TransportEnd) { events(.closed(end)) }
 

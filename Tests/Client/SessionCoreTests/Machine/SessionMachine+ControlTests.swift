@@ -48,6 +48,47 @@ internal import Testing
         )
     }
 
+    @Test func requestsWaitWhileTheServerDoesNotReadAndGoInBatchesOnceItDoes() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.fill(true)
+        harness.subscribe(1, item: "a")
+        harness.subscribe(2, item: "b")
+        harness.sendMessage(1, "hello")
+        #expect(harness.takeRequests() == [])
+        harness.fill(false)
+        #expect(
+            harness.takeRequests() == [
+                "> control|" + Self.add(1, sub: 1, "a", onSocket: true) + "|"
+                    + Self.add(2, sub: 2, "b", onSocket: true),
+                "> msg|LS_reqId=3&LS_message=hello&LS_sequence=seq&LS_msg_prog=1",
+            ]
+        )
+        harness.subscribe(3, item: "c")
+        #expect(harness.takeRequests() == ["> control|" + Self.add(4, sub: 3, "c", onSocket: true)])
+    }
+
+    @Test func aServerThatAsksForDeletesAndReadsNoneGetsThoseThatAreDue() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.fill(true)
+        for number in 1_000...3_000 { harness.receive("SUBOK,\(number),1,1", "UNSUB,\(number)") }
+        harness.receive("SUBOK,9,1,1")
+        #expect(harness.takeRequests() == [])
+        harness.fill(false)
+        #expect(harness.takeRequests() == ["> control|LS_reqId=1&LS_subId=9&LS_op=delete&LS_ack=false&LS_cause=zombie"])
+    }
+
+    @Test func noHeartbeatsAreSentWhileTheServerDoesNotRead() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.setOptions { $0.reverseHeartbeatInterval = 1 }
+        harness.fill(true)
+        _ = harness.takeTrace()
+        harness.advance(3_500)
+        #expect(harness.takeRequests() == [])
+        harness.fill(false)
+        harness.advance(1_000)
+        #expect(harness.takeRequests() == ["> heartbeat||"])
+    }
+
     @Test func laterRequestsAreSentSingly() {
         let harness = SessionHarness.streamingOnSocket()
         harness.subscribe(1, item: "a", mode: .command)

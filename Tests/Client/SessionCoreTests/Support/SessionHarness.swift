@@ -108,6 +108,9 @@ final class SessionHarness {
     /// The WebSocket that was requested last opens.
     func open() { perform(machine.transportOpened(stream, at: context)) }
 
+    /// The newest WebSocket has too many unwritten bytes, or no longer.
+    func fill(_ isFull: Bool) { perform(machine.socketFilled(stream, isFull: isFull, at: context)) }
+
     /// Lines on the newest stream connection.
     func receive(_ lines: String...) {
         for line in lines { receive(line, on: stream) }

@@ -29,7 +29,7 @@ final class Opened {
         var lines: [String] = []
         while let event = await next() {
             switch event {
-            case .opened: continue
+            case .opened, .writable: continue
             case .received(let batch): lines += batch.lines.map { String(decoding: $0, as: UTF8.self) }
             case .closed(let end): return (lines, end)
             }

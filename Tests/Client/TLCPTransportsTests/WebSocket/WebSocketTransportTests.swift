@@ -92,6 +92,22 @@ internal import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func aServerThatDoesNotReadIsReportedUntilItReads() async throws {
+        let (reads, read) = AsyncStream<Void>.makeStream()
+        try await withSocket { peer in
+            try await peer.acceptWebSocket()
+            _ = await reads.first { true }
+            try await peer.closed()
+        } _: { opened in
+            #expect(await opened.next() == .opened)
+            opened.transport.send([UInt8](repeating: 0x78, count: 32 << 20))
+            #expect(await opened.next() == .writable(false))
+            read.yield()
+            #expect(await opened.next() == .writable(true))
+            opened.transport.close()
+        }
+    }
+
     @Test func closingSendsWhatWasSentBeforeAndAClosingFrame() async throws {
         let (frames, record) = AsyncStream<[UInt8]>.makeStream()
         try await withSocket { peer in
