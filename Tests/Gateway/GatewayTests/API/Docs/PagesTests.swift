@@ -1,4 +1,5 @@
 import JSONText
+import MicroHTTPD
 import Testing
 
 @testable import Gateway
