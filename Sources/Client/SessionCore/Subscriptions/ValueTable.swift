@@ -1,3 +1,4 @@
+internal import DequeModule
 internal import Synchronization
 internal import TLCP
 
@@ -28,7 +29,7 @@ package struct ValueTable: Sendable {
     /// Differs after each event, and between any two tables that are not copies of each other.
     package private(set) var version: UInt64
 
-    private(set) var items = ChunkedArray<ValueTableItem>()
+    var items = ChunkedArray<ValueTableItem>()
     private let recentLimit: Int
     private static let tables = Atomic<UInt64>(0)
 
@@ -115,197 +116,105 @@ package struct ValueTable: Sendable {
     }
 }
 
-/// Reading: positions are 1-based, names need a list; unknown, null and out-of-bounds values are nil.
-extension ValueTable {
-    /// The largest item position: the length of the list, else the server's count; nil while unknown.
-    package var itemBound: Int? { properties.items.names?.count ?? itemCount }
-
-    /// The largest field position over both levels; nil while unknown.
-    package var fieldBound: Int? {
-        guard let first = properties.fields.names?.count ?? fieldCount else { return nil }
-        guard let second = properties.secondLevelFields else { return first }
-        return second.names.map { first + $0.count }
-    }
-
-    /// The position of the first item of a name; nil for an unknown name, and with an item group.
-    package func position(ofItem name: String) -> Int? {
-        properties.items.names?.firstIndex(ofName: name).map { $0 + 1 }
-    }
-
-    /// The position of the first field of a name, first level before second. Second-level positions follow the
-    /// first-level ones: with a field schema they are known only while subscribed.
-    package func position(ofField name: String) -> Int? {
-        if let index = properties.fields.names?.firstIndex(ofName: name) { return index + 1 }
-        guard let index = properties.secondLevelFields?.names?.firstIndex(ofName: name),
-            let first = properties.fields.names?.count ?? fieldCount
-        else { return nil }
-        return first + index + 1
-    }
-
+/// The state of one item in a `ValueTable`.
+struct ValueTableItem: Sendable {
+    /// The last row, in COMMAND mode as the server sent it, of any key; nil before the first update.
+    private(set) var row: [String?]?
+    /// The rows by key, commands rewritten; nil before the first key, and in modes other than COMMAND.
+    private(set) var rowsByKey: OrderedRows<[String?]>?
+    /// COMMAND only: the key that the last update was about.
+    private(set) var lastKey: String?
+    /// DISTINCT only: the last rows, oldest first, at most `recentLimit`.
+    private(set) var recent: Deque<[String?]> = []
+    /// The number of past rows that are kept.
+    let recentLimit: Int
+    /// The approximate size of the rows in bytes: in COMMAND mode of those by key, else of the past rows, or of the last one.
+    private(set) var weight = 0
+    var snapshotEnded = false
     /// When the item changed last; nil before its first update.
-    package func changedAt(item: Int) -> Moment? {
-        // Read in place: a copy of the item would retain all of its contents.
-        items.indices.contains(item &- 1) ? items[item &- 1].changedAt : nil
+    private(set) var changedAt: Moment?
+
+    /// The number of keys.
+    var keyCount: Int { rowsByKey?.count ?? 0 }
+
+    /// The approximate size of an item without rows, in bytes.
+    static let emptyWeight = 128
+    /// The approximate size of a row without values, in bytes.
+    private static let rowWeight = 96
+    /// The approximate size of a value without its text, in bytes.
+    private static let valueWeight = 16
+
+    private static func weight(of row: [String?]?) -> Int {
+        guard let row else { return 0 }
+        var weight = rowWeight
+        for value in row { weight += valueWeight + (value?.utf8.count ?? 0) }
+        return weight
     }
 
-    /// Whether the item's snapshot has ended.
-    package func snapshotEnded(item: Int) -> Bool { held(item)?.snapshotEnded ?? false }
-
-    /// The last row of an item, of any key; in COMMAND mode the command is as the server sent it.
-    package func row(item: Int) -> [String?]? {
-        items.indices.contains(item &- 1) ? items[item &- 1].row : nil
+    /// Applies an update of this item; returns by how much its weight has grown.
+    mutating func apply(_ update: ItemUpdate, at now: Moment) -> Int {
+        let before = weight
+        changedAt = now
+        guard update.layout.commandPosition != nil else {
+            let added = Self.weight(of: update.values)
+            if recentLimit > 0 {
+                if recent.count == recentLimit { weight -= Self.weight(of: recent.removeFirst()) }
+                recent.append(update.values)
+                weight += added
+            } else {
+                // Without past rows the weight is that of the last one.
+                weight = added
+            }
+            row = update.values
+            return weight - before
+        }
+        if let itemRow = update.itemRow {
+            row = itemRow
+        } else if update.values.count <= update.layout.fieldCount {
+            row = update.values
+        }
+        guard let key = update.key else { return 0 }
+        lastKey = key
+        let values = update.command == "DELETE" ? nil : update.values
+        if rowsByKey == nil { rowsByKey = OrderedRows() }
+        weight += Self.weight(of: values) - Self.weight(of: rowsByKey?[key])
+        rowsByKey?[key] = values
+        return weight - before
     }
 
-    /// COMMAND only: the row of a key, including the second-level values received so far; the command is `ADD` or
-    /// `UPDATE`. Nil for a key that was never added or is deleted.
-    package func row(item: Int, key: String) -> [String?]? { held(item)?.rowsByKey?[key] }
-
-    /// COMMAND only: the keys of an item, in the order in which they were added.
-    package func keys(item: Int) -> [String] { held(item)?.rowsByKey?.keys ?? [] }
-
-    /// COMMAND only: the number of keys of an item.
-    package func keyCount(item: Int) -> Int {
-        items.indices.contains(item &- 1) ? items[item &- 1].keyCount : 0
-    }
-
-    /// COMMAND only: the number of keys of all items.
-    package var keyCount: Int { items.indices.reduce(0) { $0 + items[$1].keyCount } }
-
-    /// The last value of a field, of any key; second-level positions address the key that was updated last.
-    package func value(item: Int, field: Int) -> String? {
-        guard let held = held(item), let row = held.row, field >= 1 else { return nil }
-        if field <= row.count { return row[field &- 1] }
-        return held.lastKey.flatMap { held.rowsByKey?[$0] }.flatMap { $0.count >= field ? $0[field &- 1] : nil }
-    }
-
-    /// COMMAND only: the value of a field in the row of a key.
-    package func value(item: Int, key: String, field: Int) -> String? {
-        guard let row = row(item: item, key: key), row.indices.contains(field &- 1) else { return nil }
-        return row[field &- 1]
-    }
-
-    private func held(_ position: Int) -> ValueTableItem? {
-        items.indices.contains(position &- 1) ? items[position &- 1] : nil
+    /// Removes the keys and the list of past rows, but keeps the last row: later updates refer to it. Returns by how much
+    /// the weight of the item has grown.
+    mutating func clearSnapshot(at now: Moment) -> Int {
+        let before = weight
+        changedAt = now
+        weight -= keyCount > 0 || !recent.isEmpty ? weight : 0
+        rowsByKey = nil
+        recent.removeAll()
+        return weight - before
     }
 }
 
-extension ValueTable {
-    /// The first events of a later reader: for each item the present state as updates marked as snapshot,
-    /// with all fields changed, and the end of the snapshot if it is over.
-    ///
-    /// MERGE: the row. DISTINCT: the last rows, oldest first. COMMAND: one `ADD` for each key, in the order in which
-    /// the keys were added. RAW: nothing. An incomplete snapshot is ended later by the event itself.
-    package func presentState() -> [SubscriptionEvent] {
-        var reader = PresentStateReader(self)
-        var events: [SubscriptionEvent] = []
-        while let event = reader.next() { events.append(event) }
-        return events
+/// The number of elements of a chunk; a power of two.
+private let chunkLength = 64
+
+/// An array in chunks. A copy shares all chunks with the original; a change of an element copies the chunk of the
+/// element alone. A snapshot of a large array thus costs little, also if the array changes while the snapshot is kept.
+struct ChunkedArray<Element: Sendable>: Sendable {
+    private var chunks: [[Element]] = []
+    /// The number of elements.
+    private(set) var count = 0
+
+    var indices: Range<Int> { 0..<count }
+
+    subscript(index: Int) -> Element {
+        _read { yield chunks[index / chunkLength][index % chunkLength] }
+        _modify { yield &chunks[index / chunkLength][index % chunkLength] }
     }
 
-    /// The last row of each item whose `presentState` does not end with it, as updates marked as snapshot. Applied
-    /// after the present state, they change nothing else.
-    package func lastRows() -> [SubscriptionEvent] {
-        guard let layout else { return [] }
-        return items.indices.compactMap { index in
-            let item = items[index]
-            guard let row = item.row, properties.mode != .merge, item.recent.isEmpty else { return nil }
-            let values = item.lastKey.map { item.rowsByKey?[$0] ?? Self.row(of: $0, "DELETE", nil, layout) } ?? row
-            return .update(
-                ItemUpdate(
-                    layout: layout,
-                    itemPos: index + 1,
-                    isSnapshot: true,
-                    values: values,
-                    changed: FieldSet(all: values.count),
-                    itemRow: layout.commandPosition == nil ? nil : row
-                )
-            )
-        }
-    }
-}
-
-/// The way from the values of one subscription to those of another one with the same items and fields.
-extension ValueTable {
-    /// Whether an item of the other table has the values that take the place of this one's. In DISTINCT and COMMAND mode
-    /// its snapshot has to be complete, if one was requested.
-    package func isCovered(_ item: Int, by other: ValueTable) -> Bool {
-        switch properties.mode {
-        case .raw: true
-        case .merge: row(item: item) == nil || other.row(item: item) != nil
-        case .distinct, .command: !properties.requestsSnapshot || other.snapshotEnded(item: item)
-        }
-    }
-
-    /// The updates that lead from this table to the other one: only what differs, not marked as snapshot. In DISTINCT and
-    /// RAW mode the past rows stay as they are.
-    package func updates(to other: ValueTable) -> [SubscriptionEvent] {
-        guard let layout = other.layout, let count = other.itemCount else { return [] }
-        return (1...max(count, 1)).flatMap { item -> [SubscriptionEvent] in
-            var events: [SubscriptionEvent] = []
-            switch properties.mode {
-            case .merge:
-                if let new = other.row(item: item), let update = Self.update(row(item: item), new, item, layout) {
-                    events.append(update)
-                }
-            case .command: events += keyUpdates(of: item, to: other, layout)
-            case .distinct, .raw: break
-            }
-            if other.snapshotEnded(item: item), !snapshotEnded(item: item) {
-                events.append(.endOfSnapshot(itemPos: item))
-            }
-            return events
-        }
-    }
-
-    private func keyUpdates(of item: Int, to other: ValueTable, _ layout: SubscriptionLayout) -> [SubscriptionEvent] {
-        let deletions = keys(item: item).filter { other.row(item: item, key: $0) == nil }.map { key in
-            Self.event(Self.row(of: key, "DELETE", nil, layout), nil, item, layout)
-        }
-        let changes = other.keys(item: item).compactMap { key -> SubscriptionEvent? in
-            guard let new = other.row(item: item, key: key) else { return nil }
-            guard let old = row(item: item, key: key) else {
-                return Self.event(Self.row(of: key, "ADD", new, layout), nil, item, layout)
-            }
-            // A second level that the other subscription has not told yet stays as it is.
-            let updated = Self.row(of: key, "UPDATE", new + old.dropFirst(new.count), layout)
-            // The command of a row is ADD or UPDATE, whatever its values.
-            return Self.update(Self.row(of: key, "UPDATE", old, layout), updated, item, layout)
-        }
-        return deletions + changes
-    }
-
-    private static func row(
-        of key: String,
-        _ command: String,
-        _ values: [String?]?,
-        _ layout: SubscriptionLayout
-    ) -> [String?] {
-        var row = values ?? [String?](repeating: nil, count: layout.fieldCount)
-        if let position = layout.keyPosition, row.indices.contains(position - 1) { row[position - 1] = key }
-        if let position = layout.commandPosition, row.indices.contains(position - 1) { row[position - 1] = command }
-        return row
-    }
-
-    /// The update from one row to another; nil if they are equal, byte by byte.
-    private static func update(
-        _ old: [String?]?,
-        _ new: [String?],
-        _ item: Int,
-        _ layout: SubscriptionLayout
-    ) -> SubscriptionEvent? {
-        if let old, old.count == new.count, new.differences(from: old).isEmpty { return nil }
-        return event(new, old, item, layout)
-    }
-
-    private static func event(
-        _ values: [String?],
-        _ old: [String?]?,
-        _ item: Int,
-        _ layout: SubscriptionLayout
-    ) -> SubscriptionEvent {
-        let changed = old.map { values.differences(from: $0) } ?? FieldSet(all: values.count)
-        return .update(
-            ItemUpdate(layout: layout, itemPos: item, isSnapshot: false, values: values, changed: changed)
-        )
+    /// Adds an element at the end.
+    mutating func append(_ element: Element) {
+        if count % chunkLength == 0 { chunks.append([]) }
+        chunks[chunks.count - 1].append(element)
+        count += 1
     }
 }
