@@ -100,8 +100,20 @@ extension ClusterNode: Coordination {
         _ operation: Operation,
         _ begun: BegunRequest?
     ) async throws -> OperationResult {
-        guard operation.changesResources, let resources else { return try await operation.handler(call).last }
-        return try await resources.perform(call, operation, begun)
+        if operation.changesResources, let resources { return try await resources.perform(call, operation, begun) }
+        let result = try await operation.handler(call).last
+        if operation.placement == .owner { try await changesAreWritten() }
+        return result
+    }
+
+    /// Waits until the log has the changes of requests that a response may show; throws if it may not have them: a caller that
+    /// has read a change must not read the state before it from the next owner.
+    private func changesAreWritten() async throws(Problem) {
+        guard let generation = reports.withLock({ $0.hasUnconfirmed ? $0.outbox.generation : nil }) else { return }
+        let confirmation = await withCheckedContinuation { continuation in
+            confirm(generation) { continuation.resume(returning: $0) }
+        }
+        if confirmation != .written { throw Problem.notInContact }
     }
 
     /// Whether this member serves its own readers alone, because the engine is away.

@@ -65,6 +65,9 @@ struct MemberReports: Sendable {
     /// Whether requests with a deadline wait: for a condition, or for a decision.
     var haveDeadlines: Bool { !conditional.isEmpty || !undecided.isEmpty }
 
+    /// Whether requests wait for their records.
+    var hasUnconfirmed: Bool { !unconfirmed.isEmpty }
+
     /// Adds a request that waits for its records. Returns the confirmation of the records if it is known already.
     mutating func add(_ request: Unconfirmed) -> Confirmation? {
         if hasEnded { return .uncertain }

@@ -32,6 +32,24 @@ import Testing
         }
     }
 
+    /// The next owner does not know the change: a caller would read the change first, and then the state before it.
+    @Test func aReadDoesNotShowAChangeThatTheLogDoesNotHave() async throws {
+        try await ClusterFixture.run { fixture in
+            let (member, other) = (fixture.members[0], fixture.members[1])
+            let path = "/v1/subscriptions/" + (await member.makeSubscription())
+            await fixture.settle()
+            fixture.engine.holdFrames(for: member.node.process)
+            other.node.write(.remove(try #require(member.number)))
+            #expect(await other.confirm())
+            let change = member.start("PATCH", path, #"{"requestedMaxFrequency":8}"#)
+            while !member.node.reports.withLock({ $0.hasUnconfirmed }) { await Task.yield() }
+            let read = member.start("GET", path)
+            fixture.engine.releaseFrames(for: member.node.process)
+            #expect(await change.outcome.status == 503)
+            #expect(await read.outcome.status == 503)
+        }
+    }
+
     @Test func aRequestIsNotPerformedAfterTheMemberThatTheLogChoseWasReplaced() async throws {
         try await ClusterFixture.run { fixture in
             let (member, other) = (fixture.members[0], fixture.members[1])
