@@ -13,8 +13,8 @@ extension SessionMachine {
         }
     }
 
-    /// A WebSocket takes no more requests because the server does not read those before, or takes them again. Meanwhile requests
-    /// wait here, where they are bounded: a server that asks for requests without end gets those that are due once it reads.
+    /// A WebSocket takes no more requests because the server does not read the former ones, or takes requests again. Meanwhile
+    /// requests wait in the queue, which is bounded: a server that causes requests without end gets the due ones later.
     package mutating func socketFilled(
         _ connection: ConnectionID,
         isFull: Bool,

@@ -204,7 +204,7 @@ extension MemberMachine {
         return [restart] + former.release(in: snapshot.ledger) + fetchIfBehind(at: now, always: true)
     }
 
-    /// Joins, and declares what local readers need. A process that leaves writes nothing: its frames would be those of no member.
+    /// Joins, and declares what local readers need. A process that leaves writes nothing: no member would have the frames.
     mutating func join() { writer.control = isLeaving ? [] : [.join(info)] + readers.declareAll() }
 
     /// The state for a joining member that reads some formats; nil while this member must not reply, or shares none of them.

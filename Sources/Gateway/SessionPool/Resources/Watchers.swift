@@ -1,9 +1,6 @@
 internal import Primitives
 internal import Synchronization
 
-/// The last handle that a watcher of any state was given.
-private let lastHandle = Atomic<UInt64>(0)
-
 /// Closures that wait for a state: each is called at every change until it returns true.
 package final class Watchers<State: Sendable>: Sendable {
     /// Examines a state; true ends the watch.
@@ -11,6 +8,8 @@ package final class Watchers<State: Sendable>: Sendable {
 
     /// The watchers by their handles.
     private let watchers = RankedMutex<[UInt64: Watcher]>([:])
+    /// The handle of the last watcher that was added.
+    private let lastHandle = Atomic<UInt64>(0)
     /// The number of watchers, written under the lock.
     let count = Atomic(0)
 
