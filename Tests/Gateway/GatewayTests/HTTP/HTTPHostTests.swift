@@ -259,6 +259,25 @@ import Testing
         #expect(same.length == docs.bytes.count)
     }
 
+    @Test func readsEvaluateIfMatchBeforeIfNoneMatch() throws {
+        let client = "/v1/clients/" + fixture.makeClient()
+        let subscription = "/v1/subscriptions/" + fixture.makeSubscription()
+        let source = #"{"sources":[{"subscription":"\#(fixture.makeSubscription())"}]}"#
+        let stream = try #require(fixture.perform("POST", "/v1/streams", source).headers["Location"])
+        let paths = ["/docs", "/assets/feeds.d.ts", "/v1/upstreams/demo", "/options", "/details", subscription, stream]
+        for path in paths.map({ ["/options", "/details"].contains($0) ? client + $0 : $0 }) {
+            let tag = try #require(fixture.perform("GET", path).headers["ETag"])
+            #expect(fixture.perform("GET", path, "", ["If-Match": "\"x\", \(tag)"]).status == 200, "\(path)")
+            let same = fixture.perform("GET", path, "", ["If-Match": tag, "If-None-Match": tag])
+            #expect(same.status == 304, "\(path)")
+            for method in ["GET", "HEAD"] {
+                let other = fixture.perform(method, path, "", ["If-Match": "\"x\"", "If-None-Match": tag])
+                #expect(other.status == 412, "\(method) \(path)")
+                #expect(other.headers["ETag"] == tag, "\(method) \(path)")
+            }
+        }
+    }
+
     @Test func anAbandonedRequestWaitsNoLonger() async {
         let id = fixture.makeSubscription()
         let request = HTTPRequest(

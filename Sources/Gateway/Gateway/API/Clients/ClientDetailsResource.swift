@@ -8,7 +8,7 @@ struct ClientDetailsResource: Sendable {
 
     /// `GET /v1/clients/{id}/details`.
     func get(_ call: Call) throws -> OperationResult {
-        .response(response(try services.controlledClient(call)).tagged(ifNoneMatch: call.header("If-None-Match")))
+        .response(try response(services.controlledClient(call)).tagged(for: call))
     }
 
     /// `PATCH /v1/clients/{id}/details`. Checks validity first, then rights, then the state of the client.
@@ -42,7 +42,7 @@ struct ClientDetailsResource: Sendable {
             if let user { details.setUser(user) }
             if let password { details.setPassword(password) }
         }
-        return .response(response(client).tagged(ifNoneMatch: nil))
+        return .response(response(client).tagged())
     }
 
     private func response(_ client: PooledClient) -> Response {

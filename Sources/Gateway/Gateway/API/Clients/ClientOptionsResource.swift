@@ -7,7 +7,7 @@ struct ClientOptionsResource: Sendable {
 
     /// `GET /v1/clients/{id}/options`.
     func get(_ call: Call) throws -> OperationResult {
-        .response(response(try services.controlledClient(call)).tagged(ifNoneMatch: call.header("If-None-Match")))
+        .response(try response(services.controlledClient(call)).tagged(for: call))
     }
 
     /// `PATCH /v1/clients/{id}/options`.
@@ -20,7 +20,7 @@ struct ClientOptionsResource: Sendable {
             try response(client).check(ifMatch: call.header("If-Match"))
             try patch.apply(to: client.core.connectionOptions)
         }
-        return .response(response(client).tagged(ifNoneMatch: nil))
+        return .response(response(client).tagged())
     }
 
     private func response(_ client: PooledClient) -> Response {

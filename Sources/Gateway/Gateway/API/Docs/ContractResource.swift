@@ -20,7 +20,7 @@ struct ContractResource: Sendable {
             var response = Response(status: 200)
             response.headers.append("Content-Type", "application/json")
             response.body = .shared(document.bytes)
-            return response.tagged(document.tag, ifNoneMatch: call.header("If-None-Match"))
+            return response.tagged(document.tag, isKnown: try document.tag.isKnown(to: call))
         }
     }
 }

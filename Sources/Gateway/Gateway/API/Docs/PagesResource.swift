@@ -30,7 +30,7 @@ struct PagesResource: Sendable {
         let text = FeedTypes.declarations(services.openFeeds)
         let type = "application/typescript; charset=utf-8"
         let response = Response(status: 200, mediaType: type, body: Array(text.utf8))
-        return .response(response.tagged(ifNoneMatch: call.header("If-None-Match")))
+        return .response(try response.tagged(for: call))
     }
 
     /// `GET /metrics`.
@@ -42,14 +42,14 @@ struct PagesResource: Sendable {
 
     private func file(_ name: String, _ call: Call) throws -> OperationResult {
         guard let file = EmbeddedFiles.shared[name] else { throw Self.unknown(name) }
-        return .response(page(file, call))
+        return .response(try page(file, call))
     }
 
     private static func unknown(_ name: String) -> Problem {
         Problem(.notFound, detail: "There is no file \"\(name)\".")
     }
 
-    private func page(_ file: StaticFile, _ call: Call) -> Response {
+    private func page(_ file: StaticFile, _ call: Call) throws(Problem) -> Response {
         var response = Response(status: 200)
         response.headers.append("Content-Type", file.mediaType)
         response.headers.append("Content-Security-Policy", Self.contentSecurityPolicy)
@@ -60,7 +60,7 @@ struct PagesResource: Sendable {
         }
         response.body = .shared(bytes)
         // A 304 has it as well (RFC 9110 section 15.4.5).
-        return response.tagged(tag, ifNoneMatch: call.header("If-None-Match")).with("Vary", "Accept-Encoding")
+        return try response.tagged(tag, isKnown: tag.isKnown(to: call)).with("Vary", "Accept-Encoding")
     }
 
     /// Whether `Accept-Encoding` accepts gzip, with a weight other than 0. An asterisk stands for codings without an element

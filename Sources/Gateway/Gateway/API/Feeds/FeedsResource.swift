@@ -19,7 +19,7 @@ struct FeedsResource: Sendable {
     func get(_ call: Call) throws -> OperationResult {
         let view = view(try feed(call))
         let response = Response.json { view.write(to: &$0, isWhole: true) }
-        return .response(response.tagged(ifNoneMatch: call.header("If-None-Match")))
+        return .response(try response.tagged(for: call))
     }
 
     /// `GET /feeds/{feed}`: all items.

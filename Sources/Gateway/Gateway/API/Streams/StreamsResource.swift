@@ -61,7 +61,7 @@ package struct StreamsResource: Sendable {
     /// `GET /v1/streams/{id}`.
     func get(_ call: Call) throws -> OperationResult {
         let view = view(call.parameter("id"), try services.stream(call))
-        return .response(response(view).tagged(view.tag, ifNoneMatch: call.header("If-None-Match")))
+        return .response(response(view).tagged(view.tag, isKnown: try view.tag.isKnown(to: call)))
     }
 
     /// `POST /v1/streams`.
@@ -118,7 +118,7 @@ package struct StreamsResource: Sendable {
             try await services.background.perform(if: add.count + remove.count > Self.largeCount) {
                 try change(id, add: add, remove: remove, of: owner, ifMatch: call.header("If-Match"))
                 let view = try view(id)
-                return response(view).tagged(view.tag, ifNoneMatch: nil)
+                return response(view).tagged(view.tag, isKnown: false)
             }
         }
     }

@@ -64,7 +64,7 @@ struct SubscriptionsResource: Sendable {
     func get(_ call: Call) throws -> OperationResult {
         let resource = try services.subscription(call)
         let (response, tag) = SubscriptionView(resource, of: services.pool).response()
-        return .response(response.tagged(tag, ifNoneMatch: call.header("If-None-Match")))
+        return .response(response.tagged(tag, isKnown: try tag.isKnown(to: call)))
     }
 
     /// `PATCH /v1/subscriptions/{id}`.
@@ -85,7 +85,7 @@ struct SubscriptionsResource: Sendable {
             try await services.background.perform(if: isLarge) { try apply(patch, to: resource, of: owner, call) }
         }
         let (response, tag) = SubscriptionView(resource, of: services.pool).response()
-        return response.tagged(tag, ifNoneMatch: nil)
+        return response.tagged(tag, isKnown: false)
     }
 
     /// Applies a patch to the properties as they are now: they may have changed while the request waited for its admission,

@@ -17,7 +17,7 @@ struct UpstreamsResource: Sendable {
 
     /// `GET /v1/upstreams/{name}`.
     func get(_ call: Call) throws -> OperationResult {
-        response(try services.upstream(call), ifNoneMatch: call.header("If-None-Match"))
+        try response(services.upstream(call), readBy: call)
     }
 
     /// `PATCH /v1/upstreams/{name}`: changes the session limit, which all upstreams share, until the next reload.
@@ -36,7 +36,7 @@ struct UpstreamsResource: Sendable {
             if let limit = wanted.limit { present.maxConcurrentSessionsPerServer = limit }
             if let policy = wanted.policy { present.policy = policy }
         }
-        return response(upstream, ifNoneMatch: nil)
+        return try response(upstream, readBy: nil)
     }
 
     private static let limitName = "maxConcurrentSessionsPerServer"
@@ -62,9 +62,13 @@ struct UpstreamsResource: Sendable {
     }
 
     /// A response with the tag of the upstream, which may be older than the body, and never newer.
-    private func response(_ upstream: UpstreamConfiguration, ifNoneMatch: String?) -> OperationResult {
+    ///
+    /// - Parameter call: The read, whose preconditions are evaluated; nil: the upstream was changed.
+    private func response(_ upstream: UpstreamConfiguration, readBy call: Call?) throws(Problem) -> OperationResult {
         let tag = Self.tag(over: taggedMembers(of: upstream), services.pool.configuration.sessionLimit)
-        return .response(Response.json { write(upstream, to: &$0) }.tagged(tag, ifNoneMatch: ifNoneMatch))
+        var isKnown = false
+        if let call { isKnown = try tag.isKnown(to: call) }
+        return .response(Response.json { write(upstream, to: &$0) }.tagged(tag, isKnown: isKnown))
     }
 
     private static func tag(over members: [UInt8], _ limit: SessionLimit) -> EntityTag {

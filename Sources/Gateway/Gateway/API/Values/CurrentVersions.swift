@@ -50,12 +50,13 @@ struct CurrentVersions {
             at now: Moment,
             _ limits: DaemonConfiguration
         ) -> Response {
-            let isKnown = tag.matches(ifNoneMatch: call.header("If-None-Match"))
             let length = encoded?.length(at: now) ?? 0
             guard length <= ValuesView.mostTableBytes else {
                 let problem = Problem(.invalidValue, detail: "The values are too large: select fewer items or fields.")
                 return ProblemDetails.response(to: call, for: problem)
             }
+            let isKnown: Bool
+            do { isKnown = try tag.isKnown(to: call) } catch { return ProblemDetails.response(to: call, for: error) }
             var response = Response(status: isKnown ? 304 : encoded == nil ? 204 : 200)
             if let encoded {
                 response.headers.append("Content-Type", form.mediaType)

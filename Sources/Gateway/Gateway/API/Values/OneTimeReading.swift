@@ -143,7 +143,7 @@ final class OneTimeReading: Sendable {
     private func response(with content: CurrentVersions.Content, isLate: Bool) -> Response? {
         let now = services.clock()
         if !isLate {
-            if query.isWaitRequested, content.tag.matches(ifNoneMatch: call.header("If-None-Match")) { return nil }
+            if query.isWaitRequested, (try? content.tag.isKnown(to: call)) == true { return nil }
             if query.cursor == content.tag.opaque { return nil }
         }
         return content.response(to: call, query, caching, at: now, services.configuration.http)

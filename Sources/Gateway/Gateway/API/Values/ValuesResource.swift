@@ -172,39 +172,37 @@ struct ValuesResource: Sendable {
     }
 
     private func response(_ view: ValuesView, _ call: Call, _ find: Selection) throws -> Response {
-        let target = try find(view)
-        let ifNoneMatch = call.header("If-None-Match")
-        switch target {
+        switch try find(view) {
         case .table:
             _ = try call.mediaType(outOf: "application/json")
-            return try table(view, ifNoneMatch: ifNoneMatch)
+            return try table(view, call)
         case .item(let item):
             _ = try call.mediaType(outOf: "application/json")
-            return try part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeMembers(of: item, to: &$0) }
+            return try part(item, of: view, for: call) { view.writeMembers(of: item, to: &$0) }
         case .keys(let item):
             _ = try call.mediaType(outOf: "application/json")
-            return try part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeKeys(of: item, to: &$0) }
+            return try part(item, of: view, for: call) { view.writeKeys(of: item, to: &$0) }
         case .key(let item, let key):
             _ = try call.mediaType(outOf: "application/json")
-            return try part(item, of: view, ifNoneMatch: ifNoneMatch) { view.writeKey(key, of: item, to: &$0) }
+            return try part(item, of: view, for: call) { view.writeKey(key, of: item, to: &$0) }
         case .value(let item, let field, let key):
             let value = view.value(item: item, field: field, key: key)
             let isJSON = try call.mediaType(outOf: "application/json", "text/plain") == "application/json"
             let plain = isJSON ? nil : PlainValue(text: value)
-            return try part(item, of: view, plain: plain, ifNoneMatch: ifNoneMatch) { $0.member("value", value) }
+            return try part(item, of: view, plain: plain, for: call) { $0.member("value", value) }
                 .with("Vary", "Accept")
         }
     }
 
     /// The whole table. Its tag is the version of the subscription, so that a response for a version that was encoded
     /// before requires no JSON.
-    private func table(_ view: ValuesView, ifNoneMatch: String?) throws -> Response {
+    private func table(_ view: ValuesView, _ call: Call) throws -> Response {
         let version = String(view.reading.status.version)
         let tag = EntityTag(view.subscription + "-" + version + "-" + view.staleness, isWeak: true)
-        let isMatch = tag.matches(ifNoneMatch: ifNoneMatch)
+        let isKnown = try tag.isKnown(to: call)
         let table: EncodedTable
         switch services.encodedTables[tag] {
-        case .length(let length) where isMatch:
+        case .length(let length) where isKnown:
             return .notModified(tag, length: length + view.agesLength)
         case .whole(let kept):
             table = kept
@@ -215,9 +213,9 @@ struct ValuesResource: Sendable {
         }
         let length = table.length(at: view.now)
         guard length <= ValuesView.mostTableBytes else { throw Self.tooLarge }
-        if isMatch { return .notModified(tag, length: length) }
+        if isKnown { return .notModified(tag, length: length) }
         return Response(status: 200, mediaType: "application/json", body: table.json(at: view.now))
-            .tagged(tag, ifNoneMatch: nil)
+            .tagged(tag, isKnown: false)
     }
 
     private static let tooLarge = Problem(.invalidValue, detail: "The values are too large: select a part of them.")
@@ -234,7 +232,7 @@ struct ValuesResource: Sendable {
         _ item: Int,
         of view: ValuesView,
         plain: PlainValue? = nil,
-        ifNoneMatch: String?,
+        for call: Call,
         _ write: (inout JSONBytes) -> Void
     ) throws(Problem) -> Response {
         var json = JSONBytes(capacity: ValuesView.usualPartBytes)
@@ -247,11 +245,11 @@ struct ValuesResource: Sendable {
         if let plain {
             let response =
                 plain.text.map { Response(status: 200, mediaType: "text/plain; charset=utf-8", body: Array($0.utf8)) }
-            return (response ?? Response(status: 204)).tagged(tag, ifNoneMatch: ifNoneMatch)
+            return try (response ?? Response(status: 204)).tagged(tag, isKnown: tag.isKnown(to: call))
         }
         view.writeAge(item, to: &json)
         json.endObject()
-        return Response(json: json).tagged(tag, ifNoneMatch: ifNoneMatch)
+        return try Response(json: json).tagged(tag, isKnown: tag.isKnown(to: call))
     }
 
     // MARK: - Selection by query

@@ -55,9 +55,9 @@ package struct Response: Sendable {
     /// A copy that confirms `Prefer: wait`.
     package consuming func waited(_ seconds: Int) -> Response { with("Preference-Applied", "wait=\(seconds)") }
 
-    /// A copy with an `ETag`, or 304 if `If-None-Match` names that tag.
-    package consuming func tagged(_ tag: EntityTag, ifNoneMatch: String?) -> Response {
-        if tag.matches(ifNoneMatch: ifNoneMatch) { return .notModified(tag, length: body.count) }
+    /// A copy with an `ETag`, or 304 if the client knows the representation with that tag.
+    package consuming func tagged(_ tag: EntityTag, isKnown: Bool) -> Response {
+        if isKnown { return .notModified(tag, length: body.count) }
         return with("ETag", tag.description).with("Cache-Control", "no-cache")
     }
 
@@ -89,10 +89,16 @@ extension Response {
         }
     }
 
-    /// A copy with an `ETag` over the body, or 304 if `If-None-Match` names that tag.
-    package consuming func tagged(ifNoneMatch: String?) -> Response {
+    /// The response to a read: a copy with an `ETag` over the body, or 304. Throws a 412 problem. See `EntityTag.isKnown`.
+    consuming func tagged(for call: Call) throws(Problem) -> Response {
         let tag = bodyTag
-        return tagged(tag, ifNoneMatch: ifNoneMatch)
+        return tagged(tag, isKnown: try tag.isKnown(to: call))
+    }
+
+    /// A copy with an `ETag` over the body.
+    consuming func tagged() -> Response {
+        let tag = bodyTag
+        return tagged(tag, isKnown: false)
     }
 
     /// Rejects an `If-Match` that does not name the tag of the body.
@@ -122,10 +128,20 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(description) }
 
+    /// Evaluates the preconditions of a read of the representation with this tag, in the order of RFC 9110 section 13.2.2:
+    /// first `If-Match`, then `If-None-Match`.
+    ///
+    /// - Returns: Whether the client knows the representation, so that the response is a 304.
+    /// - Throws: A 412 problem if `If-Match` does not name this tag.
+    func isKnown(to call: Call) throws(Problem) -> Bool {
+        if let tags = call.header("If-Match") { try check(ifMatch: tags) }
+        guard let tags = call.header("If-None-Match") else { return false }
+        return matches(ifNoneMatch: tags)
+    }
+
     /// Whether an `If-None-Match` names this tag: weak comparison.
-    func matches(ifNoneMatch header: String?) -> Bool {
-        guard let header else { return false }
-        return header == "*" || header == description || header.trimmed == "*"
+    func matches(ifNoneMatch header: String) -> Bool {
+        header == "*" || header == description || header.trimmed == "*"
             || Self.tags(in: header).contains { $0.opaque == opaque }
     }
 

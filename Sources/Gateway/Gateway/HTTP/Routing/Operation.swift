@@ -158,6 +158,7 @@ package final class Operation: Sendable {
         case .post: statuses.formUnion([409, 413, 415])
         case .patch: statuses.formUnion([409, 412, 413, 415])
         case .put: statuses.formUnion([413, 415])
+        case .get where ownStatuses.contains(304): statuses.insert(412)
         case .get, .delete: break
         }
         return statuses

@@ -187,6 +187,22 @@ import Testing
         #expect(other.headers["Preference-Applied"] == "wait=30")
     }
 
+    /// Tags of values are weak, and `If-Match` compares strongly.
+    @Test(arguments: ["", "/i1", "/i1/f1"])
+    func valuesMatchNoTagOfIfMatchButTheAsterisk(part: String) {
+        let path = "/v1/subscriptions/" + fixture.makeSubscription() + "/values" + part
+        let tag = fixture.perform("GET", path).headers["ETag"] ?? ""
+        for accept in part == "/i1/f1" ? ["application/json", "text/plain"] : ["application/json"] {
+            let refused = fixture.perform("GET", path, "", ["If-Match": tag, "Accept": accept])
+            #expect(refused.status == 412)
+            #expect(refused.code == "precondition-failed")
+            #expect((200...204).contains(fixture.perform("GET", path, "", ["If-Match": "*", "Accept": accept]).status))
+        }
+        #expect(fixture.perform("GET", path, "", ["If-Match": "*", "If-None-Match": tag]).status == 304)
+        let poll = ["If-Match": tag, "If-None-Match": tag, "Prefer": "wait=30"]
+        #expect(fixture.perform("GET", path, "", poll).status == 412)
+    }
+
     @Test func notModifiedHasTheLengthOfTheFullResponse() {
         let path = "/v1/subscriptions/" + fixture.makeSubscription() + "/values"
         for part in ["", "/i1", "/i1/f1"] {

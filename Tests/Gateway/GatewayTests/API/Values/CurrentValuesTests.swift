@@ -181,6 +181,18 @@ import Testing
         #expect(changed.headers["Preference-Applied"] == "wait=20")
     }
 
+    @Test func ifMatchIsEvaluatedBeforeALongPollWaits() async throws {
+        let first = await awaited(Self.quote) { publish(Self.subscribed, update(["1", "2"])) }
+        let tag = try #require(first.headers["ETag"])
+        for headers in [[:], ["If-None-Match": tag], ["If-None-Match": tag, "Prefer": "wait=20"]] {
+            let all = headers.merging(["If-Match": "\"x\""]) { $1 }
+            let refused = fixture.perform("GET", Self.quote, "", all)
+            #expect(refused.status == 412)
+            #expect(refused.headers["ETag"] == tag)
+        }
+        #expect(fixture.perform("GET", Self.quote, "", ["If-Match": "*"]).status == 200)
+    }
+
     @Test func nullAndEmptyTextHaveDifferentTags() async throws {
         let target = "/v1/values?items=a&fields=x&format=text"
         let null = await awaited(target) { publish(Self.subscribed, update([nil])) }
