@@ -95,16 +95,15 @@ package final class HTTPHost: HTTPHandler {
     }
 
     /// The response to a request that the HTTP server rejected.
-    package func refusal(for refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {
+    package func refusal(for refusal: RequestRefusal, headers: HTTPFields) -> HTTPResponse {
         let problem = ProblemDetails.problem(for: refusal)
         let now = services.clock()
-        let record = request.map { CallRecord($0, requestID: RequestIdentity.id(of: $0), since: now) }
-        let id = record?.requestID ?? RequestIdentity.make()
+        let request = HTTPRequest(method: "", rawPath: "", headers: headers)
+        let id = RequestIdentity.id(of: request)
         requests.record(route: nil, method: nil, status: refusal.status, problem: problem.code, from: now, to: now)
         logger.debug("request refused", metadata: ["request": "\(id)", "status": .stringConvertible(refusal.status)])
         var response = ProblemDetails.response(problem, requestID: id, status: refusal.status)
-        guard let record else { return response.with("X-Request-Id", id).httpResponse }
-        decorate(&response.headers, record)
+        decorate(&response.headers, CallRecord(request, requestID: id, since: now))
         return response.httpResponse
     }
 

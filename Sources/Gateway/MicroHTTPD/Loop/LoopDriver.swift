@@ -283,7 +283,8 @@ extension LoopDriver {
         stopAccepting()
         scheduler.endAll(.daemonClosed)
         for exchange in exchanges.takeAll() {
-            exchange.server.answer(exchange, .response(exchange.server.response(to: .closing)))
+            let response = exchange.server.response(to: .closing, on: exchange.connection)
+            exchange.server.answer(exchange, .response(response))
         }
         polls.endAll()
         loop.mailbox.close()

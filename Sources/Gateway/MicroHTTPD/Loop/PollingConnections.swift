@@ -206,7 +206,9 @@ final class PollingConnections {
     func endAll() {
         for group in Array(waits.values) { remove(group) }
         for connection in Array(connections.values) {
-            if connection.request != nil { send(connection.record.server.response(to: .closing), to: connection) }
+            if connection.request != nil {
+                send(connection.record.server.response(to: .closing, on: nil), to: connection)
+            }
             close(connection)
         }
     }
@@ -229,7 +231,7 @@ final class PollingConnections {
 
     private func send(_ parts: [StreamPiece], of response: EncodedResponse, to connection: PollingConnection) {
         guard driver.largeResponses.begin(connection, response.body) else {
-            return send(connection.record.server.response(to: .responseBudgetExceeded), to: connection)
+            return send(connection.record.server.response(to: .responseBudgetExceeded, on: nil), to: connection)
         }
         connection.closes = response.closesConnection
         guard write(parts, to: connection), !connection.rest.isEmpty else { return }

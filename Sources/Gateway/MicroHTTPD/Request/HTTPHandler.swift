@@ -28,9 +28,10 @@ package protocol HTTPHandler: Sendable {
 
     /// The answer to a request that the server itself refuses; `Connection: close` is added to it.
     ///
-    /// Its status should be `refusal.status`. The handler chooses the body, for example a problem document. `request` is nil
-    /// if its head could not be read, or is not kept any more.
-    func refusal(for refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse
+    /// Its status should be `refusal.status`. The handler chooses the body, for example a problem document.
+    ///
+    /// - Parameter headers: The header lines that were read, which are not checked; of a head that is refused, perhaps not all.
+    func refusal(for refusal: RequestRefusal, headers: HTTPFields) -> HTTPResponse
 }
 
 extension HTTPHandler {
@@ -44,7 +45,7 @@ extension HTTPHandler {
     package func connectionsRefused(reason: String) {}
 
     /// A plain-text answer with the refusal's status and explanation.
-    package func refusal(for refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {
+    package func refusal(for refusal: RequestRefusal, headers: HTTPFields) -> HTTPResponse {
         HTTPResponse(
             status: refusal.status,
             headers: [HTTPField("Content-Type", "text/plain; charset=utf-8")],

@@ -173,6 +173,15 @@ struct HeaderCollection {
         return collection
     }
 
+    /// The header lines that the library has stored of the present request of a connection. They are not checked.
+    static func lines(on connection: OpaquePointer) -> HTTPFields {
+        var collection = HeaderCollection(after: "")
+        withUnsafeMutablePointer(to: &collection) { pointer in
+            _ = MHD_get_connection_values_n(connection, .HEADER_KIND, headerCallback, pointer)
+        }
+        return collection.fields
+    }
+
     /// Compares the position of a line with the end of the one before it. The library reads the lines where they were
     /// received and puts NUL bytes for the colon and the line end:
     ///

@@ -88,7 +88,7 @@ extension HTTPServer {
         }
         if case .length(let length) = head.body {
             guard length <= driver.configuration.bodyLimit else {
-                return discardBody(of: exchange, head, then: response(to: .bodyTooLarge, of: exchange))
+                return discardBody(of: exchange, head, then: response(to: .bodyTooLarge, on: exchange.connection))
             }
             if exchange.ignoresBody { return .YES }
             guard reserve(length, for: exchange) else { return refuse(exchange, .bodyBudgetExceeded) }
@@ -116,7 +116,7 @@ extension HTTPServer {
     private func bodyArrived(_ exchange: Exchange, _ part: UnsafeRawBufferPointer) -> MHD_Result {
         let before = exchange.ignoresBody ? exchange.discarded : exchange.body.count
         guard part.count <= driver.configuration.bodyLimit - before else {
-            exchange.phase = .discarding(response(to: .bodyTooLarge, of: exchange))
+            exchange.phase = .discarding(response(to: .bodyTooLarge, on: exchange.connection))
             exchange.body = []
             return discard(exchange, part.count)
         }
@@ -193,7 +193,7 @@ extension HTTPServer {
         exchange.phase = .over
         let size = response.body.count
         if size >= LargeResponses.leastSize, !driver.largeResponses.begin(exchange, response.body) {
-            return queue(self.response(to: .responseBudgetExceeded), for: exchange)
+            return queue(self.response(to: .responseBudgetExceeded, on: exchange.connection), for: exchange)
         }
         if !exchange.isResponding { responses += 1 }
         exchange.isResponding = true
@@ -207,19 +207,19 @@ extension HTTPServer {
 
     /// Refuses a request with the handler's response; inside the access callback only.
     func refuse(_ exchange: Exchange, _ refusal: RequestRefusal) -> MHD_Result {
-        let response = response(to: refusal, of: exchange)
         exchange.head = nil
         exchange.screened = nil
         exchange.body = []
-        return queue(response, for: exchange)
+        return queue(response(to: refusal, on: exchange.connection), for: exchange)
     }
 
-    /// The handler's response to a request that is refused; it closes the connection. The handler gets the request of an
-    /// exchange that has its head.
-    func response(to refusal: RequestRefusal, of exchange: Exchange? = nil) -> HTTPResponse {
+    /// The handler's response to a request that is refused; it closes the connection.
+    ///
+    /// - Parameter connection: The library's connection of the request; nil if the loop has taken it.
+    func response(to refusal: RequestRefusal, on connection: OpaquePointer?) -> HTTPResponse {
         driver.figures.refusedRequests &+= 1
-        let refused = exchange.flatMap { exchange in exchange.head.map { request(of: exchange, $0) } }
-        var response = driver.handler.refusal(for: refusal, of: refused)
+        let headers = connection.map(HeaderCollection.lines) ?? HTTPFields()
+        var response = driver.handler.refusal(for: refusal, headers: headers)
         response.headers.append("Connection", "close")
         return response
     }

@@ -225,16 +225,16 @@ import Testing
     }
 
     @Test func refusalsOfTheHTTPServerHaveAnID() throws {
-        let response = fixture.host.refusal(for: .duplicateHost, of: nil)
+        let response = fixture.host.refusal(for: .duplicateHost, headers: [])
         let id = try #require(response.headers["X-Request-Id"])
         #expect(Fixture.outcome(response).json["instance"]?.string == id)
     }
 
-    @Test func refusalsOfARequestThatWasReadHaveItsIDAndAreForPagesOfListedOrigins() {
+    @Test(arguments: RequestRefusal.allCases)
+    func refusalsOfARequestThatWasReadHaveItsIDAndAreForPagesOfListedOrigins(refusal: RequestRefusal) {
         let headers = ["X-Request-Id": "mine-1", "Origin": "https://a.example"].map { HTTPField($0.key, $0.value) }
-        let request = HTTPRequest(method: "POST", rawPath: "/v1/clients", rawQuery: nil, headers: HTTPFields(headers))
-        let response = fixture.host.refusal(for: .bodyTooLarge, of: request)
-        #expect(response.status == 413)
+        let response = fixture.host.refusal(for: refusal, headers: HTTPFields(headers))
+        #expect(response.status == refusal.status)
         #expect(response.headers.values(of: "X-Request-Id") == ["mine-1"])
         #expect(Fixture.outcome(response).json["instance"]?.string == "mine-1")
         #expect(response.headers["Access-Control-Allow-Origin"] == "https://a.example")

@@ -76,8 +76,9 @@ internal import Testing
                 .respond(HTTPResponse(status: 200, body: .bytes([UInt8](repeating: 97, count: 20_000))))
             }
         )
-        let answer = try server.client().exchange("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        let answer = try server.client().exchange("GET / HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\n\r\n")
         #expect(answer.status == 503)
+        #expect(answer.header("X-Request-Id") == "mine")
         #expect(answer.text == "{\"code\":\"responseBudgetExceeded\"}")
     }
 
@@ -183,6 +184,19 @@ internal import Testing
         try? client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\(line)")
         // The end comes long before the request timeout, as a response (later versions of the library) or without one.
         do { _ = try client.readToEnd() } catch { #expect(errno == ECONNRESET) }
+    }
+
+    /// The last head exceeds the memory of the library, which refuses it itself.
+    @Test(arguments: [(17_000, 10, 414), (10, 13_000, 431), (10, 100_000, 431)])
+    func theHandlerGetsTheHeaderLinesOfARefusedHead(target: Int, value: Int, status: Int) throws {
+        let server = try TestServer()
+        let client = try server.client()
+        let (name, text) = (String(repeating: "a", count: target), String(repeating: "b", count: value))
+        let lines = "Host: x\r\nX-Request-Id: mine\r\nB: c\r\nD: \(text)"
+        try? client.send("GET /\(name) HTTP/1.1\r\n\(lines)\r\n\r\n")
+        let head = try client.readHead()
+        #expect(head.status == status)
+        #expect(head.header("X-Request-Id") == "mine")
     }
 
     @Test func largeHeadersAreRefused() throws {

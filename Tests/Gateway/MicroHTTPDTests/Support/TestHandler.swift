@@ -22,12 +22,12 @@ struct TestHandler: HTTPHandler {
         answer(request, responder)
     }
 
-    func refusal(for refusal: RequestRefusal, of request: HTTPRequest?) -> HTTPResponse {
+    func refusal(for refusal: RequestRefusal, headers: HTTPFields) -> HTTPResponse {
         HTTPResponse(
             status: refusal.status,
             headers: [
                 HTTPField("Content-Type", "application/problem+json"),
-                HTTPField("X-Request-Id", request?.headers["X-Request-Id"] ?? "none"),
+                HTTPField("X-Request-Id", headers["X-Request-Id"] ?? "none"),
             ],
             body: .bytes(Array("{\"code\":\"\(refusal)\"}".utf8))
         )
