@@ -82,10 +82,13 @@ struct DocsExample {
     }
 
     private static func answer(_ response: Node?, _ document: DocsDocument) -> Answer {
-        let types = document.pairs(response?["content"]).map(\.0)
-        if types.contains("text/event-stream") { return .stream }
-        guard let first = types.first else { return .nothing }
-        return first == "application/json" ? .json : .text
+        // The first media type is that of a response without `Accept`.
+        switch document.pairs(response?["content"]).first?.0 {
+        case "text/event-stream": return .stream
+        case "application/json": return .json
+        case nil: return .nothing
+        default: return .text
+        }
     }
 
     // MARK: - Languages

@@ -51,6 +51,22 @@ import Testing
         }
     }
 
+    /// Headers that some of the responses to a request have beside those of the others.
+    @Test(arguments: [
+        ("NotModified", "Link"), ("NullValue", "Link"), ("SubscriptionAccepted", "Preference-Applied"),
+        ("NotFound", "Idempotency-Replayed"), ("Conflict", "Idempotency-Replayed"), ("Refused", "Preference-Applied"),
+        ("PreconditionFailed", "Preference-Applied"),
+    ])
+    func headersOfSharedResponsesAreDeclared(response: String, header: String) {
+        #expect(contract.root["components"]?["responses"]?[response]?["headers"]?[header] != nil)
+    }
+
+    @Test(arguments: ["", "/{item}", "/{item}/{field}"])
+    func shortURLsOfFeedsAreDeclaredAsStreams(path: String) {
+        let responses = contract.root["paths"]?["/feeds/{feed}\(path)"]?["get"]?["responses"]
+        #expect(responses?["200"]?["content"]?["text/event-stream"] != nil)
+    }
+
     @Test func problemCodesAreTheSameOnBothSides() {
         let schema = contract.root["components"]?["schemas"]?["ProblemCode"]
         let documented = (schema?["enum"]?.array ?? []).compactMap(\.string)
