@@ -11,7 +11,8 @@ protocol LimitValue {
 }
 
 extension RequestedMaxFrequency: LimitValue {
-    static let expectation = "A number greater than 0, unlimited, unfiltered or null is expected."
+    static let expectation =
+        "A number greater than 0, \(Decimals.most) at most, unlimited, unfiltered or null is expected."
 
     init?(json value: JSONValue) {
         switch value.string?.lowercased() {
@@ -25,7 +26,7 @@ extension RequestedMaxFrequency: LimitValue {
 }
 
 extension RequestedBufferSize: LimitValue {
-    static let expectation = "A whole number greater than 0, unlimited or null is expected."
+    static let expectation = "A whole number from 1 to \(Decimals.most), unlimited or null is expected."
 
     init?(json value: JSONValue) {
         if value.string?.lowercased() == "unlimited" {
@@ -39,7 +40,7 @@ extension RequestedBufferSize: LimitValue {
 }
 
 extension RequestedSnapshot: LimitValue {
-    static let expectation = "yes, no, a whole number greater than 0 or null is expected."
+    static let expectation = "yes, no, a whole number from 1 to \(Decimals.most) or null is expected."
 
     init?(json value: JSONValue) {
         switch value.string?.lowercased() {
@@ -53,7 +54,8 @@ extension RequestedSnapshot: LimitValue {
 }
 
 extension RequestedMaxBandwidth: LimitValue {
-    static let expectation = "A number of kbit/s greater than 0, unlimited or null is expected."
+    static let expectation =
+        "A number of kbit/s greater than 0, \(Decimals.most) at most, unlimited or null is expected."
 
     init?(json value: JSONValue) {
         if value.string?.lowercased() == "unlimited" {
@@ -67,7 +69,7 @@ extension RequestedMaxBandwidth: LimitValue {
 }
 
 extension ConnectTimeout: LimitValue {
-    static let expectation = "A number of seconds greater than 0, auto or null is expected."
+    static let expectation = "A number of seconds greater than 0, \(Decimals.most) at most, auto or null is expected."
 
     init?(json value: JSONValue) {
         if value.string == "auto" {
@@ -142,6 +144,8 @@ extension JSONBytes {
 enum Decimals {
     /// The largest accepted number.
     static let bound = 1e9
+    /// That number, for errors.
+    static let most = Int(bound)
 
     /// A number greater than 0.
     static func positive(_ value: JSONValue) -> Double? {
@@ -156,7 +160,7 @@ enum Decimals {
             else { return nil }
             return Int(text)
         }
-        guard let count = value.number?.wholeNumber, (1...Int(bound)).contains(count) else { return nil }
+        guard let count = value.number?.wholeNumber, (1...most).contains(count) else { return nil }
         return count
     }
 

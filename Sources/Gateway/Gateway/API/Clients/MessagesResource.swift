@@ -73,7 +73,8 @@ struct MessagesResource: Sendable {
         if let value = reader.object["delayTimeout"], !value.isNull {
             message.delayTimeout = value.number?.doubleValue.flatMap { (0...Decimals.bound).contains($0) ? $0 : nil }
             if message.delayTimeout == nil {
-                reader.refuse("delayTimeout", "A number of seconds not less than 0 is expected.")
+                let rule = "A number of seconds not less than 0 is expected, \(Decimals.most) at most."
+                reader.refuse("delayTimeout", rule)
             }
         }
         if message.delayTimeout != nil, message.sequence == nil {

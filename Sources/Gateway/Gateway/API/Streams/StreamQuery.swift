@@ -74,6 +74,9 @@ package enum StreamQuery {
         } else if existing.isEmpty, let selector = joined(query, defaults, refusals) {
             selectors.append(selector)
         }
+        for name in ["subscription", "client"] where query.values(name).contains("") {
+            refusals.refuse([name], "It must not be empty.")
+        }
         try checkRepeated(query, refusals)
         return selectors
     }

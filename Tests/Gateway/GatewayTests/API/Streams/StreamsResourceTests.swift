@@ -183,7 +183,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("/v1/stream", 422), ("/v1/stream?subscription=none", 404), ("/v1/stream?client=none", 404),
+        ("/v1/stream", 422), ("/v1/stream?subscription=", 422), ("/v1/stream?client=none&client=", 422),
+        ("/v1/stream?subscription=none", 404), ("/v1/stream?client=none", 404),
         ("/v1/stream?upstream=none&mode=MERGE&items=a&fields=b", 404), ("/v1/clients/none/events", 404),
         ("/v1/streams/none", 404), ("/v1/streams/none/events", 404),
         ("/v1/clients/none/events?conflate=maybe", 422),

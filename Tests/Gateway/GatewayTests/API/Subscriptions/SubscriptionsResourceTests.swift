@@ -187,6 +187,23 @@ import Testing
         #expect(other.headers["Preference-Applied"] == "wait=30")
     }
 
+    @Test(arguments: ["requestedMaxFrequency", "requestedBufferSize", "requestedSnapshot"])
+    func aNumberBeyondTheGreatestIsRefusedWithTheBound(name: String) {
+        let properties = #""upstream":"demo","mode":"DISTINCT","items":["i1"],"fields":["f1"],"active":false"#
+        let body = #"{\#(properties),"\#(name)":1000000001}"#
+        let refused = fixture.perform("POST", "/v1/subscriptions", body)
+        #expect(refused.status == 422)
+        #expect(refused.pointers == ["/\(name)"])
+        #expect(refused.json["detail"]?.string?.contains(" 1000000000") == true)
+    }
+
+    @Test func aTimeoutOfAMessageBeyondTheGreatestIsRefusedWithTheBound() {
+        let refused = fixture.perform("POST", "/v1/messages", #"{"text":"a","sequence":"s","delayTimeout":1000000001}"#)
+        #expect(refused.status == 422)
+        #expect(refused.pointers.first == "/delayTimeout")
+        #expect(refused.json["detail"]?.string?.contains(" 1000000000") == true)
+    }
+
     /// Tags of values are weak, and `If-Match` compares strongly.
     @Test(arguments: ["", "/i1", "/i1/f1"])
     func valuesMatchNoTagOfIfMatchButTheAsterisk(part: String) {
