@@ -234,7 +234,10 @@ package struct StreamOpener: Sendable {
 
     /// Throws if no stream can be opened.
     private func checkRoom(_ call: Call) throws {
-        if services.process.isStopping { throw Problem.stopping }
+        if services.process.isStopping {
+            // The next attempt may reach another process.
+            throw Self.closing("shutdown", .stopping, call, retryMilliseconds: 1_000...3_000)
+        }
         let limit = services.configuration.maxStreams
         if services.streams.count >= limit { throw Self.overLimit(limit, "of all callers", call, as: .gatewayFull) }
     }

@@ -55,6 +55,20 @@ import Testing
         content?.onEnd(.neverOpened)
     }
 
+    @Test func aGatewayThatIsStoppingTellsAnEventSourceToTryAgain() async throws {
+        let fixture = try await fixture()
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let body = #"{"sources":[{"subscription":"\#(id)"}]}"#
+        let made = fixture.perform("POST", "/v1/streams", as: AccessFixture.alice, body)
+        fixture.host.stopAccepting()
+        for target in ["/v1/subscriptions/\(id)/events", try #require(made.json["url"]?.string)] {
+            #expect(fixture.perform("GET", target, as: AccessFixture.alice).status == 503)
+            let closing = fixture.perform("GET", target, as: AccessFixture.alice, "", Self.browser)
+            #expect(closing.status == 200)
+            #expect(closing.text.hasPrefix("retry: ") && closing.text.contains(#"{"reason":"shutdown"}"#))
+        }
+    }
+
     @Test func aRefusedStreamKeepsNothing() async throws {
         let fixture = try await fixture(perKey: 0)
         let id = fixture.makeSubscription(as: AccessFixture.alice)
