@@ -14,8 +14,9 @@ internal import StreamIO
 final class CompressedGroup {
     /// The channels of a group and their variants.
     struct Key: Hashable {
-        /// The ids of the channels in order.
-        let channels: [Int]
+        /// The channels in the order of their ids. A channel that a shard reads again after a pause is another one, with the same
+        /// id; a group keeps its channels.
+        let channels: [ObjectIdentifier]
         /// The variants in which they are read.
         let variants: [EventVariant]
     }

@@ -152,7 +152,10 @@ package final class HubShard: StreamFeed {
     func compressedGroup(of cursors: [Cursor]) -> CompressedGroup {
         let cursors = cursors.sorted { $0.channel.id < $1.channel.id }
         let channels = cursors.map(\.channel)
-        let key = CompressedGroup.Key(channels: channels.map(\.id), variants: cursors.map(\.variant))
+        let key = CompressedGroup.Key(
+            channels: channels.map { ObjectIdentifier($0) },
+            variants: cursors.map(\.variant)
+        )
         if let group = compressedGroups[key] { return group }
         groupCount += 1
         let group = CompressedGroup(number: groupCount, key: key, channels: channels, context: context)

@@ -133,6 +133,23 @@ internal import Testing
         #expect(harness.hub.memory.logs < before + Deflater.memory)
     }
 
+    /// The loop has not seen the change of the first stream when the second one opens.
+    @Test func aStreamJoinsNoGroupOfAChannelThatIsReadNoLonger() throws {
+        let harness = HubHarness()
+        harness.addSubscription()
+        harness.addSubscription("other")
+        let leaver = try open(harness, 1)[0]
+        try harness.hub.change(
+            stream: leaver.subscriber.id,
+            add: [.subscription("other")],
+            remove: [.subscription("s")]
+        )
+        let joiner = try open(harness, 1)[0]
+        publishQuotes(harness, 0..<3)
+        #expect(try joiner.names == ["update", "update", "update"])
+        #expect(try leaver.names.isEmpty)
+    }
+
     @Test func checksumsOfPartsAreThatOfTheWhole() {
         let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 * 7) }
         func sum(_ range: Range<Int>) -> Checksum {
