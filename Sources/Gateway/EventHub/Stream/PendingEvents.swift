@@ -135,7 +135,7 @@ struct PendingEvents {
             if let place = rows[row], case .conflated(var present, _) = queue[place].content {
                 queue[place].content = .void
                 present.add(later)
-                queue[place].content = .conflated(present, context)
+                queue.replace(place, by: .conflated(present, context), weight: entry.weight)
                 queue[place].lastSequence = entry.lastSequence
             } else {
                 losses.conflated -= 1
@@ -195,7 +195,7 @@ struct PendingEvents {
         // Emptied first, so that the update is changed in place and not in a copy.
         queue[place].content = .void
         present.add(update)
-        queue[place].content = .conflated(present, context)
+        queue.replace(place, by: .conflated(present, context), weight: HubEvent.weight(of: update))
         queue[place].lastSequence = sequence
         return Losses(conflated: 1)
     }

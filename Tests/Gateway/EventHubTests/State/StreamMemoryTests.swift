@@ -131,6 +131,29 @@ internal import Testing
         #expect(peaks.allSatisfy { $0 <= readers * (window + 1) * entry }, "\(peaks)")
     }
 
+    /// Several readers at the same place share the conflated updates.
+    @Test(arguments: [1, 3]) func conflatedUpdatesCountWithTheirNewestValues(readers: Int) throws {
+        let harness = harness()
+        harness.addSubscription("s", quotes)
+        let streams = try (0..<readers).map { _ in try harness.open(.subscription("s")) }
+        for stream in streams { stream.isBlocked = true }
+        func publish(_ length: Int) {
+            let text = String(repeating: "x", count: length)
+            for number in 0..<200 {
+                harness.publish(quotes.update(["\(number)", text, ""]))
+                harness.pass()
+            }
+        }
+        publish(10)
+        #expect(harness.hub.memory.pending < readers * 1_000)
+        publish(10_000)
+        #expect(harness.hub.memory.pending > readers * 10_000)
+        publish(10)
+        #expect(harness.hub.memory.pending < readers * 1_000)
+        for stream in streams { harness.close(stream) }
+        #expect(harness.hub.memory.pending == 0)
+    }
+
     @Test func wideRowsCountTowardsTheWindowHoweverFewFieldsChange() throws {
         let harness = harness { $0.replayBytes = 100_000 }
         let names = (0..<1_000).map { "f\($0)" }
