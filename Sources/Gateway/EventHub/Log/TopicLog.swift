@@ -158,7 +158,7 @@ struct TopicLog {
             // Without a window there has been no reader: no other thread knows the segment.
             tail.context = context
         } else {
-            roll(capacity: tail.capacity, byteCapacity: tail.byteCapacity)
+            roll(capacity: tail.capacity, byteCapacity: min(Size.mostBytes, tail.byteCapacity))
         }
     }
 

@@ -154,6 +154,22 @@ internal import Testing
         #expect(harness.hub.memory.pending == 0)
     }
 
+    @Test func aLargeEventMakesNoLaterSegmentLarge() throws {
+        let harness = harness()
+        harness.addSubscription("s", quotes)
+        let stream = try harness.open(.subscription("s"))
+        harness.publish(quotes.update([String(repeating: "x", count: 4 << 20), "", ""]))
+        harness.pass()
+        let before = harness.hub.memory.logs
+        // Another context of the events that follow.
+        harness.hub.take(.client("d", .added(.connectedWSStreaming)))
+        harness.hub.take(.subscription("s", .carried(by: "d")))
+        #expect(harness.hub.memory.logs < before + (1 << 20))
+        harness.publish(quotes.update(["1", "", ""]))
+        harness.pass()
+        #expect(try stream.names == ["update", "update"])
+    }
+
     @Test func wideRowsCountTowardsTheWindowHoweverFewFieldsChange() throws {
         let harness = harness { $0.replayBytes = 100_000 }
         let names = (0..<1_000).map { "f\($0)" }
