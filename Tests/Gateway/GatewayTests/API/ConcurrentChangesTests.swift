@@ -1,5 +1,8 @@
 import Dispatch
+import EventHub
 import JSONText
+import MicroHTTPD
+import StreamIO
 import Synchronization
 import Testing
 
@@ -50,6 +53,46 @@ import Testing
             #expect(fixture.perform("GET", path).json["sources"]?.array?.count == 2)
             let removal = #"{"remove":[\#(sources.prefix(3).joined(separator: ","))]}"#
             #expect(fixture.perform("PATCH", path, removal).status == 200)
+        }
+    }
+
+    /// Opens a prepared stream while another request for it is performed; nil if the stream is gone.
+    private func open(_ path: String, during method: String, _ body: String = "") -> AdmittedStream? {
+        let opened = Mutex<AdmittedStream?>(nil)
+        DispatchQueue.concurrentPerform(iterations: 2) { [fixture] index in
+            if index == 0 {
+                _ = fixture.perform(method, path, body)
+            } else if case .stream(_, let stream) = fixture.host.decide(
+                HTTPRequest(method: "GET", rawPath: path + "/events"),
+                later: { _ in }
+            ) {
+                opened.withLock { $0 = stream }
+            }
+        }
+        return opened.withLock { $0 }
+    }
+
+    @Test func aPatchOfAStreamThatOpensIsNotLost() throws {
+        let sources = (0..<2).map { _ in #"{"subscription":"\#(fixture.makeSubscription())"}"# }
+        let made = fixture.perform("POST", "/v1/streams", #"{"sources":[\#(sources[0])]}"#)
+        let path = try #require(made.headers["Location"])
+        for round in 1...Self.rounds {
+            let isAdded = round % 2 == 1
+            let change = #"{"\#(isAdded ? "add" : "remove")":[\#(sources[1])]}"#
+            let stream = try #require(open(path, during: "PATCH", change))
+            #expect(fixture.hub.stream(stream.id)?.request.sources.count == (isAdded ? 2 : 1), "round \(round)")
+            stream.onEnd(.neverOpened)
+        }
+    }
+
+    @Test func aStreamThatIsDeletedWhileItOpensIsClosed() throws {
+        let source = #"{"subscription":"\#(fixture.makeSubscription())"}"#
+        for round in 1...Self.rounds {
+            let made = fixture.perform("POST", "/v1/streams", #"{"sources":[\#(source)]}"#)
+            let path = try #require(made.headers["Location"])
+            guard let stream = open(path, during: "DELETE") else { continue }
+            #expect(fixture.hub.stream(stream.id)?.closeReason == "deleted", "round \(round)")
+            stream.onEnd(.neverOpened)
         }
     }
 

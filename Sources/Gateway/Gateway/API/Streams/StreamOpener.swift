@@ -101,8 +101,12 @@ package struct StreamOpener: Sendable {
         return try start(id, request, call)
     }
 
-    /// Opens a prepared stream.
+    /// Opens a prepared stream. A change or deletion of the stream comes before that, or concerns the open stream.
     func reopen(_ id: String, _ settings: StreamRequest, _ call: Call) throws -> OperationResult {
+        try services.stream(call).changeLock.mutex.withLock { _ in try reopenUnchanged(id, settings, call) }
+    }
+
+    private func reopenUnchanged(_ id: String, _ settings: StreamRequest, _ call: Call) throws -> OperationResult {
         let entry = try services.stream(call)
         guard let prepared = entry.prepared else {
             throw Problem(.unknownStream, detail: "The stream \"\(id)\" was not prepared by POST /v1/streams.")

@@ -21,7 +21,8 @@ package final class StreamResources: Sendable {
         package var prepared: StreamRequest?
         /// Whether the stream is open.
         package var isOpen = false { didSet { if isOpen != oldValue { changes &+= 1 } } }
-        /// Held by a request from the look at the tag of the stream to the end of its change, or of its deletion.
+        /// Held by a request from the look at the tag of the stream to the end of its change, or of its deletion, and while a
+        /// prepared stream is opened.
         let changeLock = ChangeLock()
         /// Whether a request has deleted the stream. An open stream ends once its client has read the last event.
         fileprivate var isDeleted = false
