@@ -130,6 +130,28 @@ import Testing
         #expect(late.headers["WWW-Authenticate"]?.contains("The token has expired.") == true)
     }
 
+    /// The body of a request may arrive long after the steps before its handler.
+    @Test func aStreamThatOpensAfterItsTokenHasExpiredIsClosed() async throws {
+        let fixture = try await AccessFixture(TokenForge.configuration())
+        let rights = #""operations":["read","subscribe"],"upstreams":["*"],"items":["*"]"#
+        let token = try TokenForge.token(rights, expiry: fixture.time.wall + 60)
+        let target = "/v1/stream?upstream=demo&mode=RAW&items=item1&fields=f"
+        for (age, reason) in [(30.0, nil), (100, "token-expired")] as [(Double, String?)] {
+            let request = HTTPRequest("GET", target, as: token)
+            guard case .acceptIgnoringBody(let perform) = fixture.host.screen(request) else {
+                Issue.record("the request is refused")
+                return
+            }
+            fixture.time.pass(age)
+            guard case .stream(_, let stream) = perform(request, HTTPResponder { $0.refuse() }) else {
+                Issue.record("the stream is not opened")
+                return
+            }
+            #expect(fixture.services.streams.listing(of: stream.id)?.summary.closeReason == reason)
+            stream.onEnd(.neverOpened)
+        }
+    }
+
     @Test func aModeThatIsOffOpensNothing() async throws {
         var access = AccessFixture.keys()
         access.webTokens.secret = TokenForge.secret

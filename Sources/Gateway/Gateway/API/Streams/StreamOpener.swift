@@ -146,6 +146,8 @@ package struct StreamOpener: Sendable {
         return Self.closing(Self.replaced, problem, call, retryMilliseconds: 500...2_000)
     }
 
+    /// The reason for which a stream ends whose token expires.
+    private static let expired = "token-expired"
     /// The reason for which a stream ends whose ticket opens it again.
     package static let replaced = "replaced"
 
@@ -197,6 +199,10 @@ package struct StreamOpener: Sendable {
             let isWaiting = waiting != nil
             let content = try services.streams.open(request, owner: owner, id: id, isWaiting: isWaiting) { _ in leave()
             }
+            // The timer may have found no stream yet.
+            if services.access.remaining(of: caller) == .zero {
+                services.streams.close(content.id, reason: Self.expired)
+            }
             waiting?(content.id)
             do {
                 try services.checkPresent(call)
@@ -215,7 +221,7 @@ package struct StreamOpener: Sendable {
     private func closeAtExpiry(_ id: String, _ caller: Caller) -> TimerID? {
         services.access.remaining(of: caller).flatMap { time in
             services.timers.schedule(after: time, runsAtStop: false) {
-                services.streams.close(id, reason: "token-expired")
+                services.streams.close(id, reason: Self.expired)
             }
         }
     }
