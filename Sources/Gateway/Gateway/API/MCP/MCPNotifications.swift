@@ -14,37 +14,39 @@ struct MCPNotifications: Sendable {
 
     /// Waits for the changes of the session's resources.
     func response() async throws -> Response {
-        let changed = try await withThrowingTaskGroup(of: String?.self) { group in
+        let changes = try await withThrowingTaskGroup(of: (uri: String, cursor: String?)?.self) { group in
             group.addImmediateTask {
                 try await services.wait(call, upTo: .seconds(Self.longestWait)) { awaited in
                     session.waits { awaited.end(.success(nil)) }
                 }
             }
             for (uri, cursor) in session.cursors {
-                group.addImmediateTask { try await hasChanged(uri, since: cursor) ? uri : "" }
+                group.addImmediateTask { (uri, try await newCursor(of: uri, since: cursor)) }
             }
-            var changed: [String] = []
+            var changes: [(uri: String, cursor: String)] = []
             // The end of the wait has no resource.
-            while case let uri?? = try await group.next() {
-                if uri.isEmpty { continue }
-                changed.append(uri)
-                guard changed.count == 1 else { continue }
+            while case let (uri, cursor)?? = try await group.next() {
+                guard let cursor else { continue }
+                changes.append((uri, cursor))
+                guard changes.count == 1 else { continue }
                 let pause = session.pause(at: services.clock())
                 if pause <= .zero { break }
                 group.addTask { try await services.wait(call, upTo: pause) { _ in } }
             }
             group.cancelAll()
-            return changed
+            return changes
         }
+        // Now, and not before the pause: a client that leaves meanwhile has not heard of the changes.
+        let changed = changes.filter { session.changed($0.uri, cursor: $0.cursor) }.map(\.uri)
         if !changed.isEmpty { session.notified(at: services.clock()) }
         return Response(status: 200, mediaType: "text/event-stream", body: Array(events(of: changed).utf8))
     }
 
-    private func hasChanged(_ uri: String, since known: String?) async throws -> Bool {
+    /// The tag of the values of a resource that follow those of a tag; nil: there are none.
+    private func newCursor(of uri: String, since known: String?) async throws -> String? {
         let reading = MCPReading(services: services, call: call)
         let response = try await reading.read(uri, after: known, wait: Self.longestWait)
-        guard response.status < 300, let cursor = response.cursor, cursor != known else { return false }
-        return session.changed(uri, cursor: cursor)
+        return response.status < 300 && response.cursor != known ? response.cursor : nil
     }
 
     private func events(of changed: [String]) -> String {

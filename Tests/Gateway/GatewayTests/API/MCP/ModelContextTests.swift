@@ -1,3 +1,5 @@
+import Changes
+import EventHub
 import JSONText
 import MicroHTTPD
 import Primitives
@@ -217,6 +219,47 @@ import Testing
             return
         }
         #expect(await ended.first { _ in true } == "retry: 100\n\n")
+    }
+
+    @Test func aChangeIsNewUntilItsNotificationIsSent() async throws {
+        let fixture = try await Self.fixture()
+        let admin = AccessFixture.admin
+        let header = try Self.session(fixture, as: admin)
+        let caller = Caller(identity: "key:admin")
+        let session = try #require(fixture.services.mcpSessions.session(header.value, of: caller, at: .zero))
+        let (_, stream) = fixture.open("GET", "/feeds/quotes/item1?format=sse", as: admin)
+        let source = try #require(fixture.hub.stream(stream?.id ?? "")?.request.sources.first)
+        let layout = SubscriptionLayout(
+            itemNames: ["item1"],
+            fieldNames: ["price"],
+            fieldCount: 1,
+            keyPosition: nil,
+            commandPosition: nil
+        )
+        let changed = FieldSet(all: 1)
+        let update = ItemUpdate(layout: layout, itemPos: 1, isSnapshot: true, values: ["1"], changed: changed)
+        for event in [
+            SubscriptionEvent.subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil),
+            .update(update),
+        ] {
+            fixture.hub.take(.subscription(SubscriptionID(source.id), .event(event)))
+        }
+        #expect(session.subscribe("feed://quotes/item1", cursor: "former"))
+        // The next notification follows a second later.
+        session.notified(at: fixture.time.moment)
+        let (responses, sent) = AsyncStream.makeStream(of: String.self)
+        let request = HTTPRequest("GET", "/mcp", as: admin, [header])
+        guard case .wait = fixture.host.decide(request, later: { sent.yield(Fixture.outcome($0).text) }) else {
+            Issue.record("the request does not wait")
+            return
+        }
+        #expect(session.cursors.first?.cursor == "former")
+        // A newer request ends the wait of the first one.
+        _ = fixture.host.decide(request) { _ in }
+        let response = await responses.first { _ in true }
+        #expect(response?.contains("feed://quotes/item1") == true)
+        #expect(session.cursors.first?.cursor != "former")
+        stream?.onEnd(.neverOpened)
     }
 
     @Test func aHeadIsAnsweredAndLeavesTheGetOfItsSession() async throws {
