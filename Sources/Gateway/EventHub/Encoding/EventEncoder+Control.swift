@@ -8,8 +8,9 @@ extension EventEncoder {
     mutating func encode(_ event: ControlEvent, as format: EventFormat) {
         json.reset()
         switch event {
+        // A comment. In NDJSON an empty line would be shorter, but many readers parse every line.
         case .heartbeat:
-            writeHeartbeat(format)
+            append(format == .serverSentEvents ? ":\n\n" : "{\"event\":\"heartbeat\",\"data\":{}}\n")
         case .stream(let id, let sources, let resume, let isDegraded, let retry):
             if let retry, format == .serverSentEvents { writeRetry(retry) }
             begin("stream", nil, format)
@@ -30,15 +31,6 @@ extension EventEncoder {
             json.member("reason", reason)
             json.endObject()
             end(format)
-        }
-    }
-
-    private mutating func writeHeartbeat(_ format: EventFormat) {
-        switch format {
-        // A comment.
-        case .serverSentEvents: append(":\n\n")
-        // An empty line would be shorter, but many readers parse every line.
-        case .ndjson: append("{\"event\":\"heartbeat\",\"data\":{}}\n")
         }
     }
 

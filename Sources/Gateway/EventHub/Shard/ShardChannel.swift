@@ -21,7 +21,7 @@ final class ShardChannel: @unchecked Sendable {
     }
     /// Unread events up to the end of the view, conflated for late readers, by their first event; nil where they cannot be
     /// shared.
-    private var ranges: [Int: ConflatedRange?] = [:]
+    private var ranges: [Int: [PendingEntry]?] = [:]
     /// The most ranges that are kept, and the most updates of one.
     private static let mostRanges = (count: 16, updates: 1024)
     /// The position of the live groups.
@@ -71,7 +71,7 @@ final class ShardChannel: @unchecked Sendable {
 
     /// The unread events of a reader, conflated once for all readers at its place; nil if they have to be conflated for
     /// each.
-    func conflated(from cursor: Cursor) -> ConflatedRange? {
+    func conflated(from cursor: Cursor) -> [PendingEntry]? {
         let start = cursor.ordinal
         if let known = ranges[start] { return known }
         guard late.cursors.count > 1, ranges.count < Self.mostRanges.count else { return nil }
@@ -96,9 +96,9 @@ final class ShardChannel: @unchecked Sendable {
             }
             reader.index = reader.readableEnd()
         }
-        let range = pending.count <= Self.mostRanges.updates ? pending.range : nil
-        ranges[start] = .some(range)
-        return range
+        let shared = pending.count <= Self.mostRanges.updates ? pending.shared : nil
+        ranges[start] = .some(shared)
+        return shared
     }
 
     // MARK: - Live groups

@@ -48,12 +48,6 @@ extension PendingEntry {
     }
 }
 
-/// Consecutive events of a channel up to its present end, conflated once for all readers that are at the same place.
-struct ConflatedRange {
-    /// The updates, one for each item.
-    let entries: [PendingEntry]
-}
-
 /// A row of a subscription between two events across which nothing is conflated.
 struct PendingRow: Hashable, Sendable {
     /// The subscription's channel.

@@ -124,11 +124,11 @@ struct PendingEvents {
         return Losses()
     }
 
-    /// Adds events that were conflated for several readers, behind all others; false if a snapshot of their channel is
+    /// Adds updates that were conflated for several readers, behind all others; false if a snapshot of their channel is
     /// pending, which takes single updates.
-    mutating func append(_ range: ConflatedRange, channel: Int, _ losses: inout Losses) -> Bool {
+    mutating func append(_ shared: [PendingEntry], channel: Int, _ losses: inout Losses) -> Bool {
         guard snapshots[channel] == nil else { return false }
-        for entry in range.entries {
+        for entry in shared {
             guard case .conflated(let later, let context) = entry.content else { continue }
             let row = self.row(channel, later.newest.itemPos, nil)
             losses.conflated += later.count
@@ -147,15 +147,15 @@ struct PendingEvents {
         return true
     }
 
-    /// The pending updates as a range for other readers; nil if one of the events cannot be conflated, or is conflated by
-    /// its key.
-    var range: ConflatedRange? {
+    /// The pending updates, one for each item, for other readers as well; nil if one of the events cannot be conflated, or is
+    /// conflated by its key.
+    var shared: [PendingEntry]? {
         let entries = queue.all
         let areUpdates = entries.allSatisfy { entry in
             guard case .conflated(_, let context) = entry.content else { return false }
             return context.policy == .conflateByItem
         }
-        return areUpdates ? ConflatedRange(entries: entries) : nil
+        return areUpdates ? entries : nil
     }
 
     private mutating func conflate(

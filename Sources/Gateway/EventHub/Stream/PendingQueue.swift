@@ -46,7 +46,9 @@ struct PendingQueue {
         entries[index].row = nil
         contentWeight -= entries[index].weight
         count -= 1
-        if entries.count - count > max(Self.leastEmptied, count) { reclaim() }
+        guard entries.count - count > max(Self.leastEmptied, count) else { return }
+        entries.removeAll(where: \.isVoid)
+        head = 0
     }
 
     /// The first entry; nil if all are empty.
@@ -76,11 +78,6 @@ struct PendingQueue {
         entries.removeAll { channels.contains($0.channel) || $0.isVoid }
         head = 0
         return removed
-    }
-
-    private mutating func reclaim() {
-        entries.removeAll(where: \.isVoid)
-        head = 0
     }
 
     private func index(of place: Int) -> Int {

@@ -298,8 +298,8 @@ final class Subscriber: StreamContent {
     /// nothing was moved.
     private func foldShared(atMost limit: Int, _ losses: inout PendingEvents.Losses) -> Bool {
         guard conflates, isBehind || isPaced, ready.count == 1, let cursor = ready.first, !cursor.hasOwnView,
-            cursor.unread <= limit, let range = cursor.channel.conflated(from: cursor),
-            pending.append(range, channel: cursor.channel.id, &losses)
+            cursor.unread <= limit, let shared = cursor.channel.conflated(from: cursor),
+            pending.append(shared, channel: cursor.channel.id, &losses)
         else { return false }
         cursor.skipToEnd()
         unlistRead()
