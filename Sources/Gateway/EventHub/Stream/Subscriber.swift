@@ -145,6 +145,8 @@ final class Subscriber: StreamContent {
             drop(channels)
         case .snapshot(let snapshot):
             fold(through: snapshot.sequences.first - 1)
+            // The ids of the snapshot would say that the reader has the events that a full window has dropped just now.
+            guard closeReason == nil else { return }
             pending.append(SnapshotPlace(snapshot, conflates: conflates, form: form(of: snapshot)))
         case .announce(let event, let sequence):
             fold(through: sequence)

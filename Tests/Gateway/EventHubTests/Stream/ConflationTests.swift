@@ -186,6 +186,22 @@ internal import Testing
         #expect(harness.hub.metrics.slowReaders == 1)
     }
 
+    /// A reader of the snapshot would resume behind events that it has not received.
+    @Test func noSnapshotFollowsTheEventsThatAFullWindowHasDropped() throws {
+        var configuration = HubConfiguration()
+        configuration.windowBytes = 10_000
+        let harness = HubHarness(configuration)
+        harness.addSubscription()
+        harness.publish(quotes.subscribed)
+        let stream = try harness.open(.subscription("s")) { $0.conflates = false }
+        for number in 0..<200 { harness.publish(quotes.update(["\(number)", "", ""])) }
+        let state = try #require(harness.hub.state(of: .subscription("s")))
+        harness.hub.adopt(.subscription("s"), state.changes)
+        harness.pass()
+        #expect(try stream.names == ["closing"])
+        #expect(try stream.events.last?["reason"] == "slow-reader")
+    }
+
     @Test func aFrequencyLimitConflatesOnPurpose() throws {
         let harness = HubHarness()
         harness.addSubscription("s", quotes)
