@@ -329,7 +329,7 @@ final class Subscriber: StreamContent {
     }
 
     /// The memory that closing the stream would free, in bytes; that of logs only if no other reader needs them.
-    var heldBytes: Int { closeReason == nil ? ready.reduce(charged) { $0 + $1.unreadMemory } : 0 }
+    var heldBytes: Int { ready.reduce(charged) { $0 + $1.unreadMemory } }
 
     /// Counts the pending events towards the memory budgets.
     func charge() {
@@ -341,11 +341,11 @@ final class Subscriber: StreamContent {
         if context.memory.ownerLimit < ownerMemory.used { context.hasGreedyOwner = true }
     }
 
-    /// Drops the pending events and ends the stream, whose reader is too slow.
+    /// Drops the pending events and ends the stream, whose reader is too slow. A stream that is ending keeps its reason.
     func closeSlowReader() {
-        guard closeReason == nil else { return }
         defer { charge() }
         pending.removeAll()
+        guard closeReason == nil else { return }
         end("slow-reader")
         context.metrics.addSlowReader()
     }

@@ -97,6 +97,26 @@ internal import Testing
         #expect(reasons.suffix(2) == [nil, nil])
     }
 
+    @Test func aStreamThatIsEndingGivesUpItsUnreadEventsAsWell() throws {
+        let harness = harness(perOwner: 200_000)
+        func blocked(_ id: SubscriptionID) throws -> TestStream {
+            harness.addSubscription(id, rows)
+            let stream = try harness.open(.subscription(id)) { $0.owner = "greedy" }
+            stream.isBlocked = true
+            for row in 0..<600 {
+                harness.publish(rows.update(["k\(row)", "ADD", "0"]), to: id)
+                harness.pass()
+            }
+            return stream
+        }
+        let ending = try blocked("s0")
+        harness.hub.close(stream: ending.subscriber.id, reason: "deleted")
+        harness.pass()
+        let other = try blocked("s1")
+        #expect(try closeReasons([ending, other], harness) == ["deleted", nil])
+        #expect(try ending.names == ["closing"])
+    }
+
     @Test func readersThatKeepUpUseNoBudgetOfTheirOwn() throws {
         let harness = harness()
         harness.addSubscription("s", quotes)
