@@ -70,13 +70,15 @@ struct PendingEvents {
 
     // MARK: - Adding
 
-    /// The approximate size of an event of the gateway, or of a place in a snapshot, in bytes.
+    /// The approximate size of an event of the gateway without its sources, or of a place in a snapshot, in bytes.
     private static let controlWeight = 200
 
     /// Adds an event of the gateway behind all events up to a sequence.
     mutating func append(_ event: ControlEvent, after sequence: UInt64) {
         isUrgent = true
-        add(.control(event), sequence: sequence &+ 1, row: nil, weight: Self.controlWeight, channel: 0)
+        var weight = Self.controlWeight
+        if case .stream(_, let sources, _, _, _) = event { weight += sources.count * MemoryLayout<SourceState>.stride }
+        add(.control(event), sequence: sequence &+ 1, row: nil, weight: weight, channel: 0)
     }
 
     /// Adds a snapshot, behind all events of its channel so far.

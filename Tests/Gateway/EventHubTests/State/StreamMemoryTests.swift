@@ -174,6 +174,25 @@ internal import Testing
         #expect(harness.hub.memory.pending == 0)
     }
 
+    /// Each change of the sources of a stream adds an event with all of them.
+    @Test func unreadStreamEventsCountWithTheirSources() throws {
+        let harness = harness()
+        let ids = (0..<100).map { SubscriptionID("s\($0)") }
+        for id in ids { harness.addSubscription(id) }
+        let stream = try harness.open(StreamRequest(sources: ids.map { .subscription($0) }))
+        stream.isBlocked = true
+        #expect(harness.hub.memory.pending == 0)
+        for _ in 0..<10 {
+            try harness.hub.change(stream: stream.subscriber.id, add: [], remove: [])
+            harness.pass()
+        }
+        #expect(harness.hub.memory.pending > 10 * ids.count * 100)
+        stream.isBlocked = false
+        stream.visit(harness.now)
+        #expect(harness.hub.memory.pending == 0)
+        #expect(try stream.events.count == 11)
+    }
+
     @Test func aLargeEventMakesNoLaterSegmentLarge() throws {
         let harness = harness()
         harness.addSubscription("s", quotes)
