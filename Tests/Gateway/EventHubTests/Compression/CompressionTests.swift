@@ -92,7 +92,8 @@ internal import Testing
         #expect(try stream.names.count == 10)
     }
 
-    @Test func dataOfSeveralSubscriptionsAreStoredAndNotCompressed() throws {
+    @Test(arguments: [false, true])
+    func dataOfSeveralSubscriptionsAreStoredAndNotCompressed(isEnding: Bool) throws {
         let harness = HubHarness()
         harness.addSubscription()
         harness.addSubscription("other")
@@ -102,9 +103,10 @@ internal import Testing
         let secret = String(repeating: "secret", count: 500)
         let before = stream.bytes.count
         harness.publish(quotes.update([secret, "", ""]), to: "other")
+        if isEnding { harness.hub.closeAll(reason: "shutdown") }
         harness.pass()
         #expect(stream.bytes.count - before > secret.utf8.count)
-        #expect(try stream.names == ["update"])
+        #expect(try stream.names == (isEnding ? ["update", "closing"] : ["update"]))
     }
 
     @Test func heartbeatsOfCompressedStreamsAreRead() throws {
