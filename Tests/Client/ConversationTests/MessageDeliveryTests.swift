@@ -35,6 +35,23 @@ struct MessageDeliveryTests {
         for line in 2...40 { Self.expectDelivery(transport, [line: [.link(.drop)]], "line \(line)") }
     }
 
+    /// The client sends a message again whose reply is lost. The server has it by then, and its outcome is to come.
+    @Test(arguments: BrokenLinkTests.transports, [nil, "a"])
+    func lostReplyToASlowMessageLosesNoOutcome(transport: ForcedTransport, sequence: String?) {
+        let conversation = Conversation(seed: 1, transport: transport)
+        conversation.connect()
+        conversation.run(for: .seconds(2))
+        let fault = Fault(.loseAnswer, at: .request(.message))
+        conversation.perform(conversation.server.faultsInstalled([fault], at: conversation.clock.now))
+        conversation.send("DELAY|12000|ECHO|done", sequence: sequence, enqueues: false)
+        conversation.run(for: .milliseconds(200))
+        conversation.breakStream()
+        conversation.run(for: .seconds(40))
+        #expect(Array(conversation.checker.messages.values) == [.processed(response: "done")])
+        conversation.finish()
+        #expect(conversation.checker.violations == [])
+    }
+
     @Test(
         arguments: BrokenLinkTests.transports,
         [FaultEffect.ignore, .loseAnswer, .delay(.seconds(1)), .duplicateAnswer, .lateAnswers]

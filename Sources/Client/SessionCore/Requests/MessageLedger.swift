@@ -89,10 +89,12 @@ package struct MessageLedger: ~Copyable {
     package mutating func requestAnswered(_ id: RequestID, _ answer: RequestAnswer) -> [MessageEffect]? {
         guard let call = inFlight.removeValue(forKey: id), let message = messages[call] else { return nil }
         switch answer {
-        case .accepted:
+        // The duplicate of an earlier copy, whose reply was lost: the outcome of that copy is to come.
+        case .accepted,
+            .refused(32...33, _) where message.copies > 1:
             if message.hasDelegate { messages[call]?.acknowledged() } else { finish(call) }
             return []
-        case .refused(32, _), .refused(33, _):
+        case .refused(32...33, _):
             return release(call)
         case .refused(let code, let text):
             return finish(call, code <= 0 ? .denied(code: code, message: text) : .failed)

@@ -29,8 +29,8 @@ struct PendingMessage: Sendable {
     /// In seconds; nil or negative: the server's default.
     let delayTimeout: Double?
     let hasDelegate: Bool
-    /// Whether a copy was written, so that the server may have it.
-    private(set) var wasWritten = false
+    /// The number of copies that were written; the server may have any of them.
+    private(set) var copies = 0
     private var stage = Stage.due
 
     init(
@@ -60,12 +60,15 @@ struct PendingMessage: Sendable {
         }
     }
 
+    /// Whether a copy was written, so that the server may have it.
+    var wasWritten: Bool { copies > 0 }
+
     /// Whether neither an outcome nor an order is requested.
     var isFireAndForget: Bool { progressive == nil }
 
     /// A copy was written.
     mutating func written(as request: RequestID) {
-        wasWritten = true
+        copies += 1
         stage = .sent(request)
     }
 

@@ -193,16 +193,39 @@ struct MessageLedgerTests {
         #expect(fixture.end() == [])
     }
 
-    @Test func outcomeAfterTheReportOfADuplicateIsIgnored() throws {
+    @Test(arguments: [32, 33])
+    func repetitionThatIsADuplicateWaitsForTheOutcome(code: Int) throws {
         var fixture = MessageFixture()
         fixture.message()
         _ = fixture.post()
         fixture.ledger.channelLost()
         _ = fixture.post()
-        #expect(fixture.refuse(2, 33) == ["1 released"])
+        #expect(fixture.refuse(2, code) == [])
         fixture.ledger.channelLost()
         #expect(fixture.post() == [])
-        #expect(try fixture.receive("MSGDONE,*,1,ok") == [])
+        #expect(try fixture.receive("MSGDONE,*,1,ok") == ["1 processed 'ok'"])
+        #expect(fixture.unfinished() == 0)
+    }
+
+    @Test func endOfTheSessionAbortsARepetitionThatWasADuplicate() {
+        var fixture = MessageFixture()
+        fixture.message("a", "s")
+        _ = fixture.post()
+        fixture.ledger.channelLost()
+        _ = fixture.post()
+        #expect(fixture.refuse(2, 32) == [])
+        #expect(fixture.end() == ["1 aborted sent"])
+    }
+
+    @Test func repetitionWithoutDelegateThatIsADuplicateIsFinished() {
+        var fixture = MessageFixture()
+        fixture.message("a", "s", hasDelegate: false)
+        _ = fixture.post()
+        fixture.ledger.channelLost()
+        _ = fixture.post()
+        #expect(fixture.refuse(2, 32) == [])
+        #expect(fixture.released() == [1])
+        #expect(fixture.unfinished() == 0)
     }
 
     @Test(arguments: [
