@@ -50,6 +50,9 @@ extension DemoServerMachine {
                 )
             }
         }
+        if let end = sessions[handle]?.messages.endOfDelay(of: sequence) {
+            context.timers.set(.session(handle, .work(sequence: sequence)), at: end)
+        }
         if let sequence, let end = sessions[handle]?.messages.earliestEnd(of: sequence) {
             context.timers.set(.session(handle, .skip(sequence: sequence)), at: end)
         }
@@ -68,7 +71,6 @@ extension DemoServerMachine {
             var later = message
             later.text = rest
             sessions[handle]?.messages.postpone(later, until: context.now + delay)
-            context.timers.set(.session(handle, .work(sequence: message.sequence)), at: context.now + delay)
         case .end(let end):
             succeed(message, response: "", of: handle)
             sessions[handle]?.end(end, &context)

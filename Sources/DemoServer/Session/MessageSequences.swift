@@ -5,7 +5,10 @@ struct MessageSequences: Sendable {
     private var sequences: [String: MessageSequence] = [:]
     private var unordered: SeenNumbers
     private var work: [String?: Deque<SequenceEvent>] = [:]
-    private var busyUntil: [String?: Duration] = [:]
+    /// The sequences whose first message in `work` takes time.
+    private var busyUntil: [String: Duration] = [:]
+    /// The messages without sequence that take time, in the order of their ends: they delay no other.
+    private var delayed: [(end: Duration, message: ClientMessage)] = []
     private let capacity: Int
     private let maxBytes: Int
     private let maxSequences = 1_000
@@ -27,9 +30,8 @@ struct MessageSequences: Sendable {
     mutating func received(_ message: ClientMessage, at now: Duration) -> MessageAcceptance {
         // The number after it would overflow.
         guard message.progressive != .max else { return .refused }
-        guard bytes + size(of: message) <= maxBytes, (work[message.sequence]?.count ?? 0) < capacity * 2 else {
-            return .refused
-        }
+        let queued = (work[message.sequence]?.count ?? 0) + (message.sequence == nil ? delayed.count : 0)
+        guard bytes + size(of: message) <= maxBytes, queued < capacity * 2 else { return .refused }
         guard let name = message.sequence, let number = message.progressive else {
             if let number = message.progressive, !unordered.insert(number) { return .duplicate(code: 32) }
             bytes += size(of: message)
@@ -67,8 +69,14 @@ struct MessageSequences: Sendable {
 
     /// Removes and returns the next event to process; nil while there is none or the previous message is processed.
     mutating func nextWork(of sequence: String?, at now: Duration) -> SequenceEvent? {
-        if let until = busyUntil[sequence], until > now { return nil }
-        busyUntil[sequence] = nil
+        if let sequence {
+            if let until = busyUntil[sequence], until > now { return nil }
+            busyUntil[sequence] = nil
+        } else if let first = delayed.first, first.end <= now {
+            delayed.removeFirst()
+            bytes -= size(of: first.message)
+            return .process(first.message)
+        }
         guard let event = work[sequence]?.popFirst() else {
             work[sequence] = nil
             return nil
@@ -79,9 +87,18 @@ struct MessageSequences: Sendable {
 
     /// Delays a message, which is processed again at `time`; later messages of its sequence wait.
     mutating func postpone(_ message: ClientMessage, until time: Duration) {
-        busyUntil[message.sequence] = time
         bytes += size(of: message)
-        work[message.sequence, default: []].prepend(.process(message))
+        if let sequence = message.sequence {
+            busyUntil[sequence] = time
+            work[sequence, default: []].prepend(.process(message))
+        } else {
+            delayed.insert((time, message), at: delayed.firstIndex { $0.end > time } ?? delayed.endIndex)
+        }
+    }
+
+    /// When `nextWork` returns a message that takes time; nil: there is none.
+    func endOfDelay(of sequence: String?) -> Duration? {
+        sequence.map { busyUntil[$0] } ?? delayed.first?.end
     }
 
     private mutating func enqueue(_ events: [SequenceEvent], sequence: String?) {
@@ -90,7 +107,7 @@ struct MessageSequences: Sendable {
 
     /// All timers that may be set for these messages.
     var timers: [DemoSessionTimer] {
-        sequences.keys.map { .skip(sequence: $0) } + busyUntil.keys.map { .work(sequence: $0) }
+        sequences.keys.map { .skip(sequence: $0) } + busyUntil.keys.map { .work(sequence: $0) } + [.work(sequence: nil)]
     }
 }
 

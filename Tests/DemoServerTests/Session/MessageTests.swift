@@ -111,6 +111,28 @@ struct MessageTests {
         #expect(bench.lines(link) == ["MSGFAIL,q,1,-3,no%2C never", "MSGDONE,q,2,after"])
     }
 
+    @Test func messageWithoutSequenceDelaysNoOther() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        bench.say(message(1, "DELAY%7C500%7Clast", "&LS_msg_prog=1"), on: link)
+        bench.say(message(2, "DELAY%7C100%7CDELAY%7C100%7Cnext", "&LS_msg_prog=2"), on: link)
+        bench.say(message(3, "first", "&LS_msg_prog=3"), on: link)
+        #expect(bench.lines(link) == ["REQOK,1", "REQOK,2", "REQOK,3", "MSGDONE,*,3,first"])
+        bench.advance(by: .milliseconds(199))
+        #expect(bench.lines(link).isEmpty)
+        bench.advance(by: .milliseconds(1))
+        #expect(bench.lines(link) == ["MSGDONE,*,2,next"])
+        bench.advance(by: .milliseconds(300))
+        #expect(bench.lines(link) == ["MSGDONE,*,1,last"])
+    }
+
+    @Test func messagesWithoutSequenceThatTakeTimeAreLimited() {
+        let bench = ServerBench(ServerBench.still { $0.limits.waitingMessages = 1 })
+        let (link, _) = bench.openSession()
+        for id in 1...3 { bench.say(message(id, "DELAY%7C500%7Cx", "&LS_msg_prog=\(id)"), on: link) }
+        #expect(bench.lines(link) == ["REQOK,1", "REQOK,2", "REQERR,3,34,Too many messages are waiting"])
+    }
+
     @Test func messageCanEndTheSession() {
         let bench = ServerBench()
         let (link, _) = bench.openSession()
