@@ -30,10 +30,13 @@ struct MessageSequences: Sendable {
     mutating func received(_ message: ClientMessage, at now: Duration) -> MessageAcceptance {
         // The number after it would overflow.
         guard message.progressive != .max else { return .refused }
+        // A repetition, sent because the reply was lost, is recognized at the limits, too: after another refusal the client
+        // would give up the message.
+        if let code = duplicateCode(of: message) { return .duplicate(code: code) }
         let queued = (work[message.sequence]?.count ?? 0) + (message.sequence == nil ? delayed.count : 0)
         guard bytes + size(of: message) <= maxBytes, queued < capacity * 2 else { return .refused }
         guard let name = message.sequence, let number = message.progressive else {
-            if let number = message.progressive, !unordered.insert(number) { return .duplicate(code: 32) }
+            if let number = message.progressive { unordered.insert(number) }
             bytes += size(of: message)
             enqueue([.process(message)], sequence: nil)
             return .accepted([])
@@ -54,6 +57,12 @@ struct MessageSequences: Sendable {
             break
         }
         return verdict
+    }
+
+    private func duplicateCode(of message: ClientMessage) -> Int? {
+        guard let number = message.progressive else { return nil }
+        guard let name = message.sequence else { return unordered.contains(number) ? 32 : nil }
+        return sequences[name]?.duplicateCode(of: number)
     }
 
     private func size(of message: ClientMessage) -> Int { message.text.utf8.count + 64 }
@@ -149,10 +158,15 @@ struct MessageSequence: Sendable {
     /// The instant at which the first waiting time ends.
     var earliestEnd: Duration? { waiting.values.map(\.until).min() }
 
+    /// The code of the refusal of a number that was received before, or skipped; nil for another one.
+    func duplicateCode(of number: Int) -> Int? {
+        if number < next { return 32 }
+        return waiting[number] == nil ? nil : 33
+    }
+
     /// Accepts a message.
     mutating func received(_ message: ClientMessage, number: Int, at now: Duration) -> MessageAcceptance {
-        if number < next { return .duplicate(code: 32) }
-        if waiting[number] != nil { return .duplicate(code: 33) }
+        if let code = duplicateCode(of: number) { return .duplicate(code: code) }
         guard number > next else {
             next += 1
             return .accepted([.process(message)] + releaseReady())
@@ -218,7 +232,11 @@ struct SeenNumbers: Sendable {
         self.capacity = capacity
     }
 
+    /// Whether a number was received before.
+    func contains(_ number: Int) -> Bool { number < seenBelow || seen.contains(number) }
+
     /// Inserts a number, at least 1; false if it was received before.
+    @discardableResult
     mutating func insert(_ number: Int) -> Bool {
         guard number >= seenBelow, seen.insert(number).inserted else { return false }
         if seen.count > capacity, let lowest = seen.min() { seenBelow = lowest }

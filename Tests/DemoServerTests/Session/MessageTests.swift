@@ -163,6 +163,23 @@ struct MessageTests {
         #expect(bench.lines(link) == ["REQOK,2", "REQOK,3", "REQERR,4,34,Too many messages are waiting"])
     }
 
+    @Test(arguments: ["&LS_sequence=q", ""])
+    func repetitionsAreDuplicatesAtTheLimits(sequence: String) {
+        let bench = ServerBench(ServerBench.still { $0.limits.waitingMessages = 1 })
+        let (link, _) = bench.openSession()
+        for (id, number) in [(1, 1), (2, 2), (3, 3), (4, 4), (5, 2), (6, 4)] {
+            bench.say(message(id, "DELAY%7C500%7Cx", "\(sequence)&LS_msg_prog=\(number)"), on: link)
+        }
+        let answers = bench.lines(link)
+        #expect(answers.prefix(2) == ["REQOK,1", "REQOK,2"])
+        #expect(
+            answers.suffix(3) == [
+                "REQERR,4,34,Too many messages are waiting", "REQERR,5,32,Message progressive too low",
+                "REQERR,6,34,Too many messages are waiting",
+            ]
+        )
+    }
+
     @Test func greatestNumberIsRefused() {
         let bench = ServerBench()
         let (link, _) = bench.openSession()
