@@ -60,6 +60,7 @@ package struct ConnectionOption: Sendable {
 extension ConnectionOption {
     /// Whether two sets of options differ in this option.
     package func differs(_ one: ConnectionOptionValues, _ other: ConnectionOptionValues) -> Bool {
+        if case .headers = storage { return !one.hasSameHeaders(as: other) }
         var copy = one
         self.copy(from: other, to: &copy)
         return copy != one

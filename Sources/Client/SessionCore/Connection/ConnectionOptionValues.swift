@@ -59,6 +59,14 @@ public struct ConnectionOptionValues: Sendable, Equatable {
         values.sessionRecoveryTimeout = 0
         return values
     }
+
+    /// Whether the extra headers are equal, their values byte by byte.
+    package func hasSameHeaders(as other: ConnectionOptionValues) -> Bool {
+        guard let headers = httpExtraHeaders, let others = other.httpExtraHeaders else {
+            return httpExtraHeaders == nil && other.httpExtraHeaders == nil
+        }
+        return headers.count == others.count && headers.allSatisfy { others[$0.key].hasSameBytes(as: $0.value) }
+    }
 }
 
 /// The connection details that a session is created with.

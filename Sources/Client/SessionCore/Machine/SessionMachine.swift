@@ -156,7 +156,7 @@ package struct SessionMachine: ~Copyable {
         }
         requests.controls.bandwidthOption(is: values.requestedMaxBandwidth)
         guard hasSession else { return takeActions() }
-        if values.httpExtraHeaders != old.httpExtraHeaders, state.binding?.transport.usesWebSocket == true {
+        if !values.hasSameHeaders(as: old), state.binding?.transport.usesWebSocket == true {
             session?.hold(headers: old.httpExtraHeaders)
         }
         if values.requestedMaxBandwidth != old.requestedMaxBandwidth { requests.controls.negotiateBandwidth() }

@@ -103,6 +103,13 @@ internal import Testing
         try options.setHTTPExtraHeaders(["X-A": String(repeating: "a", count: 16_381)])
     }
 
+    @Test func anotherUnicodeFormIsAnotherHeaderValue() throws {
+        try options.setHTTPExtraHeaders(["X-A": "\u{E9}"])
+        try options.setHTTPExtraHeaders(["X-A": "e\u{301}"])
+        #expect(options.httpExtraHeaders?["X-A"]?.utf8.elementsEqual("e\u{301}".utf8) == true)
+        #expect(options.requested.httpExtraHeaders?["X-A"]?.utf8.elementsEqual("e\u{301}".utf8) == true)
+    }
+
     @Test func severalOptionsChangeTogetherOrNotAtAll() throws {
         #expect(throws: ClientError.self) {
             try options.update {
