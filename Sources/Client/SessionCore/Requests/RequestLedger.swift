@@ -79,6 +79,13 @@ struct RequestLedger {
         for index in entries.indices { entries[index].sentAs = nil }
     }
 
+    /// Drops a request for a bandwidth limit that is to be sent; false: there is none.
+    mutating func dropPendingBandwidth() -> Bool {
+        let place = entries.firstIndex { $0.purpose.rank == 1 && $0.sentAs == nil }
+        if let place { entries.remove(at: place) }
+        return place != nil
+    }
+
     /// The transport switch is done or no longer needed.
     mutating func dropTransportSwitch() { entries.removeAll { $0.purpose.rank == 0 } }
 

@@ -57,8 +57,11 @@ struct SessionControls {
     /// Requests another limit if the option differs from the limit requested last.
     mutating func negotiateBandwidth() { if let limit = bandwidth.next() { ledger.ask(.bandwidth(limit)) } }
 
-    /// `CONS`. True: it answers a request.
-    mutating func confirmed(_ limit: RealMaxBandwidth) -> Bool { bandwidth.confirmed(limit) }
+    /// `CONS`. True: it answers a request. Where clients cannot request a limit, one that is to be requested is dropped.
+    mutating func confirmed(_ limit: RealMaxBandwidth) -> Bool {
+        if limit == .unmanaged, ledger.dropPendingBandwidth() { bandwidth.answered(isAccepted: false) }
+        return bandwidth.confirmed(limit)
+    }
 
     // MARK: - The device
 

@@ -325,6 +325,24 @@ internal import Testing
         #expect(harness.takeRequests() == [])
     }
 
+    /// `CONS` follows `CONOK`, usually in the same message.
+    @Test(
+        arguments: [
+            ("unmanaged", []), ("unlimited", ["> control|LS_reqId=1&LS_op=constrain&LS_requested_max_bandwidth=10.0"]),
+        ] as [(String, [String])]
+    )
+    func limitSetDuringTheCreationIsRequestedWhereItCanBe(real: String, requests: [String]) {
+        let harness = SessionHarness()
+        harness.connect()
+        harness.open()
+        harness.setOptions { $0.requestedMaxBandwidth = .limited(10) }
+        _ = harness.takeTrace()
+        harness.receiveBatch(["WSOK", "CONOK,sid,70000,5000,*", "CONS,\(real)"])
+        #expect(harness.takeRequests() == requests)
+        harness.setOptions { $0.requestedMaxBandwidth = .limited(20) }
+        #expect(harness.takeRequests() == [])
+    }
+
     @Test func unmanagedBandwidthIsNotNegotiated() {
         let harness = SessionHarness.streamingOnSocket()
         harness.receive("CONS,unmanaged")
