@@ -10,7 +10,8 @@ struct CommandQueue: ItemQueue {
     private var entries = Deque<ItemEvent>()
     /// Number of events removed from the head of `entries`.
     private var popped = 0
-    /// Where the events behind the snapshot begin: their index in `entries` plus `popped`. Those before are not limited in number.
+    /// Where the events behind the snapshot begin: their index in `entries` plus `popped`. Those before are not limited in
+    /// number and frequency.
     private var live = 0
     /// The place of the last pending row of each key: its index in `entries` plus `popped`.
     private var positions: [UpstreamName: Int] = [:]
@@ -71,7 +72,8 @@ struct CommandQueue: ItemQueue {
         }
         while let event = entries.popFirst() {
             popped += 1
-            guard let until = gate(for: event, at: now) else { return .event(sent(event, at: now)) }
+            // Rows of the snapshot go before its end, whatever their frequency.
+            guard popped > live, let until = gate(for: event, at: now) else { return .event(sent(event, at: now)) }
             guard case .row(let row) = event, let key = row.command?.key else { continue }
             positions[key] = nil
             held[key] = row

@@ -47,6 +47,17 @@ struct CommandQueueTests {
         #expect(drain(&queue, at: .zero) == [.row(row("a", .add, "1")), .endOfSnapshot, .row(row("a", .update, "2"))])
     }
 
+    @Test func updatesOfTheSnapshotAreNotDelayedBeyondItsEnd() {
+        var queue = CommandQueue(policy: QueuePolicy(capacity: 100, isUnfiltered: false, interval: .seconds(1)))
+        let snapshot = [ItemEvent.row(row("a", .add, "1")), .row(row("a", .update, "2")), .endOfSnapshot]
+        for event in snapshot { queue.offerSnapshot(event) }
+        queue.offer(row("a", .update, "3"))
+        #expect(drain(&queue, at: .zero) == snapshot)
+        let next = queue.next(at: .zero)
+        #expect(next == .notBefore(.seconds(1)))
+        #expect(drain(&queue, at: .seconds(1)) == [.row(row("a", .update, "3"))])
+    }
+
     @Test func deletionReplacesAnUpdateThatWaitsForItsTurn() {
         var queue = CommandQueue(policy: QueuePolicy(capacity: 100, isUnfiltered: false, interval: .seconds(1)))
         queue.offer(row("a", .add, "1"))
