@@ -46,8 +46,8 @@ extension DemoServerMachine {
             context.links.write(.conErr(code: 69, message: "A streaming is already in place"), on: id)
             return
         }
-        guard let handle = request.sessionID.map({ handles[$0] }) ?? link.defaultSession, sessions[handle] != nil else {
-            let closedHandle = request.sessionID.map { closedHandles[$0] } ?? link.defaultSession
+        guard let handle = request.sessionID.map({ handles[$0] }) ?? link.lastSession, sessions[handle] != nil else {
+            let closedHandle = request.sessionID.map { closedHandles[$0] } ?? link.lastSession
             let end = closedHandle.flatMap { tombstones[$0]?.end }
             refuse(
                 id,

@@ -25,8 +25,10 @@ struct Link: Sendable {
 
     /// The session that is bound to this connection.
     var stream: SessionHandle?
-    /// The session of requests without `LS_session`; WebSocket only.
+    /// The session of control requests without `LS_session`; nil after a refused create or bind. WebSocket only.
     var defaultSession: SessionHandle?
+    /// The session that was bound last, for binds without `LS_session`; WebSocket only.
+    var lastSession: SessionHandle?
 
     /// Lines not yet passed to the listeners.
     var pending: [UInt8] = []

@@ -26,7 +26,10 @@ extension DemoSession {
         let isWhole = binding.poll.map { $0.idle == .zero || context.configuration.holdsPolls } ?? false
         if !isWhole { context.links.openStream(id) }
         context.links[id]?.stream = handle
-        if link.kind == .webSocket { context.links[id]?.defaultSession = handle }
+        if link.kind == .webSocket {
+            context.links[id]?.defaultSession = handle
+            context.links[id]?.lastSession = handle
+        }
         context.timers.cancel(.session(handle, .expiry))
         expiry = .zero
         writeHead(link, terms, isCreation: isCreation, &context)

@@ -111,6 +111,25 @@ struct BindingTests {
         #expect(bench.lines(new) == ["U,1,1,|4"])
     }
 
+    /// Requests that rely on the refused bind fail with it; the session is still the one that was bound last.
+    @Test func refusedBindLeavesTheSessionToTheNextOne() {
+        let bench = ServerBench()
+        let (link, session) = bench.openSession()
+        bench.say("control\nLS_reqId=1&LS_op=force_rebind", on: link)
+        bench.say("bind_session\nLS_recovery_from=9", on: link)
+        bench.say("control\nLS_reqId=2&LS_op=constrain", on: link)
+        #expect(
+            bench.lines(link) == [
+                "REQOK,1", "LOOP,0", "CONERR,4,Recovery not possible", "REQERR,2,20,Session not found",
+            ]
+        )
+        bench.say("bind_session", on: link)
+        bench.say("control\nLS_reqId=3&LS_op=force_rebind", on: link)
+        let lines = bench.lines(link)
+        #expect(lines.first == "CONOK,\(session),50000,5000,*")
+        #expect(lines.suffix(2) == ["REQOK,3", "LOOP,0"])
+    }
+
     @Test func recoveryFromWhereNothingIsKeptIsRefused() {
         let bench = ServerBench()
         let (link, session) = bench.openSession()
