@@ -20,8 +20,8 @@ public enum SessionEvent: Sendable, Equatable {
     case subscription(SubscriptionToken, SubscriptionEvent)
     /// The outcome of one message.
     case message(MessageToken, MessageOutcome)
-    /// A message is finished without an outcome: none was requested, or the server reported its first copy as a duplicate
-    /// (codes 32 and 33). The user receives no event.
+    /// A message is finished without an outcome: none was requested, or the server reported a duplicate (codes 32 and 33) and
+    /// no outcome of the copy that it has. The user receives no event.
     case messageReleased(MessageToken)
     /// An event for legacy listeners only.
     case legacy(LegacyEvent)

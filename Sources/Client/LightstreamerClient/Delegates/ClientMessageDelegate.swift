@@ -1,7 +1,7 @@
 internal import SessionCore
 
-/// Receives the outcome of messages: one call for each message, none for a message whose first copy the server reports as
-/// a duplicate (codes 32 and 33). Every method has an empty default.
+/// Receives the outcome of messages: one call for each message. For a message that the server reports as a duplicate (codes
+/// 32 and 33), only if the outcome of the copy that the server has arrives. Every method has an empty default.
 public protocol ClientMessageDelegate: AnyObject, Sendable {
     /// The Metadata Adapter processed the message; the response is empty if it gave none.
     func client(_ client: LightstreamerClient, didProcessMessage message: String, withResponse response: String)

@@ -89,10 +89,11 @@ package struct MessageLedger: ~Copyable {
     package mutating func requestAnswered(_ id: RequestID, _ answer: RequestAnswer) -> [MessageEffect]? {
         guard let call = inFlight.removeValue(forKey: id), let message = messages[call] else { return nil }
         switch answer {
-        // The duplicate of an earlier copy, whose reply was lost: the outcome of that copy is to come.
+        // A refused repetition is the duplicate of a copy whose reply was lost: the outcome of that copy may come.
         case .accepted,
             .refused(32...33, _) where message.copies > 1:
-            if message.hasDelegate { messages[call]?.acknowledged() } else { finish(call) }
+            let isDuplicate = answer != .accepted
+            if message.hasDelegate { messages[call]?.acknowledged(isDuplicate: isDuplicate) } else { finish(call) }
             return []
         case .refused(32...33, _):
             return release(call)
@@ -175,9 +176,10 @@ package struct MessageLedger: ~Copyable {
     /// The session ended, or the connection effort was given up: all messages are aborted, in the order of the calls,
     /// and numbering starts again.
     package mutating func sessionEnded() -> [MessageEffect] {
-        let effects = messages.sorted { $0.key < $1.key }.compactMap { _, message in
-            message.hasDelegate
-                ? MessageEffect.notify(message.token, .aborted(sentOnNetwork: message.wasWritten)) : nil
+        let effects = messages.sorted { $0.key < $1.key }.map(\.value).filter(\.hasDelegate).map { message in
+            message.endsSilently
+                ? MessageEffect.release(message.token)
+                : .notify(message.token, .aborted(sentOnNetwork: message.wasWritten))
         }
         released += messages.values.filter { !$0.hasDelegate }.map(\.token)
         messages.removeAll()

@@ -18,6 +18,8 @@ struct PendingMessage: Sendable {
         case sent(RequestID)
         /// The server has the message; the outcome is awaited. *Entered* by `REQOK`.
         case acknowledged
+        /// The server has a former copy, whose outcome may come. *Entered* by `REQERR` with the code of a duplicate.
+        case duplicate
     }
 
     let token: MessageToken
@@ -56,7 +58,7 @@ struct PendingMessage: Sendable {
     var request: RequestID? {
         switch stage {
         case .sent(let request): request
-        case .due, .acknowledged: nil
+        case .due, .acknowledged, .duplicate: nil
         }
     }
 
@@ -72,9 +74,12 @@ struct PendingMessage: Sendable {
         stage = .sent(request)
     }
 
-    /// The server has the message.
-    mutating func acknowledged() {
-        stage = .acknowledged
+    /// Whether the user receives no event at the end of the session.
+    var endsSilently: Bool { stage == .duplicate }
+
+    /// The server has the message, or a former copy of it.
+    mutating func acknowledged(isDuplicate: Bool) {
+        stage = isDuplicate ? .duplicate : .acknowledged
         text = ""
     }
 

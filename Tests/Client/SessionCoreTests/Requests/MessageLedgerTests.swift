@@ -207,14 +207,14 @@ struct MessageLedgerTests {
         #expect(fixture.unfinished() == 0)
     }
 
-    @Test func endOfTheSessionAbortsARepetitionThatWasADuplicate() {
+    @Test func endOfTheSessionReleasesARepetitionThatWasADuplicate() {
         var fixture = MessageFixture()
         fixture.message("a", "s")
         _ = fixture.post()
         fixture.ledger.channelLost()
         _ = fixture.post()
         #expect(fixture.refuse(2, 32) == [])
-        #expect(fixture.end() == ["1 aborted sent"])
+        #expect(fixture.end() == ["1 released"])
     }
 
     @Test func repetitionWithoutDelegateThatIsADuplicateIsFinished() {
