@@ -109,7 +109,7 @@ extension ClusterNode: Coordination {
     /// Waits until the log has the changes of requests that a response may show; throws if it may not have them: a caller that
     /// has read a change must not read the state before it from the next owner.
     private func changesAreWritten() async throws(Problem) {
-        guard let generation = reports.withLock({ $0.hasUnconfirmed ? $0.outbox.generation : nil }) else { return }
+        guard let generation = reports.withLock({ $0.changing > 0 ? $0.outbox.generation : nil }) else { return }
         let confirmation = await withCheckedContinuation { continuation in
             confirm(generation) { continuation.resume(returning: $0) }
         }

@@ -49,6 +49,8 @@ struct MemberReports: Sendable {
     var outbox: Outbox
     /// The units of this member that count against limits on all members together.
     var claims = QuotaClaims()
+    /// The number of requests that change resources and are not answered yet.
+    var changing = 0
     private var undecided: [RecordSubject: [Undecided]] = [:]
     private var unconfirmed: [Unconfirmed] = []
     /// No request waits for the records up to this number: they were read back or discarded.
@@ -64,9 +66,6 @@ struct MemberReports: Sendable {
 
     /// Whether requests with a deadline wait: for a condition, or for a decision.
     var haveDeadlines: Bool { !conditional.isEmpty || !undecided.isEmpty }
-
-    /// Whether requests wait for their records.
-    var hasUnconfirmed: Bool { !unconfirmed.isEmpty }
 
     /// Adds a request that waits for its records. Returns the confirmation of the records if it is known already.
     mutating func add(_ request: Unconfirmed) -> Confirmation? {

@@ -20,10 +20,14 @@ struct ClusterResources: Sendable {
     ///
     /// - Parameter begun: The request in the log, if it has an `Idempotency-Key`.
     func perform(_ call: Call, _ operation: Operation, _ begun: BegunRequest?) async throws -> OperationResult {
-        // If this member is removed meanwhile, another one may perform the request as well.
-        guard let generation = cluster.generation, begun?.generation ?? generation == generation else {
-            throw Problem.notInContact
+        // Before the change, so that no read shows it and does not wait for its records.
+        let generation = cluster.reports.withLock { reports in
+            reports.changing += 1
+            return reports.outbox.isOpen ? reports.outbox.generation : nil
         }
+        defer { cluster.reports.withLock { $0.changing -= 1 } }
+        // If this member is removed meanwhile, another one may perform the request as well.
+        guard let generation, begun?.generation ?? generation == generation else { throw Problem.notInContact }
         // A task of its own goes on when the client leaves: the log needs the specification.
         return try await Task.immediate {
             let result: OperationResult

@@ -1,3 +1,4 @@
+import Changes
 import MicroHTTPD
 import Replication
 import Testing
@@ -41,12 +42,43 @@ import Testing
             fixture.engine.holdFrames(for: member.node.process)
             other.node.write(.remove(try #require(member.number)))
             #expect(await other.confirm())
+            let records = member.node.reports.withLock { $0.outbox.recordsAppended }
             let change = member.start("PATCH", path, #"{"requestedMaxFrequency":8}"#)
-            while !member.node.reports.withLock({ $0.hasUnconfirmed }) { await Task.yield() }
+            while member.node.reports.withLock({ $0.outbox.recordsAppended }) == records { await Task.yield() }
             let read = member.start("GET", path)
             fixture.engine.releaseFrames(for: member.node.process)
             #expect(await change.outcome.status == 503)
             #expect(await read.outcome.status == 503)
+        }
+    }
+
+    /// A request with `Prefer: wait` waits between its change and the wait for the log.
+    @Test func aReadDoesNotShowAChangeOfARequestThatStillWaits() async throws {
+        try await ClusterFixture.run { fixture in
+            let (member, other) = (fixture.members[0], fixture.members[1])
+            let id = await member.makeSubscription()
+            await fixture.settle()
+            fixture.engine.holdFrames(for: member.node.process)
+            other.node.write(.remove(try #require(member.number)))
+            #expect(await other.confirm())
+            let isHeld = Awaited<Void>()
+            let operation = Operation(.post, "/v1/subscriptions/{id}/x", "x", .open, [200], on: .owner) { _ in
+                .later {
+                    member.node.take(.subscription(SubscriptionID(id), .activity(isActive: true)))
+                    try await isHeld.value
+                    return .response(Response(status: 200))
+                }
+            }
+            let records = member.node.reports.withLock { $0.outbox.recordsAppended }
+            let call = Call(record: CallRecord(.init(method: "POST", rawPath: "/"), requestID: "r", since: .zero))
+            let resources = ClusterResources(cluster: member.node, services: member.services)
+            let change = Task.immediate { try await call.response { try await resources.perform($0, operation, nil) } }
+            while member.node.reports.withLock({ $0.outbox.recordsAppended }) == records { await Task.yield() }
+            let read = member.start("GET", "/v1/subscriptions/\(id)")
+            fixture.engine.releaseFrames(for: member.node.process)
+            #expect(await read.outcome.status == 503)
+            isHeld.end(.success(()))
+            #expect(try await change.value.status == 503)
         }
     }
 
