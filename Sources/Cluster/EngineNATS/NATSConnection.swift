@@ -57,11 +57,11 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
             throw EngineError.notConnected(NATSConfiguration.cause(of: status))
         }
         do {
-            try subscribe("\(inbox).*", natsReplied)
-            try subscribe(configuration.frames, natsFrameArrived)
-            try subscribe(configuration.broadcasts, natsBroadcastArrived)
-            try subscribe(configuration.groupRequests, natsGroupRequestArrived)
-            try subscribe(configuration.calls(of: process), natsCallArrived)
+            try subscribe("\(inbox).*", replied)
+            try subscribe(configuration.frames, frameArrived)
+            try subscribe(configuration.broadcasts, broadcastArrived)
+            try subscribe(configuration.groupRequests, groupRequestArrived)
+            try subscribe(configuration.calls(of: process), callArrived)
             try natsCheck(natsConnection_FlushTimeout(handle, 2000), "flush")
         } catch {
             close()
@@ -69,11 +69,11 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         }
     }
 
-    private func subscribe(_ subject: String, _ handler: natsMsgHandler) throws {
+    private func subscribe(_ subject: String, _ received: @escaping (OpaquePointer) -> Void) throws {
         var subscription: OpaquePointer?
         // Released by `natsCompleted`, which the library calls after the last message.
-        let context = Unmanaged.passRetained(self)
-        let status = natsConnection_Subscribe(&subscription, handle, subject, handler, context.toOpaque())
+        let context = Unmanaged.passRetained(Recipient(received))
+        let status = natsConnection_Subscribe(&subscription, handle, subject, natsArrived, context.toOpaque())
         guard status == NATS_OK, let subscription else {
             context.release()
             return try natsCheck(status, subject)
@@ -127,7 +127,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     // MARK: - Arriving
 
-    fileprivate func replied(_ message: OpaquePointer) {
+    private func replied(_ message: OpaquePointer) {
         let token = String(cString: natsMsg_GetSubject(message)).split(separator: ".").last.flatMap { UInt64($0) }
         guard let token else { return }
         let reply = NATSReply(
@@ -145,19 +145,19 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         }
     }
 
-    fileprivate func frameArrived(_ message: OpaquePointer) {
+    private func frameArrived(_ message: OpaquePointer) {
         guard let position = Self.header("Nats-Sequence", of: message).flatMap({ UInt64($0) }) else { return }
         receive(.frame(StoredFrame(position: position, bytes: Self.bytes(of: message))))
     }
 
-    fileprivate func broadcastArrived(_ message: OpaquePointer) { receive(.broadcast(Self.bytes(of: message))) }
+    private func broadcastArrived(_ message: OpaquePointer) { receive(.broadcast(Self.bytes(of: message))) }
 
-    fileprivate func groupRequestArrived(_ message: OpaquePointer) {
+    private func groupRequestArrived(_ message: OpaquePointer) {
         guard let address = natsMsg_GetReply(message) else { return }
         receive(.groupRequest(Self.bytes(of: message), replyTo: String(cString: address)))
     }
 
-    fileprivate func callArrived(_ message: OpaquePointer) {
+    private func callArrived(_ message: OpaquePointer) {
         receive(.call(Self.bytes(of: message), replyTo: natsMsg_GetReply(message).map { String(cString: $0) }))
     }
 
@@ -178,70 +178,28 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
 // The callbacks of the library, called on its threads. A message belongs to its callback, which destroys it.
 
-/// Passes a message to the connection of a context.
-private func pass(
+/// The context of a subscription: what its connection does with a message.
+private final class Recipient {
+    let handle: (OpaquePointer) -> Void
+
+    init(_ handle: @escaping (OpaquePointer) -> Void) { self.handle = handle }
+}
+
+/// A message of a subscription.
+private func natsArrived(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
     _ message: OpaquePointer?,
-    _ context: UnsafeMutableRawPointer?,
-    to handle: (NATSConnection) -> (OpaquePointer) -> Void
+    _ context: UnsafeMutableRawPointer?
 ) {
     defer { natsMsg_Destroy(message) }
     guard let message, let context else { return }
-    handle(Unmanaged<NATSConnection>.fromOpaque(context).takeUnretainedValue())(message)
-}
-
-/// A frame of the log.
-private func natsFrameArrived(
-    _: OpaquePointer?,
-    _: OpaquePointer?,
-    _ message: OpaquePointer?,
-    _ context: UnsafeMutableRawPointer?
-) {
-    pass(message, context, to: NATSConnection.frameArrived)
-}
-
-/// A reply to a request of this process.
-private func natsReplied(
-    _: OpaquePointer?,
-    _: OpaquePointer?,
-    _ message: OpaquePointer?,
-    _ context: UnsafeMutableRawPointer?
-) {
-    pass(message, context, to: NATSConnection.replied)
-}
-
-/// A heartbeat of a member.
-private func natsBroadcastArrived(
-    _: OpaquePointer?,
-    _: OpaquePointer?,
-    _ message: OpaquePointer?,
-    _ context: UnsafeMutableRawPointer?
-) {
-    pass(message, context, to: NATSConnection.broadcastArrived)
-}
-
-/// A request to all members.
-private func natsGroupRequestArrived(
-    _: OpaquePointer?,
-    _: OpaquePointer?,
-    _ message: OpaquePointer?,
-    _ context: UnsafeMutableRawPointer?
-) {
-    pass(message, context, to: NATSConnection.groupRequestArrived)
-}
-
-/// A message to this process.
-private func natsCallArrived(
-    _: OpaquePointer?,
-    _: OpaquePointer?,
-    _ message: OpaquePointer?,
-    _ context: UnsafeMutableRawPointer?
-) {
-    pass(message, context, to: NATSConnection.callArrived)
+    Unmanaged<Recipient>.fromOpaque(context).takeUnretainedValue().handle(message)
 }
 
 /// The last message of a subscription was delivered: releases the reference of `subscribe`.
 private func natsCompleted(_ context: UnsafeMutableRawPointer?) {
-    if let context { Unmanaged<NATSConnection>.fromOpaque(context).release() }
+    if let context { Unmanaged<Recipient>.fromOpaque(context).release() }
 }
 
 /// The connection is closed: releases the reference of `open`.
