@@ -38,6 +38,15 @@ package struct NATSConfiguration: Sendable, Equatable {
     var groupRequests: String { "\(name).ask" }
     func calls(of process: UInt64) -> String { "\(name).call.\(String(process, radix: 16))" }
 
+    /// The text with which a server refuses a subject, for instance `Permissions Violation for Publish to "g.beat"`. The subjects
+    /// of replies and processes, which are others each time, have a common name.
+    func refusal(_ text: String) -> String {
+        var parts = text.split(separator: "\"", omittingEmptySubsequences: false).map(String.init)
+        let groups = ["_INBOX.", "\(name).call."]
+        if parts.count > 1, let group = groups.first(where: { parts[1].hasPrefix($0) }) { parts[1] = group + ">" }
+        return parts.joined(separator: "\"")
+    }
+
     /// The stream's configuration as JetStream's API takes it. Stored frames are republished to plain subscriptions:
     /// one message for each member, without a consumer.
     var streamJSON: String {

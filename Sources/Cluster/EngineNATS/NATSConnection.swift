@@ -51,6 +51,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         // Released by `natsClosed`, which the library calls once for each connection.
         let context = Unmanaged.passRetained(self)
         natsOptions_SetClosedCB(options, natsClosed, context.toOpaque())
+        natsOptions_SetErrorHandler(options, natsFailed, context.toOpaque())
         let status = natsConnection_Connect(&handle, options)
         guard status == NATS_OK else {
             context.release()
@@ -161,6 +162,9 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         receive(.call(Self.bytes(of: message), replyTo: natsMsg_GetReply(message).map { String(cString: $0) }))
     }
 
+    /// The server refuses what this connection has sent, or one of its subscriptions.
+    fileprivate func refused(_ text: String) { receive(.refused(configuration.refusal(text))) }
+
     private static func bytes(of message: OpaquePointer) -> [UInt8] {
         let count = Int(natsMsg_GetDataLength(message))
         guard count > 0, let data = natsMsg_GetData(message) else { return [] }
@@ -200,6 +204,17 @@ private func natsArrived(
 /// The last message of a subscription was delivered: releases the reference of `subscribe`.
 private func natsCompleted(_ context: UnsafeMutableRawPointer?) {
     if let context { Unmanaged<Recipient>.fromOpaque(context).release() }
+}
+
+/// The server has reported an error, before the connection is closed. The text belongs to this thread.
+private func natsFailed(
+    _: OpaquePointer?,
+    _: OpaquePointer?,
+    _ status: natsStatus,
+    _ context: UnsafeMutableRawPointer?
+) {
+    guard status == NATS_NOT_PERMITTED, let context, let text = nats_GetLastError(nil) else { return }
+    Unmanaged<NATSConnection>.fromOpaque(context).takeUnretainedValue().refused(String(cString: text))
 }
 
 /// The connection is closed: releases the reference of `open`.

@@ -13,6 +13,17 @@ struct EngineFactsTests {
         return EngineFacts(user: user ?? nil, log: try JSONValue(parsing: log).object ?? JSONObject()).warnings
     }
 
+    @Test(arguments: [
+        ("Publish", "g.in.frames", "g.in.frames"), ("Publish", "_INBOX.1x.7", "_INBOX.>"),
+        ("Subscription", "g.call.2a", "g.call.>"),
+    ])
+    func refusedSubjectIsNamed(kind: String, subject: String, named: String) {
+        let text = "Permissions Violation for \(kind) to \"\(subject)\""
+        let configuration = NATSConfiguration(servers: [], name: "g")
+        #expect(configuration.refusal(text) == "Permissions Violation for \(kind) to \"\(named)\"")
+        #expect(configuration.refusal("Permissions Violation") == "Permissions Violation")
+    }
+
     @Test(arguments: ["2.10.23", "2.10.29", "2.11.0-RC.1", "2.15.1", "10.0.0"])
     func safeVersionOnThreeServersHasNoWarning(version: String) throws {
         #expect(try warnings(version: version).isEmpty)

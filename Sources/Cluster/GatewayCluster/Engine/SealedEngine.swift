@@ -198,7 +198,7 @@ final class EngineSeals: Sendable {
             else { return nil }
             return .groupRequest(opened, replyTo: "r \(mark) \(address)")
         case .call(let bytes, let address): return open(call: bytes, replyTo: address)
-        case .closed: return .closed
+        case .refused, .closed: return input
         }
     }
 

@@ -94,6 +94,8 @@ struct ClusterFigures: Sendable {
     var counters = ClusterCounters()
     /// The credits of this member, by upstream.
     var credits: [(upstream: String, held: UpstreamCredits)] = []
+    /// What the engine refuses on the present connection, or has refused while there is none.
+    var refusals: [String] = []
 }
 
 extension ClusterFigures: CoordinationFigures {
@@ -178,6 +180,10 @@ extension ClusterFigures: CoordinationFigures {
         json.member("epochs", member.counters.epochs)
         json.member("takeovers", member.counters.takeovers)
         json.member("adoptions", member.counters.adoptions)
+        json.key("engineErrors")
+        json.beginArray()
+        for refusal in refusals { json.string(refusal) }
+        json.endArray()
         json.key("members")
         json.beginArray()
         for other in member.members {

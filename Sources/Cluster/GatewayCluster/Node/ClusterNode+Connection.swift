@@ -166,6 +166,16 @@ extension ClusterNode {
         )
     }
 
+    /// Logs once that the engine refuses a subject, and keeps that for the health.
+    func report(_ reason: String, refusedOn number: Int) {
+        let isNew = shared.withLock { $0.refusals.updateValue(number, forKey: reason) == nil }
+        guard isNew else { return }
+        logger.error(
+            "the cluster's engine refuses a subject: its user needs more permissions",
+            metadata: ["error": "\(reason)"]
+        )
+    }
+
     func report(_ divergence: LogDivergence) {
         logger.error(
             "the engine has shown different logs: all streams begin again",

@@ -25,11 +25,14 @@ package enum Clustering {
     package static func engineWarnings(_ configuration: GatewayConfiguration) async throws -> [String]? {
         guard configuration.cluster.engine == .nats else { return nil }
         let settings = NATSConfiguration(configuration.cluster.connection)
-        let connection = try await NATSEngine(configuration: settings, process: .random(in: .min ... .max)).connect {
-            _ in
+        let refusals = RankedMutex(Set<String>())
+        let engine = NATSEngine(configuration: settings, process: .random(in: .min ... .max))
+        let connection = try await engine.connect { input in
+            if case .refused(let reason) = input { refusals.withLock { _ = $0.insert(reason) } }
         }
         defer { connection.close() }
-        return await connection.warnings()
+        let warnings = await connection.warnings()
+        return warnings + refusals.withLock { $0.sorted() }
     }
 }
 
@@ -101,11 +104,14 @@ extension ClusterNode {
     /// The present figures.
     var clusterFigures: ClusterFigures {
         let now = clock()
+        let (member, number) = state.withLock { ($0.machine.figures(at: now), $0.link?.number ?? 0) }
+        let (counters, refusals) = shared.withLock { ($0.counters, $0.refusals.filter { $0.value >= number }) }
         return ClusterFigures(
-            member: state.withLock { $0.machine.figures(at: now) },
+            member: member,
             outboxBytes: reports.withLock { $0.outbox.count },
-            counters: shared.withLock { $0.counters },
-            credits: heldCredits
+            counters: counters,
+            credits: heldCredits,
+            refusals: refusals.keys.sorted()
         )
     }
 }

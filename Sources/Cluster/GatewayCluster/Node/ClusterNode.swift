@@ -38,6 +38,8 @@ final class ClusterNode: Sendable {
         var recreated: Set<String> = []
         /// The prepared streams that this member is opening, or opens again in a new epoch.
         var opening: Set<String> = []
+        /// What the engine refuses, and the number of the last connection on which it did.
+        var refusals: [String: Int] = [:]
         /// The outcomes of calls and adoptions.
         var counters = ClusterCounters()
         /// The rates of requests that are limited on all members together.
@@ -201,6 +203,8 @@ final class ClusterNode: Sendable {
             releaseIdleCredits(at: now)
             return timePassed(at: now)
         case .connected(let link): return connected(link, at: now)
+        // Also before the connection is used.
+        case .engine(.refused(let reason), let number): report(reason, refusedOn: number)
         case .engine(let input, let number):
             guard state.withLock({ $0.link?.number == number }) else { return [] }
             return handle(input, applier, at: now)
@@ -230,10 +234,10 @@ final class ClusterNode: Sendable {
         case .reopen(let id, let term, let ended):
             open(id, term: term, &applier) { $0.reactivate(id, in: $1) }
             ended()
-            return []
         case .left:
             return state.withLock { $0.machine.leave() }
         }
+        return []
     }
 
     private func handle(_ input: EngineInput, _ applier: ClusterApplier, at now: Moment) -> [MemberAction] {
@@ -248,6 +252,7 @@ final class ClusterNode: Sendable {
             sendState(asRequested: bytes, applier, to: address, at: now)
         case .call(let bytes, let address): answer(bytes, replyTo: address)
         case .closed: disconnected()
+        case .refused: break
         }
         return []
     }

@@ -18,6 +18,8 @@ package enum EngineInput: Sendable {
     case groupRequest([UInt8], replyTo: String)
     /// A message to this process; the reply goes to the address. Nil: no reply is expected.
     case call([UInt8], replyTo: String?)
+    /// The engine refuses messages or a subscription of this process, in its own words, which name the subject.
+    case refused(String)
     /// The connection is closed.
     case closed
 }

@@ -102,6 +102,25 @@ import Testing
         }
     }
 
+    @Test func theHealthSaysWhatTheEngineRefuses() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let member = fixture.members[0]
+            func errors() async -> [String?]? {
+                await member.perform("GET", "/health").json["cluster"]?["engineErrors"]?.array?.map(\.string)
+            }
+            #expect(await errors() == [])
+            let reason = #"Permissions Violation for Publish to "g.beat""#
+            for _ in 0..<2 { fixture.engine.refuse(reason, to: member.node.process) }
+            await member.catchUp()
+            #expect(await errors() == [reason])
+            // The next connection has the permission.
+            fixture.engine.cut([member.node.process])
+            fixture.engine.restore()
+            await member.returns(to: fixture.engine)
+            #expect(await errors() == [])
+        }
+    }
+
     @Test func aMemberThatWasPausedConnectsToItsOwnLogAgain() async throws {
         try await ClusterFixture.run(1, onEngineLoss: .local) { fixture in
             let member = fixture.members[0]

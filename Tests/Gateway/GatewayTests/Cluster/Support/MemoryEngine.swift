@@ -67,7 +67,7 @@ final class MemoryEngine: Sendable {
             + recorded.compactMap { message in
                 switch message.input {
                 case .broadcast(let bytes), .groupRequest(let bytes, _), .call(let bytes, _): bytes
-                case .frame, .closed: nil
+                case .frame, .refused, .closed: nil
                 }
             }
     }
@@ -101,6 +101,11 @@ final class MemoryEngine: Sendable {
     func cut(_ processes: [UInt64]) {
         state.withLock { $0.absent.formUnion(processes) }
         for process in processes { disconnect(process) }
+    }
+
+    /// Refuses what a process has sent.
+    func refuse(_ reason: String, to process: UInt64) {
+        state.withLock { $0.connections[process] }?.receive(.refused(reason))
     }
 
     /// Admits connections of all processes.
