@@ -90,6 +90,7 @@ extension MemberMachine {
         hasSuspects = !suspects(at: now).isEmpty
         writer.control += carried.retire(ledger.topics, after: timings.linger, at: now)
         writer.control += readers.dropIdle(after: timings.linger, at: now)
+        writer.control += lostUpstreams.ended(in: ledger, by: member, at: now)
         actions += resend(after: timings.resend, at: now)
         return actions + fetchIfBehind(at: now)
     }

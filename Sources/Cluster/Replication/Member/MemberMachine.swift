@@ -50,6 +50,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     var handedOver = HandedOverStreams()
     /// The positions of the log at which prepared streams got their last sources, as far as this member has read the log.
     package internal(set) var additions: [String: UInt64] = [:]
+    var lostUpstreams = LostUpstreams()
     var counters = MemberCounters()
     /// When a member was removed last; nil: none was.
     package internal(set) var lastRemoval: Moment?

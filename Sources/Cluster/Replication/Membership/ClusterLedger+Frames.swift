@@ -130,6 +130,8 @@ extension ClusterLedger {
             apply(record, by: member, &effects)
         case .credit(let record):
             apply(record, by: member, &effects)
+        case .endUpstream(let upstream):
+            end(upstream, &effects)
         case .part:
             break
         }

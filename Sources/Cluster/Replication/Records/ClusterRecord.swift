@@ -112,6 +112,8 @@ package enum ClusterRecord: Sendable, Equatable {
     case quota(QuotaRecord)
     /// The credits of an upstream.
     case credit(CreditRecord)
+    /// The resources and shared subscriptions of an upstream end. Without effect if a member has the upstream.
+    case endUpstream(String)
     /// A part of a record that is too large for one frame; the record is complete with its last part.
     case part(ArraySlice<UInt8>, isLast: Bool)
 }

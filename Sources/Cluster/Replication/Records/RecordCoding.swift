@@ -55,6 +55,9 @@ extension Wire<ClusterRecord> {
         },
         Case(15, .quota, make: { .quota($0) }) { if case .quota(let record) = $0 { record } else { nil } },
         Case(16, .credit, make: { .credit($0) }) { if case .credit(let record) = $0 { record } else { nil } },
+        Case(18, .string, make: { .endUpstream($0) }) {
+            if case .endUpstream(let upstream) = $0 { upstream } else { nil }
+        },
         Case(7, .bool, .slice, make: { .part($1, isLast: $0) }) {
             if case .part(let bytes, let isLast) = $0 { (isLast, bytes) } else { nil }
         },

@@ -1,0 +1,48 @@
+internal import Changes
+internal import Primitives
+
+/// The upstreams that no member has any more, and since when this member has known that. Their resources are kept for some time,
+/// for a member that has the upstream again.
+struct LostUpstreams: Sendable {
+    private static let lifetime = Duration.seconds(3600)
+    /// The time between two searches, which look at all resources.
+    private static let interval = Duration.seconds(60)
+
+    private var since: [String: Moment] = [:]
+    private var nextSearch = Moment.zero
+
+    /// The records that a member writes now. One member writes them, and none while members have different versions: earlier
+    /// versions do not know the record, and would keep what the others have removed.
+    mutating func ended(in ledger: ClusterLedger, by member: UInt64, at now: Moment) -> [ClusterRecord] {
+        guard now >= nextSearch else { return [] }
+        nextSearch = now + Self.interval
+        since = Dictionary(uniqueKeysWithValues: ledger.lostUpstreams.map { ($0, since[$0] ?? now) })
+        guard ledger.members.keys.min() == member, Set(ledger.members.values.map(\.info.version)).count == 1 else {
+            return []
+        }
+        return since.filter { now - $0.value >= Self.lifetime }.keys.sorted().map { .endUpstream($0) }
+    }
+}
+
+extension ClusterLedger {
+    /// The upstreams of resources and shared subscriptions that no member can own.
+    var lostUpstreams: Set<String> {
+        let resources = specified.values.filter { $0.owner == nil }.compactMap(\.specification.upstream)
+        let shared = topics.values.filter { $0.owner == nil }.map(\.key.upstream)
+        return Set(resources + shared).filter { able($0).isEmpty }
+    }
+
+    /// Removes what belongs to an upstream that no member has.
+    mutating func end(_ upstream: String, _ effects: inout [LedgerEffect]) {
+        guard able(upstream).isEmpty else { return }
+        let lost = specified.filter { $0.value.specification.upstream == upstream }.keys.sorted()
+        let shared = topics.filter { $0.value.key.upstream == upstream && $0.value.owner == nil }.keys.sorted()
+        let subscriptions = lost.filter { clients[$0] == nil } + shared
+        let ended = lost.filter { clients[$0] != nil }.map { Change.client(ClientID($0), .removed) }
+        for id in shared { topics[id] = nil }
+        for change in subscriptions.map({ Change.subscription(SubscriptionID($0), .removed) }) + ended {
+            note(change, by: 0)
+            effects.append(.hub(change))
+        }
+    }
+}

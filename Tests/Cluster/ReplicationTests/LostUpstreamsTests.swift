@@ -1,0 +1,115 @@
+import Changes
+import Primitives
+import SessionCore
+import Testing
+
+@testable import Replication
+
+/// An upstream that was removed from the configuration of one member after the other.
+struct LostUpstreamsTests {
+    private static let properties = SimulatedNode.key("i").properties
+
+    private static func member(_ upstreams: [String], version: String = "1") -> ClusterLedger.Member {
+        let info = MemberInfo(name: "m", version: version, upstreams: upstreams)
+        return ClusterLedger.Member(info: info, joinedAt: 1, counter: 1)
+    }
+
+    /// What a member with the upstream `u` has, and the removal of the member.
+    private static func records(of member: UInt64) -> [ClusterRecord] {
+        let specification = ResourceSpecification(group: "c", upstream: "u", content: [])
+        return [
+            .change(.client("c", .added(.connecting)), term: 0), .specify(id: "c", specification),
+            .change(.subscription("s", .added(properties)), term: 0), .specify(id: "s", specification),
+            .addInterest(id: "t", SharedTopicKey(upstream: "u", properties: properties)),
+            .addInterest(id: "o", SharedTopicKey(upstream: "v", properties: properties)), .remove(member),
+        ]
+    }
+
+    /// The ledger of the member 2 after the removal of the member 1, which alone had the upstream `u`.
+    private static func ledger() -> ClusterLedger {
+        var ledger = ClusterLedger(epoch: 7, position: 1, groups: 1)
+        ledger.members = [1: member(["u", "v"]), 2: member(["v"])]
+        var effects: [LedgerEffect] = []
+        for record in records(of: 1) { ledger.apply(record, by: 1, &effects) }
+        return ledger
+    }
+
+    @Test func resourcesAndSharedSubscriptionsEndWithTheirUpstream() {
+        var ledger = Self.ledger()
+        #expect(ledger.lostUpstreams == ["u"])
+        var effects: [LedgerEffect] = []
+        ledger.apply(.endUpstream("v"), by: 2, &effects)
+        #expect(effects.isEmpty && ledger == Self.ledger())
+        ledger.apply(.endUpstream("u"), by: 2, &effects)
+        #expect(
+            effects == [
+                .hub(.subscription("s", .removed)), .hub(.subscription("t", .removed)), .hub(.client("c", .removed)),
+            ]
+        )
+        #expect(ledger.specified.isEmpty && ledger.clients.isEmpty && ledger.lostUpstreams.isEmpty)
+        #expect(Array(ledger.topics.keys) == ["o"] && Array(ledger.subscriptions.keys) == ["o"])
+    }
+
+    @Test func oneMemberEndsAnUpstreamAfterAnHour() {
+        var (lost, other) = (LostUpstreams(), LostUpstreams())
+        var ledger = Self.ledger()
+        func ended(after minutes: Int) -> [ClusterRecord] {
+            lost.ended(in: ledger, by: 2, at: .zero + .seconds(60 * minutes))
+        }
+        #expect(ended(after: 0).isEmpty && ended(after: 59).isEmpty)
+        ledger.members[3] = Self.member(["v"], version: "0")
+        #expect(ended(after: 60).isEmpty)
+        ledger.members[3] = Self.member(["v"])
+        #expect(ended(after: 61) == [.endUpstream("u")])
+        for minutes in [0, 61] {
+            let records = other.ended(in: ledger, by: 3, at: .zero + .seconds(60 * minutes))
+            #expect(records.isEmpty)
+        }
+        // A member has the upstream for a while.
+        ledger.members[3] = Self.member(["u"])
+        #expect(ended(after: 62).isEmpty)
+        ledger.members[3] = Self.member(["v"])
+        #expect(ended(after: 63).isEmpty && ended(after: 122).isEmpty && ended(after: 123) == [.endUpstream("u")])
+    }
+
+    /// Appends a frame to the log that a member reads.
+    private static func append(_ frame: [UInt8], to member: inout MemberMachine, at now: Moment) {
+        _ = member.arrived(StoredFrame(position: member.position + 1, bytes: frame), at: now)
+    }
+
+    private static func write(_ member: inout MemberMachine, at now: Moment) {
+        var outbox = Outbox(limit: 1 << 20)
+        while let bytes = member.nextFrame(from: &outbox, at: now) { append(bytes, to: &member, at: now) }
+    }
+
+    @Test func aMemberWritesTheEndOfAnUpstream() {
+        let start = Moment.zero + .seconds(1)
+        let info = MemberInfo(name: "a", version: "1", upstreams: ["v"])
+        var member = MemberMachine(info: info, seed: 1, groups: 1)
+        _ = member.connected(at: start)
+        _ = member.logInspected(LogGeneration(created: "g", first: 1, last: 0), at: start)
+        let epoch = ClusterFrame(kind: .epoch, member: 9, epoch: 7, previous: 0, digest: 0, counter: 0, payload: [1])
+        Self.append(epoch.bytes, to: &member, at: start)
+        Self.write(&member, at: start)
+        let join = ClusterRecord.join(MemberInfo(name: "b", version: "1", upstreams: ["u"]))
+        let payload = ([join] + Self.records(of: 9)).flatMap(\.encoded)
+        let (position, digest) = (member.position, member.ledger?.digest.value ?? 0)
+        let frame = ClusterFrame(
+            member: 9,
+            epoch: 7,
+            previous: position,
+            digest: digest,
+            counter: 1,
+            payload: payload[...]
+        )
+        Self.append(frame.bytes, to: &member, at: start)
+        let kept = member.ledger?.specified.count
+        #expect(kept == 2)
+        for time in [start, start + .seconds(3600)] {
+            _ = member.timePassed(at: time)
+            Self.write(&member, at: time)
+        }
+        let left = member.ledger?.specified.count
+        #expect(left == 0)
+    }
+}
