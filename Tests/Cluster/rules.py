@@ -368,8 +368,8 @@ MUTANTS = [
     (
         "uncertain", "a resource is kept while the log may have the answer of its creation",
         (
-            RESOURCES, "begun == nil || fate.confirmation != .uncertain {",
-            'begun == nil || fate.confirmation != .uncertain || isMutant("uncertain") {',
+            RESOURCES, "begun == nil || fate != .uncertain {",
+            'begun == nil || fate != .uncertain || isMutant("uncertain") {',
         ),
     ),
     (

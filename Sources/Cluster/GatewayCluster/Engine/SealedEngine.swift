@@ -108,22 +108,22 @@ private struct SealedConnection: EngineConnection {
 
 /// The encryption of the messages of one process, over all of its connections.
 final class EngineSeals: Sendable {
-    /// A message that a reply belongs to.
-    enum Message: Sendable, Equatable {
-        /// A request to all members, with its random mark.
-        case request(UInt64)
-        /// A call of one process to another.
-        case call(ReceivedCalls.Stamp)
-    }
-
     /// The purpose of a sealed message, which opens for no other purpose.
-    enum Context: Sendable {
-        case frame
-        case broadcast
-        case request(UInt64)
-        case call(ReceivedCalls.Stamp)
-        case notification(ReceivedCalls.Stamp)
-        case reply(Message)
+    struct Context: Sendable, Equatable {
+        static let frame = Context(kind: 1)
+        static let broadcast = Context(kind: 2)
+
+        private let kind: UInt8
+        /// What names a request to all members, by its random mark, or a call of one process to another.
+        private var numbers: [UInt64] = []
+
+        static func request(_ mark: UInt64) -> Context { Context(kind: 3, numbers: [mark]) }
+        static func call(_ stamp: ReceivedCalls.Stamp) -> Context { Context(kind: 4, numbers: stamp.numbers) }
+        static func notification(_ stamp: ReceivedCalls.Stamp) -> Context { Context(kind: 5, numbers: stamp.numbers) }
+        static func reply(_ message: Context) -> Context { Context(kind: message.kind + 3, numbers: message.numbers) }
+
+        /// The bytes that are authenticated with a message.
+        fileprivate var bytes: [UInt8] { [kind] + EngineSeals.bytes(numbers) }
     }
 
     /// The calls and notifications of this process and of the others, and the requests of the others.
@@ -219,7 +219,7 @@ final class EngineSeals: Sendable {
     }
 
     /// The message that an address names, and the address of the engine.
-    static func replied(_ address: String, process: UInt64) -> (Message, String)? {
+    static func replied(_ address: String, process: UInt64) -> (Context, String)? {
         let parts = address.split(separator: " ", maxSplits: 4).map(String.init)
         if parts.count == 3, parts[0] == "r", let mark = UInt64(parts[1]) { return (.request(mark), parts[2]) }
         guard parts.count == 5, parts[0] == "c", let sender = UInt64(parts[1]), let number = UInt64(parts[2]),
@@ -239,23 +239,8 @@ final class EngineSeals: Sendable {
     }
 }
 
-extension EngineSeals.Context {
-    /// The bytes that are authenticated with a message.
-    fileprivate var bytes: [UInt8] {
-        switch self {
-        case .frame: [1]
-        case .broadcast: [2]
-        case .request(let mark): [3] + EngineSeals.bytes([mark])
-        case .call(let stamp): [4] + Self.bytes(stamp)
-        case .notification(let stamp): [5] + Self.bytes(stamp)
-        case .reply(.request(let mark)): [6] + EngineSeals.bytes([mark])
-        case .reply(.call(let stamp)): [7] + Self.bytes(stamp)
-        }
-    }
-
-    private static func bytes(_ stamp: ReceivedCalls.Stamp) -> [UInt8] {
-        EngineSeals.bytes([stamp.sender, stamp.receiver, stamp.number, UInt64(bitPattern: stamp.time)])
-    }
+extension ReceivedCalls.Stamp {
+    fileprivate var numbers: [UInt64] { [sender, receiver, number, UInt64(bitPattern: time)] }
 }
 
 /// Encrypts messages between members, and tickets, with a key from the cluster's secret, because they carry credentials

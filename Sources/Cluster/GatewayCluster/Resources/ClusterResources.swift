@@ -31,7 +31,7 @@ struct ClusterResources: Sendable {
         // A task of its own goes on when the client leaves: the log needs the specification.
         return try await Task.immediate {
             let result: OperationResult
-            let fate = Awaited<Fate>()
+            let fate = Awaited<MemberReports.Confirmation>()
             if operation.trace == .body {
                 // One after the other, so that the specifications of a client are in the order of its changes.
                 result = try await cluster.clientChanges.perform {
@@ -60,18 +60,16 @@ struct ClusterResources: Sendable {
         throw if case .refused = decision { StreamsResource.overLimit(limit) } else { Problem.notInContact }
     }
 
-    /// What became of a change in the log.
-    private struct Fate {
-        let confirmation: MemberReports.Confirmation
-        let hasEffect: Bool
-    }
-
     /// Waits until the log has the change. Throws if that is not certain, or if the change took no effect.
-    private func confirm(_ result: OperationResult, _ fate: Awaited<Fate>, _ begun: BegunRequest?) async throws {
+    private func confirm(
+        _ result: OperationResult,
+        _ fate: Awaited<MemberReports.Confirmation>,
+        _ begun: BegunRequest?
+    ) async throws {
         let fate = try await fate.value
-        if fate.confirmation == .written, fate.hasEffect { return }
+        if fate == .written { return }
         // If the log has the answer, a repeated request gets it from another member, so the resource has to exist.
-        if let made = result.made, begun == nil || fate.confirmation != .uncertain { discard(made) }
+        if let made = result.made, begun == nil || fate != .uncertain { discard(made) }
         let detail = "This member was replaced while it performed the request. Read the resource before you repeat it."
         throw Problem(.unavailable, detail: detail)
     }
@@ -108,7 +106,7 @@ struct ClusterResources: Sendable {
         _ operation: Operation,
         _ generation: Int,
         _ begun: BegunRequest?,
-        _ fate: Awaited<Fate>
+        _ fate: Awaited<MemberReports.Confirmation>
     ) {
         guard result.isSuccess, case .response(let response) = result else { return }
         let answer = begun.map { cluster.answer(response, to: $0.name) }
@@ -116,7 +114,8 @@ struct ClusterResources: Sendable {
         services.whileUnchanged(id) {
             cluster.confirm(generation, writing: records(of: id, call, operation, with: answer)) { confirmation in
                 // Before the next record of the log is applied.
-                fate.end(.success(Fate(confirmation: confirmation, hasEffect: isEffective(call, operation))))
+                let isVoid = confirmation == .written && !isEffective(call, operation)
+                fate.end(.success(isVoid ? .void : confirmation))
             }
         }
     }

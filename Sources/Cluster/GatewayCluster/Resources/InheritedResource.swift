@@ -7,34 +7,32 @@ internal import Replication
 internal import SessionCore
 internal import SessionPool
 
-/// A resource that this member recreates, with its state in the log.
-struct InheritedResource: Sendable {
-    let id: String
-    /// The specification with its content decrypted.
-    let specification: ResourceSpecification
-    let subscription: ClusterLedger.SubscriptionEntry?
-    let client: ClusterLedger.ClientEntry?
-}
-
 /// The resources of removed members, which this member recreates.
 extension ClusterResources {
-    /// Recreates a resource of a removed member.
-    func inherit(_ resource: InheritedResource) throws {
-        guard let content = try JSONValue(parsing: resource.specification.content).object else {
-            throw Problem(.internal)
-        }
+    /// Recreates a resource of a removed member, with its state in the log.
+    ///
+    /// - Parameter decrypted: The content of the specification.
+    func inherit(
+        _ id: String,
+        _ specification: ResourceSpecification,
+        _ decrypted: [UInt8],
+        _ subscription: ClusterLedger.SubscriptionEntry?,
+        _ client: ClusterLedger.ClientEntry?
+    ) throws {
+        guard let content = try JSONValue(parsing: decrypted).object else { throw Problem(.internal) }
         var caller = Caller()
-        caller.identity = resource.specification.owner
+        caller.identity = specification.owner
         if let create = content["create"]?.object {
-            try makeClient(resource, create, content["changes"]?.object ?? JSONObject(), caller)
-        } else if let view = resource.subscription {
+            try makeClient(id, create, content["changes"]?.object ?? JSONObject(), caller)
+            if client?.status != .disconnected { try services.pool.client(ClientID(id))?.connect() }
+        } else if let view = subscription {
             let home: SubscriptionHome =
                 if let client = content["client"]?.string {
                     .dedicated(ClientID(client))
                 } else {
-                    .pooled(try services.sessionKey(upstream: resource.specification.upstream ?? ""))
+                    .pooled(try services.sessionKey(upstream: specification.upstream ?? ""))
                 }
-            let id = SubscriptionID(resource.id)
+            let id = SubscriptionID(id)
             // Specifications of version 1.1.0 have no time.
             let ttl = content["ttl"]?.number?.doubleValue.flatMap { $0 > 0 && $0 < 1e9 ? Duration.seconds($0) : nil }
             let made = try services.pool.createResource(home: home, properties: view.properties, as: id, ttl: ttl)
@@ -43,22 +41,16 @@ extension ClusterResources {
         }
     }
 
-    private func makeClient(
-        _ resource: InheritedResource,
-        _ create: JSONObject,
-        _ changes: JSONObject,
-        _ caller: Caller
-    ) throws {
+    private func makeClient(_ id: String, _ create: JSONObject, _ changes: JSONObject, _ caller: Caller) throws {
         var create = create
         create["connect"] = .bool(false)
-        var creation = call(create, of: resource.id, caller)
+        var creation = call(create, of: id, caller)
         creation.isInherited = true
-        try ClientsResource(services: services).inherit(resource.id, creation)
+        try ClientsResource(services: services).inherit(id, creation)
         for change in changes {
-            let changing = call(change.value.object ?? JSONObject(), of: resource.id, caller)
+            let changing = call(change.value.object ?? JSONObject(), of: id, caller)
             _ = try cluster.host?.router.operation(named: change.name)?.handler(changing)
         }
-        if resource.client?.status != .disconnected { try services.pool.client(ClientID(resource.id))?.connect() }
     }
 
     /// A call with the body with which the caller created or changed a client.
@@ -93,16 +85,8 @@ extension ClusterNode {
             guard let content = cipher.decrypt(specification.content) else {
                 throw EngineError.refused(ClusterCipher.mismatch)
             }
-            var opened = specification
-            opened.content = content
-            let resource = InheritedResource(
-                id: id,
-                specification: opened,
-                subscription: subscription,
-                client: client
-            )
             resourceInherited(subscription == nil ? .dedicatedClient(id) : .createdSubscription(id))
-            try resources?.inherit(resource)
+            try resources?.inherit(id, specification, content, subscription, client)
             resourceChanged(id)
         } catch {
             logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(error)"])
