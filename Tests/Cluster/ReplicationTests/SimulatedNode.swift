@@ -89,7 +89,7 @@ struct ModelHub {
     func events(of ledger: ClusterLedger) -> [String: [SubscriptionEvent]] {
         var events: [String: [SubscriptionEvent]] = [:]
         for (id, view) in ledger.subscriptions {
-            guard view.isSubscribed, let layout = view.layout, let table = tables[id] else { continue }
+            guard let layout = view.layout, let table = tables[id] else { continue }
             let subscribed = SubscriptionEvent.subscribed(
                 itemCount: 1,
                 fieldCount: 1,

@@ -183,7 +183,7 @@ struct ClusterApplier: Sendable {
     /// For each subscribed subscription, the events that change an empty table to its present state.
     func tables(of ledger: ClusterLedger) -> [String: [SubscriptionEvent]] {
         var tables: [String: [SubscriptionEvent]] = [:]
-        for (id, view) in ledger.subscriptions where view.isSubscribed {
+        for (id, view) in ledger.subscriptions where view.layout != nil {
             tables[id] = hub.state(of: .subscription(SubscriptionID(id)))?.changes.compactMap { change in
                 if case .subscription(_, .event(let event)) = change { event } else { nil }
             }

@@ -204,13 +204,7 @@ extension ClusterLedger {
     private mutating func note(_ change: SubscriptionChange, of id: String, by member: UInt64) {
         switch change {
         case .added(let properties):
-            subscriptions[id] = SubscriptionEntry(
-                properties: properties,
-                owner: member,
-                madeAt: position,
-                isActive: false,
-                isSubscribed: false
-            )
+            subscriptions[id] = SubscriptionEntry(properties: properties, owner: member, madeAt: position)
         case .removed:
             subscriptions[id] = nil
             specified[id] = nil
@@ -229,7 +223,6 @@ extension ClusterLedger.SubscriptionEntry {
     fileprivate mutating func note(_ event: SubscriptionEvent) {
         switch event {
         case .subscribed(_, let fieldCount, let keyPosition, let commandPosition):
-            isSubscribed = true
             isActive = true
             layout = SubscriptionLayout(
                 properties,
@@ -238,14 +231,10 @@ extension ClusterLedger.SubscriptionEntry {
                 commandPosition: commandPosition
             )
         case .unsubscribed(let isFinal):
-            isSubscribed = false
-            layout = nil
-            number = nil
+            (layout, number) = (nil, nil)
             if isFinal { isActive = false }
         case .failed:
-            isSubscribed = false
-            layout = nil
-            number = nil
+            (layout, number) = (nil, nil)
             isActive = false
         default: break
         }

@@ -65,13 +65,7 @@ extension ClusterLedger {
         if topics[id] == nil {
             guard subscriptions[id] == nil else { return }
             topics[id] = SharedTopic(key: key, owner: nil, term: position)
-            subscriptions[id] = SubscriptionEntry(
-                properties: key.properties,
-                owner: nil,
-                madeAt: position,
-                isActive: true,
-                isSubscribed: false
-            )
+            subscriptions[id] = SubscriptionEntry(properties: key.properties, madeAt: position, isActive: true)
             effects += [
                 .hub(.subscription(SubscriptionID(id), .added(key.properties))),
                 .hub(.subscription(SubscriptionID(id), .activity(isActive: true))),
@@ -106,9 +100,11 @@ extension ClusterLedger {
         leaveGroup(topic, id)
     }
 
-    /// Adds a topic from a snapshot of another member.
-    mutating func restore(_ topic: SharedTopic, _ id: String) {
+    /// Adds a topic from a snapshot of another member, with the properties of its subscription.
+    mutating func restore(_ topic: SharedTopic, _ id: String) throws(CodingError) {
+        guard let properties = subscriptions[id]?.properties else { throw .malformed }
         topics[id] = topic
+        topics[id]?.key = SharedTopicKey(upstream: topic.key.upstream, properties: properties)
         guard let owner = topic.owner else { return }
         ownedGroups[group(of: id, topic.key), default: OwnedGroup(owner: owner, count: 0)].count += 1
     }
@@ -190,7 +186,7 @@ extension ClusterLedger {
     private mutating func adoptSessions(of gone: UInt64, carrying orphans: [String]) -> [String: [String]] {
         var adopted: [String: [String]] = [:]
         for id in orphans {
-            guard let entry = subscriptions[id], entry.isSubscribed, entry.number != nil, let client = entry.carrier,
+            guard let entry = subscriptions[id], entry.layout != nil, entry.number != nil, let client = entry.carrier,
                 sessions[client] != nil, let owner = topics[id]?.owner
             else { continue }
             if clients[client]?.owner == gone { clients[client]?.owner = owner }
@@ -215,7 +211,7 @@ extension ClusterLedger {
         where view.owner == gone || released.contains(id) {
             let isOver = view.owner != nil && specified[id] == nil
             var own: [SubscriptionChange] = []
-            if view.isSubscribed { own.append(.event(.unsubscribed(isFinal: isOver))) }
+            if view.layout != nil { own.append(.event(.unsubscribed(isFinal: isOver))) }
             if view.carrier != nil { own.append(.carried(by: nil)) }
             if isOver { own.append(.removed) }
             changes += own.map { .subscription(SubscriptionID(id), $0) }

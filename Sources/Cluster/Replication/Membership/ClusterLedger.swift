@@ -21,7 +21,7 @@ package struct ClusterLedger: Sendable, Equatable {
     /// A subscription that streams of all members share.
     package struct SharedTopic: Sendable, Equatable {
         /// The upstream and the properties of the subscription.
-        package let key: SharedTopicKey
+        package internal(set) var key: SharedTopicKey
         /// The member that holds the upstream subscription; nil while no member can.
         package var owner: UInt64?
         /// The position at which the owner was assigned.
@@ -37,10 +37,9 @@ package struct ClusterLedger: Sendable, Equatable {
         package internal(set) var owner: UInt64?
         /// The position at which it was added.
         package internal(set) var madeAt: UInt64 = 0
-        package var isActive: Bool
-        package var isSubscribed: Bool
+        package var isActive = false
         package var carrier: String?
-        /// The layout of its updates; nil while not subscribed.
+        /// The layout of its updates; nil while it is not subscribed.
         package var layout: SubscriptionLayout?
         /// The number of a shared one in the session of its carrier; nil: it cannot be continued.
         var number: UInt64?

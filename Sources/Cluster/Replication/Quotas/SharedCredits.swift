@@ -260,7 +260,7 @@ extension ClusterLedger {
         let carriers = credits.carriers(of: upstream, among: able(upstream))
         guard !credits[upstream].hasSession(member), !carriers.contains(member) else { return }
         let moved = topics.filter { $0.value.owner == member && $0.value.key.upstream == upstream }.keys.sorted()
-        guard moved.allSatisfy({ subscriptions[$0]?.isSubscribed == false }) else { return }
+        guard moved.allSatisfy({ subscriptions[$0]?.layout == nil }) else { return }
         for id in moved { unassign(id) }
         for id in moved { assign(id, &effects) }
     }

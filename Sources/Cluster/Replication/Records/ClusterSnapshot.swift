@@ -74,39 +74,22 @@ extension Wire<Duration> {
     }
 }
 
-/// A shared subscription in a snapshot, whose properties are those of its subscription.
-private struct TopicState: Sendable {
-    let upstream: String
-    let owner: UInt64?
-    let term: UInt64
-    let interested: [UInt64]
-}
-
-extension ClusterLedger {
-    fileprivate var topicStates: [String: TopicState] {
-        topics.mapValues {
-            TopicState(upstream: $0.key.upstream, owner: $0.owner, term: $0.term, interested: $0.interested.sorted())
-        }
-    }
-
-    fileprivate mutating func restore(_ states: [String: TopicState]) throws(CodingError) {
-        for (id, state) in states {
-            guard let properties = subscriptions[id]?.properties else { throw .malformed }
-            let key = SharedTopicKey(upstream: state.upstream, properties: properties)
-            let interested = Set(state.interested)
-            restore(SharedTopic(key: key, owner: state.owner, term: state.term, interested: interested), id)
-        }
-    }
-}
-
-extension Wire<TopicState> {
-    fileprivate static let topicState = Wire(
-        TopicState.init,
-        (\.upstream, .string),
+extension Wire<ClusterLedger.SharedTopic> {
+    /// A shared subscription without its properties, which are those of its subscription.
+    fileprivate static let sharedTopic = Wire(
+        { upstream, owner, term, interested in
+            let key = SharedTopicKey(upstream: upstream, properties: Wire<SubscriptionProperties>.blank)
+            return ClusterLedger.SharedTopic(key: key, owner: owner, term: term, interested: interested)
+        },
+        (\.key.upstream, .string),
         (\.owner, .optional(.fixed64)),
         (\.term, .varint),
-        (\.interested, .list(.fixed64))
+        (\.interested, .members)
     )
+}
+
+extension Wire<Set<UInt64>> {
+    fileprivate static let members = Wire<[UInt64]>.list(.fixed64).map({ $0.sorted() }, from: { Set($0) })
 }
 
 extension Wire<ClusterLedger> {
@@ -136,8 +119,8 @@ extension Wire<ClusterLedger> {
             Field(\.clients, .dictionary(.string, .clientEntry)),
             Field(\.sessions, .dictionary(.string, .session)),
             Field(\.subscriptions, .dictionary(.string, .subscriptionEntry)),
-            Field(\.topicStates, .dictionary(.string, .topicState)) { ledger, states throws(CodingError) in
-                try ledger.restore(states)
+            Field(\.topics, .dictionary(.string, .sharedTopic)) { ledger, topics throws(CodingError) in
+                for (id, topic) in topics { try ledger.restore(topic, id) }
             },
             Field(\.requests, .requests),
             Field(\.quotas, .quotas),
@@ -185,16 +168,10 @@ extension Wire<ClusterLedger.SpecifiedResource> {
     )
 }
 
-/// The counts and positions that the server confirmed.
-private struct Confirmation: Sendable {
-    let fieldCount: Int
-    let keyPosition: Int?
-    let commandPosition: Int?
-}
-
-extension Wire<Confirmation> {
-    fileprivate static let confirmation = Wire(
-        Confirmation.init,
+extension Wire<SubscriptionLayout> {
+    /// The counts and positions that the server confirmed. The names are those of the subscription.
+    fileprivate static let confirmed = Wire(
+        { SubscriptionLayout(itemNames: nil, fieldNames: nil, fieldCount: $0, keyPosition: $1, commandPosition: $2) },
         (\.fieldCount, .signed),
         (\.keyPosition, .optional(.signed)),
         (\.commandPosition, .optional(.signed))
@@ -203,11 +180,7 @@ extension Wire<Confirmation> {
 
 extension Wire<ClusterLedger.SubscriptionEntry> {
     fileprivate static let subscriptionEntry = Wire(
-        ClusterLedger.SubscriptionEntry(
-            properties: SubscriptionProperties(mode: .merge, items: .list([]), fields: .list([])),
-            isActive: false,
-            isSubscribed: false
-        ),
+        ClusterLedger.SubscriptionEntry(properties: Wire<SubscriptionProperties>.blank),
         [
             Field(\.properties, .properties),
             Field(\.owner, .optional(.fixed64)),
@@ -215,27 +188,15 @@ extension Wire<ClusterLedger.SubscriptionEntry> {
             Field(\.isActive, .bool),
             Field(\.carrier, .optional(.string)),
             Field(\.number, .optional(.varint)),
-            Field(\.confirmation, .optional(.confirmation)) { entry, confirmation in
-                guard let confirmation else { return }
-                entry.isSubscribed = true
+            Field(\.layout, .optional(.confirmed)) { entry, layout in
+                guard let layout else { return }
                 entry.layout = SubscriptionLayout(
                     entry.properties,
-                    fieldCount: confirmation.fieldCount,
-                    keyPosition: confirmation.keyPosition,
-                    commandPosition: confirmation.commandPosition
+                    fieldCount: layout.fieldCount,
+                    keyPosition: layout.keyPosition,
+                    commandPosition: layout.commandPosition
                 )
             },
         ]
     )
-}
-
-extension ClusterLedger.SubscriptionEntry {
-    fileprivate var confirmation: Confirmation? {
-        guard isSubscribed, let layout else { return nil }
-        return Confirmation(
-            fieldCount: layout.fieldCount,
-            keyPosition: layout.keyPosition,
-            commandPosition: layout.commandPosition
-        )
-    }
 }

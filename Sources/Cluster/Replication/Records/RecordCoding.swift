@@ -234,8 +234,11 @@ private enum LimitCode {
 }
 
 extension Wire<SubscriptionProperties> {
+    /// The properties with which reading begins.
+    static let blank = SubscriptionProperties(mode: .merge, items: .list([]), fields: .list([]))
+
     static let properties = Wire(
-        SubscriptionProperties(mode: .merge, items: .list([]), fields: .list([])),
+        blank,
         [
             Field(\.mode, .raw(.string)),
             Field(\.items, .names),

@@ -22,36 +22,24 @@ package struct StreamDefinition: Sendable {
         self = try Wire<StreamDefinition>.definition.stating().value(bytes)
     }
 
-    /// A source with the key of its shared subscription.
-    fileprivate enum Source: Sendable {
-        case subscription(SubscriptionID, SharedTopicKey?)
-        case client(ClientID, withSubscriptions: Bool)
-        /// A subscription that was joined by the name of a feed.
-        case typedSubscription(SubscriptionID, SharedTopicKey?)
-    }
+    /// A source, the key of its shared subscription, and whether a subscription was joined by the name of a feed.
+    fileprivate typealias Source = (source: StreamSource, key: SharedTopicKey?, isTyped: Bool)
 
     fileprivate var sources: [Source] {
         request.sources.map { source in
-            switch source {
-            case .subscription(let id) where request.typed.contains(id): .typedSubscription(id, shared[id.rawValue])
-            case .subscription(let id): .subscription(id, shared[id.rawValue])
-            case .client(let id, let withSubscriptions): .client(id, withSubscriptions: withSubscriptions)
-            }
+            guard case .subscription(let id) = source else { return (source, nil, false) }
+            return (source, shared[id.rawValue], request.typed.contains(id))
         }
     }
 
     fileprivate init(_ request: StreamRequest, _ sources: [Source]) {
         var request = request
         var shared: [String: SharedTopicKey] = [:]
-        for source in sources {
-            switch source {
-            case .subscription(let id, let key), .typedSubscription(let id, let key):
-                if case .typedSubscription = source { request.typed.insert(id) }
-                request.sources.append(.subscription(id))
-                if let key { shared[id.rawValue] = key }
-            case .client(let id, let withSubscriptions):
-                request.sources.append(.client(id, withSubscriptions: withSubscriptions))
-            }
+        for (source, key, isTyped) in sources {
+            request.sources.append(source)
+            guard case .subscription(let id) = source else { continue }
+            if isTyped { request.typed.insert(id) }
+            if let key { shared[id.rawValue] = key }
         }
         self.init(request: request, shared: shared)
     }
@@ -84,14 +72,14 @@ extension Wire<StreamDefinition> {
 
 extension Wire<StreamDefinition.Source> {
     fileprivate static let source = Wire(cases: [
-        Case(1, .subscription, .optional(.topic), make: { .subscription($0, $1) }) {
-            if case .subscription(let id, let key) = $0 { (id, key) } else { nil }
+        Case(1, .subscription, .optional(.topic), make: { (.subscription($0), $1, false) }) {
+            if case (.subscription(let id), let key, false) = $0 { (id, key) } else { nil }
         },
-        Case(2, .client, .bool, make: { .client($0, withSubscriptions: $1) }) {
-            if case .client(let id, let withSubscriptions) = $0 { (id, withSubscriptions) } else { nil }
+        Case(2, .client, .bool, make: { (.client($0, withSubscriptions: $1), nil, false) }) {
+            if case .client(let id, let withSubscriptions) = $0.source { (id, withSubscriptions) } else { nil }
         },
-        Case(3, .subscription, .optional(.topic), make: { .typedSubscription($0, $1) }) {
-            if case .typedSubscription(let id, let key) = $0 { (id, key) } else { nil }
+        Case(3, .subscription, .optional(.topic), make: { (.subscription($0), $1, true) }) {
+            if case (.subscription(let id), let key, true) = $0 { (id, key) } else { nil }
         },
     ])
 }
