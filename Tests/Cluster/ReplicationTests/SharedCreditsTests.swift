@@ -65,7 +65,7 @@ struct SharedCreditsTests {
         )
         let given = Self.credits(10, sessions: 1, items: 8)
         #expect(effects == [.credited(upstream: "demo", given, to: 1), .decided(.credits(1), by: 1, .accepted)])
-        #expect(ledger.credits(of: "demo", by: 1) == given)
+        #expect(ledger.credits["demo"].held[1] == given)
         #expect(ledger.freeCredits(of: "demo") == Self.credits(0, sessions: 1, items: 12))
     }
 

@@ -76,7 +76,7 @@ package struct ForwardedRequest: Sendable, Equatable {
     }
 
     package static func == (left: ForwardedRequest, right: ForwardedRequest) -> Bool {
-        encoded([left]) == encoded([right])
+        Wire.forwardedRequest.bytes(left) == Wire.forwardedRequest.bytes(right)
     }
 }
 
@@ -110,18 +110,6 @@ package struct ForwardedResponse: Sendable, Equatable {
     }
 }
 
-extension ForwardedRequest {
-    /// The bytes of one message with some requests.
-    package static func encoded(_ requests: [ForwardedRequest]) -> [UInt8] {
-        Wire<[ForwardedRequest]>.list(.forwardedRequest).stating().bytes(requests)
-    }
-
-    /// Reads a message with requests.
-    package static func decoded(_ bytes: [UInt8]) throws(CodingError) -> [ForwardedRequest] {
-        try Wire<[ForwardedRequest]>.list(.forwardedRequest).stating().value(bytes)
-    }
-}
-
 extension ForwardedResponse {
     /// The bytes of one message with some responses.
     package static func encoded(_ responses: [ForwardedResponse]) -> [UInt8] {
@@ -135,7 +123,7 @@ extension ForwardedResponse {
 }
 
 extension Wire<ForwardedRequest> {
-    static let forwardedRequest = Wire(
+    fileprivate static let forwardedRequest = Wire(
         ForwardedRequest.init,
         (\.method, .string),
         (\.path, .string),

@@ -157,11 +157,6 @@ extension Wire<SharedCredits.Waiting> {
 
 /// The decisions about the credits of upstreams.
 extension ClusterLedger {
-    /// The credits of a member for an upstream.
-    package func credits(of upstream: String, by member: UInt64) -> UpstreamCredits {
-        credits[upstream].held[member] ?? .none
-    }
-
     /// The credits of an upstream that no member has.
     package func freeCredits(of upstream: String) -> UpstreamCredits { credits[upstream].free }
 
