@@ -66,9 +66,6 @@ struct ReceivedCalls: Sendable {
     /// The number of messages that were accepted.
     private var accepted = 0
 
-    /// No messages.
-    init() {}
-
     /// Whether a message is received for the first time, and not too late.
     mutating func accept(_ stamp: Stamp) -> Bool {
         let isNew = senders[stamp.sender]?.seen.isEmpty ?? true
@@ -93,9 +90,6 @@ struct ReceivedRequests: Sendable {
     /// The marks in the order of their arrival, in a circle that begins at `oldest` once it is full.
     private var order: [UInt64] = []
     private var oldest = 0
-
-    /// No requests.
-    init() {}
 
     /// Whether a request is received for the first time, or for the first time in a long while.
     mutating func accept(_ mark: UInt64) -> Bool {

@@ -103,21 +103,16 @@ extension ClusterNode {
         shared.withLock { $0.rates.disconnected() }
     }
 
-    func start(_ fetch: @escaping @Sendable (any EngineConnection) async throws -> [StoredFrame]) {
+    /// Asks the engine beside the member's task, and passes the result on as an input.
+    func ask<Reply: Sendable>(
+        _ request: @escaping @Sendable (any EngineConnection) async throws -> Reply,
+        _ input: @escaping @Sendable (Result<Reply, any Error>, Int) -> Input
+    ) {
         guard let link = state.withLock({ $0.link }) else { return }
         addJob { [weak self] in
-            let result: Result<[StoredFrame], any Error>
-            do { result = .success(try await fetch(link.connection)) } catch { result = .failure(error) }
-            self?.offer(.fetched(result, link.number))
-        }
-    }
-
-    func inspect() {
-        guard let link = state.withLock({ $0.link }) else { return }
-        addJob { [weak self] in
-            let result: Result<LogGeneration, any Error>
-            do { result = .success(try await link.connection.inspectLog()) } catch { result = .failure(error) }
-            self?.offer(.logInspected(result, link.number))
+            let result: Result<Reply, any Error>
+            do { result = .success(try await request(link.connection)) } catch { result = .failure(error) }
+            self?.offer(input(result, link.number))
         }
     }
 
@@ -228,9 +223,6 @@ struct StatePace: Sendable {
     /// The time that was spent, less half of the time since then.
     private var debt = Duration.zero
     private var checkedAt = Moment.zero
-
-    /// Nothing was spent.
-    init() {}
 
     /// Whether a request may be replied to.
     mutating func admits(at now: Moment) -> Bool {

@@ -263,9 +263,9 @@ final class ClusterNode: Sendable {
         for action in actions {
             switch action {
             case .append(let frame): state.withLock { $0.link }?.connection.append(frame)
-            case .fetch(let range): start { try await $0.fetch(range) }
+            case .fetch(let range): ask({ try await $0.fetch(range) }, Input.fetched)
             case .reconnect: reconnect()
-            case .inspectLog: inspect()
+            case .inspectLog: ask({ try await $0.inspectLog() }, Input.logInspected)
             case .broadcast(let heartbeat): state.withLock { $0.link }?.connection.broadcast(reporting(heartbeat).bytes)
             case .requestState(let formats): requestState(in: formats)
             case .apply(let changes, let position): applier.apply(changes, at: position)

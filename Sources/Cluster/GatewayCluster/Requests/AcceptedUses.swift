@@ -15,9 +15,6 @@ struct AcceptedUses: Sendable {
 
     private var uses: [RecordKey: Use] = [:]
 
-    /// No uses.
-    init() {}
-
     /// Whether a ticket has a use.
     func contains(_ ticket: RecordKey) -> Bool { uses[ticket] != nil }
 

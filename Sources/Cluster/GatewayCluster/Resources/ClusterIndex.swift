@@ -16,23 +16,20 @@ extension ClusterNode {
 
     /// The ids of the subscriptions that meet a condition, in the order of creation.
     func subscriptionIDs(_ isIncluded: (ResourceElsewhere) -> Bool) -> [String] {
-        let all = state.withLock { state in
-            state.machine.ledger.map { ledger in ledger.subscriptions.keys.compactMap(ledger.indexedSubscription) }
-                ?? []
-        }
-        return Self.ordered(all.filter(isIncluded))
+        ids(isIncluded) { ledger in ledger.subscriptions.keys.compactMap(ledger.indexedSubscription) }
     }
 
     /// The ids of the clients that meet a condition, in the order of creation.
     func clientIDs(_ isIncluded: (ResourceElsewhere) -> Bool) -> [String] {
-        let all = state.withLock { state in
-            state.machine.ledger.map { ledger in ledger.clients.keys.compactMap(ledger.indexedClient) } ?? []
-        }
-        return Self.ordered(all.filter(isIncluded))
+        ids(isIncluded) { ledger in ledger.clients.keys.compactMap(ledger.indexedClient) }
     }
 
-    private static func ordered(_ resources: [ResourceElsewhere]) -> [String] {
-        resources.sorted { ($0.madeAt, $0.id) < ($1.madeAt, $1.id) }.map(\.id)
+    private func ids(
+        _ isIncluded: (ResourceElsewhere) -> Bool,
+        _ resources: (ClusterLedger) -> [ResourceElsewhere]
+    ) -> [String] {
+        let all = state.withLock { $0.machine.ledger.map(resources) } ?? []
+        return all.filter(isIncluded).sorted { ($0.madeAt, $0.id) < ($1.madeAt, $1.id) }.map(\.id)
     }
 }
 
