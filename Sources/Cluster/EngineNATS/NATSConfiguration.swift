@@ -24,7 +24,6 @@ package struct NATSConfiguration: Sendable, Equatable {
     /// The number of servers of the engine that store the log.
     package var copies = 1
 
-    /// A configuration without credentials.
     package init(servers: [String], name: String) {
         self.servers = servers
         self.name = name

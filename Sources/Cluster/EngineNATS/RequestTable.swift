@@ -2,7 +2,6 @@ package import Replication
 
 /// A reply to a request.
 struct NATSReply: Sendable {
-    /// The body.
     let bytes: [UInt8]
     /// The position of the frame in the log, if the body is a stored frame; else nil.
     let sequence: UInt64?

@@ -24,7 +24,6 @@ extension ClusterConfiguration {
 }
 
 extension NATSConfiguration {
-    /// The connection to the engine of a cluster.
     init(_ configuration: EngineConfiguration) {
         self.init(servers: configuration.servers, name: configuration.name)
         (user, password) = (configuration.user, configuration.password)

@@ -152,7 +152,6 @@ final class EngineSeals: Sendable {
 
     // MARK: - Sealing
 
-    /// The sealed bytes.
     func seal(_ bytes: [UInt8], _ context: Context) -> [UInt8] { cipher.encrypt(bytes, with: context.bytes) }
 
     /// A sealed request to all members.

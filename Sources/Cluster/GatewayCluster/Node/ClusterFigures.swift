@@ -40,7 +40,6 @@ struct ClusterCounters: Sendable {
 
     // MARK: - Calls
 
-    /// A call has ended.
     mutating func called(_ outcome: CallOutcome) { calls[outcome, default: 0] &+= 1 }
 
     // MARK: - Adoptions
@@ -63,7 +62,6 @@ struct ClusterCounters: Sendable {
         }
     }
 
-    /// A client was removed.
     mutating func removed(_ client: String) { end(client, .abandoned) }
 
     private mutating func end(_ client: String, _ outcome: AdoptionOutcome) {

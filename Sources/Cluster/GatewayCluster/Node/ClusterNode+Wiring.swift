@@ -101,7 +101,6 @@ extension ClusterNode {
         }
     }
 
-    /// The present figures.
     var clusterFigures: ClusterFigures {
         let now = clock()
         let (member, number) = state.withLock { ($0.machine.figures(at: now), $0.link?.number ?? 0) }

@@ -5,7 +5,6 @@ internal import Replication
 /// member.
 struct AcceptedUses: Sendable {
     private struct Use {
-        /// The number of the use.
         let number: UInt64
         /// The use as the log has it.
         let opening: TicketOpening
@@ -15,7 +14,6 @@ struct AcceptedUses: Sendable {
 
     private var uses: [RecordKey: Use] = [:]
 
-    /// Whether a ticket has a use.
     func contains(_ ticket: RecordKey) -> Bool { uses[ticket] != nil }
 
     /// Whether a use is the last use of its ticket.

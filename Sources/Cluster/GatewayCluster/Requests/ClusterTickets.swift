@@ -12,7 +12,6 @@ internal import SessionPool
 /// The tickets of a cluster. Any member issues them, encrypted with a key from the cluster's secret, and any member
 /// accepts them; the log decides which request used one first, and which one opens its stream again.
 struct ClusterTickets: Sendable {
-    /// The cipher of tickets.
     let cipher: ClusterCipher
     /// The present epoch and position of the log; nil without contact to the cluster.
     let place: @Sendable () -> (epoch: UInt64, position: UInt64)?

@@ -23,7 +23,6 @@ package struct ForwardedRequest: Sendable, Equatable {
         /// The digest of the key that has verified the token of the caller; nil: none.
         package var verifiedBy: [UInt8]?
 
-        /// A caller.
         package init(
             identity: String?,
             operations: [String] = [],
@@ -43,7 +42,6 @@ package struct ForwardedRequest: Sendable, Equatable {
     package var query: String?
     /// The headers that handlers read, in order.
     package var headers: [(name: String, value: String)]
-    /// The body.
     package var body: [UInt8]
     /// The id of the request, and the address of the peer.
     package var requestID: String
@@ -52,7 +50,6 @@ package struct ForwardedRequest: Sendable, Equatable {
     /// Whether the resource is read as an entry of a list.
     package var isListing: Bool
 
-    /// A request.
     package init(
         method: String,
         path: String,
@@ -92,7 +89,6 @@ package struct ForwardedResponse: Sendable, Equatable {
     /// The status of a member that does not have the resource (RFC 9110 section 15.5.20).
     package static let misdirected = 421
 
-    /// A response.
     package init(
         status: Int,
         problem: String? = nil,

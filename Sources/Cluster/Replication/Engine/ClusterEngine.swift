@@ -95,7 +95,6 @@ package struct LogGeneration: Sendable, Equatable {
     /// The last position that was written.
     package var last: UInt64
 
-    /// The state of a log.
     package init(created: String, first: UInt64, last: UInt64) {
         self.created = created
         self.first = first

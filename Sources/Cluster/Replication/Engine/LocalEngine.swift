@@ -3,7 +3,6 @@ internal import Synchronization
 /// The engine of a member that serves its own readers while the engine of the cluster is away: each connection has an
 /// empty log of its own, which no other process sees.
 package struct LocalEngine: ClusterEngine {
-    /// An engine without a log.
     package init() {}
 
     package func connect(_ receive: @escaping @Sendable (EngineInput) -> Void) async throws -> any EngineConnection {

@@ -25,7 +25,6 @@ package struct ClusterFrame: Sendable, Equatable {
 
     /// The format of its records.
     package var format: UInt8
-    /// The kind.
     package var kind: Kind
     /// The member that wrote it.
     package var member: UInt64
@@ -40,7 +39,6 @@ package struct ClusterFrame: Sendable, Equatable {
     /// The encoded records.
     package var payload: ArraySlice<UInt8>
 
-    /// A frame.
     package init(
         format: UInt8 = Formats.supported.newest,
         kind: Kind = .records,
@@ -149,7 +147,6 @@ struct LogEntry: Sendable {
     /// The frame; nil for other bytes.
     let frame: ClusterFrame?
 
-    /// Parses a message.
     init(_ stored: StoredFrame) {
         let bytes = stored.bytes
         position = stored.position

@@ -4,10 +4,8 @@ internal import Primitives
 package struct StoredFrame: Sendable, Equatable {
     /// The position; the first one is 1.
     package let position: UInt64
-    /// The message.
     package let bytes: [UInt8]
 
-    /// A frame at a position.
     package init(position: UInt64, bytes: [UInt8]) {
         self.position = position
         self.bytes = bytes
@@ -104,13 +102,10 @@ struct LogReader: Sendable {
 /// A running digest of the log: equal for two members only if they have read equal bytes at equal positions, in the same
 /// order, since the beginning of the epoch.
 package struct LogDigest: Sendable, Equatable {
-    /// The present value.
     package internal(set) var value: UInt64 = 0
 
-    /// A digest of no frames.
     init() {}
 
-    /// A digest that continues a value.
     init(value: UInt64) { self.value = value }
 
     /// Adds the frame of a position, by the checksum of its bytes.

@@ -7,7 +7,6 @@ struct FormerState: Sendable {
     /// The specified resources that the member of a number owned in an epoch, and whether each of them is a prepared stream.
     private var resources: (epoch: UInt64, member: UInt64, areStreams: [String: Bool])?
 
-    /// The state is lost.
     mutating func lost(_ ledger: ClusterLedger, of member: UInt64, _ handedOver: HandedOverStreams, at position: UInt64)
     {
         read = (ledger.epoch, position)

@@ -77,7 +77,6 @@ package enum MemberAction: Sendable, Equatable {
 package struct InheritedSession: Sendable, Equatable {
     /// A shared subscription that the session carries.
     package struct Topic: Sendable, Equatable {
-        /// The id of the subscription.
         package let id: String
         /// The upstream and the properties of the subscription.
         package let key: SharedTopicKey
@@ -89,7 +88,6 @@ package struct InheritedSession: Sendable, Equatable {
 
     /// The client that has the session.
     package let client: String
-    /// The session.
     package let session: OfferedUpstreamSession
     /// The shared subscriptions of the session, at least one.
     package let topics: [Topic]

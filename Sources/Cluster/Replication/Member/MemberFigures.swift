@@ -105,7 +105,6 @@ package struct MemberCounters: Sendable, Equatable {
     /// The seconds from the last heartbeat of a silent member until its removal was applied.
     package var failoverSeconds = Histogram(bounds: [0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10, 15, 30, 60])
 
-    /// All zero.
     package init() {}
 
     /// Epochs that began, or that this member entered.

@@ -50,7 +50,6 @@ extension MemberMachine {
         package let format: UInt8
         /// The log that the positions belong to.
         package let created: String
-        /// The present ledger.
         package let ledger: ClusterLedger
         /// The state from which the joining member can read the log to have the recent events.
         package let earlier: EarlierState?

@@ -100,7 +100,6 @@ package struct MemberMachine: ~Copyable, Sendable {
 
     // MARK: - Reading
 
-    /// A frame arrived.
     package mutating func arrived(_ frame: StoredFrame, at now: Moment) -> [MemberAction] {
         if frame.position <= reader.position, let divergence = contradiction(by: frame) { return diverged(divergence) }
         if reader.arrived(frame), frame.position == reader.position + 1 { reader.missingSince = nil }

@@ -234,6 +234,5 @@ package struct ClusterTimings: Sendable, Equatable {
     /// keeps the subscription after the last interest in it.
     package var linger = Duration.seconds(5)
 
-    /// The defaults.
     package init() {}
 }

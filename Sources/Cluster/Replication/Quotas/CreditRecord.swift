@@ -2,7 +2,6 @@ package import SessionCore
 
 /// The claim of a member that needs more credits of an upstream than it has.
 package struct CreditClaim: Sendable, Equatable {
-    /// The upstream.
     package let upstream: String
     /// Identifies the decision among those for the writer.
     package let number: UInt64

@@ -5,11 +5,9 @@ package import SessionCore
 package struct CreditRequests<Request: Sendable>: Sendable {
     /// A request, and the credits that it needs.
     package struct Waiting: Sendable {
-        /// The missing credits.
         package let missing: UpstreamCredits
         /// Whether the request can do without the session among it.
         package let isOptional: Bool
-        /// The request.
         package let request: Request
     }
 
@@ -27,7 +25,6 @@ package struct CreditRequests<Request: Sendable>: Sendable {
     /// The credits that a claim adds to the needs of the requests, so that the next requests need no claim.
     private let chunk: UpstreamCredits
 
-    /// No requests.
     package init(chunk: UpstreamCredits = UpstreamCredits(subscriptions: 32, items: 512)) { self.chunk = chunk }
 
     /// Adds a request that needs credits of an upstream.

@@ -20,7 +20,6 @@ package struct QuotaClaims: Sendable {
     private var entries: [String: [QuotaUnit: Entry]] = [:]
     private var claims: UInt64 = 0
 
-    /// No units.
     package init() {}
 
     /// The number of units.
@@ -189,14 +188,11 @@ package struct QuotaLimits: Sendable, Equatable {
 
 /// A unit that a member needs.
 package struct QuotaDemand: Sendable, Equatable {
-    /// The unit.
     package let unit: QuotaUnit
     /// The size of the unit; 0 where the quota has no sizes.
     package let size: Int
-    /// The limits of the quota.
     package let limits: QuotaLimits
 
-    /// A demand.
     package init(_ unit: QuotaUnit, size: Int = 0, limits: QuotaLimits) {
         self.unit = unit
         // The sum of many sizes must not overflow.

@@ -20,7 +20,6 @@ struct SharedQuotas: Sendable, Equatable {
 
     private(set) var quotas: [String: Quota] = [:]
 
-    /// No units.
     init() {}
 
     /// The units of quotas that another member knows.
@@ -115,12 +114,10 @@ struct SharedQuotas: Sendable, Equatable {
 package struct QuotaExcess: Sendable, Equatable {
     /// The unit that does not fit.
     package let unit: QuotaUnit
-    /// The limit.
     package let limit: Int
     /// Whether the sizes exceed the limit, and not the number of units.
     package let isSize: Bool
 
-    /// An excess.
     package init(unit: QuotaUnit, limit: Int, isSize: Bool) {
         self.unit = unit
         self.limit = limit

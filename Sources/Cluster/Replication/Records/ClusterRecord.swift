@@ -5,10 +5,8 @@ package import SessionCore
 package struct SharedTopicKey: Sendable, Hashable {
     /// The configured upstream.
     package let upstream: String
-    /// The properties of the subscription.
     package let properties: SubscriptionProperties
 
-    /// A key.
     package init(upstream: String, properties: SubscriptionProperties) {
         self.upstream = upstream
         self.properties = properties
@@ -31,7 +29,6 @@ package struct MemberInfo: Sendable, Equatable {
     /// The formats that it reads and writes; set by its `MemberMachine`.
     package internal(set) var formats = Formats.supported
 
-    /// The information of a member.
     package init(name: String, version: String, upstreams: [String]) {
         self.name = name
         self.version = version
@@ -53,7 +50,6 @@ package struct ResourceSpecification: Sendable, Equatable {
     /// Whether the subscription of this id is one of the pool, and not of a dedicated client.
     func isPooled(_ id: String) -> Bool { group == id }
 
-    /// A specification.
     package init(group: String, upstream: String?, owner: String? = nil, content: [UInt8]) {
         self.group = group
         self.upstream = upstream
@@ -69,7 +65,6 @@ package struct OfferedUpstreamSession: Sendable, Equatable {
     /// The number of data notifications whose events are in the log.
     package internal(set) var processed: UInt64
 
-    /// A session.
     package init(content: [UInt8], processed: UInt64) {
         self.content = content
         self.processed = processed

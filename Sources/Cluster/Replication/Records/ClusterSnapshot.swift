@@ -15,7 +15,6 @@ package struct ClusterSnapshot: Sendable, Equatable {
     /// The time since the beginning of the epoch, while members may not have reported their resources again; else nil.
     package let epochAge: Duration?
 
-    /// A snapshot.
     package init(
         created: String,
         ledger: ClusterLedger,

@@ -31,7 +31,6 @@ struct IdempotentRequests: Sendable, Equatable {
     private(set) var entries: [RecordKey: Entry] = [:]
     private var bytes = 0
 
-    /// No requests.
     init() {}
 
     /// The requests that another member knows.

@@ -8,7 +8,6 @@ package struct StreamDefinition: Sendable {
     /// The shared subscriptions among the sources, by id.
     package let shared: [String: SharedTopicKey]
 
-    /// A definition.
     package init(request: StreamRequest, shared: [String: SharedTopicKey]) {
         self.request = request
         self.shared = shared

@@ -11,7 +11,6 @@ package struct ClusterTicket: Sendable, Equatable {
     /// A digest of the credential of the caller and its rights: the ticket is void when it changes.
     package var credential: [UInt8]
 
-    /// A ticket.
     package init(
         use: TicketUse,
         expiresAt: Double,

@@ -4,7 +4,6 @@ package struct RecordKey: Sendable, Hashable, Comparable {
     package let high: UInt64
     package let low: UInt64
 
-    /// A key of these bits.
     package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
@@ -22,7 +21,6 @@ package struct RecordKey: Sendable, Hashable, Comparable {
 
 /// A ticket as a record refers to it. It is valid in the epoch in which it was issued.
 package struct TicketUse: Sendable, Equatable {
-    /// The ticket.
     package let key: RecordKey
     /// The epoch, and a position of the log before which it was not used.
     package let epoch: UInt64
@@ -38,14 +36,12 @@ package struct TicketUse: Sendable, Equatable {
 
 /// The opening of a stream by a ticket, for the first time or again.
 package struct TicketOpening: Sendable, Equatable {
-    /// The ticket.
     package let use: TicketUse
     /// The name of the requested stream: a digest of its URL.
     package let target: RecordKey
     /// Whether the request names the last event that its client has read. Without it only the first use is accepted.
     package let isResumed: Bool
 
-    /// The opening of a stream.
     package init(use: TicketUse, target: RecordKey, isResumed: Bool) {
         self.use = use
         self.target = target
@@ -98,7 +94,6 @@ struct TicketUses: Sendable, Equatable {
     private var forgotten = 0
     private var numbers: [RecordKey: Int] = [:]
 
-    /// No uses.
     init() {}
 
     /// Uses that another member knows.
