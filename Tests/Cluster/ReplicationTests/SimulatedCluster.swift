@@ -377,14 +377,8 @@ final class SimulatedCluster {
     private func answer(_ node: SimulatedNode, in formats: Formats) {
         for other in alive where other !== node && other.isConnected && !isEnginePaused && !other.isHeld {
             guard let state = other.machine.state(for: formats, at: now) else { continue }
-            let tables = other.hub.events(of: state.ledger)
-            let snapshot = ClusterSnapshot(
-                created: state.created,
-                ledger: state.ledger,
-                tables: tables,
-                earlier: state.earlier,
-                epochAge: state.epochAge
-            )
+            var snapshot = state.snapshot
+            snapshot.tables = other.hub.events(of: snapshot.ledger)
             guard let copy = try? ClusterSnapshot(snapshot.bytes(in: state.format), among: formats) else {
                 problems.append("a snapshot cannot be read")
                 continue

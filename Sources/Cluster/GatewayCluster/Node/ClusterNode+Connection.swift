@@ -133,15 +133,9 @@ extension ClusterNode {
         let (answer, link) = state.withLock { state in
             (state.statePace.admits(at: began) ? state.machine.state(for: formats, at: now) : nil, state.link)
         }
-        guard let answer else { return }
-        let snapshot = ClusterSnapshot(
-            created: answer.created,
-            ledger: answer.ledger,
-            tables: applier.tables(of: answer.ledger),
-            earlier: answer.earlier,
-            epochAge: answer.epochAge
-        )
-        link?.connection.reply(snapshot.bytes(in: answer.format), to: address)
+        guard var snapshot = answer?.snapshot, let format = answer?.format else { return }
+        snapshot.tables = applier.tables(of: snapshot.ledger)
+        link?.connection.reply(snapshot.bytes(in: format), to: address)
         let spent = clock() - began
         state.withLock { $0.statePace.add(spent) }
     }

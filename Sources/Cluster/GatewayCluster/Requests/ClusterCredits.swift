@@ -57,7 +57,9 @@ extension ClusterNode {
         switch outcome {
         case .accepted:
             for waiting in shared.withLock({ $0.credits.accepted(claim) }) {
-                waiting.request.done(.given(ended: end(waiting, claim)))
+                waiting.request.done(
+                    .given { [self] in shared.withLock { $0.credits.ended(waiting.missing, of: claim.upstream) } }
+                )
             }
         case .refused:
             let refused = shared.withLock { $0.credits.refused(claim) }
@@ -79,10 +81,6 @@ extension ClusterNode {
         default:
             for waiting in shared.withLock({ $0.credits.undecided(claim) }) { waiting.request.done(.unknown) }
         }
-    }
-
-    private func end(_ waiting: CreditRequests<CreditRequest>.Waiting, _ claim: CreditClaim) -> @Sendable () -> Void {
-        { [self] in shared.withLock { $0.credits.ended(waiting.missing, of: claim.upstream) } }
     }
 
     // MARK: - Credits of this member

@@ -121,7 +121,7 @@ struct ClusterRouting: Sendable {
         var ids = cluster.preparedStreamIDs { permissions.sees(streamOf: $0) }
         let prepared = Set(ids)
         let request = call.forwarded(path: operation.pattern.description)
-        let calls = cluster.processes.map { MemberRequests(process: $0, requests: [request]) }
+        let calls = cluster.processes.map { (process: $0, requests: [request]) }
         for case let response? in await responses(to: calls, within: Self.listTime).map(\.first)
         where response.status == 200 {
             let listed = String(decoding: response.body, as: UTF8.self).split(separator: "\n").map(String.init)
@@ -130,19 +130,18 @@ struct ClusterRouting: Sendable {
         return ids
     }
 
-    /// Requests for one member.
-    private struct MemberRequests {
-        let process: UInt64
-        let requests: [ForwardedRequest]
-    }
-
     /// The responses of several members, called at the same time, in the order of the calls; empty for a failed call: what
     /// a removed member had is not listed, or is read from its next owner.
-    private func responses(to calls: [MemberRequests], within time: Duration) async -> [[ForwardedResponse]] {
+    private func responses(
+        to calls: [(process: UInt64, requests: [ForwardedRequest])],
+        within time: Duration
+    ) async -> [[ForwardedResponse]] {
         await withTaskGroup(of: (Int, [ForwardedResponse]).self) { group in
             for (index, call) in calls.enumerated() {
                 group.addTask {
-                    if call.process == cluster.process { return (index, await performHere(call.requests)) }
+                    if call.process == cluster.process {
+                        return (index, await cluster.host?.serve(call.requests, for: cluster) ?? [])
+                    }
                     return (index, (try? await cluster.call(call.process, call.requests, within: time)) ?? [])
                 }
             }
@@ -150,12 +149,6 @@ struct ClusterRouting: Sendable {
             for await (index, response) in group { responses[index] = response }
             return responses
         }
-    }
-
-    /// The responses of this member to requests for a list.
-    private func performHere(_ requests: [ForwardedRequest]) async -> [ForwardedResponse] {
-        guard let host = cluster.host else { return [] }
-        return await host.serve(requests, for: cluster)
     }
 
     /// Reads the JSON forms of resources from the members that have them; nil for those that the caller does not see. A resource
@@ -176,8 +169,7 @@ struct ClusterRouting: Sendable {
             }
         }
         let calls = groups.map { process, ids in
-            let requests = ids.map { call.forwarded(path: "\(operation.pattern.description)/\($0)") }
-            return MemberRequests(process: process, requests: requests)
+            (process: process, requests: ids.map { call.forwarded(path: "\(operation.pattern.description)/\($0)") })
         }
         let responses = await responses(to: calls, within: ClusterNode.callTime)
         for (ids, responses) in zip(groups.values, responses) {

@@ -44,19 +44,6 @@ extension MemberMachine {
         let deadline: Moment
     }
 
-    /// The state for a joining member, without the values.
-    package struct StateForMember {
-        /// The format to send it in.
-        package let format: UInt8
-        /// The log that the positions belong to.
-        package let created: String
-        package let ledger: ClusterLedger
-        /// The state from which the joining member can read the log to have the recent events.
-        package let earlier: EarlierState?
-        /// The time since the beginning of the epoch, while members may not have reported their resources again.
-        package let epochAge: Duration?
-    }
-
     /// Earlier states are this part of the time apart for which the log keeps frames. None that is older than all parts
     /// but one is sent to a joining member, so that the log still has the frames after it when they are read.
     static let windowParts = 4
@@ -206,19 +193,16 @@ extension MemberMachine {
     /// Joins, and declares what local readers need. A process that leaves writes nothing: no member would have the frames.
     mutating func join() { writer.control = isLeaving ? [] : [.join(info)] + readers.declareAll() }
 
-    /// The state for a joining member that reads some formats; nil while this member must not reply, or shares none of them.
-    package func state(for other: Formats, at now: Moment) -> StateForMember? {
+    /// The state for a joining member that reads some formats, without the values, and the format to send it in; nil while this
+    /// member must not reply, or shares none of the formats.
+    package func state(for other: Formats, at now: Moment) -> (snapshot: ClusterSnapshot, format: UInt8)? {
         guard isServing(at: now), isMember, let ledger, let created = inspections.created,
             let common = ledger.formats?.common(with: other)
         else { return nil }
         let limit = timings.window * (Self.windowParts - 1) / Self.windowParts
         let earlier = history.oldest(upTo: limit, before: ledger.position, at: now)
-        return StateForMember(
-            format: common.newest,
-            created: created,
-            ledger: ledger,
-            earlier: earlier,
-            epochAge: isComplete(at: now) ? nil : reports.age(at: now)
-        )
+        let epochAge = isComplete(at: now) ? nil : reports.age(at: now)
+        let snapshot = ClusterSnapshot(created: created, ledger: ledger, earlier: earlier, epochAge: epochAge)
+        return (snapshot, common.newest)
     }
 }

@@ -9,26 +9,14 @@ package struct ClusterSnapshot: Sendable, Equatable {
     /// The ledger as of its position.
     package let ledger: ClusterLedger
     /// For each subscribed subscription, the events that change an empty table to its present state.
-    package let tables: [String: [SubscriptionEvent]]
+    package var tables: [String: [SubscriptionEvent]] = [:]
     /// The state from which the joining member can read the log to have the recent events.
-    package let earlier: EarlierState?
+    package internal(set) var earlier: EarlierState?
     /// The time since the beginning of the epoch, while members may not have reported their resources again; else nil.
-    package let epochAge: Duration?
+    package internal(set) var epochAge: Duration?
+}
 
-    package init(
-        created: String,
-        ledger: ClusterLedger,
-        tables: [String: [SubscriptionEvent]],
-        earlier: EarlierState? = nil,
-        epochAge: Duration? = nil
-    ) {
-        self.created = created
-        self.ledger = ledger
-        self.tables = tables
-        self.earlier = earlier
-        self.epochAge = epochAge
-    }
-
+extension ClusterSnapshot {
     /// The bytes that a member sends to a joining member, in a format that both read.
     package func bytes(in format: UInt8) -> [UInt8] { Wire<ClusterSnapshot>.snapshot.stating(format).bytes(self) }
 
