@@ -214,7 +214,7 @@ struct ClusterLedgerTests {
                 .change(.subscription("s", .carried(by: "c")), term: term),
                 .session(client: "c", OfferedUpstreamSession(content: [1], processed: 0)),
                 .upstreamNumber(id: "s", term: term, number: 4),
-                .numberedChange(.subscription("s", .event(subscribed)), term: term, number: 1),
+                .change(.subscription("s", .event(subscribed)), term: term, number: 1),
             ] + records(term)
         )
         apply(b, 1, [join("b")])
@@ -233,9 +233,9 @@ struct ClusterLedgerTests {
         var ledger = try Self.carrying { term in
             let frequency = SubscriptionEvent.realMaxFrequency(.unlimited)
             return [
-                .numberedChange(.subscription("s", .event(frequency)), term: term, number: 9),
+                .change(.subscription("s", .event(frequency)), term: term, number: 9),
                 // Of an earlier term: not in the log, as far as other members are concerned.
-                .numberedChange(.subscription("s", .event(frequency)), term: term - 1, number: 11),
+                .change(.subscription("s", .event(frequency)), term: term - 1, number: 11),
             ]
         }
         #expect(ledger.sessions["c"]?.processed == 9)
@@ -272,7 +272,7 @@ struct ClusterLedgerTests {
     func subscriptionThatCannotBeContinuedIsAssignedAnew(records: [ClusterRecord]) throws {
         var ledger = try Self.carrying { term in
             records.map { record in
-                if case .change(let change, _) = record { .change(change, term: term) } else { record }
+                if case .change(let change, _, _) = record { .change(change, term: term) } else { record }
             }
         }
         let effects = Self.removal(in: &ledger)

@@ -91,7 +91,7 @@ struct CreditModel {
             case .credited(_, let given, number): members[index].held += given
             case .creditsSought(let upstream, let claim):
                 guard members[index].ledger.awaits(number, for: claim, of: upstream) else { continue }
-                write(.answer(upstream: upstream, takeUnused(index), claim: claim), index)
+                write(.release(upstream: upstream, takeUnused(index), claim: claim), index)
             case .decided(.credits(let decided), number, let outcome):
                 self.decided(decided, outcome, index)
             default: break

@@ -50,7 +50,7 @@ struct GoldenFormatTests {
             ("added", .change(.subscription("s", .added(properties)), term: 0)),
             ("update", .change(.subscription("s", .event(.update(update))), term: 300)),
             ("status", .change(.client("c", .event(.status(.stalled))), term: 0)),
-            ("numbered", .numberedChange(.subscription("s", .event(.endOfSnapshot(itemPos: 2))), term: 9, number: 8)),
+            ("numbered", .change(.subscription("s", .event(.endOfSnapshot(itemPos: 2))), term: 9, number: 8)),
             ("session", .session(client: "c", OfferedUpstreamSession(content: [0, 255], processed: 300))),
             ("number", .upstreamNumber(id: "s", term: 300, number: 7)), ("specify", .specify(id: "s", specification)),
             ("ticket", .ticket(.open(TicketOpening(use: use, target: key, isResumed: true)))),

@@ -81,7 +81,7 @@ struct RecordCodecTests {
     @Test(arguments: [
         ClusterRecord.session(client: "c", OfferedUpstreamSession(content: [0, 255], processed: 300)),
         .session(client: "c", nil), .upstreamNumber(id: "s", term: 300, number: 7),
-        .numberedChange(.subscription("s", .event(.endOfSnapshot(itemPos: 2))), term: 9, number: 300),
+        .change(.subscription("s", .event(.endOfSnapshot(itemPos: 2))), term: 9, number: 300),
     ])
     func recordOfASessionIsReadAsItWasWritten(record: ClusterRecord) throws {
         let body = record.body

@@ -45,7 +45,7 @@ struct SharedCreditsTests {
     @Test(arguments: [
         claim(credits(1, sessions: 1, items: 300), isOptional: true, number: 300),
         .credit(.release(upstream: "demo", credits(3, items: 700))),
-        .credit(.answer(upstream: "demo", .none, claim: 1_000)),
+        .credit(.release(upstream: "demo", .none, claim: 1_000)),
         .credit(.declare(upstream: "demo", credits(3), limits: credits(4, sessions: 5, items: 6))),
     ])
     func recordIsReadAsItWasWritten(record: ClusterRecord) throws {
@@ -79,10 +79,10 @@ struct SharedCreditsTests {
         #expect(ledger.awaits(1, for: position, of: "demo") && ledger.awaits(2, for: position, of: "demo"))
         let snapshot = ClusterSnapshot(created: "g", ledger: ledger, tables: [:])
         #expect(try ClusterSnapshot(snapshot.bytes(in: 2)) == snapshot)
-        let first = ClusterRecord.credit(.answer(upstream: "demo", Self.credits(2), claim: position))
+        let first = ClusterRecord.credit(.release(upstream: "demo", Self.credits(2), claim: position))
         #expect(Self.apply(first, by: 1, &ledger).isEmpty)
         var refused = ledger
-        let none = ClusterRecord.credit(.answer(upstream: "demo", .none, claim: position))
+        let none = ClusterRecord.credit(.release(upstream: "demo", .none, claim: position))
         #expect(Self.apply(none, by: 2, &refused) == [.decided(.credits(7), by: 3, .refused)])
         #expect(refused.freeCredits(of: "demo").subscriptions == 2)
         // The death of the other member is an answer, too, and frees what it had.
@@ -121,7 +121,7 @@ struct SharedCreditsTests {
         let other: UInt64 = owner == 1 ? 2 : 1
         _ = Self.apply(Self.claim(Self.credits(1, sessions: 2)), by: other, &ledger)
         _ = Self.apply(Self.claim(Self.credits(1, sessions: 1), number: 5), by: owner, &ledger)
-        let answer = ClusterRecord.credit(.answer(upstream: "demo", .none, claim: ledger.position))
+        let answer = ClusterRecord.credit(.release(upstream: "demo", .none, claim: ledger.position))
         let effects = Self.apply(answer, by: other, &ledger)
         #expect(effects.contains(.assigned("a", to: other)))
         #expect(effects.last == .decided(.credits(5), by: owner, .refused))

@@ -99,7 +99,7 @@ extension ClusterNode {
 
     /// Another member needs credits: releases the unused ones.
     func releaseUnusedCredits(_ upstream: String, claim: UInt64) {
-        write(.credit(.answer(upstream: upstream, takeUnusedCredits(of: upstream), claim: claim)))
+        write(.credit(.release(upstream: upstream, takeUnusedCredits(of: upstream), claim: claim)))
     }
 
     /// Releases the credits that are not used.

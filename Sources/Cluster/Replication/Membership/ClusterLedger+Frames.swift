@@ -110,9 +110,7 @@ extension ClusterLedger {
             if topics[id]?.interested.remove(member) != nil { effects.append(.interestRemoved(id)) }
         case .retire(let id, let term):
             retire(id, term, by: member, &effects)
-        case .change(let change, let term):
-            apply(change, term, by: member, &effects)
-        case .numberedChange(let change, let term, let number):
+        case .change(let change, let term, let number):
             apply(change, term, number, by: member, &effects)
         case .session(let client, let session):
             if clients[client]?.owner == member { sessions[client] = session }
@@ -146,7 +144,7 @@ extension ClusterLedger {
     private mutating func apply(
         _ change: Change,
         _ term: UInt64,
-        _ number: UInt64? = nil,
+        _ number: UInt64?,
         by member: UInt64,
         _ effects: inout [LedgerEffect]
     ) {

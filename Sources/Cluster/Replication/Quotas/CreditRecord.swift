@@ -20,10 +20,9 @@ package struct CreditClaim: Sendable, Equatable {
 package enum CreditRecord: Sendable, Equatable {
     /// The writer needs more credits.
     case claim(CreditClaim)
-    /// The writer gives back credits that it does not use.
-    case release(upstream: String, UpstreamCredits)
-    /// As `release`, in answer to the claim at a position. The writer uses all credits that it still has.
-    case answer(upstream: String, UpstreamCredits, claim: UInt64)
+    /// The writer gives back credits that it does not use. `claim`: the position of the claim that this answers, after which
+    /// the writer uses all credits that it still has; nil: none.
+    case release(upstream: String, UpstreamCredits, claim: UInt64? = nil)
     /// The writer has these credits already, under a former number or because it uses them. Never refused.
     case declare(upstream: String, UpstreamCredits, limits: UpstreamCredits)
 }
@@ -32,10 +31,10 @@ extension Wire<CreditRecord> {
     static let credit = Wire(cases: [
         Case(1, .claim, make: { .claim($0) }) { if case .claim(let claim) = $0 { claim } else { nil } },
         Case(2, .string, .credits, make: { .release(upstream: $0, $1) }) {
-            if case .release(let upstream, let credits) = $0 { (upstream, credits) } else { nil }
+            if case .release(let upstream, let credits, nil) = $0 { (upstream, credits) } else { nil }
         },
-        Case(3, .string, .credits, .varint, make: { .answer(upstream: $0, $1, claim: $2) }) {
-            if case .answer(let upstream, let credits, let claim) = $0 { (upstream, credits, claim) } else { nil }
+        Case(3, .string, .credits, .varint, make: { .release(upstream: $0, $1, claim: $2) }) {
+            if case .release(let upstream, let credits, let claim?) = $0 { (upstream, credits, claim) } else { nil }
         },
         Case(4, .string, .credits, .credits, make: { .declare(upstream: $0, $1, limits: $2) }) {
             if case .declare(let upstream, let credits, let limits) = $0 { (upstream, credits, limits) } else { nil }

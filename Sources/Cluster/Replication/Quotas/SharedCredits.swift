@@ -181,12 +181,9 @@ extension ClusterLedger {
         switch record {
         case .claim(let claim):
             apply(claim, by: member, &effects)
-        case .release(let upstream, let released):
+        case .release(let upstream, let released, let claim):
             credits[upstream].remove(released, from: member)
-            settleCredits(of: upstream, &effects)
-        case .answer(let upstream, let released, let position):
-            credits[upstream].remove(released, from: member)
-            credits.answered(member, in: upstream) { $0.position == position }
+            if let claim { credits.answered(member, in: upstream) { $0.position == claim } }
             settleCredits(of: upstream, &effects)
         case .declare(let upstream, let present, let limits):
             credits[upstream].limits = limits

@@ -84,11 +84,9 @@ package enum ClusterRecord: Sendable, Equatable {
     /// The owner ends a shared subscription in which no member has an interest. Without effect if a member has one in the meantime,
     /// or if the term is not the present one.
     case retire(id: String, term: UInt64)
-    /// A change of the hubs. The change of a shared subscription is valid only in the present term of its owner.
-    case change(Change, term: UInt64)
-    /// As `change`, for an event of a shared subscription that comes from the data notification of this number, in the
-    /// session of the client that carries the subscription.
-    case numberedChange(Change, term: UInt64, number: UInt64)
+    /// A change of the hubs. The change of a shared subscription is valid only in the present term of its owner. `number`: that
+    /// of the data notification that its event comes from, in the session of the carrying client; nil: none.
+    case change(Change, term: UInt64, number: UInt64? = nil)
     /// The session of a client of the writer, which a new owner of its subscriptions can continue; nil: not, or no
     /// longer.
     case session(client: String, OfferedUpstreamSession?)

@@ -24,11 +24,11 @@ extension ClusterRecord {
 extension Wire<ClusterRecord> {
     // 9 was the first use of a ticket, without its stream.
     fileprivate static let record = Wire(cases: [
-        Case(12, .varint, .varint, .change, make: { .numberedChange($2, term: $0, number: $1) }) {
-            if case .numberedChange(let change, let term, let number) = $0 { (term, number, change) } else { nil }
+        Case(12, .varint, .varint, .change, make: { .change($2, term: $0, number: $1) }) {
+            if case .change(let change, let term, let number?) = $0 { (term, number, change) } else { nil }
         },
         Case(6, .varint, .change, make: { .change($1, term: $0) }) {
-            if case .change(let change, let term) = $0 { (term, change) } else { nil }
+            if case .change(let change, let term, nil) = $0 { (term, change) } else { nil }
         },
         Case(1, .member, make: { .join($0) }) { if case .join(let info) = $0 { info } else { nil } },
         Case(2, .fixed64, make: { .remove($0) }) { if case .remove(let member) = $0 { member } else { nil } },

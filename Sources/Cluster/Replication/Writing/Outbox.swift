@@ -163,11 +163,7 @@ package struct Outbox: Sendable {
     package mutating func append(_ change: Change, number: UInt64 = 0) -> Bool {
         let wasEmpty = isEmpty
         guard let term = term(of: change), isOpen else { return false }
-        let isNumbered = number > 0 && term > 0
-        append(
-            isNumbered
-                ? .numberedChange(change, term: term, number: number) : .change(change, term: term)
-        )
+        append(.change(change, term: term, number: number > 0 && term > 0 ? number : nil))
         return wasEmpty && !isEmpty
     }
 
