@@ -73,7 +73,7 @@ struct EngineFacts: Sendable, Equatable {
 extension NATSConnection {
     package func warnings() async -> [String] {
         guard let log = try? await api("STREAM.INFO", "") else { return [] }
-        let reply = try? await request("$SYS.REQ.USER.INFO", [[]], collecting: .message, within: Self.replyTime)
+        let reply = try? await request("$SYS.REQ.USER.INFO", [[]], collecting: .messages(1), within: Self.replyTime)
         let user = reply.flatMap { try? JSONValue(parsing: $0[0].bytes) }
         var facts = EngineFacts(user: user?.object, log: log)
         facts.messageLimit = messageLimit

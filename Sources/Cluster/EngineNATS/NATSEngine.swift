@@ -74,7 +74,7 @@ extension NATSConnection {
         let reply: [NATSReply]
         do {
             reply = try await repeated {
-                try await request(subject, [Array(body.utf8)], collecting: .message, within: Self.replyTime)
+                try await request(subject, [Array(body.utf8)], collecting: .messages(1), within: Self.replyTime)
             }
         } catch EngineError.noResponder {
             throw EngineError.refused("JetStream is not enabled. Start NATS with -js.")

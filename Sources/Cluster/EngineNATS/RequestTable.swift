@@ -48,8 +48,6 @@ struct RequestTable: Sendable {
 
     /// The condition that completes a request.
     enum Collection: Sendable, Equatable {
-        /// One message.
-        case message
         /// This number of messages, or as many as arrive before one is missing or the time is over.
         case messages(Int)
         /// All pieces of the first complete reply of any responder.
@@ -113,8 +111,6 @@ struct RequestTable: Sendable {
         guard let collection = pending[token]?.collection else { return nil }
         if let failure = reply.failure { return fail(token, failure) }
         switch collection {
-        case .message:
-            return complete(token, .success([reply]))
         case .messages(let count):
             pending[token]?.replies.append(reply)
             guard let replies = pending[token]?.replies, replies.count == count else { return nil }

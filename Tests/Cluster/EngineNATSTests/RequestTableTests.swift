@@ -27,7 +27,7 @@ struct RequestTableTests {
     @Test
     func tokensCannotBeGuessed() {
         var table = RequestTable()
-        let tokens = (0..<16).map { _ in table.add(.message) }
+        let tokens = (0..<16).map { _ in table.add(.messages(1)) }
         #expect(Set(tokens).count == tokens.count)
         #expect(tokens.contains { $0 > 1 << 32 })
         #expect(tokens != tokens.sorted())
@@ -56,14 +56,14 @@ struct RequestTableTests {
         var table = RequestTable()
         let token = table.add(.messages(3))
         #expect(throws: EngineError.missing) { try Self.positions(table.arrived(Self.missing, for: token)) }
-        let other = table.add(.message)
+        let other = table.add(.messages(1))
         #expect(throws: EngineError.timeout) { try Self.positions(table.timedOut(other)) }
     }
 
     @Test
     func requestWhoseTimeIsOverBeforeItsTaskRunsDoesNotWait() async throws {
         var table = RequestTable()
-        let token = table.add(.message)
+        let token = table.add(.messages(1))
         _ = table.timedOut(token)
         let replies = try await withCheckedThrowingContinuation { continuation in
             if !table.wait(for: token, continuation) { continuation.resume(returning: []) }

@@ -13,7 +13,7 @@ struct QuotaClaimsTests {
         let demand = Self.demand("s1")
         let first = claims.reserve([demand])
         #expect(first.missing == [demand])
-        claims.decided([demand], isAccepted: true)
+        claims.decided([demand], .accepted)
         #expect(claims.use(demand.unit, size: 1) == [])
         #expect(claims.endReservation([demand.unit]) == [])
         let second = claims.reserve([demand])
@@ -23,14 +23,14 @@ struct QuotaClaimsTests {
         #expect(claims.count == 0)
     }
 
-    @Test(arguments: [false, nil] as [Bool?])
-    func aRefusedUnitIsForgotten(isAccepted: Bool?) {
+    @Test(arguments: [.refused, nil] as [RecordOutcome?])
+    func aRefusedUnitIsForgotten(outcome: RecordOutcome?) {
         var claims = QuotaClaims()
         let demand = Self.demand("s1")
         _ = claims.reserve([demand])
-        claims.decided([demand], isAccepted: isAccepted)
+        claims.decided([demand], outcome)
         // Without a decision, the log may have accepted the unit.
-        #expect(claims.endReservation([demand.unit]) == (isAccepted == nil ? [.release(demand.unit)] : []))
+        #expect(claims.endReservation([demand.unit]) == (outcome == nil ? [.release(demand.unit)] : []))
         #expect(claims.count == 0)
     }
 
@@ -40,14 +40,14 @@ struct QuotaClaimsTests {
         let larger = Self.demand("s1", size: 3)
         let growth = claims.reserve([larger])
         #expect(growth.missing == [larger])
-        claims.decided([larger], isAccepted: true)
+        claims.decided([larger], .accepted)
         #expect(claims.use(larger.unit, size: 3) == [])
         #expect(claims.endReservation([larger.unit]) == [])
         #expect(claims.use(larger.unit, size: 1) == [.declare(larger.unit, size: 1)])
         #expect(claims.declarations() == [.declare(larger.unit, size: 1)])
         // The change was accepted, but not made.
         _ = claims.reserve([larger])
-        claims.decided([larger], isAccepted: true)
+        claims.decided([larger], .accepted)
         #expect(claims.endReservation([larger.unit]) == [.declare(larger.unit, size: 1)])
     }
 
@@ -56,11 +56,11 @@ struct QuotaClaimsTests {
         let stream = QuotaDemand(.stream("t1", of: "key:a"), limits: QuotaLimits(count: 1))
         _ = claims.reserve([stream])
         #expect(claims.endUses(of: "t1") == [])
-        claims.decided([stream], isAccepted: true)
+        claims.decided([stream], .accepted)
         #expect(claims.useUnlessEnded(stream.unit) == false)
         #expect(claims.endReservation([stream.unit]) == [.release(stream.unit)])
         _ = claims.reserve([stream])
-        claims.decided([stream], isAccepted: true)
+        claims.decided([stream], .accepted)
         #expect(claims.useUnlessEnded(stream.unit) == true)
         #expect(claims.endReservation([stream.unit]) == [])
         #expect(claims.endUses(of: "t1") == [.release(stream.unit)])
@@ -145,7 +145,7 @@ private struct QuotaSchedule {
         guard let demands = members[index].pending.removeValue(forKey: number) else { return }
         // Sometimes the decision arrives too late.
         let isKnown = Int.random(in: 0..<5, using: &random) > 0
-        members[index].claims.decided(missing, isAccepted: isKnown ? isAccepted : nil)
+        members[index].claims.decided(missing, isKnown ? (isAccepted ? .accepted : .refused) : nil)
         if isKnown, isAccepted { return members[index].reserved.append(demands) }
         members[index].write(members[index].claims.endReservation(demands.map(\.unit)))
     }

@@ -104,10 +104,10 @@ final class ClusterNode: Sendable {
         self.hub = hub
         self.logger = logger
         self.clock = clock
-        ids = SharedTopicIDs(secret: configuration.secret ?? "")
-        cipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "calls")
-        requestCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "requests")
-        sessionCipher = ClusterCipher(secret: configuration.secret ?? "", purpose: "sessions")
+        ids = SharedTopicIDs(secret: secret)
+        cipher = ClusterCipher(secret: secret, purpose: "calls")
+        requestCipher = ClusterCipher(secret: secret, purpose: "requests")
+        sessionCipher = ClusterCipher(secret: secret, purpose: "sessions")
         state = RankedMutex(State(machine: machine), rank: .clusterState)
         reports = RankedMutex(MemberReports(limit: configuration.outboxBytes), rank: .clusterReports)
     }

@@ -85,21 +85,18 @@ extension ClusterNode {
     private func claim(_ demands: [QuotaDemand], _ number: UInt64) async -> QuotaDecision {
         // In a new epoch, the other members declare the units that they have before new ones are decided.
         guard await isComplete() else { return .unknown }
-        let isAccepted: Bool? = await withCheckedContinuation { continuation in
+        let outcome: RecordOutcome? = await withCheckedContinuation { continuation in
             decide(.quota(number), by: .quota(.claim(demands, number: number))) { [self] outcome in
-                let isAccepted: Bool? =
-                    switch outcome {
-                    case .accepted: true
-                    case .refused: false
-                    default: nil
-                    }
                 // Before the next record of the log is applied.
-                reports.withLock { $0.claims.decided(demands, isAccepted: isAccepted) }
-                continuation.resume(returning: isAccepted)
+                reports.withLock { $0.claims.decided(demands, outcome) }
+                continuation.resume(returning: outcome)
             }
         }
-        guard let isAccepted else { return .unknown }
-        return isAccepted ? .accepted : .refused(excess(of: demands))
+        return switch outcome {
+        case .accepted: .accepted
+        case .refused: .refused(excess(of: demands))
+        default: .unknown
+        }
     }
 
     /// The limit because of which the log has refused units.

@@ -40,13 +40,13 @@ package struct QuotaClaims: Sendable {
     }
 
     /// The log has decided on a claim; nil: the decision was not received in time.
-    package mutating func decided(_ demands: [QuotaDemand], isAccepted: Bool?) {
+    package mutating func decided(_ demands: [QuotaDemand], _ outcome: RecordOutcome?) {
         for demand in demands {
             change(demand.unit) { entry in
-                switch isAccepted {
-                case true?: entry.known = max(entry.known ?? 0, demand.size)
-                case false?: break
-                case nil: entry.isUncertain = true
+                switch outcome {
+                case .accepted: entry.known = max(entry.known ?? 0, demand.size)
+                case .refused: break
+                default: entry.isUncertain = true
                 }
             }
         }

@@ -197,16 +197,15 @@ extension ClusterLedger {
         upstream.isDeclared = true
         defer { settleCredits(of: claim.upstream, &effects) }
         let isFair = !claim.isOptional || upstream.sparesSession(for: able(claim.upstream))
-        let waiting = SharedCredits.Waiting(claim: claim, member: member, position: position, awaited: [])
+        var waiting = SharedCredits.Waiting(claim: claim, member: member, position: position, awaited: [])
         guard upstream.free.covers(claim.missing), isFair else {
             let others = upstream.held.keys.filter { $0 != member }.sorted()
             if claim.isOptional || others.isEmpty {
                 credits[claim.upstream] = upstream
                 return refuse(waiting, &effects)
             }
-            upstream.waiting.append(
-                SharedCredits.Waiting(claim: claim, member: member, position: position, awaited: others)
-            )
+            waiting.awaited = others
+            upstream.waiting.append(waiting)
             credits[claim.upstream] = upstream
             effects.append(.creditsSought(upstream: claim.upstream, claim: position))
             return
