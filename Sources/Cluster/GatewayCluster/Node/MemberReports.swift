@@ -59,8 +59,6 @@ struct MemberReports: Sendable {
     /// Whether the member has stopped: no request waits any more.
     private var hasEnded = false
 
-    /// No reports.
-    ///
     /// - Parameter limit: The greatest number of bytes that wait for the log.
     init(limit: Int) { outbox = Outbox(limit: limit) }
 

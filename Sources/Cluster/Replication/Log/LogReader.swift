@@ -104,10 +104,6 @@ struct LogReader: Sendable {
 package struct LogDigest: Sendable, Equatable {
     package internal(set) var value: UInt64 = 0
 
-    init() {}
-
-    init(value: UInt64) { self.value = value }
-
     /// Adds the frame of a position, by the checksum of its bytes.
     mutating func add(_ sum: UInt64, at position: UInt64) {
         value = SplitMix64.mixed(value ^ (SplitMix64.mixed(position) &+ sum))
