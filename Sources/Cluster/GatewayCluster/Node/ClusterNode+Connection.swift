@@ -12,6 +12,16 @@ extension ClusterNode {
     /// The number of connections to `localEngine`.
     private static let localNumber = -1
 
+    /// Connects to an engine; the inputs have the number of the connection.
+    func connect(to engine: any ClusterEngine, _ number: Int) async throws -> EngineLink {
+        let isOver = StopSignal()
+        let connection = try await engine.connect { [weak self] input in
+            if case .closed = input { isOver.set() }
+            self?.offer(.engine(input, number))
+        }
+        return EngineLink(connection: connection, number: number, isOver: isOver)
+    }
+
     /// A member that serves its readers alone continues to do so until the log of the engine can be read.
     func check(_ connection: any EngineConnection) async throws {
         guard isAlone else { return }

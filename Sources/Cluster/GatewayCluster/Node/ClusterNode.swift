@@ -162,16 +162,6 @@ final class ClusterNode: Sendable {
         wake()
     }
 
-    /// Connects to an engine; the inputs have the number of the connection.
-    func connect(to engine: any ClusterEngine, _ number: Int) async throws -> EngineLink {
-        let isOver = StopSignal()
-        let connection = try await engine.connect { [weak self] input in
-            if case .closed = input { isOver.set() }
-            self?.offer(.engine(input, number))
-        }
-        return EngineLink(connection: connection, number: number, isOver: isOver)
-    }
-
     private func step(_ applier: inout ClusterApplier) {
         let inputs = shared.withLock { shared in
             let taken = shared.inputs
