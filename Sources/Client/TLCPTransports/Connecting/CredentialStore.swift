@@ -67,10 +67,6 @@ final class CredentialStore: Sendable {
         }
     }
 
-    func hasConfigured(for space: ProtectionSpace, host: String) -> Bool {
-        (space == .proxy ? proxy : configured)?.applies(to: host) ?? false
-    }
-
     /// Stores the answer to a challenge; false if it contains no credential for another attempt.
     func take(
         _ answer: AuthenticationChallenge.Answer,
@@ -106,50 +102,38 @@ final class CredentialStore: Sendable {
     }
 }
 
-/// A response that requests authentication.
+/// A request for authentication.
 struct HTTPChallenge {
-    let status: UInt
     let kind: AuthenticationChallenge.Kind
     let space: CredentialStore.ProtectionSpace
     let schemes: [AuthenticationScheme]
     let host: String
     let port: Int
+}
 
-    /// The challenge in a response head; nil if there is none, or if neither a delegate nor credentials can answer it.
-    init?(_ head: HTTPResponseHead, _ request: ConnectionRequest, _ shared: SocketContext) {
-        status = head.status.code
-        switch status {
+extension HTTPChallenge {
+    /// The challenge in a response head, of the server (status 401) or of the proxy (407); nil if there is none.
+    init?(_ head: HTTPResponseHead, _ request: ConnectionRequest, _ proxy: ProxySettings?) {
+        switch head.status.code {
         case 401:
-            schemes = AuthenticationScheme.parse(head.headers["www-authenticate"])
-            kind = .server(schemes: schemes.map(\.name), realm: schemes.first?.realm)
-            space = .server(Endpoint(request).hostAndPort)
-            host = request.host
-            port = request.port
+            let schemes = AuthenticationScheme.parse(head.headers["www-authenticate"])
+            self.init(
+                kind: .server(schemes: schemes.map(\.name), realm: schemes.first?.realm),
+                space: .server(Endpoint(request).hostAndPort),
+                schemes: schemes,
+                host: request.host,
+                port: request.port
+            )
         case 407:
-            guard let proxy = shared.settings.proxy, !request.isSecure else { return nil }
-            schemes = AuthenticationScheme.parse(head.headers["proxy-authenticate"])
-            kind = .proxy(schemes: schemes.map(\.name), realm: schemes.first?.realm)
-            space = .proxy
-            host = proxy.host
-            port = proxy.port
+            guard let proxy, !request.isSecure else { return nil }
+            self.init(AuthenticationScheme.parse(head.headers["proxy-authenticate"]), of: proxy)
         default: return nil
-        }
-        guard shared.settings.canAuthenticate() || shared.credentials.hasConfigured(for: space, host: host) else {
-            return nil
         }
     }
 
-    /// Prepares the next attempt: with the configured credentials, else with those of the delegate. The future, on the
-    /// client's thread, is false if there are none.
-    func answer(_ shared: SocketContext, failures: Int) -> EventLoopFuture<Bool> {
-        let loop = shared.dialer.loop
-        if shared.credentials.useConfigured(for: space, host: host, schemes, failures: failures) {
-            return loop.makeSucceededFuture(true)
-        }
-        shared.credentials.forget(space)
-        guard shared.settings.canAuthenticate() else { return loop.makeSucceededFuture(false) }
-        return shared.dialer.ask(kind, host: host, port: port, failures: failures).map {
-            shared.credentials.take($0, for: space, schemes)
-        }
+    /// The challenge of a proxy.
+    init(_ schemes: [AuthenticationScheme], of proxy: ProxySettings) {
+        let kind = AuthenticationChallenge.Kind.proxy(schemes: schemes.map(\.name), realm: schemes.first?.realm)
+        self.init(kind: kind, space: .proxy, schemes: schemes, host: proxy.host, port: proxy.port)
     }
 }

@@ -5,7 +5,7 @@ internal import NIOSSL
 /// Opens channels: name lookup, TCP, proxy tunnel, TLS, pins. The caller adds the handlers for HTTP or WebSocket.
 final class Dialer: Sendable {
     /// The maximum number of consecutive challenges of one connection.
-    static let maxFailures = 5
+    private static let maxFailures = 5
     /// The unwritten bytes from which on a channel is not writable, and the number at which it is writable again.
     private static let writeBuffer = ChannelOptions.Types.WriteBufferWaterMark(low: 256 << 10, high: 1 << 20)
 
@@ -52,9 +52,11 @@ final class Dialer: Sendable {
                     }
             }
             .flatMapError { error in
-                if case DialFailure.proxyChallenge(let schemes) = error {
-                    return self.answer(schemes, failures).flatMap {
-                        self.dial(endpoint, needsTunnel: needsTunnel, failures: failures + 1, opened: opened)
+                if case DialFailure.proxyChallenge(let schemes) = error, let proxy = self.settings.proxy {
+                    return self.answer(HTTPChallenge(schemes, of: proxy), failures: failures).flatMap { isAnswered in
+                        isAnswered
+                            ? self.dial(endpoint, needsTunnel: needsTunnel, failures: failures + 1, opened: opened)
+                            : self.loop.makeFailedFuture(DialFailure.proxyRefused(status: 407))
                     }
                 }
                 guard !delegatesTrust, self.settings.canAuthenticate(), self.isTLSFailure(error) else {
@@ -225,20 +227,18 @@ final class Dialer: Sendable {
             .flatMapThrowing { if $0 == .cancel { throw DialFailure.cancelled } }
     }
 
-    /// Prepares another attempt at the proxy, with the configured credentials or those of the delegate.
-    private func answer(_ schemes: [AuthenticationScheme], _ failures: Int) -> EventLoopFuture<Void> {
-        if let proxy = settings.proxy,
-            credentials.useConfigured(for: .proxy, host: proxy.host, schemes, failures: failures)
-        {
-            return loop.makeSucceededVoidFuture()
+    /// Prepares another attempt after a response, with the configured credentials, else with those of the delegate;
+    /// rejected ones are forgotten. The future, on `loop`, is false without credentials or challenge.
+    func answer(_ challenge: HTTPChallenge?, failures: Int) -> EventLoopFuture<Bool> {
+        guard let challenge else { return loop.makeSucceededFuture(false) }
+        let (space, schemes, host) = (challenge.space, challenge.schemes, challenge.host)
+        if credentials.useConfigured(for: space, host: host, schemes, failures: failures) {
+            return loop.makeSucceededFuture(true)
         }
-        credentials.forget(.proxy)
-        guard settings.canAuthenticate(), failures < Self.maxFailures, let proxy = settings.proxy else {
-            return loop.makeFailedFuture(DialFailure.proxyRefused(status: 407))
-        }
-        let kind = AuthenticationChallenge.Kind.proxy(schemes: schemes.map(\.name), realm: schemes.first?.realm)
-        return ask(kind, host: proxy.host, port: proxy.port, failures: failures).flatMapThrowing {
-            guard self.credentials.take($0, for: .proxy, schemes) else { throw DialFailure.proxyRefused(status: 407) }
+        credentials.forget(space)
+        guard settings.canAuthenticate(), failures < Self.maxFailures else { return loop.makeSucceededFuture(false) }
+        return ask(challenge.kind, host: host, port: challenge.port, failures: failures).map {
+            self.credentials.take($0, for: space, schemes)
         }
     }
 

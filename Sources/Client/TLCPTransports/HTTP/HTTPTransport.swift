@@ -112,10 +112,14 @@ final class HTTPTransport: Transport, @unchecked Sendable {
         isReusable = head.isKeepAlive
         shared.settings.cookies.receive(setCookie: head.headers["set-cookie"], from: request.cookieOrigin)
         if (200..<300).contains(head.status.code) { return events(.opened) }
-        if let challenge = HTTPChallenge(head, request, shared), failures < Dialer.maxFailures {
-            return answer(challenge, handler)
+        state = .waiting
+        handler.close()
+        defer { failures += 1 }
+        let challenge = HTTPChallenge(head, request, shared.settings.proxy)
+        shared.dialer.answer(challenge, failures: failures).whenSuccess { [self] isAnswered in
+            guard case .waiting = state else { return }
+            if isAnswered { dial() } else { finish(DialFailure.end(httpStatus: Int(head.status.code))) }
         }
-        fail(handler, DialFailure.end(httpStatus: Int(head.status.code)))
     }
 
     func received(_ buffer: ByteBuffer) {
@@ -165,21 +169,6 @@ final class HTTPTransport: Transport, @unchecked Sendable {
     }
 
     // MARK: - End
-
-    private func answer(_ challenge: HTTPChallenge, _ handler: HTTPChannelHandler) {
-        state = .waiting
-        handler.close()
-        let attempt = failures
-        failures += 1
-        challenge.answer(shared, failures: attempt).whenSuccess { [self] isAnswered in
-            guard case .waiting = state else { return }
-            if isAnswered {
-                dial()
-            } else {
-                finish(DialFailure.end(httpStatus: Int(challenge.status)))
-            }
-        }
-    }
 
     private func giveBack(_ handler: HTTPChannelHandler) {
         if isReusable, handler.isRequestWritten { shared.pool.put(handler, key) } else { handler.close() }

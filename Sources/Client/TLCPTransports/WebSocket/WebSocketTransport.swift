@@ -127,20 +127,12 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
 
     private func refused(_ head: HTTPResponseHead, _ channel: any Channel) {
         channel.close(promise: nil)
-        guard let challenge = HTTPChallenge(head, request, shared), failures < Dialer.maxFailures else {
-            if case .dialing(let channel?) = state { channel.close(promise: nil) }
-            return ended(DialFailure.handshakeEnd(httpStatus: Int(head.status.code)))
-        }
         state = .waiting
-        let attempt = failures
-        failures += 1
-        challenge.answer(shared, failures: attempt).whenSuccess { [self] isAnswered in
+        defer { failures += 1 }
+        let challenge = HTTPChallenge(head, request, shared.settings.proxy)
+        shared.dialer.answer(challenge, failures: failures).whenSuccess { [self] isAnswered in
             guard case .waiting = state else { return }
-            if isAnswered {
-                start()
-            } else {
-                ended(DialFailure.handshakeEnd(httpStatus: Int(challenge.status)))
-            }
+            if isAnswered { start() } else { ended(DialFailure.handshakeEnd(httpStatus: Int(head.status.code))) }
         }
     }
 
