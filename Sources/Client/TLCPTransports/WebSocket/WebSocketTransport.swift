@@ -240,7 +240,7 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
             }
         case .ping: answer(ping: frame.data, context)
         case .pong: break
-        case .connectionClose: peerCloses(frame, context)
+        case .connectionClose: peerCloses(frame)
         case .binary: violate(.unacceptableData, "the server sent a binary message")
         default: violate(.protocolError, "a frame violates the WebSocket protocol")
         }
@@ -291,11 +291,11 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
         }
     }
 
-    private func peerCloses(_ frame: WebSocketFrame, _ context: ChannelHandlerContext) {
+    private func peerCloses(_ frame: WebSocketFrame) {
         var data = frame.data
         let code = data.readWebSocketErrorCode()
         transport?.ended(.completed)
-        sendClose(code ?? .normalClosure, context).assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        close(code: code ?? .normalClosure)
     }
 
     private func violate(_ code: WebSocketErrorCode, _ reason: String) {

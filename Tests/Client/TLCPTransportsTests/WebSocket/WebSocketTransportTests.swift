@@ -215,6 +215,18 @@ internal import Testing
         #expect(held.pongs == ["1", "1000", "again"])
         _ = try channel.finish()
     }
+
+    /// The response to the close frame waited for a server that did not read, with all that was unwritten, for ever.
+    @Test func aServerThatClosesAndDoesNotReadLeavesNoConnection() throws {
+        let receiver = LineReceiver(maxLineLength: 100, window: 100) { _ in }
+        let channel = EmbeddedChannel(handlers: [HeldWrites(), WebSocketClientHandler(nil, receiver)])
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        try channel.writeInbound(WebSocketFrame(fin: true, opcode: .connectionClose, data: ByteBuffer()))
+        #expect(channel.isActive)
+        channel.embeddedEventLoop.advanceTime(by: .seconds(2))
+        #expect(!channel.isActive)
+        _ = try channel.finish(acceptAlreadyClosed: true)
+    }
 }
 
 /// Keeps what is written unwritten until it is released, as a socket whose peer does not read.
