@@ -125,7 +125,8 @@ extension HTTPChallenge {
                 port: request.port
             )
         case 407:
-            guard let proxy, !request.isSecure else { return nil }
+            // Behind a tunnel it is the server that responds.
+            guard let proxy, !request.isSecure, request.kind != .webSocket else { return nil }
             self.init(AuthenticationScheme.parse(head.headers["proxy-authenticate"]), of: proxy)
         default: return nil
         }

@@ -1,3 +1,4 @@
+internal import Primitives
 internal import Testing
 
 @testable internal import TLCPTransports
@@ -192,6 +193,37 @@ internal import Testing
             #expect(await iterator.next()?.line == "GET /lightstreamer HTTP/1.1")
             await connector.shutDown()
         }
+    }
+
+    /// It could request the password of the proxy in another scheme, and its user from the delegate.
+    @Test func aServerBehindATunnelRequestsNoCredentialsOfTheProxy() async throws {
+        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+            _ = try await peer.request()
+            try await peer.send("HTTP/1.1 200 Connection established\r\n\r\n")
+            _ = try await peer.request()
+            try await peer.respond("407 Proxy Authentication Required", headers: "Proxy-Authenticate: Basic\r\n")
+        }
+        let (challenges, asked) = AsyncStream<AuthenticationChallenge.Kind>.makeStream()
+        try await ScriptedServer.run(script: script) { server in
+            let connector = try SocketConnector(
+                .forTests {
+                    $0.proxy = ProxySettings(host: "127.0.0.1", port: server.port)
+                    $0.canAuthenticate = { true }
+                    $0.authenticate = { challenge in
+                        asked.yield(challenge.kind)
+                        challenge.answer(.cancel)
+                    }
+                }
+            )
+            let (_, end) = await Opened(connector, .to(443, .webSocket, host: "push.invalid")).rest()
+            let kind = FailureKind(httpStatus: 407)
+            #expect(end == .failed(reason: "HTTP status 407", kind: kind, status: 407))
+            await connector.shutDown()
+        }
+        asked.finish()
+        var kinds: [AuthenticationChallenge.Kind] = []
+        for await kind in challenges { kinds.append(kind) }
+        #expect(kinds.isEmpty)
     }
 
     @Test func proxyThatRefusesIsAFailure() async throws {
