@@ -83,10 +83,13 @@ struct ResponseHeadReader {
     /// Receives bytes; returns the head, once it is complete, and the bytes after it. Informational responses other
     /// than 101 are skipped. Throws if the head is malformed or too long.
     mutating func feed(_ more: [UInt8]) throws(DialFailure) -> (head: HTTPResponseHead, rest: [UInt8])? {
+        // The end may begin in the bytes before; a peer that sends single bytes has each of them searched once.
+        var start = max(0, bytes.count - 3)
         bytes += more
-        while let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) {
+        while let end = bytes[start...].firstRange(of: Array("\r\n\r\n".utf8)) {
             let head = try Self.parse(bytes[..<end.lowerBound])
             bytes.removeSubrange(..<end.upperBound)
+            start = 0
             if head.status == .switchingProtocols || head.status.code >= 200 {
                 defer { bytes = [] }
                 return (head, bytes)
