@@ -1,6 +1,6 @@
 internal import Changes
-internal import JSONText
-internal import SessionCore
+package import JSONText
+package import SessionCore
 
 /// An event of a topic, as the log of the topic has it.
 enum HubEvent: Sendable, Equatable {
@@ -192,28 +192,39 @@ enum OverflowPolicy: Sendable, Equatable {
     }
 }
 
-/// The keys of the fields of a subscription in events: names if every level has a list and no name occurs twice in both
-/// lists together, else positions.
-struct FieldNaming: Sendable {
+/// The keys of the fields of a subscription in events and tables: names if every level has a list and no name occurs twice
+/// in both lists together, else positions as decimal strings.
+package struct FieldNaming: Sendable {
+    private static let positions = JSONKeys((1...64).map(String.init))
+
     /// Whether the keys are names.
     let usesNames: Bool
     /// The first keys; those of further fields are their positions.
-    let keys: JSONKeys
+    package let keys: JSONKeys
+    private let names: [String]
 
     /// The keys for a subscription.
-    init(_ properties: SubscriptionProperties) {
-        var names: [String] = []
+    package init(_ properties: SubscriptionProperties) {
+        var names = properties.fields.names
+        if let second = properties.secondLevelFields {
+            if let more = second.names { names? += more } else { names = nil }
+        }
         // Names are compared by their bytes.
         var distinct: Set<[UInt8]> = []
-        var isListed = true
-        for level in [properties.fields, properties.secondLevelFields] {
-            if case .group = level { isListed = false }
-            guard case .list(let list) = level else { continue }
-            names += list
-            for name in list { distinct.insert(Array(name.utf8)) }
+        for name in names ?? [] { distinct.insert(Array(name.utf8)) }
+        if let names, names.count == distinct.count {
+            usesNames = true
+            self.names = names
+            keys = JSONKeys(names)
+        } else {
+            usesNames = false
+            self.names = []
+            keys = Self.positions
         }
-        usesNames = isListed ? distinct.count == names.count : false
-        let count = max(names.count, 64)
-        keys = JSONKeys(usesNames ? names : (1...count).map(String.init))
+    }
+
+    /// The key of the field at a 1-based position.
+    package func label(_ position: Int) -> String {
+        names.indices.contains(position - 1) ? names[position - 1] : "\(position)"
     }
 }

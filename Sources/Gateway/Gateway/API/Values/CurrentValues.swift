@@ -1,4 +1,5 @@
 internal import Changes
+internal import EventHub
 internal import JSONText
 internal import SessionCore
 
@@ -165,7 +166,7 @@ struct CurrentValues: Sendable {
 
     /// The names of the columns of a spreadsheet.
     private var header: [String] {
-        let labels = FieldLabels(table.properties)
+        let labels = FieldNaming(table.properties)
         return ["item"] + (0..<fieldCount).map { labels.label($0 + 1) }
     }
 
@@ -192,7 +193,7 @@ private struct RowMembers {
 
     init(_ table: ValueTable, _ feed: FeedConfiguration?) {
         names = table.properties.items.names ?? []
-        let labels = FieldLabels(table.properties)
+        let labels = FieldNaming(table.properties)
         self.labels = (0..<max(0, table.fieldBound ?? 0)).map { labels.label($0 + 1) }
         fieldKeys = JSONKeys(self.labels)
         types = feed.map { feed in (table.properties.fields.names ?? []).map(feed.type) } ?? []

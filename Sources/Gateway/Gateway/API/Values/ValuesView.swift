@@ -1,3 +1,4 @@
+internal import EventHub
 internal import JSONText
 internal import SessionCore
 internal import SessionPool
@@ -195,9 +196,7 @@ private struct ItemMembers {
         table = view.reading.table
         isCommand = view.isCommand
         names = table.properties.items.names ?? []
-        let labels = FieldLabels(table.properties)
-        let count = max(0, table.fieldBound ?? 0)
-        fieldKeys = JSONKeys((0..<count).map { labels.label($0 + 1) })
+        fieldKeys = FieldNaming(table.properties).keys
     }
 
     func write(_ item: Int, to json: inout JSONBytes) {
@@ -229,44 +228,5 @@ private struct ItemMembers {
             json.string(row?[index])
         }
         json.endObject()
-    }
-}
-
-/// The keys of fields in JSON: names if both levels have lists and no name occurs twice in both lists together, else
-/// positions as decimal strings. Streams follow the same rule.
-struct FieldLabels: Sendable {
-    private let names: [String]?
-
-    /// The keys for a subscription.
-    init(_ properties: SubscriptionProperties) {
-        guard var names = properties.fields.names else {
-            self.names = nil
-            return
-        }
-        if let second = properties.secondLevelFields {
-            guard let secondNames = second.names else {
-                self.names = nil
-                return
-            }
-            names += secondNames
-        }
-        self.names = names.hasDuplicates ? nil : names
-    }
-
-    /// The key of the field at a 1-based position.
-    func label(_ position: Int) -> String {
-        guard let names, names.indices.contains(position - 1) else { return "\(position)" }
-        return names[position - 1]
-    }
-}
-
-extension [String] {
-    /// Up to this number of names, comparison of all pairs is faster than a set.
-    private static var shortLength: Int { 16 }
-
-    /// Whether two names have the same bytes.
-    fileprivate var hasDuplicates: Bool {
-        if count > Self.shortLength { return Set(map { [UInt8]($0.utf8) }).count < count }
-        return indices.contains { index in self[..<index].contains { $0.hasSameBytes(as: self[index]) } }
     }
 }

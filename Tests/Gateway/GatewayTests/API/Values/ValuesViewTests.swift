@@ -1,3 +1,4 @@
+import EventHub
 import JSONText
 import SessionCore
 import Testing
@@ -193,7 +194,7 @@ import Testing
 
     @Test func namesAreToldByTheirBytes() {
         for names in [["\u{E4}", "a\u{308}"], ["\u{E4}", "a\u{308}"] + (1...20).map { "f\($0)" }] {
-            let labels = FieldLabels(SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(names)))
+            let labels = FieldNaming(SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(names)))
             #expect(labels.label(2).hasSameBytes(as: "a\u{308}"))
         }
         let names = ["key", "command"]
@@ -219,10 +220,10 @@ import Testing
     @Test func labelsAreNamesOnlyIfNamesAreUnique() {
         var properties = SubscriptionProperties(mode: .command, items: .group("g"), fields: .list(["a", "b"]))
         properties.secondLevelFields = .list(["c"])
-        #expect(FieldLabels(properties).label(3) == "c")
+        #expect(FieldNaming(properties).label(3) == "c")
         properties.secondLevelFields = .list(["a"])
-        #expect(FieldLabels(properties).label(1) == "1")
+        #expect(FieldNaming(properties).label(1) == "1")
         properties.secondLevelFields = .group("s")
-        #expect(FieldLabels(properties).label(2) == "2")
+        #expect(FieldNaming(properties).label(2) == "2")
     }
 }
