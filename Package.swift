@@ -259,7 +259,7 @@ let allTests: [Target] = [
     tests("LightstreamerTestingTests", ["LightstreamerTesting", "LightstreamerClient", "Primitives"]),
     tests(
         "GatewayCLITests",
-        ["GatewayCLI", "DemoServer", "Recording", "JSONText", "LightstreamerClient", logging, nioCore]
+        ["GatewayCLI", "DemoServer", "Recording", "JSONText", "LightstreamerClient", "SessionCore", logging, nioCore]
     ),
     tests(
         "EndToEndTests",

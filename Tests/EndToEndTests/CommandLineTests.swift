@@ -141,6 +141,30 @@ internal import Testing
         await process.stop()
     }
 
+    /// They ended with status 1.
+    @Test func watchAndRecordGoOnAfterAnErrorThatMayPass() async throws {
+        let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
+        let addresses = try await process.demoAddresses()
+        let folder = try ProcessFolder()
+        let items = (1...10).map { "item\($0)" }.joined(separator: ",")
+        // Three updates of the first session, and the snapshot of the second one.
+        let what = ["--items", items, "--fields", "last_price", "--count", "13"]
+        let server = ["--adapter-set", "DEMO"]
+        for command in [
+            ["watch", "--server", addresses.demoServer] + server, ["watch", "--gateway", addresses.gateway],
+            ["record", folder.path("quotes.lsrec"), "--upstream", addresses.demoServer] + server,
+        ] {
+            var fault = HTTPClientRequest(url: addresses.demoServer + "/demo/faults")
+            fault.method = .POST
+            fault.body = .bytes(Array("end code=33 text=broken at=data:3".utf8))
+            #expect(try await httpClient.execute(fault, timeout: .minutes(1)).status == .ok)
+            let outcome = try await run(GatewayProcess.binary("lightstreamer-gateway"), command + what)
+            #expect(outcome.status == 0, "\(outcome)")
+            #expect(outcome.output.contains("with code 33: \"broken\""), "\(outcome.output)")
+        }
+        await process.stop()
+    }
+
     @Test func serveWarnsAboutAnUnknownVariableAndMissingUpstreams() async throws {
         let process = try GatewayProcess(["serve", "--port", "0"], environment: ["GATEWAY_HTTP_PROT": "1"])
         #expect(await process.log(with: "did you mean GATEWAY_HTTP_PORT?") != nil)

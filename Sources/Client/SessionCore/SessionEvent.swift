@@ -88,6 +88,10 @@ package struct UpstreamRefusal: Sendable, Equatable {
     /// Whether the refusal stands for a removal by the server, which has no code of its own.
     package var isRemoval: Bool { code == Self.removalCode && message == Self.removalMessage }
 
+    /// Whether the error of a session lasts until the configuration or the server changes: the Metadata Adapter refuses
+    /// the user (0 and below), user or password (1), Adapter Set (2), licence (11, 60, 71), pins (62), port (70).
+    package var isLasting: Bool { code <= 0 || [1, 2, 11, 60, 62, 70, 71].contains(code) }
+
     /// The code of a request that exceeds the request limit of the server and was therefore not sent: that of malformed
     /// requests, with which a server ends the session instead of refusing a subscription or message.
     package static let oversizedCode = 67

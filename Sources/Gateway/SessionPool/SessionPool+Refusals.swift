@@ -62,12 +62,6 @@ extension SessionPool {
     }
 }
 
-extension UpstreamRefusal {
-    /// Whether the error of a session lasts until the configuration or the server changes: the Metadata Adapter refuses
-    /// the user (0 and below), user or password (1), Adapter Set (2), licence (11, 60, 71), pins (62), port (70).
-    var isLasting: Bool { code <= 0 || [1, 2, 11, 60, 62, 70, 71].contains(code) }
-}
-
 extension SessionKey {
     /// The account that the server accepts or refuses: upstream and credentials.
     fileprivate var account: SessionKey { SessionKey(upstream: upstream, user: user, password: password) }

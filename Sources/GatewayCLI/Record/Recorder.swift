@@ -38,7 +38,9 @@ final class Recorder: WatchDisplay {
     }
 
     func show(_ event: WatchEvent) -> Bool {
-        if case .status(let status, _) = event { StandardError.write("status \(status.printable)\n") }
+        if case .status(let status, let failure) = event {
+            StandardError.write(LineDisplay.line(status, failure) + "\n")
+        }
         let time = Int64((ContinuousClock.now - start) / .milliseconds(1))
         state.withLock { state in
             guard let (item, content) = state.rows.content(of: event) else { return }

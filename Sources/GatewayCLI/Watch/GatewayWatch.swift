@@ -5,8 +5,6 @@ internal import SessionCore
 
 /// Reads a stream of a gateway as lines of JSON, and resumes it when it ends.
 struct GatewayWatch {
-    /// The pause before another attempt.
-    private static let retryDelay = Duration.seconds(2)
     /// The longest time to wait for a response that is no stream.
     private static let responseTimeout = Duration.seconds(10)
     /// How many bytes of a refusal are read.
@@ -18,15 +16,21 @@ struct GatewayWatch {
     let address: String
     let output: WatchOutput
 
+    /// What the streams of a command have in common.
+    private struct Reading {
+        var silence: StreamSilence
+        var pause = RetryPause()
+        var lastEventId: String?
+    }
+
     func run() async throws {
         var isKnown = false
-        var lastEventId: String?
-        var silence = StreamSilence(isOnly: command.once)
+        var reading = Reading(silence: StreamSilence(isOnly: command.once))
         while true {
             do {
-                let isDone = try await request(after: lastEventId).read { status, next in
+                let isDone = try await request(after: reading.lastEventId).read { status, next in
                     isKnown = false
-                    if status == 200 { return try await show(next, &silence, lastEventId: &lastEventId) }
+                    if status == 200 { return try await show(next, &reading) }
                     try await refused(status, next)
                     return false
                 }
@@ -37,7 +41,7 @@ struct GatewayWatch {
                 if !isKnown { _ = output.show(.status("\(sentence) Trying again.")) }
                 isKnown = true
             }
-            try await Task.sleep(for: Self.retryDelay)
+            try await reading.pause.wait()
         }
     }
 
@@ -53,25 +57,23 @@ struct GatewayWatch {
         return try GatewayRequest.make(address, "/v1/stream", query, timeout: nil)
     }
 
+    /// Whether another attempt may succeed without a change of the request.
+    static func isTemporary(_ status: Int) -> Bool { [408, 425, 429].contains(status) || status >= 500 }
+
     /// Throws for a refusal that another attempt would not change, and with `once` for any refusal; otherwise shows it.
     private func refused(_ status: Int, _ next: HTTPFetch.Next) async throws {
         var body: [UInt8] = []
         while body.count < Self.longestProblem, let part = try await next(nil) { body += part }
         let problem = ProblemText.sentence(status: status, String(decoding: body, as: UTF8.self))
         let sentence = "\(address) refused the stream: \(problem)"
-        let isTemporary = status == 429 || status >= 500
-        if command.once || !isTemporary { throw WatchFailure(sentence) }
+        if command.once || !Self.isTemporary(status) { throw WatchFailure(sentence) }
         _ = output.show(.status("\(sentence) Trying again."))
     }
 
     /// Shows the events of a stream; returns true after the last requested one, and false at the end of the stream.
-    private func show(
-        _ next: HTTPFetch.Next,
-        _ silence: inout StreamSilence,
-        lastEventId: inout String?
-    ) async throws -> Bool {
+    private func show(_ next: HTTPFetch.Next, _ reading: inout Reading) async throws -> Bool {
         var pending: [UInt8] = []
-        while let (part, pause) = try await bytes(next, &silence) {
+        while let (part, pause) = try await bytes(next, &reading.silence) {
             pending += part
             while let end = pending.firstIndex(of: 0x0A) {
                 let line = Array(pending[..<end])
@@ -79,9 +81,15 @@ struct GatewayWatch {
                 guard let event = try? JSONValue(parsing: line) else { continue }
                 output.received(line)
                 if try show(event) { return true }
-                if event["event"]?.string == "heartbeat" { silence.heartbeat(after: pause) }
-                if event["event"]?.string == "unsubscribed" { try await checkRemoval(of: event["data"]) }
-                lastEventId = event["id"]?.string ?? lastEventId
+                switch event["event"]?.string {
+                case "heartbeat":
+                    reading.silence.heartbeat(after: pause)
+                    reading.pause.reset()
+                case "update" where event["data"]?["snapshot"]?.bool == false: reading.pause.reset()
+                case "unsubscribed": try await checkRemoval(of: event["data"])
+                default: break
+                }
+                reading.lastEventId = event["id"]?.string ?? reading.lastEventId
             }
             if pending.count > Self.longestLine { throw WatchFailure("\(address) sent a line that is too long.") }
         }
@@ -127,9 +135,10 @@ struct GatewayWatch {
             return source["status"]?.string == nil ? false : output.show(Self.status(source))
         case "server-error", "subscription-error":
             let (code, message) = (data["code"]?.number?.intValue ?? 0, data["message"]?.string ?? "")
-            if UpstreamRefusal(code: code, message: message).isRemoval { throw WatchFailure.removal }
-            throw name == "server-error"
-                ? WatchFailure.serverError(code, message) : WatchFailure.subscriptionError(code, message)
+            let refusal = UpstreamRefusal(code: code, message: message)
+            // The gateway connects again by itself.
+            if name == "server-error" { return try output.sessionEnded(refusal, data, once: command.once) }
+            throw refusal.isRemoval ? WatchFailure.removal : .subscriptionError(code, message)
         default: return output.show(.other(name: name, content: data.text))
         }
     }

@@ -3,6 +3,8 @@ internal import Gateway
 internal import JSONText
 internal import LightstreamerClient
 internal import Primitives
+internal import SessionCore
+internal import Synchronization
 
 /// Connects to a Lightstreamer server and subscribes.
 struct ServerWatch {
@@ -30,15 +32,44 @@ struct ServerWatch {
         } catch {
             throw WatchFailure("\(error)")
         }
-        let failure = await listener.end()
+        let failure = await end(of: client, listener)
         await client.shutdown()
         if let failure { throw failure }
     }
+
+    /// Waits for the end, and connects again after errors that may pass. Returns nil after the last requested update,
+    /// otherwise the reason for the end.
+    private func end(of client: LightstreamerClient, _ listener: WatchListener) async -> WatchFailure? {
+        var pause = RetryPause()
+        for await event in listener.events.stream {
+            switch event {
+            case .ended(let failure): return failure
+            case .refused(let hadUpdates):
+                if hadUpdates { pause.reset() }
+                do {
+                    try await pause.wait()
+                    try client.connect()
+                } catch {
+                    return error is CancellationError ? nil : WatchFailure("\(error)")
+                }
+            }
+        }
+        return nil
+    }
 }
 
-/// Shows the events of a client; ends after the last requested update, or when the server refuses.
+/// Shows the events of a client; reports the last requested update, and refusals of the server.
 private final class WatchListener: ClientDelegate, SubscriptionDelegate {
-    private let ends = AsyncStream.makeStream(of: WatchFailure?.self, bufferingPolicy: .bufferingOldest(1))
+    enum Event {
+        /// The last requested update was shown, or no attempt follows, for a reason.
+        case ended(WatchFailure?)
+        /// The server has refused or closed the session, after updates that were no snapshot or without any.
+        case refused(hadUpdates: Bool)
+    }
+
+    /// A refusal, which only another attempt can follow, and the first end.
+    let events = AsyncStream.makeStream(of: Event.self, bufferingPolicy: .bufferingOldest(2))
+    private let hasUpdates = Atomic(false)
     private let address: String
     private let once: Bool
     private let output: WatchOutput
@@ -49,18 +80,12 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
         self.output = output
     }
 
-    /// Waits for the end. Returns nil after the last requested update, otherwise the reason for the end.
-    func end() async -> WatchFailure? {
-        for await failure in ends.stream { return failure }
-        return nil
-    }
-
     func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus) {
         let isFailed = status == .disconnectedWillRetry || status == .disconnectedTryingRecovery
         let failure = isFailed ? client.lastFailure.map { sentence($0, client) } : nil
         _ = output.show(.status(status.rawValue, failure: failure))
         if once, status == .disconnectedWillRetry {
-            ends.continuation.yield(WatchFailure(failure ?? "Cannot connect to \(address)."))
+            events.continuation.yield(.ended(WatchFailure(failure ?? "Cannot connect to \(address).")))
         }
     }
 
@@ -77,11 +102,19 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
     }
 
     func client(_ client: LightstreamerClient, didReceiveServerError code: Int, withMessage message: String) {
-        ends.continuation.yield(.serverError(code, message))
+        do throws(WatchFailure) {
+            let content: JSONValue = ["code": .number(JSONNumber(code)), "message": .string(message)]
+            let refusal = UpstreamRefusal(code: code, message: message)
+            let isDone = try output.sessionEnded(refusal, content, once: once)
+            let hadUpdates = hasUpdates.exchange(false, ordering: .relaxed)
+            events.continuation.yield(isDone ? .ended(nil) : .refused(hadUpdates: hadUpdates))
+        } catch {
+            events.continuation.yield(.ended(error))
+        }
     }
 
     func subscription(_ subscription: Subscription, didFailWithErrorCode code: Int, message: String?) {
-        ends.continuation.yield(.subscriptionError(code, message ?? ""))
+        events.continuation.yield(.ended(.subscriptionError(code, message ?? "")))
     }
 
     func subscriptionDidSubscribe(_ subscription: Subscription) { show("subscribed", [:]) }
@@ -89,7 +122,7 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
     func subscriptionDidUnsubscribe(_ subscription: Subscription) {
         show("unsubscribed", [:])
         // The subscription stays active when only its session has ended.
-        if !subscription.isActive { ends.continuation.yield(.removal) }
+        if !subscription.isActive { events.continuation.yield(.ended(.removal)) }
     }
 
     func subscription(_ subscription: Subscription, didEndSnapshotForItemName itemName: String?, itemPos: Int) {
@@ -114,7 +147,7 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
 
     /// Shows an event that is no update, in the form of the gateway's streams.
     private func show(_ name: String, _ content: JSONValue) {
-        if output.show(.other(name: name, content: content.text)) { ends.continuation.yield(nil) }
+        if output.show(.other(name: name, content: content.text)) { events.continuation.yield(.ended(nil)) }
     }
 
     /// The name of an item, or its position.
@@ -130,6 +163,7 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
             shown.key = try? update.value(withFieldName: "key")
             shown.command = try? update.value(withFieldName: "command")
         }
-        if output.show(.update(shown)) { ends.continuation.yield(nil) }
+        if !update.isSnapshot { hasUpdates.store(true, ordering: .relaxed) }
+        if output.show(.update(shown)) { events.continuation.yield(.ended(nil)) }
     }
 }

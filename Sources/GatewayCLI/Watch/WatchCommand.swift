@@ -60,7 +60,7 @@ struct WatchCommand: AsyncParsableCommand {
     @Flag(help: "Print each event as one line of JSON: from a gateway, the bytes of its NDJSON stream.")
     var json = false
 
-    @Flag(help: "End with exit status 1 if the server or gateway cannot be reached, instead of trying again.")
+    @Flag(help: "End with exit status 1 instead of trying again, if the server cannot be reached for instance.")
     var once = false
 
     /// The mode; valid after `validate`.

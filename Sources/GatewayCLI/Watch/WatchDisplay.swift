@@ -29,12 +29,15 @@ extension WatchDisplay {
 struct LineDisplay: WatchDisplay {
     func show(_ event: WatchEvent) -> Bool {
         switch event {
-        case .status(let status, let failure):
-            StandardError.write("status \(status)\(failure.map { ": \($0)" } ?? "")".printable + "\n")
+        case .status(let status, let failure): StandardError.write(Self.line(status, failure) + "\n")
         case .other(let name, let content): StandardError.write("\(name) \(content)".printable + "\n")
         case .update(let update): return StandardOutput.write(Self.line(update) + "\n")
         }
         return true
+    }
+
+    static func line(_ status: String, _ failure: String?) -> String {
+        "status \(status)\(failure.map { ": \($0)" } ?? "")".printable
     }
 
     static func line(_ update: WatchUpdate) -> String {

@@ -108,4 +108,13 @@ final class WatchOutput: Sendable {
         if let limit, number > limit { return true }
         return !display.show(event) || number == limit
     }
+
+    /// Shows that the server has refused or closed the session, and returns what `show` returns. Throws if another attempt
+    /// would have the same result, or if none may follow.
+    func sessionEnded(_ refusal: UpstreamRefusal, _ content: JSONValue, once: Bool) throws(WatchFailure) -> Bool {
+        let failure = WatchFailure.serverError(refusal.code, refusal.message)
+        if once || refusal.isLasting { throw failure }
+        if show(.other(name: "server-error", content: content.text)) { return true }
+        return show(.status("DISCONNECTED", failure: "\(failure.sentence) Trying again."))
+    }
 }

@@ -1,5 +1,6 @@
 import JSONText
 import LightstreamerClient
+import SessionCore
 import Synchronization
 import Testing
 
@@ -66,6 +67,30 @@ import Testing
         let output = WatchOutput(display: Recorder(hasReader: false), limit: nil)
         #expect(output.show(.update(update)))
         #expect(output.show(.status("CONNECTED")))
+    }
+
+    @Test(arguments: [7, 10, 32, 33, 40, 61, 68])
+    func anErrorOfTheSessionThatMayPassIsShown(code: Int) throws {
+        let recorder = Recorder()
+        let output = WatchOutput(display: recorder, limit: nil)
+        let refusal = UpstreamRefusal(code: code, message: "x")
+        #expect(try !output.sessionEnded(refusal, ["code": 7], once: false))
+        let sentence = "\(WatchFailure.serverError(code, "x").sentence) Trying again."
+        let shown: [WatchEvent] = [
+            .other(name: "server-error", content: #"{"code":7}"#), .status("DISCONNECTED", failure: sentence),
+        ]
+        #expect(recorder.events.withLock { $0 } == shown)
+        #expect(throws: WatchFailure.serverError(code, "x")) {
+            try output.sessionEnded(refusal, [:], once: true)
+        }
+    }
+
+    @Test(arguments: [-3, 0, 1, 2, 11, 60, 62, 70, 71])
+    func anErrorOfTheSessionThatLastsIsTheEnd(code: Int) {
+        let output = WatchOutput(display: Recorder(), limit: nil)
+        #expect(throws: WatchFailure.serverError(code, "x")) {
+            try output.sessionEnded(UpstreamRefusal(code: code, message: "x"), [:], once: false)
+        }
     }
 
     @Test func errorCodesAreExplained() {
