@@ -55,7 +55,7 @@ enum ProblemText {
     static func sentence(status: some BinaryInteger, _ body: String) -> String {
         guard let problem = try? JSONValue(parsing: body), let title = problem["title"]?.string else {
             let text = body.prefix(200).filter { !$0.isNewline }
-            return text.isEmpty ? "status \(status)." : "status \(status), \(text)"
+            return text.isEmpty ? "status \(status)." : "status \(status), \(text.printable)"
         }
         let detail = problem["detail"]?.string.map { ": \($0)" } ?? "."
         return "\(title.printable) (\(status))\(detail.printable)"

@@ -90,7 +90,7 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
     }
 
     private func sentence(_ kind: FailureKind, _ client: LightstreamerClient) -> String {
-        if let refusal = client.lastRefusal { return TroubleText.sentence(refusal) }
+        if let refusal = client.lastRefusal { return TroubleText.sentence(refusal).printable }
         let status = client.lastHTTPStatus
         return TroubleText.sentence(
             kind,

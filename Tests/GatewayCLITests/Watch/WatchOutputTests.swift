@@ -112,5 +112,7 @@ import Testing
         #expect(ProblemText.sentence(status: 404, problem) == "Unknown upstream (404): No upstream is called \"x\".")
         #expect(ProblemText.sentence(status: 502, "<html>\nBad") == "status 502, <html>Bad")
         #expect(ProblemText.sentence(status: 502, "") == "status 502.")
+        // Text of a server must not control the terminal.
+        #expect(ProblemText.sentence(status: 502, "\u{1B}[2Jx\r\n") == "status 502, \u{FFFD}[2Jx")
     }
 }
