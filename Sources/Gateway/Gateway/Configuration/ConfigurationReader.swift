@@ -178,7 +178,8 @@ package struct ConfigurationReader {
                 note(key + "File", "names a file that cannot be read")
                 return nil
             }
-            return text.hasSuffix("\n") ? String(text.dropLast()) : text
+            // A line end of two bytes is one character.
+            return text.last == "\n" || text.last == "\r\n" ? String(text.dropLast()) : text
         }
         return nil
     }

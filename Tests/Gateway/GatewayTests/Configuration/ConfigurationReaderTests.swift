@@ -111,6 +111,13 @@ internal import Testing
         #expect(upstream.password == "s3cret")
     }
 
+    @Test(arguments: ["", "\n", "\r\n"])
+    func theLineEndOfAFileIsNoPartOfItsSecret(end: String) throws {
+        let file = Self.demo + "\n    passwordFile: /run/secrets/demo"
+        let configuration = try Self.read(file: file, files: ["/run/secrets/demo": "s3 cret \(end)"])
+        #expect(configuration.pool.upstreams.first?.password == "s3 cret ")
+    }
+
     @Test func secretsOfFilesFollowTheOrderOfTheSources() throws {
         let file = Self.demo + "\n    password: of the file"
         let named = ["GATEWAY_UPSTREAMS_DEMO_PASSWORD_FILE": "/new"]
