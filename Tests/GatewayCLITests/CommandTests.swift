@@ -146,6 +146,15 @@ import Testing
         #expect((command != nil) == isValid)
     }
 
+    /// A line end was sent with the key, and no request succeeded.
+    @Test(
+        arguments: [("key\r\n", "key"), (" key\n", "key"), ("key", "key"), ("", nil), ("\n", nil), (nil, nil)]
+            as [(String?, String?)]
+    )
+    func theTokenOfTheEnvironmentHasNoSpaceAroundIt(value: String?, token: String?) {
+        #expect(GatewayRequest.token(value.map { ["GATEWAY_TOKEN": $0] } ?? [:]) == token)
+    }
+
     @Test(arguments: [("merge", true), ("COMMAND", true), ("MERGED", false)])
     func aRecordingHasOneOfTheFourModes(mode: String, isValid: Bool) {
         let words = ["record", "file", "--upstream", "http://a", "--items", "i", "--fields", "f", "--mode", mode]

@@ -50,7 +50,7 @@ struct BenchCommand: AsyncParsableCommand {
             streams: streams,
             seconds: seconds,
             timestampField: timestamp,
-            credential: ProcessInfo.processInfo.environment["GATEWAY_TOKEN"],
+            credential: GatewayRequest.token(),
             interruption: { for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break } }
         ).report()
         StandardOutput.write(json ? report.json : report.table)

@@ -3,6 +3,12 @@ internal import HTTPFetch
 
 /// Requests to a gateway.
 enum GatewayRequest {
+    /// The API key or JWT of the environment, without the white space around it, such as the line end of a file; nil: none.
+    static func token(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
+        let token = environment["GATEWAY_TOKEN"]?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+        return token.isEmpty ? nil : token
+    }
+
     /// A request with the parameters that have a value, and with the credential of the environment.
     ///
     /// - Parameter timeout: The longest time for the response; nil: no limit for a stream, whose reader limits its silence.
@@ -21,8 +27,7 @@ enum GatewayRequest {
         if !items.isEmpty { url.queryItems = items }
         // A plus is literal in the items and fields, but in a query it means a space.
         url.percentEncodedQuery = url.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
-        let token = ProcessInfo.processInfo.environment["GATEWAY_TOKEN"]
-        let credential = token.map { [(name: "Authorization", value: "Bearer \($0)")] } ?? []
+        let credential = token().map { [(name: "Authorization", value: "Bearer \($0)")] } ?? []
         return try HTTPFetch(
             url.string ?? address,
             headers: headers + credential,
