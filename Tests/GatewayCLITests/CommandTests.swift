@@ -155,6 +155,21 @@ import Testing
         #expect(GatewayRequest.token(value.map { ["GATEWAY_TOKEN": $0] } ?? [:]) == token)
     }
 
+    @Test(arguments: [
+        ("http://a/s", true), ("https://a:65535/s", true), ("http://a:0/s", false), ("http://a:70000/s", false),
+        ("http://a", false), ("ftp://a/s", false),
+    ])
+    func aBenchmarkHasTheURLOfAStream(url: String, isValid: Bool) {
+        #expect(((try? GatewayCommand.parseAsRoot(["bench", url])) != nil) == isValid)
+    }
+
+    /// The greatest number of seconds ended the process.
+    @Test(arguments: [("1", true), ("1000000000", true), ("0", false), ("\(Int.max)", false)])
+    func theTimeOfARecordingIsBounded(seconds: String, isValid: Bool) {
+        let words = ["record", "file", "--feed", "f", "--seconds", seconds]
+        #expect(((try? GatewayCommand.parseAsRoot(words)) != nil) == isValid)
+    }
+
     @Test(arguments: [("merge", true), ("COMMAND", true), ("MERGED", false)])
     func aRecordingHasOneOfTheFourModes(mode: String, isValid: Bool) {
         let words = ["record", "file", "--upstream", "http://a", "--items", "i", "--fields", "f", "--mode", mode]

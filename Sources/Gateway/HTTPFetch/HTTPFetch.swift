@@ -135,6 +135,8 @@ package struct HTTPFetch: Sendable {
 
         init(_ url: String) throws(HTTPFetchError) {
             guard let parts = URLComponents(string: url) else { throw .invalidURL }
+            // The resolver takes the lower 16 bits of any number.
+            guard (1...65_535).contains(parts.port ?? 1) else { throw .invalidURL }
             guard let scheme = parts.scheme?.lowercased() else { throw .missingScheme }
             guard ["http", "https"].contains(scheme) else { throw .unsupportedScheme }
             guard let host = parts.percentEncodedHost, !host.isEmpty else { throw .missingHost }

@@ -35,7 +35,8 @@ struct BenchCommand: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        guard let url = URL(string: url), ["http", "https"].contains(url.scheme), url.host != nil, url.path.count > 1
+        guard let url = URL(string: url), ["http", "https"].contains(url.scheme), url.host != nil, url.path.count > 1,
+            (1...65_535).contains(url.port ?? 1)
         else {
             throw ValidationError("name a stream: http://127.0.0.1:8080/v1/stream?items=item1&fields=last_price")
         }

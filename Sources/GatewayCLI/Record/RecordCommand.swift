@@ -72,7 +72,10 @@ struct RecordCommand: AsyncParsableCommand {
         }
         try WatchCommand.checkMode(mode)
         if let count, count < 1 { throw ValidationError("--count: must be 1 or more") }
-        if let seconds, seconds < 1 { throw ValidationError("--seconds: must be 1 or more") }
+        // The clock of the system ends the process for a time that it cannot express.
+        if let seconds, !(1...1_000_000_000).contains(seconds) {
+            throw ValidationError("--seconds: must be 1 … 1000000000")
+        }
     }
 
     func run() async throws {

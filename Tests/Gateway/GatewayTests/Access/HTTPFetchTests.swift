@@ -8,6 +8,10 @@ import Testing
         await #expect(throws: HTTPFetchError.timeout) { try await fetch.response(upTo: 100) }
     }
 
+    @Test(arguments: [0, 65_536, 70_000]) func aNumberThatIsNoPortIsRefused(port: Int) {
+        #expect(throws: HTTPFetchError.invalidURL) { try HTTPFetch("http://127.0.0.1:\(port)/", timeout: nil) }
+    }
+
     @Test func aReaderLimitsTheSilenceBeforeEachPart() async throws {
         let server = try StallingServer()
         let fetch = try HTTPFetch("http://127.0.0.1:\(server.port)/", timeout: nil, silence: .seconds(3600))
