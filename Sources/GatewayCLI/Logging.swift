@@ -124,19 +124,25 @@ enum StandardOutput {
     /// Writes a text. Returns false if that is not possible, for instance because the reader has closed the pipe.
     @discardableResult static func write(_ text: String) -> Bool {
         var text = text
-        let error = text.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+        let error = text.withUTF8 { write(UnsafeRawBufferPointer($0), to: STDOUT_FILENO) }
         if error != 0, error != EPIPE { failure.store(error, ordering: .relaxed) }
         return error == 0
     }
 
-    /// Writes bytes. Returns 0, or the error of the system.
-    private static func write(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+    /// Writes all bytes. Returns 0, or the error of the system.
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var written = 0
         while written < bytes.count {
-            let count = Glibc.write(STDOUT_FILENO, bytes.baseAddress?.advanced(by: written), bytes.count - written)
-            if count < 0, errno == EINTR { continue }
-            if count < 0 { return errno }
-            written += count
+            let count = Glibc.write(descriptor, bytes.baseAddress?.advanced(by: written), bytes.count - written)
+            if count >= 0 {
+                written += count
+            } else if errno == EAGAIN {
+                // Another process has made the pipe or terminal, which it shares, not blocking.
+                var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&state, 1, -1)
+            } else if errno != EINTR {
+                return errno
+            }
         }
         return 0
     }

@@ -100,6 +100,21 @@ import Testing
         #expect(TextLogHandler.escaped(line) == written)
     }
 
+    /// The output was cut, and `watch` ended.
+    @Test func aPipeThatDoesNotBlockReceivesAllBytes() throws {
+        var ends = [Int32](repeating: 0, count: 2)
+        try #require(pipe(&ends) == 0)
+        let (output, input) = (ends[0], ends[1])
+        #expect(fcntl(input, F_SETFL, O_NONBLOCK) == 0)
+        let bytes = [UInt8](repeating: 0x78, count: 1 << 20)
+        Thread.detachNewThread {
+            _ = bytes.withUnsafeBytes { StandardOutput.write($0, to: input) }
+            close(input)
+        }
+        let received = FileHandle(fileDescriptor: output, closeOnDealloc: true).readDataToEndOfFile()
+        #expect(received.count == bytes.count)
+    }
+
     @Test func logLinesHaveTheMessageFirstAndNumbersAsNumbers() throws {
         let event = LogEvent(
             level: .info,
