@@ -74,10 +74,11 @@ struct GatewayWatch {
     private func show(_ next: HTTPFetch.Next, _ reading: inout Reading) async throws -> Bool {
         var pending: [UInt8] = []
         while let (part, pause) = try await bytes(next, &reading.silence) {
-            pending += part
-            while let end = pending.firstIndex(of: 0x0A) {
-                let line = Array(pending[..<end])
-                pending.removeSubrange(...end)
+            var rest = part[...]
+            while let end = rest.firstIndex(of: 0x0A) {
+                let line = pending + rest[..<end]
+                pending = []
+                rest = rest[(end + 1)...]
                 guard let event = try? JSONValue(parsing: line) else { continue }
                 output.received(line)
                 if try show(event) { return true }
@@ -91,6 +92,7 @@ struct GatewayWatch {
                 }
                 reading.lastEventId = event["id"]?.string ?? reading.lastEventId
             }
+            pending += rest
             if pending.count > Self.longestLine { throw WatchFailure("\(address) sent a line that is too long.") }
         }
         let sentence = "\(address) closed the stream."
