@@ -40,12 +40,17 @@ struct HealthCommand: AsyncParsableCommand {
             // The certificate is for the name that clients use. The check sends no secret.
             let fetch = try HTTPFetch(address, timeout: .seconds(timeout), verifiesServer: url != nil)
             let response = try await fetch.response(upTo: 1 << 20)
-            StandardOutput.write("\(response.status) \(String(decoding: response.body, as: UTF8.self))\n")
+            StandardOutput.write(Self.line(status: response.status, String(decoding: response.body, as: UTF8.self)))
             if response.status != 200 { throw ExitCode.failure }
         } catch let error where !(error is ExitCode) {
             StandardError.write("\(address): \(NetworkError.sentence(error))\n")
             throw ExitCode.failure
         }
+    }
+
+    /// The line of output for a response. Its text may be that of another program, which must not control the terminal.
+    static func line(status: Int, _ body: String) -> String {
+        "\(status) \((body.last?.isNewline == true ? String(body.dropLast()) : body).printable)\n"
     }
 
     private func address() throws -> String {

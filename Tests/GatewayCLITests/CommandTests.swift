@@ -84,6 +84,14 @@ import Testing
         #expect(HealthCommand.target(url, "/health/live") == target)
     }
 
+    @Test(arguments: [
+        ("{\"status\":\"live\"}\n", "200 {\"status\":\"live\"}\n"), ("", "200 \n"), ("a\r\n", "200 a\n"),
+        ("\u{1B}[2J\r\n200 live\n", "200 \u{FFFD}[2J\u{FFFD}\u{FFFD}200 live\n"),
+    ])
+    func aResponseToTheHealthCheckIsOneLineThatDoesNotControlTheTerminal(body: String, line: String) {
+        #expect(HealthCommand.line(status: 200, body) == line)
+    }
+
     @Test(arguments: ["bash", "zsh", "fish"])
     func completionsAreGenerated(shell: String) {
         let script = GatewayCommand.completionScript(for: CompletionShell(rawValue: shell) ?? .bash)
