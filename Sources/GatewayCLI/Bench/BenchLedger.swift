@@ -54,9 +54,9 @@ final class BenchLedger {
             progress[stream].first = event.position
             progress[stream].updates = 1
         } else {
-            progress[stream].updates += event.updates
+            progress[stream].updates = Self.sum(progress[stream].updates, event.updates)
         }
-        conflated += event.updates - 1
+        conflated = Self.sum(conflated, event.updates - 1)
         if let madeAt = event.madeAt {
             delays.add(.milliseconds(max(0, milliseconds - madeAt)))
         } else if let arrival = arrivals[event.position] {
@@ -65,6 +65,13 @@ final class BenchLedger {
             delays.add(.zero)
         }
         if arrivals[event.position] == nil { arrivals[event.position] = now }
+    }
+
+    /// The greatest number of updates that is counted: an event can tell nearly as many.
+    static let mostUpdates = 1_000_000_000_000_000_000
+
+    private static func sum(_ counted: Int, _ more: Int) -> Int {
+        counted > mostUpdates - more ? mostUpdates : counted + more
     }
 
     /// A stream has lost its place: it begins again with its next event, and nothing before counts as a hole.

@@ -37,6 +37,16 @@ import Testing
         #expect(ledger.conflated == 2)
     }
 
+    /// A program that is no gateway may tell any number.
+    @Test func largeNumbersOfConflatedUpdatesAreCountedUpToALimit() {
+        let ledger = ledger([[1]])
+        for position: UInt64 in 2...21 {
+            receive(.init(position: position, updates: 999_999_999_999_999_999), ledger, 0)
+        }
+        #expect(ledger.conflated == BenchLedger.mostUpdates)
+        #expect(ledger.losses(at: .uptimeNanoseconds(0)).holes == 0)
+    }
+
     @Test func doublesAndOtherOrdersAreCounted() {
         let ledger = ledger([[1, 2, 2, 4, 3]])
         #expect(ledger.doubled == 1)
