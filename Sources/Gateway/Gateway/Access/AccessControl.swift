@@ -261,7 +261,7 @@ extension AccessControl: Middleware {
         do throws(TokenRefusal) {
             return try verifier.caller(of: text, now: wallTime())
         } catch {
-            throw Challenge.invalid(error.rawValue)
+            throw error.problem
         }
     }
 

@@ -5,10 +5,15 @@ package struct TokenVerifier: Sendable {
     private let configuration: WebTokenConfiguration
     private let keys: [VerificationKey]
     private let digests: Set<[UInt8]>
+    /// Whether the JWK set of the configured URL is not loaded yet.
+    private let lacksKeySet: Bool
 
-    /// A verifier with the keys of a configuration, and those of another one; throws the mistake in a key.
+    /// A verifier with the keys of a configuration, and those of the JWK set of its URL; throws the mistake in a key.
+    ///
+    /// - Parameter more: A configuration with that JWK set; nil: it is not loaded yet, or there is no URL.
     init(_ configuration: WebTokenConfiguration, more: WebTokenConfiguration? = nil) throws {
         self.configuration = configuration
+        lacksKeySet = configuration.keySetURL != nil && more == nil
         var keys: [VerificationKey] = []
         let further = try more.map { try KeyMaterial.read($0) } ?? []
         for material in try KeyMaterial.read(configuration) + further {
@@ -64,14 +69,15 @@ package struct TokenVerifier: Sendable {
             throw .algorithm
         }
         let candidates = keys.filter { $0.algorithm == algorithm }
-        if candidates.isEmpty { throw .algorithm }
         let identifier = token.header["kid"]?.string
         let key = candidates.first { key in
             if let identifier, let own = key.identifier, own != identifier { return false }
             return key.verifies(token.signature, of: token.signedBytes)
         }
-        guard let key else { throw .signature }
-        return key
+        if let key { return key }
+        // The key may be in the set, which has public keys only.
+        if lacksKeySet, algorithm != .hs256 { throw .withoutKeySet }
+        throw candidates.isEmpty ? .algorithm : .signature
     }
 
     private func checkTimes(_ claims: JSONObject, now: Double) throws(TokenRefusal) -> Double {

@@ -45,6 +45,8 @@ enum TokenRefusal: String, Error, CaseIterable {
     /// The header has a critical parameter, or a type, that the gateway does not support.
     case header = "The header of the token has an unsupported parameter."
     case signature = "The signature of the token is not valid."
+    /// No key verifies the token, and the JWK set of the configured URL is not loaded yet.
+    case withoutKeySet = "The keys that verify the token are not loaded yet."
     case withoutExpiry = "The token has no expiry time."
     case expired = "The token has expired."
     case lifetime = "The token is valid for longer than auth.jwt.maxLifetime permits."
@@ -54,6 +56,12 @@ enum TokenRefusal: String, Error, CaseIterable {
     case subject = "The token has no subject."
     /// A claim about rights has an unexpected type or value.
     case claim = "A claim of the token has an unexpected type or value."
+
+    /// The problem of a request with the token. A token whose key may be in a set that is not loaded yet may be valid: its
+    /// holder tries again, and does not sign in again.
+    var problem: Problem {
+        self == .withoutKeySet ? Problem(.unavailable, detail: rawValue) : Challenge.invalid(rawValue)
+    }
 }
 
 /// Base64 with the URL alphabet and without padding (RFC 4648 section 5, RFC 7515 section 2), read strictly: a sequence

@@ -61,13 +61,36 @@ import Testing
     @Test func tokensOfTheLoadedKeysAreAccepted() async throws {
         let (first, second) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
         let fixture = try await AccessFixture(Self.access())
-        #expect(try status(fixture, first) == 401)
         #expect(await load(fixture, [Self.keySet(first)]) == [.seconds(300)])
         #expect(try status(fixture, first) == 200)
         #expect(try status(fixture, second) == 401)
         _ = await load(fixture, [Self.keySet(second)])
         #expect(try status(fixture, first) == 401)
         #expect(try status(fixture, second) == 200)
+    }
+
+    @Test func beforeTheSetIsLoadedATokenOfAnUnknownKeyIsToBeShownAgain() async throws {
+        let (key, other) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+        var access = Self.access()
+        access.webTokens.secret = TokenForge.secret
+        access.webTokens.publicKey = other.publicKey.pemRepresentation
+        let fixture = try await AccessFixture(access)
+        func request(_ token: String) -> Fixture.Outcome { fixture.perform("GET", "/v1/clients", as: token) }
+        let early = request(try token(fixture, key))
+        #expect(early.status == 503)
+        #expect(early.headers["Retry-After"] == "5")
+        #expect(early.headers["WWW-Authenticate"] == nil)
+        #expect(request(try token(fixture, other)).status == 200)
+        // No key of a set verifies these.
+        let claims = #"{"sub":"carol","exp":\#(fixture.time.wall + 100)}"#
+        let secret = TokenForge.Signing.hs256("another secret of thirty-two bytes or so")
+        #expect(request(try TokenForge.token(header: #"{"alg":"HS256"}"#, claims: claims, secret)).status == 401)
+        #expect(request(try TokenForge.token(header: #"{"alg":"none"}"#, claims: claims, .nothing)).status == 401)
+        #expect(request("a.b.c").status == 401)
+        #expect(request("lsg_unknown").status == 401)
+        _ = await load(fixture, [Self.keySet(key)])
+        #expect(try status(fixture, key) == 200)
+        #expect(try status(fixture, P256.Signing.PrivateKey()) == 401)
     }
 
     @Test func aKeyThatLeavesTheSetEndsItsStreamsAndTickets() async throws {
@@ -173,7 +196,7 @@ import Testing
         #expect(try status(fixture, key) == 200)
         access.webTokens.keySetURL = "https://other.example/jwks"
         _ = try fixture.services.access.load(access)
-        #expect(try status(fixture, key) == 401)
+        #expect(try status(fixture, key) == 503)
     }
 
     @Test(arguments: [
