@@ -17,6 +17,8 @@ package final class AccessControl: Sendable {
     let tickets: any Tickets
     /// The number of open streams of each caller.
     let openStreams = OpenStreamCounts()
+    /// Tells the loader of the JWK set that `load` was called.
+    let reloads = ReloadSignal()
 
     private struct State {
         var policy: AccessPolicy
@@ -47,13 +49,13 @@ package final class AccessControl: Sendable {
     /// - Returns: What callers have lost, for `Services.end`.
     /// - Throws: The mistake in a key for tokens; nothing has changed then.
     func load(_ configuration: AccessConfiguration) throws -> Revocation {
-        let takesTokens = configuration.modes.contains(.jwt)
-        let verifier = takesTokens ? try verifier(configuration.webTokens) : nil
+        let verifier = configuration.modes.contains(.jwt) ? try verifier(configuration.webTokens) : nil
         let newer = AccessPolicy(configuration, verifier: verifier)
         let older = state.withLock { state in
             defer { state.policy = newer }
             return state.policy
         }
+        reloads.set()
         let revocation = Revocation(from: older, to: newer)
         tickets.revoke(where: revocation.ends)
         return revocation

@@ -1,8 +1,10 @@
 internal import Foundation
 internal import HTTPFetch
 internal import Logging
+internal import Primitives
 
-/// Loads the JWK set of an identity provider from its URL, and again after an interval.
+/// Loads the JWK set of an identity provider from its URL, and again after an interval, or when another configuration is in
+/// force.
 ///
 /// Redirects are not followed, so that keys come from the configured host only. While the set cannot be loaded, the
 /// keys of the last successful load remain valid.
@@ -29,6 +31,7 @@ struct KeySetLoader: Sendable {
     /// Loads the set until cancelled. Without a configured URL, only reads the configuration again after each interval.
     func run() async {
         while !Task.isCancelled {
+            let reload = access.reloads.next()
             let tokens = access.configuration.webTokens
             var wait = tokens.keySetRefresh
             if let url = tokens.keySetURL {
@@ -43,7 +46,16 @@ struct KeySetLoader: Sendable {
                     )
                 }
             }
-            do { try await pause(wait) } catch { return }
+            do { try await rest(wait, orUntil: reload) } catch { return }
+        }
+    }
+
+    private func rest(_ time: Duration, orUntil reload: Awaited<Void>) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await pause(time) }
+            group.addTask { try await reload.value }
+            defer { group.cancelAll() }
+            _ = try await group.next()
         }
     }
 
@@ -83,4 +95,19 @@ struct KeySetLoader: Sendable {
 struct KeySetError: Error, Equatable, CustomStringConvertible {
     let reason: String
     var description: String { reason }
+}
+
+/// Tells the loader of a key set that another configuration is in force.
+final class ReloadSignal: Sendable {
+    private let waiting = RankedMutex<Awaited<Void>?>(nil)
+
+    /// A wait for the next signal from now on. It replaces the wait before.
+    func next() -> Awaited<Void> {
+        let next = Awaited<Void>()
+        waiting.withLock { $0 = next }
+        return next
+    }
+
+    /// Another configuration is in force.
+    func set() { waiting.withLock { $0 }?.end(.success(())) }
 }

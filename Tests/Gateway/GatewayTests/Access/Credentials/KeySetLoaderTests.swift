@@ -199,6 +199,33 @@ import Testing
         #expect(try status(fixture, key) == 503)
     }
 
+    @Test(.timeLimit(.minutes(1))) func aReloadWithAnotherURLLoadsItsSetAtOnce() async throws {
+        let key = P256.Signing.PrivateKey()
+        let fixture = try await AccessFixture(Self.access())
+        let fetched = AsyncStream.makeStream(of: String.self)
+        var loader = KeySetLoader(
+            access: fixture.services.access,
+            revoke: fixture.services.end,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        loader.fetch = { url in
+            fetched.continuation.yield(url)
+            return Self.keySet(key)
+        }
+        // No interval ends.
+        loader.pause = { _ in try await Awaited<Void>().value }
+        let running = Task { [loader] in await loader.run() }
+        var urls = fetched.stream.makeAsyncIterator()
+        let first = await urls.next()
+        var access = Self.access()
+        access.webTokens.keySetURL = "https://other.example/jwks"
+        _ = try fixture.services.access.load(access)
+        let second = await urls.next()
+        #expect([first, second] == [Self.url, "https://other.example/jwks"])
+        running.cancel()
+        await running.value
+    }
+
     @Test(arguments: [
         ("https://id.example/jwks", true), ("http://127.0.0.1:8080/jwks", true), ("http://localhost/jwks", true),
         ("http://id.example/jwks", false), ("ftp://id.example", false), ("id.example", false),
