@@ -34,7 +34,7 @@ struct ClientDetailsResource: Sendable {
             throw Problem(.notDedicated, detail: "The details of a pooled client are those of its upstream.")
         }
         try client.changes.withLock { _ in
-            try response(client).check(ifMatch: call.header("If-Match"))
+            try response(client).check(changeBy: call)
             let details = client.core.connectionDetails
             if let pins { try details.setCertificatePins(pins) }
             if let address { try details.setServerAddress(address) }

@@ -17,7 +17,7 @@ struct ClientOptionsResource: Sendable {
         let patch = OptionsPatch(reader, defaults: defaults(client))
         try reader.refusals.finish()
         try client.changes.withLock { _ in
-            try response(client).check(ifMatch: call.header("If-Match"))
+            try response(client).check(changeBy: call)
             try patch.apply(to: client.core.connectionOptions)
         }
         return .response(response(client).tagged())

@@ -110,13 +110,13 @@ package struct StreamsResource: Sendable {
         let add = SourceReader.list("add", of: reader, joining: services.sourceDefaults) ?? []
         let remove = SourceReader.list("remove", of: reader) ?? []
         try reader.refusals.finish()
-        try checkTag(of: id, ifMatch: call.header("If-Match"))
+        try checkTag(of: id, call)
         try opener.check(add, call)
         var owner = call.caller
         owner.identity = services.streamResources.entry(id)?.owner
         return try await services.coordination.admit(.sources(add, of: owner), for: call) {
             try await services.background.perform(if: add.count + remove.count > Self.largeCount) {
-                try change(id, add: add, remove: remove, of: owner, ifMatch: call.header("If-Match"))
+                try change(id, add: add, remove: remove, of: owner, call)
                 let view = try view(id)
                 return response(view).tagged(view.tag, isKnown: false)
             }
@@ -128,7 +128,7 @@ package struct StreamsResource: Sendable {
         let id = call.parameter("id")
         let lock = try services.stream(call).changeLock
         let entry: StreamResources.Entry? = try lock.mutex.withLock { _ in
-            try checkTag(of: id, ifMatch: call.header("If-Match"))
+            try checkTag(of: id, call)
             services.coordination.made(.streamDeleted(id))
             return services.streamResources.delete(id)
         }
@@ -156,9 +156,9 @@ package struct StreamsResource: Sendable {
         return Problem(.streamLimit, detail: detail)
     }
 
-    /// Rejects an `If-Match` that does not name the present tag of a stream.
-    private func checkTag(of id: String, ifMatch header: String?) throws {
-        if let header { try view(id).tag.check(ifMatch: header) }
+    /// Evaluates the preconditions of a change of a stream.
+    private func checkTag(of id: String, _ call: Call) throws {
+        if call.hasPreconditions { try view(id).tag.check(changeBy: call) }
     }
 
     /// Adds and removes sources. The tag is checked again: the stream may have changed while the request waited for its
@@ -168,7 +168,7 @@ package struct StreamsResource: Sendable {
         add: [SourceSelector],
         remove: [SourceSelector],
         of owner: Caller,
-        ifMatch tag: String?
+        _ call: Call
     ) throws {
         let topics = Set(
             remove.compactMap { selector in
@@ -181,7 +181,7 @@ package struct StreamsResource: Sendable {
         do {
             guard let lock = services.streamResources.entry(id)?.changeLock else { throw HubError.unknownStream(id) }
             freed = try lock.mutex.withLock { _ in
-                try checkTag(of: id, ifMatch: tag)
+                try checkTag(of: id, call)
                 return try exchange(id, adding: acquired, removing: topics)
             }
         } catch {

@@ -114,19 +114,19 @@ struct SubscriptionsResource: Sendable {
     }
 
     private func checkTag(of resource: SubscriptionResource, _ call: Call) throws(Problem) {
-        try SubscriptionView(resource, of: services.pool).tag.check(ifMatch: call.header("If-Match"))
+        try SubscriptionView(resource, of: services.pool).tag.check(changeBy: call)
     }
 
     /// `DELETE /v1/subscriptions/{id}`.
     func delete(_ call: Call) throws -> OperationResult {
         let resource = try services.ownSubscription(call)
-        if call.header("If-Match") == nil {
-            try services.pool.delete(resource.id)
-        } else {
+        if call.hasPreconditions {
             try resource.changes.withLock { _ in
                 try checkTag(of: resource, call)
                 try services.pool.delete(resource.id)
             }
+        } else {
+            try services.pool.delete(resource.id)
         }
         return .response(Response(status: 204))
     }

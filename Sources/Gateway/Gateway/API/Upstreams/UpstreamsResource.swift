@@ -32,7 +32,7 @@ struct UpstreamsResource: Sendable {
         try reader.refusals.finish()
         let tagged = taggedMembers(of: upstream)
         try services.pool.changeSessionLimit { present throws(Problem) in
-            try Self.tag(over: tagged, present).check(ifMatch: call.header("If-Match"))
+            try Self.tag(over: tagged, present).check(changeBy: call)
             if let limit = wanted.limit { present.maxConcurrentSessionsPerServer = limit }
             if let policy = wanted.policy { present.policy = policy }
         }

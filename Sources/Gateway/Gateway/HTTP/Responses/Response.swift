@@ -101,8 +101,8 @@ extension Response {
         return tagged(tag, isKnown: false)
     }
 
-    /// Rejects an `If-Match` that does not name the tag of the body.
-    func check(ifMatch: String?) throws(Problem) { try bodyTag.check(ifMatch: ifMatch) }
+    /// Evaluates the preconditions of a change of the representation in the body. See `EntityTag.check`.
+    func check(changeBy call: Call) throws(Problem) { try bodyTag.check(changeBy: call) }
 }
 
 /// A tag of a representation, and its comparison with `If-None-Match` and `If-Match` (RFC 9110 section 13.1).
@@ -139,6 +139,11 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
         return matches(ifNoneMatch: tags)
     }
 
+    /// Evaluates the preconditions of a change of the representation with this tag.
+    ///
+    /// - Throws: A 412 problem if `If-Match` does not name this tag, or `If-None-Match` does.
+    func check(changeBy call: Call) throws(Problem) { if try isKnown(to: call) { throw refusal } }
+
     /// Whether an `If-None-Match` names this tag: weak comparison.
     func matches(ifNoneMatch header: String) -> Bool {
         header == "*" || header == description || header.trimmed == "*"
@@ -166,12 +171,19 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Rejects an `If-Match` that does not name this tag.
-    func check(ifMatch: String?) throws(Problem) {
-        if matches(ifMatch: ifMatch) { return }
+    private func check(ifMatch: String?) throws(Problem) { if !matches(ifMatch: ifMatch) { throw refusal } }
+
+    /// 412, with this tag.
+    private var refusal: Problem {
         var problem = Problem(.preconditionFailed, detail: "The tag is now \(description).")
         problem.headers.append("ETag", description)
-        throw problem
+        return problem
     }
+}
+
+extension Call {
+    /// Whether the request depends on the tag of its resource.
+    var hasPreconditions: Bool { header("If-Match") != nil || header("If-None-Match") != nil }
 }
 
 extension String {
