@@ -12,6 +12,19 @@ import Testing
 
     private static let upstream = "upstreams:\n  demo: { serverAddress: 'http://127.0.0.1:1' }\n"
 
+    /// A search through all items for each of these takes minutes.
+    @Test(.timeLimit(.minutes(1))) func manyItemsOfARequestAreFoundInALongFeed() throws {
+        var feed = FeedConfiguration(name: "long")
+        feed.items = try ["a{1…9999}", "b{1…9999}", "c{1…9999}"].map { try #require(FeedItem($0)) }
+        feed.fields = [try #require(FeedField("f", "string"))]
+        let names = Array(repeating: "c9999", count: 100_000)
+        #expect(feed.covers(feed.properties(items: names, fields: ["f"])))
+        #expect(!feed.covers(feed.properties(items: names + ["c10000"], fields: ["f"])))
+        #expect(feed.has(item: "a1") && !feed.has(item: "A1"))
+        feed.items = []
+        #expect(feed.has(item: "A1"))
+    }
+
     @Test func feedIsReadWithItsFieldsInOrder() throws {
         let configuration = try read(
             Self.upstream + """

@@ -60,15 +60,16 @@ extension Settings {
             ) {
                 SettingValue.text($0.items.map(\.pattern))
             } apply: { feed, text throws(SettingError) in
-                feed.items = []
+                var items: [FeedItem] = []
                 for element in SettingValue.list(text) {
                     guard let item = FeedItem(element) else {
                         throw SettingError(
                             rule: "\"\(element)\" must be an item, or a pattern of at most \(FeedItem.most) items"
                         )
                     }
-                    feed.items.append(item)
+                    items.append(item)
                 }
+                feed.items = items
             },
             Setting(
                 "feeds.*.fields.*",
