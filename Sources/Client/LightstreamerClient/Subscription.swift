@@ -200,7 +200,7 @@ extension Subscription {
     }
 
     /// The receivers of events.
-    var observers: [any SubscriptionObserver] { state.withLock { $0.observers } }
+    package var observers: [any SubscriptionObserver] { state.withLock { $0.observers } }
 
     /// Adds an observer, which receives every event from now on. It is held strongly.
     package func addObserver(_ observer: any SubscriptionObserver) {

@@ -100,17 +100,10 @@ extension SessionPool {
 
     /// The active subscriptions of a client, in the order in which the client subscribed to them.
     package func subscriptions(of client: PooledClient) -> [SubscriptionResource] {
-        subscriptions(of: CollectionOfOne(client))[client.id] ?? []
-    }
-
-    /// The active subscriptions of clients, each in the order in which the client subscribed to them.
-    package func subscriptions(of clients: some Sequence<PooledClient>) -> [ClientID: [SubscriptionResource]] {
-        let byUpstream = Dictionary(grouping: resources()) { $0.carrier.map { ObjectIdentifier($0.subscription) } }
-        var subscriptions: [ClientID: [SubscriptionResource]] = [:]
-        for client in clients {
-            subscriptions[client.id] = client.core.subscriptions.flatMap { byUpstream[ObjectIdentifier($0)] ?? [] }
+        client.core.subscriptions.flatMap { subscription in
+            let shared = subscription.observers.compactMap { $0 as? SharedSubscription }
+            return shared.flatMap(\.resources).sorted { $0.ordinal < $1.ordinal }
         }
-        return subscriptions
     }
 
     private func resolve(_ target: ClientSpecification.Target) throws(PoolError) -> (UpstreamConfiguration?, String) {

@@ -28,6 +28,22 @@ internal import Testing
         #expect(sink.present.faults.isEmpty)
     }
 
+    /// A search through all subscriptions for each call takes minutes.
+    @Test(.timeLimit(.minutes(1))) func theSubscriptionsOfAClientAreFoundAmongManyOthers() throws {
+        let pool = pool()
+        func made() throws -> SubscriptionResource {
+            try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        }
+        let active = [try made(), try made()]
+        for _ in 0..<20_000 { _ = try made() }
+        // They share an upstream subscription, which serves the newer one first.
+        for resource in active.reversed() { try pool.activate(resource) }
+        let client = try #require(active[0].present.client)
+        for _ in 0..<5_000 { #expect(pool.subscriptions(of: client).map(\.id) == active.map(\.id)) }
+        pool.deactivate(active[0])
+        #expect(pool.subscriptions(of: client).map(\.id) == [active[1].id])
+    }
+
     /// The values change before the event is delivered.
     @Test func aResourceThatJoinsBetweenAChangeAndItsEventReceivesTheUpdateOnce() throws {
         let pool = pool()

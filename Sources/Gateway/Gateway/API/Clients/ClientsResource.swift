@@ -15,12 +15,11 @@ package struct ClientsResource: Sendable {
     func list(_ call: Call) throws -> OperationResult {
         let permissions = services.permissions(call)
         let page = try Page(of: services.pool.clients().filter(permissions.sees), for: call) { $0.id.rawValue }
-        let subscriptions = services.pool.subscriptions(of: page.entries)
         return .response(
             page.response("clients") { json, client in
                 ClientView.write(
                     client,
-                    subscriptions: (subscriptions[client.id] ?? []).filter(permissions.sees).map(\.id.rawValue),
+                    subscriptions: services.pool.subscriptions(of: client).filter(permissions.sees).map(\.id.rawValue),
                     isControlled: permissions.controls(client),
                     to: &json
                 )
