@@ -22,6 +22,8 @@ final class Watchdog: Sendable {
     private struct State {
         /// For each subject its rounds at the last check, and the check since which they have not changed.
         var seen: [String: (rounds: UInt64?, since: Moment)] = [:]
+        /// The earliest of these checks, among subjects that have something to do; nil: none has.
+        var oldest: Moment?
         var subjects: @Sendable () -> [Subject] = { [] }
     }
 
@@ -41,12 +43,15 @@ final class Watchdog: Sendable {
                 seen[subject.name] = (subject.rounds, isStill ? known?.since ?? now : now)
             }
             state.seen = seen
+            state.oldest = seen.values.lazy.filter { $0.rounds != nil }.map(\.since).min()
         }
     }
 
     /// The names of those that have not come round for a time, as of now.
     func stalled(for limit: Duration, at now: Moment) -> [String] {
-        let (seen, subjects) = state.withLock { ($0.seen, $0.subjects) }
+        let (seen, oldest, subjects) = state.withLock { ($0.seen, $0.oldest, $0.subjects) }
+        // Probes need no credentials and have no limit of their rate: they do not look at all subjects in vain.
+        guard let oldest, now - oldest > limit else { return [] }
         return subjects().filter { subject in
             guard let rounds = subject.rounds, let known = seen[subject.name], known.rounds == rounds else {
                 return false

@@ -21,6 +21,20 @@ import Testing
         #expect(watchdog.stalled(for: .seconds(10), at: at(16)) == ["one"])
     }
 
+    @Test func probesLookAtTheSubjectsOnlyIfOneMayBeStalled() {
+        let watchdog = Watchdog()
+        let looks = Counter()
+        watchdog.watch {
+            looks.add()
+            return [Watchdog.Subject("one", rounds: 7), Watchdog.Subject("idle", rounds: nil)]
+        }
+        watchdog.check(at: at(0))
+        for second in 1...10 { #expect(watchdog.stalled(for: .seconds(10), at: at(second)).isEmpty) }
+        #expect(looks.value == 1)
+        #expect(watchdog.stalled(for: .seconds(10), at: at(11)) == ["one"])
+        #expect(looks.value == 2)
+    }
+
     @Test func aTaskWithoutWorkIsNotStalled() {
         let watchdog = Watchdog()
         watchdog.watch { [Watchdog.Subject("idle", rounds: nil)] }
