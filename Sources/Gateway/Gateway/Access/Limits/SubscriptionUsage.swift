@@ -36,19 +36,22 @@ package final class SubscriptionUsage: Sendable {
         guard let identity = caller.identity else { return }
         let (rights, items) = (caller.rights, Self.items(of: properties))
         try state.withLock { state throws(Problem) in
-            var usage = state.usages[identity, default: Usage()]
+            // Taken out of the table: a copy would take time for each subscription of the caller.
+            var usage = state.usages.removeValue(forKey: identity) ?? Usage()
+            var refusal: Problem?
             if let present = usage.held[id] {
                 usage.held[id] = (present.count + 1, present.items)
+            } else if let limit = rights.maxSubscriptions, usage.held.count >= limit {
+                refusal = Self.overQuota("subscriptions", limit)
+            } else if let limit = rights.maxItems, items > limit - usage.items {
+                refusal = Self.overQuota("items", limit)
             } else {
-                if let limit = rights.maxSubscriptions, usage.held.count >= limit {
-                    throw Self.overQuota("subscriptions", limit)
-                }
-                if let limit = rights.maxItems, items > limit - usage.items { throw Self.overQuota("items", limit) }
                 usage.held[id] = (1, items)
                 usage.items += items
                 state.observer?(id, identity, items)
             }
-            state.usages[identity] = usage
+            if !usage.held.isEmpty { state.usages[identity] = usage }
+            if let refusal { throw refusal }
         }
     }
 
@@ -57,13 +60,14 @@ package final class SubscriptionUsage: Sendable {
         guard let identity = caller.identity else { return }
         let items = Self.items(of: properties)
         try state.withLock { state throws(Problem) in
-            guard var usage = state.usages[identity], let present = usage.held[id] else { return }
-            if let limit = caller.rights.maxItems, items > present.items, items - present.items > limit - usage.items {
+            guard let used = state.usages[identity]?.items, let present = state.usages[identity]?.held[id] else {
+                return
+            }
+            if let limit = caller.rights.maxItems, items > present.items, items - present.items > limit - used {
                 throw Self.overQuota("items", limit)
             }
-            usage.held[id] = (present.count, items)
-            usage.items += items - present.items
-            state.usages[identity] = usage
+            state.usages[identity]?.held[id] = (present.count, items)
+            state.usages[identity]?.items += items - present.items
             state.observer?(id, identity, items)
         }
     }

@@ -24,6 +24,22 @@ import Testing
         return fixture.perform("POST", "/v1/subscriptions", as: AccessFixture.alice, body)
     }
 
+    /// A copy of the table of a caller for each use takes minutes.
+    @Test(.timeLimit(.minutes(1))) func aUseTakesNoLongerWithManySubscriptions() throws {
+        let usage = SubscriptionUsage()
+        let caller = Caller(identity: "key:many")
+        let properties = SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(["f"]))
+        for number in 0..<200_000 { try usage.add("s\(number)", properties, for: caller) }
+        for number in 0..<100_000 {
+            let id = number.isMultiple(of: 2) ? "s\(number)" : "t\(number)"
+            try usage.add(id, properties, for: caller)
+            try usage.change(id, to: properties, for: caller)
+            usage.remove(id, of: caller.identity)
+        }
+        let count = usage.count("key:many")
+        #expect([count.subscriptions, count.items] == [200_000, 200_000])
+    }
+
     @Test func aKeyHasAQuotaOfSubscriptions() async throws {
         let fixture = try await fixture()
         let first = post(fixture, "item1")
