@@ -19,7 +19,8 @@ public struct EventLoops: Sendable {
     package func one() -> EventLoops { EventLoops(next()) }
 
     /// One of the threads of a part of them alone. Each part has half of the threads, at least one; the parts follow one
-    /// another, so that two parts share no thread if there are two threads or more.
+    /// another, so that two parts share no thread if there are two threads or more. The first turns of further parts are on
+    /// different threads as long as there are enough.
     ///
     /// - Parameters:
     ///   - part: The index of the part.
@@ -29,7 +30,10 @@ public struct EventLoops: Sendable {
         let loops = Array(group.makeIterator())
         guard parts > 1, loops.count > 1 else { return one() }
         let size = max(1, loops.count / 2)
-        return EventLoops(loops[(part * size + turn % size) % loops.count])
+        let start = part * size
+        // If the parts repeat, each round of them begins with the next thread.
+        let shift = loops.count.isMultiple(of: size) ? start / loops.count : 0
+        return EventLoops(loops[(start + (turn + shift) % size) % loops.count])
     }
 
     /// Calls the body on each of the threads, with the index of the thread, once the thread comes round.

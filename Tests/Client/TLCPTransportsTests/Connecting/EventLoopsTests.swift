@@ -22,6 +22,15 @@ internal import Testing
         try await group.shutdownGracefully()
     }
 
+    /// Upstreams with one session each do not delay one another while there is a thread for each of them.
+    @Test(arguments: 2...9) func theFirstTurnsOfPartsAreOnDifferentThreads(count: Int) async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: count)
+        let loops = EventLoops(group)
+        let first = (0..<count).map { ObjectIdentifier(loops.one(ofPart: $0, among: count, turn: 0).next()) }
+        #expect(Set(first).count == count)
+        try await group.shutdownGracefully()
+    }
+
     @Test func eachThreadComesRound() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 3)
         let (rounds, source) = AsyncStream.makeStream(of: Int.self)
