@@ -12,7 +12,7 @@ public final class Subscription: Sendable, CustomStringConvertible {
     public typealias Mode = SubscriptionMode
 
     let state: RankedMutex<State>
-    /// The approximate size of the values after the last update, in bytes.
+    /// The approximate size of the values after the last event, in bytes.
     package let valueWeight = Atomic(0)
 
     /// A subscription without items and fields; both must be set before `subscribe`.
@@ -187,15 +187,15 @@ extension Subscription {
             case .failed, .unsubscribed(isFinal: true):
                 state.deactivate()
                 state.refusal = SubscriptionRefused(event)
-                return (true, state.observers)
             default:
                 if case .subscribed(_, _, let keyPosition, let commandPosition) = event {
                     state.keyPosition = keyPosition
                     state.commandPosition = commandPosition
                 }
                 state.table?.apply(event, at: now)
-                return (false, state.observers)
             }
+            valueWeight.store(state.table?.weight ?? 0, ordering: .relaxed)
+            return (!state.isActive, state.observers)
         }
     }
 

@@ -1,7 +1,9 @@
 internal import Logging
 internal import SessionCore
 internal import TestSupport
+internal import Testing
 
+@testable import LightstreamerClient
 @testable import SessionPool
 
 /// Tests of pools whose clock is manual.
@@ -34,6 +36,13 @@ extension PoolSuite {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             clock: { [time] in time.moment }
         )
+    }
+
+    /// Changes the values of a subscription, and delivers the event.
+    func deliver(_ event: SubscriptionEvent, of shared: SharedSubscription) throws {
+        let token = try #require(shared.subscription.state.withLock { $0.token })
+        _ = shared.subscription.take(event, of: token, at: .zero)
+        shared.subscription(shared.subscription, emitted: event)
     }
 
     /// Lets seconds pass for a pool.

@@ -1,0 +1,58 @@
+internal import SessionCore
+internal import TestSupport
+internal import Testing
+
+@testable import LightstreamerClient
+@testable import SessionPool
+
+/// The budget for the values of an upstream.
+@Suite struct UpstreamValuesTests: PoolSuite {
+    let sink = RecordingSink()
+    let time = ManualTime()
+
+    private static let confirmation = SubscriptionEvent.subscribed(
+        itemCount: 1,
+        fieldCount: 2,
+        keyPosition: 1,
+        commandPosition: 2
+    )
+
+    private static func added(_ key: String) -> SubscriptionEvent {
+        let layout = SubscriptionLayout(
+            itemNames: ["list"],
+            fieldNames: ["key", "command"],
+            fieldCount: 2,
+            keyPosition: 1,
+            commandPosition: 2
+        )
+        return .update(
+            ItemUpdate(
+                layout: layout,
+                itemPos: 1,
+                isSnapshot: false,
+                values: [key, "ADD"],
+                changed: FieldSet(all: 2)
+            )
+        )
+    }
+
+    @Test func valuesThatAnEventRemovesCountNoLonger() throws {
+        let pool = pool()
+        let list = SubscriptionProperties(mode: .command, items: .list(["list"]), fields: .list(["key", "command"]))
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: list)
+        try pool.activate(resource)
+        let carrier = try #require(resource.carrier)
+        try deliver(Self.confirmation, of: carrier)
+        try deliver(Self.added("a"), of: carrier)
+        let one = pool.values(of: "demo").used
+        for event in [SubscriptionEvent.clearSnapshot(itemPos: 1), Self.confirmation, .unsubscribed(isFinal: false)] {
+            for key in ["a", "b", "c"] { try deliver(Self.added(key), of: carrier) }
+            #expect(pool.values(of: "demo").used > one)
+            try deliver(event, of: carrier)
+            #expect(pool.values(of: "demo").used < one)
+        }
+        try pool.delete(resource.id)
+        pass(5, in: pool)
+        #expect(pool.values(of: "demo").used == 0)
+    }
+}
