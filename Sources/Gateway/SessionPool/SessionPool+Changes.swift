@@ -102,8 +102,7 @@ extension SessionPool {
             guard let refusal else { return finishMove(resource) }
             // Without a user: the machine has removed the subscription that was refused.
             guard resource.endMove() != nil, let former = resource.carrier else { return }
-            former.refuse(resource, refusal)
-            removeUser(of: former)
+            if former.refuse(resource, refusal) { removeUser(of: former) }
         }
     }
 

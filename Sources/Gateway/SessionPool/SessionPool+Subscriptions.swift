@@ -112,8 +112,8 @@ extension SessionPool {
 
     func makeInactive(_ resource: SubscriptionResource) {
         cancelMove(resource)
-        guard let shared = resource.carrier else { return }
-        shared.leave(resource)
+        // A deletion does not wait for a request that changes the resource: one of them removes the user.
+        guard let shared = resource.carrier, shared.leave(resource) else { return }
         if shared.id == nil { close(shared) } else { removeUser(of: shared) }
     }
 

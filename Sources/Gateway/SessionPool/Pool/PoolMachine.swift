@@ -154,9 +154,9 @@ package struct PoolMachine: ~Copyable {
         return id
     }
 
-    /// Removes a user of the subscription; with the last one the linger begins.
+    /// Removes a user of the subscription; with the last one the linger begins. No effect without users.
     package mutating func released(_ id: SharedID, at now: Moment) {
-        guard var entry = shared[id] else { return }
+        guard var entry = shared[id], entry.users > 0 else { return }
         entry.users -= 1
         figures[entry.key.session.upstream]?.users -= 1
         if entry.users == 0 { entry.closesAt = now + subscriptionLinger }

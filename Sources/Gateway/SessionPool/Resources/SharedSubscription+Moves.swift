@@ -27,17 +27,20 @@ extension SharedSubscription {
         }
     }
 
-    /// Refuses one resource, because the subscription that it was to move to was refused.
-    func refuse(_ resource: SubscriptionResource, _ refusal: UpstreamRefusal) {
-        state.withLock { state in
-            guard state.remove(resource) else { return }
+    /// Refuses one resource, because the subscription that it was to move to was refused. False if another call has removed
+    /// the resource.
+    func refuse(_ resource: SubscriptionResource, _ refusal: UpstreamRefusal) -> Bool {
+        let isRemoved = state.withLock { state in
+            guard state.remove(resource) else { return false }
             let wasSubscribed = resource.status.isSubscribed
             pass(.failed(code: refusal.code, message: refusal.message), to: resource)
             if wasSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
             resource.left()
             client.sink.take(Self.leaving(resource))
+            return true
         }
         resource.notifyWatchers()
+        return isRemoved
     }
 
     /// A resource that was expected does not come.

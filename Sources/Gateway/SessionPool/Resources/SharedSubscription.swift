@@ -75,14 +75,17 @@ final class SharedSubscription: Sendable {
         }
     }
 
-    /// Removes a resource, whose last event is `unsubscribed` if it was subscribed.
-    func leave(_ resource: SubscriptionResource) {
-        state.withLock { state in
+    /// Removes a resource, whose last event is `unsubscribed` if it was subscribed. False if another call has removed it.
+    @discardableResult
+    func leave(_ resource: SubscriptionResource) -> Bool {
+        let isRemoved = state.withLock { state in
             // No subscription serves a resource while it is compared for a move, which `carrier` does not show yet.
-            guard state.remove(resource) || resource.carrier === self else { return }
+            guard state.remove(resource) || resource.carrier === self else { return false }
             end(resource)
+            return true
         }
         resource.notifyWatchers()
+        return isRemoved
     }
 
     /// No subscription serves a resource from now on; its last event is `unsubscribed` if it was subscribed.

@@ -47,6 +47,17 @@ internal import Testing
         #expect([figures.sessions, figures.subscriptions, figures.items, figures.users] == [1, 1, 1, 1])
     }
 
+    @Test func releaseWithoutUsersHasNoEffect() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let (id, _) = try machine.acquired(Self.key(), freshClient: first)
+        for time in 0..<3 { machine.released(id, at: Self.at(time)) }
+        _ = try machine.acquired(Self.key(), freshClient: second)
+        let figures = machine.figures(of: "demo")
+        #expect(figures.users == 1)
+        machine.released(id, at: Self.at(3))
+        #expect(passed(8, &machine) == [.closeShared(id)])
+    }
+
     @Test func messageOpensASessionThatIsKeptForATime() throws {
         var machine = PoolMachine(configuration: Self.configuration())
         let session = Self.key().session
