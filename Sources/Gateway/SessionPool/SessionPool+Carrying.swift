@@ -5,7 +5,8 @@ internal import SessionCore
 /// Connects resources to the upstream subscriptions that carry them.
 extension SessionPool {
     /// Finds or opens the upstream subscription of a resource that is not active, and adds the resource to it. Returns
-    /// whether the upstream subscription was opened. Throws `lifecycle` for an active resource.
+    /// whether the upstream subscription was opened. Throws `lifecycle` for an active resource, and `unknownSubscription` for
+    /// one that is deleted meanwhile.
     ///
     /// The resource is added before a new client connects and before a new subscription is sent to the server, so that
     /// all events of both follow.
@@ -19,23 +20,28 @@ extension SessionPool {
             let missing = properties.items.isUnset ? "items" : "fields"
             throw .invalidValue(property: missing, rule: "must not be an empty list")
         }
+        var isNew = true
         switch resource.home {
         case .dedicated(let id):
             let client = try usedClient(id)
             let shared = makeShared(nil, properties, on: client)
             _ = shared.join(resource)
             try open(Acquired(shared: shared, isNew: true))
-            return true
         case .pooled(let session):
             let key = SharedKey(session: session, properties: properties)
             // A subscription may end after it was found and before the resource joins it; then another one is acquired.
-            while true {
+            var hasJoined = false
+            while !hasJoined {
                 let acquired = try acquire(key)
-                let hasJoined = acquired.shared.join(resource)
+                hasJoined = acquired.shared.join(resource)
                 try open(acquired)
-                if hasJoined { return acquired.isNew }
+                isNew = acquired.isNew
             }
         }
+        // The deletion, which does not wait, has perhaps found no upstream subscription to leave.
+        guard resource.present.isDeleted else { return isNew }
+        makeInactive(resource)
+        throw .unknownSubscription(resource.id.rawValue)
     }
 
     /// The shared upstream subscriptions that a pooled client carries; those of a dedicated client are not listed.

@@ -72,7 +72,7 @@ extension SessionPool {
     }
 
     /// Starts to move a subscribed resource to the upstream subscription with other properties; false if the resource is
-    /// not subscribed. If it throws, nothing has changed.
+    /// not subscribed. If it throws, nothing has changed. Throws `unknownSubscription` if the resource is deleted meanwhile.
     func moveOnTheFly(
         _ resource: SubscriptionResource,
         to properties: SubscriptionProperties
@@ -91,6 +91,12 @@ extension SessionPool {
                 throw error
             }
             guard isExpected else { continue }
+            if resource.isDeleted {
+                // The deletion, which does not wait, has perhaps found no move to cancel.
+                acquired.shared.forget(resource)
+                cancelMove(resource)
+                throw .unknownSubscription(resource.id.rawValue)
+            }
             if acquired.shared.hasArrived(resource) { finishMove(resource) }
             return true
         }

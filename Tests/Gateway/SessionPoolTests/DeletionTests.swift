@@ -11,8 +11,48 @@ internal import Testing
     let sink = RecordingSink()
     let time = ManualTime()
 
-    private func created(_ pool: SessionPool, _ home: SubscriptionHome? = nil) throws -> SubscriptionResource {
-        try pool.createResource(home: home ?? .pooled(Self.key.session), properties: Self.key.properties)
+    private func created(_ pool: SessionPool) throws -> SubscriptionResource {
+        try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+    }
+
+    /// Deletes a subscription at the time when the pool adds its next client.
+    private func delete(_ resource: SubscriptionResource, whenAClientIsAddedTo pool: SessionPool) {
+        sink.findClient.withLock {
+            $0 = { [weak pool] _ in
+                try? pool?.delete(resource.id)
+                return nil
+            }
+        }
+    }
+
+    @Test func subscriptionThatIsDeletedWhileItBecomesActiveIsClosed() throws {
+        let pool = pool()
+        let resource = try created(pool)
+        delete(resource, whenAClientIsAddedTo: pool)
+        #expect(throws: PoolError.unknownSubscription(resource.id.rawValue)) { try pool.activate(resource) }
+        #expect(!resource.status.isActive && pool.figures(of: "demo").users == 0)
+        pass(5, in: pool)
+        #expect(pool.figures(of: "demo").subscriptions == 0)
+    }
+
+    @Test func targetOfASubscriptionThatIsDeletedWhileItBeginsToMoveIsClosed() throws {
+        let pool = pool { $0.upstreams[0].maxSubscriptionsPerSession = 1 }
+        var properties = Self.key.properties
+        properties.requestedMaxFrequency = .limited(1)
+        let resources = try (0..<2).map { _ in
+            try pool.createResource(home: .pooled(Self.key.session), properties: properties)
+        }
+        for resource in resources { try pool.activate(resource) }
+        let carrier = try #require(resources[1].carrier)
+        try deliver(.subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil), of: carrier)
+        delete(resources[1], whenAClientIsAddedTo: pool)
+        properties.requestedMaxFrequency = .limited(2)
+        #expect(throws: PoolError.unknownSubscription(resources[1].id.rawValue)) {
+            try pool.change(resources[1], to: properties)
+        }
+        #expect(pool.figures(of: "demo").users == 1)
+        pass(5, in: pool)
+        #expect(pool.figures(of: "demo").subscriptions == 1 && resources[0].status.isActive)
     }
 
     @Test func deletionAndDeactivationAtOnceRemoveOneUser() async throws {
