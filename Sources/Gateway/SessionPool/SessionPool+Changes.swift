@@ -120,7 +120,9 @@ extension SessionPool {
     }
 
     private func finishMove(_ resource: SubscriptionResource) {
-        guard let target = resource.moveTarget, let former = resource.carrier, target !== former else { return }
+        guard let target = resource.moveTarget else { return }
+        // Without a former subscription, which has ended, the resource stays as it is: inactive, or active again.
+        guard let former = resource.carrier, target !== former else { return cancelMove(resource) }
         if target.take(resource, from: former) { removeUser(of: former) }
         resource.notifyWatchers()
     }

@@ -170,6 +170,29 @@ internal import Testing
         #expect(sink.present.faults.isEmpty)
     }
 
+    @Test func targetOfAMoveWhoseFormerSubscriptionHasEndedIsReleased() throws {
+        let pool = pool()
+        let resources = try (0..<2).map { _ in try active(pool, Self.quote(.limited(1))) }
+        let former = try #require(resources[1].carrier)
+        try confirm(former)
+        try pool.change(resources[1], to: Self.quote(.limited(2)))
+        let target = try #require(resources[1].moveTarget)
+        try deliver(.failed(code: -1, message: "no such item"), of: former)
+        try confirm(target)
+        #expect(resources.allSatisfy { !$0.status.isActive } && resources[1].moveTarget == nil)
+        #expect(pool.figures(of: "demo").users == 0)
+    }
+
+    @Test func frequencyThatChangesBackDuringAMoveEndsIt() throws {
+        let pool = pool()
+        let resources = try (0..<2).map { _ in try active(pool, Self.quote(.limited(1))) }
+        let former = try #require(resources[1].carrier)
+        try confirm(former)
+        for frequency in [2.0, 1] { try pool.change(resources[1], to: Self.quote(.limited(frequency))) }
+        #expect(resources[1].carrier === former && resources[1].moveTarget == nil)
+        #expect(pool.figures(of: "demo").users == 2)
+    }
+
     @Test func changeOverQuotaKeepsTheOldProperties() throws {
         let pool = pool { $0.maxSubscriptions = 1 }
         let first = try active(pool, Self.quote(.limited(1)))
