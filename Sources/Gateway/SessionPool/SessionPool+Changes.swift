@@ -10,8 +10,10 @@ extension SessionPool {
     package func change(_ resource: SubscriptionResource, to properties: SubscriptionProperties) throws(PoolError) {
         let present = resource.properties
         if present == properties { return }
-        cancelMove(resource)
-        guard let shared = resource.carrier else { return set(properties, of: resource) }
+        guard let shared = resource.carrier else {
+            cancelMove(resource)
+            return set(properties, of: resource)
+        }
         var allowed = present
         allowed.requestedMaxFrequency = properties.requestedMaxFrequency
         if allowed != properties {
@@ -25,6 +27,7 @@ extension SessionPool {
             )
         }
         if changesAlone(shared, resource, to: properties) {
+            cancelMove(resource)
             try? shared.subscription.setRequestedMaxFrequency(frequency)
             set(properties, of: resource)
         } else {
@@ -32,7 +35,8 @@ extension SessionPool {
         }
     }
 
-    /// Moves an active resource to another upstream subscription; if that is refused, it returns to its old properties.
+    /// Moves an active resource to another upstream subscription; if that is refused, it returns to its old properties, and
+    /// to the move to them if there was one.
     private func move(
         _ resource: SubscriptionResource,
         from present: SubscriptionProperties,
@@ -41,7 +45,14 @@ extension SessionPool {
         if case .pooled(let session) = resource.home {
             try checkCredits(for: SharedKey(session: session, properties: properties))
         }
-        if try moveOnTheFly(resource, to: properties) { return set(properties, of: resource) }
+        let wasMoving = resource.moveTarget != nil
+        cancelMove(resource)
+        do throws(PoolError) {
+            if try moveOnTheFly(resource, to: properties) { return set(properties, of: resource) }
+        } catch {
+            if wasMoving { _ = try? moveOnTheFly(resource, to: present) }
+            throw error
+        }
         makeInactive(resource)
         set(properties, of: resource)
         do {

@@ -193,6 +193,23 @@ internal import Testing
         #expect(pool.figures(of: "demo").users == 2)
     }
 
+    /// The properties are those of the target.
+    @Test func aChangeThatIsRefusedDuringAMoveLeavesTheMove() throws {
+        let pool = pool { $0.maxSubscriptions = 2 }
+        let resources = try [1.0, 1, 2].map { try active(pool, Self.quote(.limited($0))) }
+        let target = try #require(resources[2].carrier)
+        try confirm(try #require(resources[1].carrier))
+        try pool.change(resources[1], to: Self.quote(.limited(2)))
+        var other = Self.quote(.limited(2))
+        other.selector = "s"
+        for properties in [other, Self.quote(.unfiltered), Self.quote(.limited(3))] {
+            #expect(throws: PoolError.self) { try pool.change(resources[1], to: properties) }
+            #expect(resources[1].moveTarget === target && resources[1].properties == Self.quote(.limited(2)))
+        }
+        try confirm(target)
+        #expect(resources[1].carrier === target && pool.figures(of: "demo").users == 3)
+    }
+
     @Test func changeOverQuotaKeepsTheOldProperties() throws {
         let pool = pool { $0.maxSubscriptions = 1 }
         let first = try active(pool, Self.quote(.limited(1)))
