@@ -71,7 +71,7 @@ extension SessionPool {
     }
 
     /// Whether the resource is the only user of its upstream subscription; if so, the subscription's key changes with
-    /// its properties.
+    /// its properties, and implicit resources without readers, which have the former properties, are deleted.
     private func changesAlone(
         _ shared: SharedSubscription,
         _ resource: SubscriptionResource,
@@ -79,7 +79,21 @@ extension SessionPool {
     ) -> Bool {
         guard let id = shared.id, case .pooled(let session) = resource.home else { return true }
         let key = SharedKey(session: session, properties: properties)
-        return state.withLock { $0.machine.rekeyed(id, to: key) }
+        let unread: [SubscriptionResource]? = state.withLock { state in
+            guard state.machine.rekeyed(id, to: key) else { return nil }
+            var unread: [SubscriptionResource] = []
+            for other in shared.resources where other !== resource && state.resources.withdraw(other) {
+                unread.append(other)
+            }
+            return unread
+        }
+        guard let unread else { return false }
+        for other in unread {
+            // Not a user of the upstream subscription.
+            shared.leave(other)
+            deleteResource(other)
+        }
+        return true
     }
 
     /// Starts to move a subscribed resource to the upstream subscription with other properties; false if the resource is

@@ -56,6 +56,20 @@ internal import Testing
         #expect(carrier?.subscription.requestedMaxFrequency == .limited(2))
     }
 
+    @Test func nextReaderOfTheFormerFrequencyDoesNotGetTheNewOne() throws {
+        let pool = pool()
+        let key = SharedKey(session: Self.session, properties: Self.quote(.limited(1)))
+        let former = try pool.joinImplicit(key).resource
+        let resource = try active(pool, key.properties)
+        pool.leaveImplicit(former)
+        try pool.change(resource, to: Self.quote(.limited(2)))
+        let reader = try pool.joinImplicit(key).resource
+        #expect(reader.carrier?.subscription.requestedMaxFrequency == .limited(1))
+        #expect(resource.carrier?.subscription.requestedMaxFrequency == .limited(2))
+        #expect(pool.figures(of: "demo").users == 2 && pool.resources().count == 2)
+        #expect(sink.present.faults.isEmpty)
+    }
+
     @Test func frequencyOfASharedSubscriptionMovesTheResource() throws {
         let pool = pool()
         let first = try active(pool, Self.quote(.limited(1)))
