@@ -236,17 +236,19 @@ extension SessionPool {
             arrived: { [weak self] resources, refusal in
                 for resource in resources { self?.arrived(resource, refusal) }
             },
-            ended: { [weak self] shared in self?.ended(shared) }
+            ended: { [weak self] shared, resources in self?.ended(shared, resources) }
         )
     }
 
-    /// The server refused or removed the subscription: the next request for it opens a new one.
-    private func ended(_ shared: SharedSubscription) {
+    /// The server refused or removed the subscription: the next request for it opens a new one. Implicit resources without
+    /// readers, which had lingered with it, are deleted.
+    private func ended(_ shared: SharedSubscription, _ resources: [SubscriptionResource]) {
         guard let id = shared.id else { return }
         let now = clock()
         state.withLock { state in
             state.shared[id] = nil
             state.machine.sharedEnded(id, at: now)
         }
+        for resource in resources where state.withLock({ $0.resources.withdraw(resource) }) { deleteResource(resource) }
     }
 }

@@ -153,6 +153,21 @@ internal import Testing
         #expect(carrier == nil)
     }
 
+    @Test func subscriptionThatEndsWhileItLingersLeavesNoResource() throws {
+        let pool = pool()
+        let resource = try pool.joinImplicit(Self.key).resource
+        let carrier = try #require(resource.carrier)
+        pool.leaveImplicit(resource)
+        carrier.subscription(carrier.subscription, emitted: .unsubscribed(isFinal: true))
+        #expect(pool.resources().isEmpty && sink.present.resources.isEmpty)
+        #expect(pool.figures(of: "demo").users == 0 && sink.present.faults.isEmpty)
+        // A reader keeps the resource of a subscription that ends.
+        let next = try pool.joinImplicit(Self.key).resource
+        let client = try #require(next.client)
+        client.client(client.core, emitted: .serverError(code: 1, message: "wrong password"))
+        #expect(pool.resources().map(\.id) == [next.id] && next.status.lastError?.code == 1)
+    }
+
     @Test func readerAtTheEndOfTheLingerGetsANewSubscription() throws {
         let pool = pool()
         let resource = try pool.joinImplicit(Self.key).resource

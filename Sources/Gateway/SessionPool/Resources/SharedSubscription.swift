@@ -33,7 +33,8 @@ final class SharedSubscription: Sendable {
     let subscription: Subscription
 
     private let properties: SubscriptionProperties
-    private let ended: @Sendable (SharedSubscription) -> Void
+    /// Called with the resources that the subscription served until the server refused or removed it.
+    private let ended: @Sendable (SharedSubscription, [SubscriptionResource]) -> Void
     /// Called with the resources that move to this subscription and whose values have come, and with the refusal of the
     /// subscription; nil: it was not refused.
     private let arrived: @Sendable ([SubscriptionResource], UpstreamRefusal?) -> Void
@@ -44,7 +45,7 @@ final class SharedSubscription: Sendable {
         client: PooledClient,
         properties: SubscriptionProperties,
         arrived: @escaping @Sendable ([SubscriptionResource], UpstreamRefusal?) -> Void,
-        ended: @escaping @Sendable (SharedSubscription) -> Void
+        ended: @escaping @Sendable (SharedSubscription, [SubscriptionResource]) -> Void
     ) {
         self.id = id
         self.client = client
@@ -232,7 +233,7 @@ extension SharedSubscription: SubscriptionObserver {
         guard isWithinBudget else { return exceedBudget() }
         guard let end else { return (arrivals, nil) }
         self.end()
-        ended(self)
+        ended(self, affected)
         return (arrivals, UpstreamRefusal(end))
     }
 
