@@ -97,8 +97,9 @@ package final class SessionPool: Sendable {
         settings.withLock { $0.values.map { ($0.key, $0.value) } }.sorted { $0.0 < $1.0 }
     }
 
-    /// Replaces upstreams, quotas and lingers. Open sessions stay as they are: one whose upstream is gone or has
-    /// another address closes after its last subscription.
+    /// Replaces upstreams, quotas and lingers. Open sessions stay as they are: one whose upstream is gone, or has another
+    /// address or adapter set, closes after its last subscription. Further upstream subscriptions go to a new session, as
+    /// long as there may be one.
     package func reload(_ configuration: PoolConfiguration) {
         // Under one lock, so that an acquisition uses the upstreams that the machine's quotas belong to.
         state.withLock { state in

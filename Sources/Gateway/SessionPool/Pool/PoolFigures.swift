@@ -1,3 +1,4 @@
+internal import JSONText
 package import SessionCore
 
 /// The figures of an upstream's pool at a moment.
@@ -39,8 +40,10 @@ package struct PoolFigures: Equatable, Sendable {
     }
 }
 
-/// The quotas of one upstream, as far as the machine needs them.
+/// The quotas of one upstream, as far as the machine needs them, and its server.
 package struct PoolLimits: Equatable, Sendable {
+    private let serverAddress: String
+    private let adapterSet: String?
     let maxSessions: Int
     let maxSubscriptionsPerSession: Int
     let maxSubscriptions: Int
@@ -48,10 +51,17 @@ package struct PoolLimits: Equatable, Sendable {
 
     /// The quotas of a configured upstream.
     package init(_ upstream: UpstreamConfiguration) {
+        serverAddress = upstream.serverAddress
+        adapterSet = upstream.adapterSet
         maxSessions = upstream.maxSessions
         maxSubscriptionsPerSession = upstream.maxSubscriptionsPerSession
         maxSubscriptions = upstream.maxSubscriptions
         maxItems = upstream.maxItems
+    }
+
+    /// Whether the server and its adapter set are the same.
+    func hasSameServer(as other: PoolLimits) -> Bool {
+        serverAddress.hasSameBytes(as: other.serverAddress) && adapterSet.hasSameBytes(as: other.adapterSet)
     }
 }
 

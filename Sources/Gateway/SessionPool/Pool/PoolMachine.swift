@@ -18,6 +18,9 @@ package struct PoolMachine: ~Copyable {
         let key: SessionKey
         var shared = 0
         var closesAt: Moment?
+        /// Whether the upstream was removed from the configuration or has another server now. Further subscriptions use
+        /// other sessions, if there may be one.
+        var isOutdated = false
     }
 
     private var subscriptionLinger: Duration
@@ -43,7 +46,12 @@ package struct PoolMachine: ~Copyable {
     package mutating func configurationChanged(_ configuration: PoolConfiguration) {
         subscriptionLinger = configuration.subscriptionLinger
         sessionLinger = configuration.sessionLinger
+        let former = limits
         limits = Self.limits(of: configuration)
+        for (client, session) in sessions {
+            let (old, new) = (former[session.key.upstream], limits[session.key.upstream])
+            if let old, new?.hasSameServer(as: old) != true { sessions[client]?.isOutdated = true }
+        }
     }
 
     private static func limits(of configuration: PoolConfiguration) -> [String: PoolLimits] {
@@ -118,14 +126,14 @@ package struct PoolMachine: ~Copyable {
         freshClient: ClientID,
         until end: Moment
     ) throws(PoolError) -> (ClientID, [PoolAction]) {
-        if let (open, session) = sessions.elements.first(where: { $0.value.key == key }) {
-            if let closesAt = session.closesAt { sessions[open]?.closesAt = max(closesAt, end) }
-            return (open, [])
+        let isFull = figures(of: key.upstream).sessions >= limits[key.upstream]?.maxSessions ?? 0
+        let open = sessions.elements.filter { $0.value.key == key }
+        if let (client, session) = open.first(where: { !$0.value.isOutdated }) ?? (isFull ? open.first : nil) {
+            if let closesAt = session.closesAt { sessions[client]?.closesAt = max(closesAt, end) }
+            return (client, [])
         }
         guard let limit = limits[key.upstream] else { throw .unknownUpstream(key.upstream) }
-        if figures(of: key.upstream).sessions >= limit.maxSessions {
-            throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions))
-        }
+        if isFull { throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions)) }
         try checkCredits(UpstreamCredits(sessions: 1), of: key)
         sessions[freshClient] = Session(key: key, closesAt: end)
         figures[key.upstream, default: PoolFigures()].sessions += 1
@@ -266,16 +274,20 @@ package struct PoolMachine: ~Copyable {
         throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions))
     }
 
-    /// The first session below its limit of a key, or of any group of the same account.
+    /// The first session below its limit of a key, or of any group of the same account: then also one that is outdated, if
+    /// there is no other.
     private func firstSession(
         of key: SessionKey,
         ofAnyGroup: Bool = false,
         below limit: PoolLimits
     ) -> ClientID? {
+        var outdated: ClientID?
         for (client, session) in sessions where session.shared < limit.maxSubscriptionsPerSession {
-            if ofAnyGroup ? session.key.hasSameAccount(as: key) : session.key == key { return client }
+            guard ofAnyGroup ? session.key.hasSameAccount(as: key) : session.key == key else { continue }
+            if !session.isOutdated { return client }
+            if ofAnyGroup { outdated = outdated ?? client }
         }
-        return nil
+        return outdated
     }
 
     /// Throws `creditsNeeded` if credits are missing for a subscription of this key, and the other errors of `acquired`.

@@ -1,0 +1,59 @@
+internal import Changes
+internal import SessionCore
+internal import SessionPool
+internal import Testing
+
+/// Sessions that are open when the configuration changes.
+@Suite struct PoolReloadTests {
+    private let first = ClientID("c1")
+    private let second = ClientID("c2")
+    private let third = ClientID("c3")
+
+    private static func configuration(_ change: (inout UpstreamConfiguration) -> Void = { _ in }) -> PoolConfiguration {
+        var upstream = UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")
+        change(&upstream)
+        return PoolConfiguration(upstreams: [upstream])
+    }
+
+    private static func key(_ item: String) -> SharedKey {
+        SharedKey(
+            session: SessionKey(upstream: "demo", user: nil, password: nil),
+            properties: SubscriptionProperties(mode: .merge, items: .list([item]), fields: .list(["last_price"]))
+        )
+    }
+
+    @Test(arguments: ["http://127.0.0.1:2", "http://127.0.0.1:1"], [nil, "OTHER"])
+    func subscriptionsAndMessagesOfAnotherServerUseANewSession(address: String, adapterSet: String?) throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let (open, _) = try machine.acquired(Self.key("a"), freshClient: first)
+        machine.configurationChanged(
+            Self.configuration {
+                $0.serverAddress = address
+                $0.adapterSet = adapterSet
+                $0.maxItems = 7
+            }
+        )
+        let isSame = address == "http://127.0.0.1:1" && adapterSet == nil
+        let (equal, none) = try machine.acquired(Self.key("a"), freshClient: second)
+        #expect(equal == open && none == [])
+        let (other, actions) = try machine.acquired(Self.key("b"), freshClient: second)
+        #expect(actions.last == .openShared(other, Self.key("b"), on: isSame ? first : second))
+        let (messenger, _) = try machine.messenger(Self.key("a").session, freshClient: third, until: .zero)
+        #expect(messenger == (isSame ? first : second))
+    }
+
+    @Test func withoutAFurtherSessionThePresentOneIsUsed() throws {
+        var machine = PoolMachine(configuration: Self.configuration { $0.maxSessions = 1 })
+        _ = try machine.acquired(Self.key("a"), freshClient: first)
+        machine.configurationChanged(
+            Self.configuration {
+                $0.serverAddress = "http://127.0.0.1:2"
+                $0.maxSessions = 1
+            }
+        )
+        let (other, actions) = try machine.acquired(Self.key("b"), freshClient: second)
+        #expect(actions == [.openShared(other, Self.key("b"), on: first)])
+        let (messenger, _) = try machine.messenger(Self.key("a").session, freshClient: second, until: .zero)
+        #expect(messenger == first)
+    }
+}
