@@ -18,6 +18,8 @@ package struct PoolMachine: ~Copyable {
         let key: SessionKey
         var shared = 0
         var closesAt: Moment?
+        /// Until when messages keep the session.
+        var keptUntil = Moment.zero
         /// Whether the upstream was removed from the configuration or has another server now. Further subscriptions use
         /// other sessions, if there may be one.
         var isOutdated = false
@@ -119,8 +121,8 @@ package struct PoolMachine: ~Copyable {
         return (id, actions)
     }
 
-    /// The session that carries messages for this key: the oldest open one, else a new one with the id `freshClient`. A
-    /// session without subscriptions stays open until `until` at least.
+    /// The session that carries messages for this key: the oldest open one, else a new one with the id `freshClient`. It
+    /// stays open until `until` at least, also if its subscriptions are closed before.
     package mutating func messenger(
         _ key: SessionKey,
         freshClient: ClientID,
@@ -129,13 +131,14 @@ package struct PoolMachine: ~Copyable {
         let isFull = figures(of: key.upstream).sessions >= limits[key.upstream]?.maxSessions ?? 0
         let open = sessions.elements.filter { $0.value.key == key }
         if let (client, session) = open.first(where: { !$0.value.isOutdated }) ?? (isFull ? open.first : nil) {
+            sessions[client]?.keptUntil = max(session.keptUntil, end)
             if let closesAt = session.closesAt { sessions[client]?.closesAt = max(closesAt, end) }
             return (client, [])
         }
         guard let limit = limits[key.upstream] else { throw .unknownUpstream(key.upstream) }
         if isFull { throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions)) }
         try checkCredits(UpstreamCredits(sessions: 1), of: key)
-        sessions[freshClient] = Session(key: key, closesAt: end)
+        sessions[freshClient] = Session(key: key, closesAt: end, keptUntil: end)
         figures[key.upstream, default: PoolFigures()].sessions += 1
         let used = figures(of: key.upstream).used
         credits?.used(used, of: key.upstream)
@@ -339,7 +342,7 @@ package struct PoolMachine: ~Copyable {
     private mutating func vacate(_ client: ClientID, at now: Moment) {
         guard var session = sessions[client] else { return }
         session.shared -= 1
-        if session.shared == 0 { session.closesAt = now + sessionLinger }
+        if session.shared == 0 { session.closesAt = max(now + sessionLinger, session.keptUntil) }
         sessions[client] = session
     }
 }

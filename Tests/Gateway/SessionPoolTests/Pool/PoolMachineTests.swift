@@ -72,6 +72,17 @@ internal import Testing
         #expect(machine.figures(of: "demo").sessions == 0)
     }
 
+    @Test func messageKeepsTheSessionOfSubscriptionsThatAreClosed() throws {
+        var machine = PoolMachine(configuration: Self.configuration())
+        let (id, _) = try machine.acquired(Self.key(), freshClient: first)
+        let (client, _) = try machine.messenger(Self.key().session, freshClient: second, until: Self.at(60))
+        machine.released(id, at: Self.at(1))
+        #expect(client == first)
+        #expect(passed(6, &machine) == [.closeShared(id)])
+        #expect(passed(59, &machine) == [])
+        #expect(passed(60, &machine) == [.closeClient(first)])
+    }
+
     @Test func messageUsesTheSessionOfSubscriptions() throws {
         var machine = PoolMachine(configuration: Self.configuration())
         _ = try machine.acquired(Self.key(), freshClient: first)
