@@ -21,6 +21,9 @@ final class EventWait<Value: Sendable>: Sendable {
         reader?.resume(with: result)
     }
 
+    /// Whether the value or an error was provided.
+    var isOver: Bool { state.withLock { $0.result != nil } }
+
     /// Waits for the value; throws `CancellationError` in a cancelled task.
     func value() async throws -> Value {
         try await withTaskCancellationHandler {

@@ -80,6 +80,8 @@ extension Subscription {
             guard isActive else { return watch.wait.resolve(.failure(refusal ?? SubscriptionStop.unsubscribed.error)) }
             addObserver(watch)
             watch.examine(self)
+            // A call that was cancelled may have removed the watch before.
+            if watch.wait.isOver { removeObserver(watch) }
         }
         guard isOpen else { throw SubscriptionStop.shutDown.error }
         defer { removeObserver(watch) }
