@@ -117,19 +117,18 @@ package final class SessionPool: Sendable {
         // A group that keeps results would keep every task that ended.
         await withDiscardingTaskGroup { group in
             group.addTask {
-                while !Task.isCancelled {
-                    try? await Task.sleep(for: Self.tick)
-                    self.timePassed()
-                }
-                self.stop()
+                while (try? await Task.sleep(for: Self.tick)) != nil { self.timePassed() }
             }
+            // A cancellation ends the stream: clients that are closed later are not in it.
             for await client in retired.stream {
                 group.addTask { await self.retire(client) }
             }
+            for client in stop() { group.addTask { await client.core.shutdown() } }
         }
     }
 
-    private func stop() {
+    /// Disconnects all clients, and returns them.
+    private func stop() -> [PooledClient] {
         let (clients, shared) = state.withLock { state in
             state.isStopping = true
             return (Array(state.clients.values), Array(state.shared.values))
@@ -137,7 +136,7 @@ package final class SessionPool: Sendable {
         // The streams are closed already: nothing is reported.
         for shared in shared { shared.end() }
         for client in clients { closeClient(client) }
-        retired.continuation.finish()
+        return clients
     }
 
     private func retire(_ client: PooledClient) async {
