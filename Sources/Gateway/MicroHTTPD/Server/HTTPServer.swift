@@ -29,6 +29,8 @@ final class HTTPServer {
     private var retries = RetryPace()
     /// The longest pause within a chunked body while the library retries.
     private static let longestPause = Duration.seconds(1)
+    /// The time for which responses are sent in a run that has a pace: a quarter of the least time between two such runs.
+    private static let retryLength = Duration.microseconds(250)
     private var daemon: OpaquePointer?
     // The library keeps the pointers, so the text must not move; freed in `stop`.
     private var certificate: UnsafeMutablePointer<CChar>?
@@ -82,6 +84,8 @@ final class HTTPServer {
         for _ in 0..<64 {
             hasWork = false
             MHD_run(daemon)
+            // Each run sends one record of an encrypted response.
+            if let retry, responses > 0, Moment.monotonic() - retry < Self.retryLength { continue }
             if !hasWork, !isReadable { break }
         }
         if let retry {
@@ -129,11 +133,9 @@ final class HTTPServer {
 
     /// Whether version 0.9.75 of the library may ask for runs without end in which it does nothing. It does while the
     /// line before a chunk is longer than the memory of its connection, since it neither reads on nor closes the connection,
-    /// and while a TLS handshake waits for its client. While it sends a response, it asks for runs that it needs.
-    private var mayRetry: Bool {
-        if !chunkedBodies.isEmpty { return true }
-        return handshakes > 0 && responses == 0
-    }
+    /// and while a TLS handshake waits for its client. It also asks for runs that it needs, to send encrypted responses:
+    /// therefore a run with a pace sends several records.
+    private var mayRetry: Bool { handshakes > 0 || !chunkedBodies.isEmpty }
 
     /// Shuts down the connections of which one is the cause of the retries. The library detects that and closes them.
     private func closePaused(at now: Moment) {

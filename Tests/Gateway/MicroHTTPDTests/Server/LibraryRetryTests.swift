@@ -1,0 +1,40 @@
+internal import Glibc
+internal import Primitives
+internal import Testing
+
+@testable internal import MicroHTTPD
+
+/// Encrypted connections on which the library asks for runs in which it does nothing.
+@Suite struct LibraryRetryTests {
+    /// A server that responds with more than the buffers between server and client hold.
+    private static func server() throws -> TestServer {
+        var configuration = DaemonConfiguration()
+        configuration.certificate = try TestCertificate().certificate
+        let body = [UInt8](repeating: UInt8(ascii: "a"), count: 16 << 20)
+        return try TestServer(
+            configuration,
+            handler: TestHandler { request, _ in
+                let length = request.body.count
+                return .respond(
+                    HTTPResponse(status: 200, body: .bytes(length == 0 ? body : Array("received \(length)".utf8)))
+                )
+            }
+        )
+    }
+
+    @Test func aHandshakeThatStallsBesideAnUnreadResponseDoesNotKeepTheLoopBusy() throws {
+        let server = try Self.server()
+        let reader = try SecureClient(port: server.port)
+        reader.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        _ = try reader.read(through: "\r\n\r\n")
+        // The beginning of a record with a handshake.
+        let stalled = try server.client()
+        try stalled.send([0x16, 0x03, 0x01])
+        let loop = try #require(server.daemon.loops.first)
+        let (start, rounds) = (Moment.monotonic(), loop.rounds)
+        // One round each millisecond, after a hundred in a row.
+        while loop.rounds - rounds < 3_000, Moment.monotonic() - start < .seconds(1) { sched_yield() }
+        #expect(loop.rounds - rounds < 3_000)
+        withExtendedLifetime(stalled) {}
+    }
+}
