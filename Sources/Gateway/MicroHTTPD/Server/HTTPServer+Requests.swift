@@ -197,6 +197,7 @@ extension HTTPServer {
         }
         if !exchange.isResponding { responses += 1 }
         exchange.isResponding = true
+        lastResponding = driver.scheduler.now
         driver.requestTimes.responseBegan(exchange.record, size: size)
         if driver.isWindingDown { exchange.isLastOnConnection = true }
         guard let made = response.makeSized() else { return .NO }

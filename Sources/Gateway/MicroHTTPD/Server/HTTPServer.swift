@@ -26,6 +26,8 @@ final class HTTPServer {
     private var handshakes = 0
     /// Responses that are being sent, streams excepted.
     var responses = 0
+    /// When a response was being sent last.
+    var lastResponding = Moment.zero
     private var retries = RetryPace()
     /// The longest pause within a chunked body while the library retries.
     private static let longestPause = Duration.seconds(1)
@@ -81,6 +83,7 @@ final class HTTPServer {
         guard let daemon else { return }
         var retry: Moment?
         if !isDue, !hasWork, mayRetry { retry = Moment.monotonic() }
+        if responses > 0 { lastResponding = now }
         for _ in 0..<64 {
             hasWork = false
             MHD_run(daemon)
@@ -90,7 +93,10 @@ final class HTTPServer {
         }
         if let retry {
             retries.note(at: retry, duration: Moment.monotonic() - retry)
-            if handshakes == 0, !retries.permits(at: now) { closePaused(at: now) }
+            // The library also retries for responses, once more after their ends.
+            if handshakes == 0, lastResponding + Self.longestPause <= now, !retries.permits(at: now) {
+                closePaused(at: now)
+            }
         }
     }
 

@@ -37,4 +37,21 @@ internal import Testing
         #expect(loop.rounds - rounds < 3_000)
         withExtendedLifetime(stalled) {}
     }
+
+    @Test func largeResponsesDoNotCutOffAPausedChunkedBody() throws {
+        let server = try Self.server()
+        let sender = try SecureClient(port: server.port)
+        sender.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
+        func download() throws {
+            let reader = try SecureClient(port: server.port)
+            reader.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            #expect(reader.readToEnd().utf8.count > 16 << 20)
+        }
+        try download()
+        // Longer than the pause for which a body is cut off when it is the cause of retries.
+        let start = Moment.monotonic()
+        while Moment.monotonic() - start < .milliseconds(1_500) { try download() }
+        sender.send("0\r\n\r\n")
+        _ = try sender.read(through: "received 3")
+    }
 }
