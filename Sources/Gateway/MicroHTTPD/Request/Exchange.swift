@@ -8,8 +8,8 @@ final class Exchange {
         case head
         /// The head is valid; the body is received. *Leaves to* `waiting`, `streaming`, `over`.
         case body
-        /// The body is too long, or the head is rejected: the body is read to its end, so that the client reads the
-        /// response instead of a broken connection, and discarded. *Leaves to* `over`.
+        /// The body is too long, or there is no memory for it, or the head is rejected: the body is read to its end, so that
+        /// the client reads the response instead of a broken connection, and discarded. *Leaves to* `over`.
         case discarding(HTTPResponse)
         /// The connection is suspended until the responder answers. *Leaves to* `answering`,
         /// `answeringHead`, `streaming`, `over`.
@@ -44,7 +44,7 @@ final class Exchange {
     weak var responder: HTTPResponder?
     /// The body so far, until it is passed to the handler.
     var body: [UInt8]
-    /// Bytes reserved for the body in the ledger, until the request is over.
+    /// Bytes reserved for the body in the ledger, until the request is over or its body is discarded.
     var reservedBytes: Int
     /// The memory of the response, if that is large, until it is sent.
     var heldResponse: HeldResponse?

@@ -116,18 +116,27 @@ extension HTTPServer {
     private func bodyArrived(_ exchange: Exchange, _ part: UnsafeRawBufferPointer) -> MHD_Result {
         let before = exchange.ignoresBody ? exchange.discarded : exchange.body.count
         guard part.count <= driver.configuration.bodyLimit - before else {
-            exchange.phase = .discarding(response(to: .bodyTooLarge, on: exchange.connection))
-            exchange.body = []
-            return discard(exchange, part.count)
+            return discard(exchange, part.count, then: .bodyTooLarge)
         }
         if exchange.ignoresBody {
             exchange.discarded += part.count
             return .YES
         }
         let missing = exchange.body.count + part.count - exchange.reservedBytes
-        guard missing <= 0 || reserve(missing, for: exchange) else { return .NO }
+        guard missing <= 0 || reserve(missing, for: exchange) else {
+            return discard(exchange, part.count, then: .bodyBudgetExceeded)
+        }
         exchange.body.append(contentsOf: part)
         return .YES
+    }
+
+    /// Discards the body so far, with its memory, and the rest of it, and then refuses the request.
+    private func discard(_ exchange: Exchange, _ count: Int, then refusal: RequestRefusal) -> MHD_Result {
+        exchange.phase = .discarding(response(to: refusal, on: exchange.connection))
+        exchange.body = []
+        driver.ledger.releaseBody(exchange.reservedBytes, on: exchange.record.place)
+        exchange.reservedBytes = 0
+        return discard(exchange, count)
     }
 
     private func reserve(_ count: Int, for exchange: Exchange) -> Bool {
