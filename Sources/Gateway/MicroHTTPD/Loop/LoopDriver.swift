@@ -63,7 +63,7 @@ final class LoopDriver {
         self.configuration = configuration
         self.handler = handler
         self.ledger = ledger
-        largeResponses = LargeResponses(ledger: ledger)
+        largeResponses = LargeResponses(ledger: ledger, budget: configuration.responseBudget)
         self.makeFeed = makeFeed
         pace = CollectionPace(flushInterval: configuration.flushInterval)
         let now = Moment.monotonic()

@@ -5,23 +5,28 @@ internal import StreamIO
 /// The large responses of a loop that are being sent. Confined to the loop's thread.
 ///
 /// Above the budget of all loops the oldest responses, whose clients are the slowest, are cut off. A response for which
-/// that frees too little is refused.
+/// that frees too little is refused; one that is larger than the budget is refused at once.
 struct LargeResponses {
     /// Smaller responses do not count: the number of connections limits them.
     static let leastSize = 4096
 
     private let ledger: ConnectionLedger
+    /// The budget in bytes.
+    private let budget: Int
     /// By their numbers, in the order of their beginnings.
     private var holders: [UInt64: any LargeResponseHolder] = [:]
     private var count: UInt64 = 0
 
-    init(ledger: ConnectionLedger) { self.ledger = ledger }
+    init(ledger: ConnectionLedger, budget: Int) {
+        self.ledger = ledger
+        self.budget = budget
+    }
 
     /// A response follows; false if the budget has no room for it.
     mutating func begin(_ holder: any LargeResponseHolder, _ body: HTTPResponse.Body) -> Bool {
         guard var held = HeldResponse(body), holder.heldResponse == nil else { return true }
         while !ledger.reserve(held) {
-            guard let oldest = holders.min(by: { $0.key < $1.key })?.value else { return false }
+            guard held.size <= budget, let oldest = holders.min(by: { $0.key < $1.key })?.value else { return false }
             end(oldest)
             // The library, or the loop, detects the end of the connection and frees the response.
             shutdown(oldest.record.descriptor, Int32(SHUT_RDWR))
