@@ -88,7 +88,10 @@ struct RequestHead {
         var rest = Substring(target).utf8
         var isRootMissing = false
         var host: String?
-        if rest.first != 0x2F, let colon = rest.firstIndex(of: 0x3A), rest[colon...].starts(with: "://".utf8) {
+        // A scheme has neither a slash nor a question mark.
+        if rest.first != 0x2F, let colon = rest.firstIndex(of: 0x3A), rest[colon...].starts(with: "://".utf8),
+            !rest[..<colon].contains(0x2F), !rest[..<colon].contains(0x3F)
+        {
             let authority = rest[colon...].dropFirst(3)
             let end = authority.firstIndex { $0 == 0x2F || $0 == 0x3F } ?? authority.endIndex
             host = String(Substring(authority[..<end]))

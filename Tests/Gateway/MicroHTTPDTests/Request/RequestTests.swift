@@ -15,6 +15,7 @@ internal import Testing
         ("/", "/", "no query"), ("/?", "/", ""), ("/a?b?c", "/a", "b?c"), ("*", "*", "no query"),
         ("http://h:1/p/q?x=1", "/p/q", "x=1"), ("http://h", "/", "no query"), ("http://h?x", "/", "x"),
         ("/a://b", "/a://b", "no query"), ("//x//y", "//x//y", "no query"),
+        ("a?b=http://h/p", "a", "b=http://h/p"), ("a/b://h/p", "a/b://h/p", "no query"),
     ])
     func targetIsSplitAtTheFirstQuestionMark(target: String, path: String, query: String) throws {
         let server = try TestServer()
