@@ -259,6 +259,8 @@ extension LoopDriver {
 
     private func replace(_ certificate: DaemonConfiguration.Certificate) -> DaemonError? {
         guard let present = servers.last, present.isSecure else { return .notSecure }
+        // A reload of other settings: a further server would stay as long as a stream of the present one.
+        if present.uses(certificate) { return nil }
         do {
             try addServer(certificate: certificate)
             return nil

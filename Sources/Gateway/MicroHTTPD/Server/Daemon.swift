@@ -103,7 +103,7 @@ package final class Daemon: Sendable {
         }
     }
 
-    /// Uses another certificate for new connections; open ones keep theirs.
+    /// Uses another certificate for new connections; open ones keep theirs. The present one again has no effect.
     ///
     /// - Throws: `startRefused` if the certificate or key cannot be used; the old certificate then stays in use.
     package func replaceCertificate(_ certificate: DaemonConfiguration.Certificate) async throws(DaemonError) {

@@ -129,6 +129,12 @@ final class HTTPServer {
         if isAdded == .NO, let place = added.removeValue(forKey: socket) { driver.ledger.release(place) }
     }
 
+    /// Whether the connections have this certificate and key.
+    func uses(_ other: DaemonConfiguration.Certificate) -> Bool {
+        guard let certificate, let key else { return false }
+        return strcmp(certificate, other.chain) == 0 && strcmp(key, other.key) == 0
+    }
+
     /// Closes all connections and frees the daemon. No connection may be suspended.
     func stop() {
         guard let daemon else { return }

@@ -233,6 +233,22 @@ internal import Testing
         #expect(Self.descriptors() <= before + 2)
     }
 
+    @Test func theSameCertificateAgainLeavesNoDescriptorBehind() async throws {
+        var configuration = DaemonConfiguration()
+        let certificate = try TestCertificate().certificate
+        configuration.certificate = certificate
+        let content = TestContent(["event"])
+        let server = try TestServer.streaming(configuration) { _ in content }
+        let client = try SecureClient(port: server.port)
+        client.send(Self.request)
+        _ = try client.read(through: "event")
+        let before = Self.descriptors()
+        for _ in 0..<20 { try await server.daemon.replaceCertificate(certificate) }
+        #expect(Self.descriptors() <= before + 2)
+        content.push("another")
+        _ = try client.read(through: "another")
+    }
+
     /// The approximate number of open descriptors of this process.
     private static func descriptors() -> Int {
         guard let directory = opendir("/proc/self/fd") else { return 0 }
