@@ -20,6 +20,7 @@ enum GoldenFormat2 {
         "quota": "0f0106010171016902010600",
         "credit": "100101750700000101020301040506",
         "end": "120175",
+        "upstreams": "13010175",
         "part": "0701020102",
     ]
     static let frame = """

@@ -57,7 +57,7 @@ struct GoldenFormatTests {
             ("stream", .stream(.prepare(id: "t", specification))),
             ("begin", .request(.begin(key, body: key, expired: 9))), ("answer", .request(.answer(key, [1, 2]))),
             ("quota", .quota(.claim([demand], number: 6))), ("credit", .credit(.claim(claim))),
-            ("end", .endUpstream("u")), ("part", .part([1, 2], isLast: true)),
+            ("end", .endUpstream("u")), ("upstreams", .upstreams(["u"])), ("part", .part([1, 2], isLast: true)),
         ]
     }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Replication
 
-/// An upstream that was removed from the configuration of one member after the other.
+/// Upstreams that are removed from the configuration of one member after the other, or added by a reload.
 struct LostUpstreamsTests {
     private static let properties = SimulatedNode.key("i").properties
 
@@ -82,27 +82,41 @@ struct LostUpstreamsTests {
         while let bytes = member.nextFrame(from: &outbox, at: now) { append(bytes, to: &member, at: now) }
     }
 
-    @Test func aMemberWritesTheEndOfAnUpstream() {
-        let start = Moment.zero + .seconds(1)
+    /// A member with the upstream `v` that has joined an epoch.
+    private static func joined(at start: Moment) -> MemberMachine {
         let info = MemberInfo(name: "a", version: "1", upstreams: ["v"])
         var member = MemberMachine(info: info, seed: 1, groups: 1)
         _ = member.connected(at: start)
         _ = member.logInspected(LogGeneration(created: "g", first: 1, last: 0), at: start)
         let epoch = ClusterFrame(kind: .epoch, member: 9, epoch: 7, previous: 0, digest: 0, counter: 0, payload: [1])
-        Self.append(epoch.bytes, to: &member, at: start)
-        Self.write(&member, at: start)
-        let join = ClusterRecord.join(MemberInfo(name: "b", version: "1", upstreams: ["u"]))
-        let payload = ([join] + Self.records(of: 9)).flatMap(\.encoded)
-        let (position, digest) = (member.position, member.ledger?.digest.value ?? 0)
+        append(epoch.bytes, to: &member, at: start)
+        write(&member, at: start)
+        return member
+    }
+
+    /// The member 9 writes a frame.
+    private static func write(
+        _ records: [ClusterRecord],
+        _ counter: UInt64,
+        to member: inout MemberMachine,
+        _ now: Moment
+    ) {
         let frame = ClusterFrame(
             member: 9,
             epoch: 7,
-            previous: position,
-            digest: digest,
-            counter: 1,
-            payload: payload[...]
+            previous: member.position,
+            digest: member.ledger?.digest.value ?? 0,
+            counter: counter,
+            payload: records.flatMap(\.encoded)[...]
         )
-        Self.append(frame.bytes, to: &member, at: start)
+        append(frame.bytes, to: &member, at: now)
+    }
+
+    @Test func aMemberWritesTheEndOfAnUpstream() {
+        let start = Moment.zero + .seconds(1)
+        var member = Self.joined(at: start)
+        let join = ClusterRecord.join(MemberInfo(name: "b", version: "1", upstreams: ["u"]))
+        Self.write([join] + Self.records(of: 9), 1, to: &member, start)
         let kept = member.ledger?.specified.count
         #expect(kept == 2)
         for time in [start, start + .seconds(3600)] {
@@ -111,5 +125,35 @@ struct LostUpstreamsTests {
         }
         let left = member.ledger?.specified.count
         #expect(left == 0)
+    }
+
+    @Test func whatHasNoOwnerGoesToAMemberThatGetsTheUpstream() {
+        var ledger = Self.ledger()
+        var effects: [LedgerEffect] = []
+        ledger.apply(.upstreams(["u", "v"]), by: 2, &effects)
+        #expect(effects == [.assigned("t", to: 2), .inherited("c", by: 2), .inherited("s", by: 2)])
+        #expect(ledger.topics["t"]?.owner == 2 && ledger.lostUpstreams.isEmpty)
+    }
+
+    @Test func aMemberWritesTheUpstreamsOfAReloadOnceAllMembersHaveOneVersion() {
+        let start = Moment.zero + .seconds(1)
+        var member = Self.joined(at: start)
+        Self.write([.join(MemberInfo(name: "b", version: "2", upstreams: ["v"]))], 1, to: &member, start)
+        member.addReader("t", SharedTopicKey(upstream: "u", properties: Self.properties))
+        member.configurationChanged(5, upstreams: ["v", "u"])
+        _ = member.timePassed(at: start)
+        Self.write(&member, at: start)
+        let (number, early) = (member.member, member.ledger?.topics["t"])
+        #expect(early != nil && early?.owner == nil)
+        Self.write([.remove(9)], 2, to: &member, start)
+        _ = member.timePassed(at: start)
+        Self.write(&member, at: start)
+        let (owner, position) = (member.ledger?.topics["t"]?.owner, member.position)
+        #expect(owner == number)
+        // Once.
+        _ = member.timePassed(at: start)
+        Self.write(&member, at: start)
+        let last = member.position
+        #expect(last == position)
     }
 }

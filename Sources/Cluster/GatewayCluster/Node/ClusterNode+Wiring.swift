@@ -82,8 +82,8 @@ extension ClusterNode {
 
     /// Applies a reloaded configuration.
     func reload(_ configuration: GatewayConfiguration) {
-        let digest = configuration.clusterDigest
-        state.withLock { $0.machine.configurationChanged(digest) }
+        let (digest, upstreams) = (configuration.clusterDigest, configuration.pool.upstreams.map(\.name))
+        state.withLock { $0.machine.configurationChanged(digest, upstreams: upstreams) }
     }
 
     var figures: (any CoordinationFigures)? { clusterFigures }

@@ -64,8 +64,15 @@ extension MemberMachine {
         )
     }
 
-    /// The digest of the member's configuration changed, by a reload.
-    package mutating func configurationChanged(_ digest: UInt64) { configuration = digest }
+    /// The member's configuration changed, by a reload.
+    ///
+    /// - Parameters:
+    ///   - digest: The digest of the new one.
+    ///   - upstreams: The upstreams that the member can connect to; nil: the same as before.
+    package mutating func configurationChanged(_ digest: UInt64, upstreams: [String]? = nil) {
+        configuration = digest
+        if let upstreams { info.upstreams = upstreams }
+    }
 }
 
 /// The counters of a member since the start of its process.

@@ -91,8 +91,17 @@ extension MemberMachine {
         writer.control += carried.retire(ledger.topics, after: timings.linger, at: now)
         writer.control += readers.dropIdle(after: timings.linger, at: now)
         writer.control += lostUpstreams.ended(in: ledger, by: member, at: now)
+        writer.control += changedUpstreams(in: ledger)
         actions += resend(after: timings.resend, at: now)
         return actions + fetchIfBehind(at: now)
+    }
+
+    /// The record of the upstreams that a reload has changed. None while members have different versions: earlier versions do
+    /// not know the record, and would assign nothing by it.
+    private mutating func changedUpstreams(in ledger: ClusterLedger) -> [ClusterRecord] {
+        guard isMember, info.upstreams != writtenUpstreams, ledger.haveOneVersion else { return [] }
+        writtenUpstreams = info.upstreams
+        return [.upstreams(info.upstreams)]
     }
 
     /// Orders to inspect the log if the frame in flight, or the state of the cluster, does not arrive: the log may have been deleted

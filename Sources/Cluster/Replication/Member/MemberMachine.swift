@@ -15,7 +15,7 @@ package import Primitives
 /// `join` until its `remove`; then it joins again under another number.
 package struct MemberMachine: ~Copyable, Sendable {
     let timings: ClusterTimings
-    private(set) var info: MemberInfo
+    var info: MemberInfo
     /// Names the process.
     package let process: UInt64
     let groups: Int
@@ -51,6 +51,8 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The positions of the log at which prepared streams got their last sources, as far as this member has read the log.
     package internal(set) var additions: [String: UInt64] = [:]
     var lostUpstreams = LostUpstreams()
+    /// The upstreams that this member has written last, with its `join` or since.
+    var writtenUpstreams: [String] = []
     var counters = MemberCounters()
     /// When a member was removed last; nil: none was.
     package internal(set) var lastRemoval: Moment?

@@ -130,6 +130,9 @@ extension ClusterLedger {
             apply(record, by: member, &effects)
         case .endUpstream(let upstream):
             end(upstream, &effects)
+        case .upstreams(let upstreams):
+            members[member]?.info.upstreams = upstreams
+            assignUnowned(&effects)
         case .part:
             break
         }

@@ -7,6 +7,11 @@ extension ClusterLedger {
     /// A member has joined. `apply(_:)` has added it when it found `join` at the start of the frame.
     mutating func joined(_ member: UInt64, _ effects: inout [LedgerEffect]) {
         effects.append(.joined(member))
+        assignUnowned(&effects)
+    }
+
+    /// Assigns the shared subscriptions and specified resources without an owner, if a member has their upstreams now.
+    mutating func assignUnowned(_ effects: inout [LedgerEffect]) {
         for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id, &effects) }
         assignResources(specified.filter { $0.value.owner == nil }.map(\.key), &effects)
     }

@@ -17,14 +17,15 @@ struct LostUpstreams: Sendable {
         guard now >= nextSearch else { return [] }
         nextSearch = now + Self.interval
         since = Dictionary(uniqueKeysWithValues: ledger.lostUpstreams.map { ($0, since[$0] ?? now) })
-        guard ledger.members.keys.min() == member, Set(ledger.members.values.map(\.info.version)).count == 1 else {
-            return []
-        }
+        guard ledger.members.keys.min() == member, ledger.haveOneVersion else { return [] }
         return since.filter { now - $0.value >= Self.lifetime }.keys.sorted().map { .endUpstream($0) }
     }
 }
 
 extension ClusterLedger {
+    /// Whether all members have one version.
+    var haveOneVersion: Bool { Set(members.values.map(\.info.version)).count == 1 }
+
     /// The upstreams of resources and shared subscriptions that no member can own.
     var lostUpstreams: Set<String> {
         let resources = specified.values.filter { $0.owner == nil }.compactMap(\.specification.upstream)

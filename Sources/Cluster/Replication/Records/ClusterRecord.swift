@@ -107,6 +107,8 @@ package enum ClusterRecord: Sendable, Equatable {
     case credit(CreditRecord)
     /// The resources and shared subscriptions of an upstream end. Without effect if a member has the upstream.
     case endUpstream(String)
+    /// The writer has these upstreams from now on. Written only while all members have one version.
+    case upstreams([String])
     /// A part of a record that is too large for one frame; the record is complete with its last part.
     case part(ArraySlice<UInt8>, isLast: Bool)
 }

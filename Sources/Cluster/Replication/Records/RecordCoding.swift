@@ -58,6 +58,9 @@ extension Wire<ClusterRecord> {
         Case(18, .string, make: { .endUpstream($0) }) {
             if case .endUpstream(let upstream) = $0 { upstream } else { nil }
         },
+        Case(19, .list(.string), make: { .upstreams($0) }) {
+            if case .upstreams(let upstreams) = $0 { upstreams } else { nil }
+        },
         Case(7, .bool, .slice, make: { .part($1, isLast: $0) }) {
             if case .part(let bytes, let isLast) = $0 { (isLast, bytes) } else { nil }
         },
