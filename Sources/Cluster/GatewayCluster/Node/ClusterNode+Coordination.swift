@@ -37,10 +37,11 @@ extension ClusterNode: Coordination {
     private func route(_ call: Call, _ operation: Operation, _ services: Services) async throws -> OperationResult {
         let routing = ClusterRouting(cluster: self, services: services)
         switch operation.placement {
-        case .receiver: return try await performHere(call, operation)
+        case .receiver where operation.method != .get: return try await performHere(call, operation)
+        case .receiver: return try await performWithSources(call, operation)
         case .creator:
             try checkNotAlone()
-            return try await performHere(call, operation)
+            return try await performWithSources(call, operation)
         case .carrier:
             try checkNotAlone()
             // The handler checks the body.
@@ -59,6 +60,17 @@ extension ClusterNode: Coordination {
         case .owner: return try await routing.perform(call, operation, onOwnerOf: call.parameter("id"))
         case .opener: return try await routing.open(call, operation)
         case .list(let resource): return .response(try await routing.page(resource, call, operation))
+        }
+    }
+
+    /// Performs a request that may name sources of a stream here; again if this member does not know one of them: another member may
+    /// have created it just now, or has not reported it yet in a new epoch.
+    private func performWithSources(_ call: Call, _ operation: Operation) async throws -> OperationResult {
+        do {
+            return try await performHere(call, operation)
+        } catch PoolError.unknownSubscription, PoolError.unknownClient {
+            guard await caughtUp() else { throw StreamOpener.closing("behind", .notInContact, call) }
+            return try await performHere(call, operation)
         }
     }
 

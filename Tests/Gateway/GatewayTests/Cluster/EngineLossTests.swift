@@ -29,6 +29,23 @@ import Testing
         }
     }
 
+    /// Waits until a member has noticed that it has no contact to the engine.
+    private static func waitForLoss(of member: ClusterMember) async {
+        while member.node.contact != .none { await Task.yield() }
+    }
+
+    @Test func aMemberWithoutTheEngineDoesNotReportAnySourceAsUnknown() async throws {
+        try await ClusterFixture.run { fixture in
+            let member = fixture.members[1]
+            fixture.engine.cut([member.node.process])
+            await Self.waitForLoss(of: member)
+            let path = "/v1/subscriptions/new/events"
+            #expect(await member.perform("GET", path).status == 503)
+            let outcome = await member.perform("GET", path, "", Self.browser)
+            #expect(outcome.status == 200 && outcome.text.contains(#"{"reason":"behind"}"#))
+        }
+    }
+
     @Test func aMemberDoesNotServeResourcesAlone() async throws {
         try await ClusterFixture.run(onEngineLoss: .local) { fixture in
             let (member, other) = (fixture.members[0], fixture.members[1])

@@ -19,6 +19,22 @@ import Testing
         }
     }
 
+    /// The member has not read from the log that another one has created the source.
+    @Test func aSourceThatAMemberDoesNotKnowYetIsLookedForInTheLog() async throws {
+        try await ClusterFixture.run { fixture in
+            let (creator, late) = (fixture.members[0], fixture.members[1])
+            await fixture.settle()
+            fixture.engine.holdFrames(for: late.node.process)
+            let id = await creator.makeSubscription()
+            let opened = late.start("GET", "/v1/subscriptions/\(id)/events")
+            let prepared = late.start("POST", "/v1/streams", #"{"sources":[{"subscription":"\#(id)"}]}"#)
+            fixture.engine.releaseFrames(for: late.node.process)
+            #expect(await opened.outcome.isStream)
+            #expect(await prepared.outcome.status == 201)
+            opened.stream?.onEnd(.neverOpened)
+        }
+    }
+
     @Test func theOwnerStopsWaitingWhenTheClientLeavesAnotherMember() async throws {
         try await ClusterFixture.run { fixture in
             let (owner, other) = (fixture.members[0], fixture.members[1])
