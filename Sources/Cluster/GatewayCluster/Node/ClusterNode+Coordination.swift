@@ -151,6 +151,13 @@ extension ClusterNode: Coordination {
 
     var contact: Contact { isAlone ? .ownStreams : isServing ? .all : .none }
 
+    func hasMoved(_ id: String) -> Bool {
+        switch holder(of: id) {
+        case .process, .none: true
+        case .own, .unknown: false
+        }
+    }
+
     func makeStreamID() -> String {
         ClusterStreamID.prefix(of: process) + RandomID.make(prefix: "t").dropFirst()
     }

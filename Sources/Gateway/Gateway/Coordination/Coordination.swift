@@ -21,6 +21,9 @@ package protocol Coordination: AnyObject, Sendable {
     /// The description of a client or subscription that another gateway has; nil: there is none.
     func resourceElsewhere(_ id: String) -> ResourceElsewhere?
 
+    /// Whether another gateway has taken over a client or subscription that this one had, or is about to.
+    func hasMoved(_ id: String) -> Bool
+
     /// The id of a new stream, from which all gateways can find the one that opened it.
     func makeStreamID() -> String
 
@@ -122,4 +125,6 @@ extension PoolSink {
 extension Problem {
     /// This gateway has no contact to the other gateways, which have to decide about a request.
     package static let notInContact = Problem(.unavailable, detail: "The gateway is not connected to its cluster.")
+    /// Another gateway has taken over the resource that a request waited for.
+    static let moved = Problem(.unavailable, detail: "Another gateway of the cluster has taken over the resource.")
 }

@@ -31,6 +31,8 @@ final class SingleProcess: Coordination {
 
     func resourceElsewhere(_ id: String) -> ResourceElsewhere? { nil }
 
+    func hasMoved(_ id: String) -> Bool { false }
+
     func makeStreamID() -> String { RandomID.make(prefix: "t") }
 
     // MARK: - Admission

@@ -146,6 +146,13 @@ extension Services {
         return resource
     }
 
+    /// The response to a request that has waited some seconds for a client or subscription which this gateway does not have any
+    /// more: that of an unknown one, unless another gateway has it. A gateway that has forwarded the request finds the other one.
+    func response(to call: Call, waiting seconds: Int, for unknown: PoolError, _ id: String) -> Response {
+        if !call.isForwarded, coordination.hasMoved(id) { return ProblemDetails.response(to: call, for: Problem.moved) }
+        return ProblemDetails.response(to: call, for: unknown).waited(seconds)
+    }
+
     /// The resources of the stream of the path. Throws `unknownStream`.
     func stream(_ call: Call) throws(HubError) -> StreamResources.Entry {
         let id = call.parameter("id")

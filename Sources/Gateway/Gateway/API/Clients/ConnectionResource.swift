@@ -44,8 +44,8 @@ struct ConnectionResource: Sendable {
         }
         if situation.isConnected { return shown(true).waited(wait) }
         // Another request has deleted it.
-        let error = PoolError.unknownClient(client.id.rawValue)
-        return ProblemDetails.response(to: call, for: error).waited(wait)
+        let id = client.id.rawValue
+        return services.response(to: call, waiting: wait, for: .unknownClient(id), id)
     }
 
     /// Waits until the situation of a client satisfies a condition; nil after some seconds.

@@ -262,8 +262,8 @@ struct SubscriptionsResource: Sendable {
         }
         // Another request has unsubscribed or deleted it.
         if !resource.isDeleted { return shown(false).waited(wait) }
-        let error = PoolError.unknownSubscription(resource.id.rawValue)
-        return ProblemDetails.response(to: call, for: error).waited(wait)
+        let id = resource.id.rawValue
+        return services.response(to: call, waiting: wait, for: .unknownSubscription(id), id)
     }
 }
 

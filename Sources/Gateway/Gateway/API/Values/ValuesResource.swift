@@ -163,8 +163,9 @@ struct ValuesResource: Sendable {
         _ wait: Int,
         _ find: Selection
     ) -> Response {
+        let id = resource.id.rawValue
+        if resource.isDeleted { return services.response(to: call, waiting: wait, for: .unknownSubscription(id), id) }
         do {
-            if resource.isDeleted { throw PoolError.unknownSubscription(resource.id.rawValue) }
             return try response(view, call, find).waited(wait)
         } catch {
             return ProblemDetails.response(to: call, for: error).waited(wait)

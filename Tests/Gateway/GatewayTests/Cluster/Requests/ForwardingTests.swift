@@ -35,6 +35,24 @@ import Testing
         }
     }
 
+    @Test func aLongPollOfAResourceThatMovesIsNotToldThatItIsUnknown() async throws {
+        try await ClusterFixture.run { fixture in
+            let (owner, heir) = (fixture.members[0], fixture.members[1])
+            let id = await owner.makeSubscription()
+            await fixture.settle()
+            let path = "/v1/subscriptions/\(id)/values"
+            let tag = try #require(await owner.perform("GET", path).headers["ETag"])
+            let headers = [HTTPField("If-None-Match", tag), HTTPField("Prefer", "wait=60")]
+            let poll = owner.start("GET", path, "", headers)
+            let number = try #require(owner.number)
+            heir.node.write(.remove(number))
+            #expect(await heir.confirm())
+            await owner.join(fixture.engine, after: number)
+            #expect(await poll.outcome.status == 503)
+            #expect(await owner.perform("GET", path).status == 200)
+        }
+    }
+
     @Test func theOwnerStopsWaitingWhenTheClientLeavesAnotherMember() async throws {
         try await ClusterFixture.run { fixture in
             let (owner, other) = (fixture.members[0], fixture.members[1])
