@@ -162,6 +162,11 @@ struct ClusterApplier: Sendable {
         unreported = []
     }
 
+    /// Removes a subscription that the log does not have, unless a member may still report it.
+    mutating func forget(_ id: SubscriptionID) {
+        if !unreported.contains(.subscription(id)) { remove(.subscription(id)) }
+    }
+
     private mutating func remove(_ topic: TopicID) {
         let change: Change =
             switch topic {

@@ -282,6 +282,7 @@ final class ClusterNode: Sendable {
             case .reactivate(let id): reactivate(id, &applier)
             case .adopt(let session): adopt(session, &applier)
             case .drop(let id): drop(id, &applier)
+            case .forget(let id): forget(id, &applier)
             case .dropAll: dropAll(&applier)
             case .reportOtherConfiguration(let info): report(info)
             case .reportRefusal(let own, let members): report(own, refusedBy: members)

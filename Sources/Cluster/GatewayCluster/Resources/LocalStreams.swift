@@ -27,6 +27,14 @@ extension ClusterNode {
         state.withLock { $0.machine.removeReader(id, at: now) }
     }
 
+    /// Removes a shared subscription from the hub, unless a reader has come meanwhile.
+    func forget(_ id: String, _ applier: inout ClusterApplier) {
+        // Inside the lock: `addReader` adds the topic again if it comes later.
+        state.withLock { state in
+            if !state.machine.needs(id) { applier.forget(SubscriptionID(id)) }
+        }
+    }
+
     /// The wait of a stream for its conditions; nil if they hold. When they hold, the hub begins the stream; at the deadline,
     /// it closes the stream.
     func wait(of request: StreamRequest, topics: Set<String>) -> (@Sendable (_ stream: String) -> Void)? {

@@ -20,8 +20,8 @@ struct LocalReaders: Sendable {
     }
 
     private var interests: [String: Interest] = [:]
-    /// The subscriptions whose record is to be appended.
-    private(set) var new: [String] = []
+    /// The subscriptions whose record is to be appended. Readers come and go while there is no contact to the log.
+    private(set) var new: Set<String> = []
 
     /// The subscriptions.
     var ids: Set<String> { Set(interests.keys) }
@@ -33,7 +33,7 @@ struct LocalReaders: Sendable {
         interest.readers += 1
         interest.idleSince = nil
         interests[id] = interest
-        if interest.stage == .unknown { new.append(id) }
+        if interest.stage == .unknown { new.insert(id) }
         return interest.stage == .inLog && isRefused ? [.addInterest(id: id, key)] : []
     }
 
@@ -44,6 +44,9 @@ struct LocalReaders: Sendable {
         if interest.readers <= 0 { interest.idleSince = now }
         interests[id] = interest
     }
+
+    /// Whether a subscription has local readers, or had some a short time ago.
+    func contains(_ id: String) -> Bool { interests[id] != nil }
 
     /// Whether the log has the record of a subscription.
     func hasInterest(_ id: String) -> Bool { interests[id]?.stage == .inLog }
@@ -56,7 +59,7 @@ struct LocalReaders: Sendable {
     /// The records of new subscriptions, to append now.
     mutating func declareNew() -> [ClusterRecord] {
         defer { new = [] }
-        return new.compactMap { interests[$0]?.stage == .unknown ? declare($0) : nil }
+        return new.sorted().compactMap { interests[$0]?.stage == .unknown ? declare($0) : nil }
     }
 
     /// The records of all subscriptions, to append now: the member joins.
@@ -75,15 +78,15 @@ struct LocalReaders: Sendable {
         for id in interests.keys { interests[id]?.stage = .unknown }
     }
 
-    /// Drops the subscriptions without readers for a time; returns their records.
-    mutating func dropIdle(after linger: Duration, at now: Moment) -> [ClusterRecord] {
-        var records: [ClusterRecord] = []
+    /// Drops the subscriptions without readers for a time; returns the records of those that the log has, and the others.
+    mutating func dropIdle(after linger: Duration, at now: Moment) -> (records: [ClusterRecord], undeclared: [String]) {
+        var (records, undeclared): ([ClusterRecord], [String]) = ([], [])
         for (id, interest) in interests.sorted(by: { $0.key < $1.key }) {
             guard let since = interest.idleSince, now - since >= linger, interest.stage != .announced else { continue }
-            if interest.stage == .inLog { records.append(.removeInterest(id: id)) }
+            if interest.stage == .inLog { records.append(.removeInterest(id: id)) } else { undeclared.append(id) }
             interests[id] = nil
         }
-        return records
+        return (records, undeclared)
     }
 }
 

@@ -59,6 +59,8 @@ package enum MemberAction: Sendable, Equatable {
     case reactivate(String)
     /// Release the upstream subscription.
     case drop(String)
+    /// Remove a shared subscription from the hub unless this member `needs` it: its readers left before the log had it.
+    case forget(String)
     /// Release all upstream subscriptions. Another member may have adopted their sessions already.
     case dropAll
     /// Log that the configuration of a member differs from that of this one.

@@ -89,7 +89,9 @@ extension MemberMachine {
         history.note(ledger, interval: timings.window / Self.windowParts, at: now)
         hasSuspects = !suspects(at: now).isEmpty
         writer.control += carried.retire(ledger.topics, after: timings.linger, at: now)
-        writer.control += readers.dropIdle(after: timings.linger, at: now)
+        let idle = readers.dropIdle(after: timings.linger, at: now)
+        writer.control += idle.records
+        actions += idle.undeclared.map { .forget($0) }
         writer.control += lostUpstreams.ended(in: ledger, by: member, at: now)
         writer.control += changedUpstreams(in: ledger)
         actions += resend(after: timings.resend, at: now)
@@ -141,6 +143,9 @@ extension MemberMachine {
     package mutating func addReader(_ id: String, _ key: SharedTopicKey) {
         writer.control += readers.added(id, key, isRefused: ledger?.subscriptions[id]?.isActive == false)
     }
+
+    /// Whether a shared subscription has local readers, or the log has it.
+    package func needs(_ id: String) -> Bool { readers.contains(id) || ledger?.subscriptions[id] != nil }
 
     /// Whether the log has the interest of this member in a shared subscription with local readers.
     package func isReady(_ id: String) -> Bool { readers.hasInterest(id) }

@@ -1,3 +1,4 @@
+import Changes
 import MicroHTTPD
 import Testing
 
@@ -43,6 +44,24 @@ import Testing
             #expect(await member.perform("GET", path).status == 503)
             let outcome = await member.perform("GET", path, "", Self.browser)
             #expect(outcome.status == 200 && outcome.text.contains(#"{"reason":"behind"}"#))
+        }
+    }
+
+    @Test func whatStreamsHaveAskedForWithoutTheEngineIsForgotten() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let member = fixture.members[0]
+            fixture.engine.cut([member.node.process])
+            await Self.waitForLoss(of: member)
+            let opened = member.start("GET", Self.stream)
+            #expect(await opened.outcome.isStream)
+            let stream = try #require(opened.stream)
+            let id = try #require(member.services.streamResources.entry(stream.id)?.joined.keys.first)
+            #expect(member.node.hub.knows(.subscription(SubscriptionID(id))))
+            stream.onEnd(.neverOpened)
+            fixture.time.pass(60)
+            fixture.engine.restore()
+            await member.returns(to: fixture.engine)
+            #expect(!member.node.hub.knows(.subscription(SubscriptionID(id))))
         }
     }
 
