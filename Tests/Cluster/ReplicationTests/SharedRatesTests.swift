@@ -73,6 +73,21 @@ struct SharedRatesTests {
         #expect(second.count == 1)
     }
 
+    @Test func moreNamesThanAHeartbeatHasAreForgottenOnceTheirBucketsAreFull() {
+        var rates = SharedRates(maxBuckets: 16 * SharedRates.reportLimit)
+        var now = Self.start
+        for beat in 0..<40 {
+            for number in 0..<SharedRates.reportLimit + 100 {
+                _ = rates.take("a\(beat) \(number)", rate: 2, burst: 1, at: now)
+            }
+            _ = rates.report(members: 2, isReachable: true, at: now)
+            now = now + .milliseconds(500)
+        }
+        // Further names would share a bucket.
+        let decisions = ["b", "c"].map { rates.take($0, rate: 1, burst: 1, at: now).isAdmitted }
+        #expect(decisions == [true, true])
+    }
+
     @Test(arguments: 0..<40 as Range<UInt64>)
     func theErrorIsAtMostABurstAndTheRequestsUntilTheNextHeartbeat(seed: UInt64) {
         var simulation = RateSimulation(seed: seed)

@@ -120,9 +120,9 @@ package struct SharedRates: Sendable {
             guard var bucket = buckets[name] else { continue }
             refill(&bucket, at: now)
             bucket.others = bucket.others.filter { now - $0.value.at < Self.memory }
+            if let announced = bucket.announced, now - announced.last > Self.reliance { bucket.announced = nil }
             if index < Self.reportLimit {
                 bucket.reported = bucket.attempts
-                if let announced = bucket.announced, now - announced.last > Self.reliance { bucket.announced = nil }
                 if bucket.attempts > 0 { bucket.announced = (bucket.announced?.first ?? now, now) }
                 if bucket.attempts > 0, name != Self.overflow {
                     uses.append(
@@ -135,6 +135,9 @@ package struct SharedRates: Sendable {
                         )
                     )
                 }
+                (bucket.admitted, bucket.attempts) = (0, 0)
+            } else if bucket.tokens >= bucket.burst {
+                // On the other members, the tokens would be there again as well.
                 (bucket.admitted, bucket.attempts) = (0, 0)
             }
             // A fraction of a token is kept, or a small share would never become a request.
