@@ -310,6 +310,20 @@ struct RandomScheduleTests {
     }
 
     @Test
+    func aReloadChangesHowLongSubscriptionsLinger() {
+        let cluster = SimulatedCluster(nodes: 1, seed: 12, loss: 0)
+        let node = cluster.nodes[0]
+        node.addInterest("a")
+        cluster.run(.seconds(4))
+        let before = node.machine.ledger?.topics.count
+        node.machine.configurationChanged(0, linger: .zero)
+        node.removeInterest("a")
+        cluster.run(.seconds(2))
+        let after = node.machine.ledger?.topics.count
+        #expect(before == 1 && after == 0)
+    }
+
+    @Test
     func figuresShowOwnersTakeoversAndOtherConfigurations() throws {
         let cluster = SimulatedCluster(nodes: 3, seed: 11, loss: 0)
         for id in topics { for node in cluster.nodes { node.machine.addReader(id, SimulatedNode.key(id)) } }

@@ -82,8 +82,11 @@ extension ClusterNode {
 
     /// Applies a reloaded configuration.
     func reload(_ configuration: GatewayConfiguration) {
-        let (digest, upstreams) = (configuration.clusterDigest, configuration.pool.upstreams.map(\.name))
-        state.withLock { $0.machine.configurationChanged(digest, upstreams: upstreams) }
+        let (digest, pool) = (configuration.clusterDigest, configuration.pool)
+        let upstreams = pool.upstreams.map(\.name)
+        state.withLock {
+            $0.machine.configurationChanged(digest, upstreams: upstreams, linger: pool.subscriptionLinger)
+        }
     }
 
     var figures: (any CoordinationFigures)? { clusterFigures }

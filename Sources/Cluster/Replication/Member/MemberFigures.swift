@@ -69,9 +69,15 @@ extension MemberMachine {
     /// - Parameters:
     ///   - digest: The digest of the new one.
     ///   - upstreams: The upstreams that the member can connect to; nil: the same as before.
-    package mutating func configurationChanged(_ digest: UInt64, upstreams: [String]? = nil) {
+    ///   - linger: How long subscriptions linger; nil: the same as before.
+    package mutating func configurationChanged(
+        _ digest: UInt64,
+        upstreams: [String]? = nil,
+        linger: Duration? = nil
+    ) {
         configuration = digest
         if let upstreams { info.upstreams = upstreams }
+        if let linger { timings.linger = linger }
     }
 }
 

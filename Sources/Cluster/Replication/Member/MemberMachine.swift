@@ -14,7 +14,7 @@ package import Primitives
 /// Every state leaves to `offline` by `disconnected`. A member that follows the log belongs to the cluster from its own
 /// `join` until its `remove`; then it joins again under another number.
 package struct MemberMachine: ~Copyable, Sendable {
-    let timings: ClusterTimings
+    var timings: ClusterTimings
     var info: MemberInfo
     /// Names the process.
     package let process: UInt64
