@@ -60,7 +60,7 @@ package final class Services: Sendable {
         self.access = access
         self.pool = pool
         self.streams = streams
-        readings = WaitingReadings(hub: streams.hub, background: background)
+        readings = WaitingReadings(hub: streams.hub, coordination: coordination, background: background)
         self.streamResources = streamResources
         self.timers = timers
         self.process = process
@@ -75,6 +75,11 @@ extension Services {
 
     /// The values that null restores in the options of a client by address.
     var defaultOptions: ConnectionOptionValues { pool.configuration.edition.defaultOptions }
+
+    /// The present values of a subscription.
+    func versions(of topic: SubscriptionID) -> CurrentVersions {
+        CurrentVersions(of: topic, in: hub, coordination.contact)
+    }
 }
 
 /// Lookup of the resources that requests name. Resources that the caller may not see are reported as unknown.

@@ -1,5 +1,6 @@
 import Changes
 import MicroHTTPD
+import SessionCore
 import Testing
 
 @testable import Gateway
@@ -44,6 +45,45 @@ import Testing
             #expect(await member.perform("GET", path).status == 503)
             let outcome = await member.perform("GET", path, "", Self.browser)
             #expect(outcome.status == 200 && outcome.text.contains(#"{"reason":"behind"}"#))
+        }
+    }
+
+    @Test func valuesOfAMemberWithoutTheEngineAreStale() async throws {
+        try await ClusterFixture.run { fixture in
+            let member = fixture.members[1]
+            let opened = member.start("GET", Self.stream)
+            #expect(await opened.outcome.isStream)
+            let stream = try #require(opened.stream)
+            let id = try #require(member.services.streamResources.entry(stream.id)?.joined.keys.first)
+            await fixture.settle()
+            let update = ItemUpdate(
+                layout: SubscriptionLayout(
+                    itemNames: ["i"],
+                    fieldNames: ["f"],
+                    fieldCount: 1,
+                    keyPosition: nil,
+                    commandPosition: nil
+                ),
+                itemPos: 1,
+                isSnapshot: true,
+                values: ["1"],
+                changed: FieldSet(all: 1)
+            )
+            member.node.hub.take(.client(ClientID("c"), .added(.connectedWSStreaming)))
+            for change: SubscriptionChange in [
+                .carried(by: ClientID("c")),
+                .event(.subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil)),
+                .event(.update(update)),
+            ] {
+                member.node.hub.take(.subscription(SubscriptionID(id), change))
+            }
+            let path = "/v1/values?upstream=demo&mode=MERGE&items=i&fields=f"
+            #expect(await member.perform("GET", path).json["items"]?.array?.first?["stale"] == false)
+            fixture.engine.cut([member.node.process])
+            await Self.waitForLoss(of: member)
+            let old = await member.perform("GET", path)
+            #expect(old.status == 200 && old.json["items"]?.array?.first?["stale"] == true)
+            stream.onEnd(.neverOpened)
         }
     }
 

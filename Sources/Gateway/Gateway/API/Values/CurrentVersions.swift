@@ -73,11 +73,16 @@ struct CurrentVersions {
 
     private let hub: EventHub
     private let topic: SubscriptionID
+    private let isBehind: Bool
     private var snapshot: SubscriptionSnapshot?
     private var versions: [Version] = []
 
     /// The values that `topic` has when the first of them are asked for.
-    init(of topic: SubscriptionID, in hub: EventHub) { (self.topic, self.hub) = (topic, hub) }
+    ///
+    /// - Parameter contact: Without contact, the values may be old: other gateways may have newer ones.
+    init(of topic: SubscriptionID, in hub: EventHub, _ contact: Contact) {
+        (self.topic, self.hub, isBehind) = (topic, hub, contact == .none)
+    }
 
     /// The values as a request reads them; nil if there is no such subscription.
     mutating func version(for query: ValuesQuery) -> Version? {
@@ -91,7 +96,7 @@ struct CurrentVersions {
         let values = CurrentValues(
             upstream: query.upstream,
             table: snapshot.table,
-            isStale: snapshot.status?.transport == nil,
+            isStale: isBehind || snapshot.status?.transport == nil,
             feed: query.feed
         )
         let version = Version(values: values, content: Content(values, query.form, snapshot.version))

@@ -36,7 +36,7 @@ final class OneTimeReading: Sendable {
         do {
             if services.hub.read(topic, { table, _ in table.isLarge }) == true { return try beginInBackground() }
             let change = services.readings.change(of: topic)
-            var versions = CurrentVersions(of: topic, in: services.hub)
+            var versions = services.versions(of: topic)
             if let response = decide(&versions) {
                 if response.problem == nil { keep(&versions) }
                 leave()
@@ -63,7 +63,7 @@ final class OneTimeReading: Sendable {
         let isAdded = services.background.add {
             if pending.isComplete { return }
             let change = self.services.readings.change(of: self.topic)
-            var versions = CurrentVersions(of: self.topic, in: self.services.hub)
+            var versions = self.services.versions(of: self.topic)
             if let response = self.decide(&versions) { return pending.complete { response } }
             if self.query.wait <= 0 { return pending.complete(self.late) }
             self.wait(with: pending, since: change)
@@ -113,7 +113,7 @@ final class OneTimeReading: Sendable {
     /// The response at the end of the wait: the values if all of them are there, else a 504 problem with those that are.
     private func late() -> Response {
         if let refusal = refusal() { return refusal }
-        var versions = CurrentVersions(of: topic, in: services.hub)
+        var versions = services.versions(of: topic)
         guard let version = versions.version(for: query) else {
             return confirmed(ProblemDetails.response(to: call, for: PoolError.unknownSubscription(topic.rawValue)))
         }

@@ -41,16 +41,19 @@ final class RecentReadings: Sendable {
             defer { usage.remove(topic.rawValue, of: caller.identity) }
             let configuration = services.configuration
             let caching = CachePolicy(configuration.values, for: caller)
-            return content(from: services.hub)?
+            return content(from: services)?
                 .response(to: call, query, caching, at: services.clock(), configuration.http)
         }
 
-        private func content(from hub: EventHub) -> CurrentVersions.Content? {
-            guard let version = hub.version(of: topic), version.isActive else { return nil }
+        private func content(from services: Services) -> CurrentVersions.Content? {
+            let hub = services.hub
+            guard services.coordination.contact != .none, let version = hub.version(of: topic), version.isActive else {
+                return nil
+            }
             let known = latest.withLock { $0 }
             if known.version == version { return known }
             guard hub.read(topic, { table, _ in table.isLarge }) == false else { return nil }
-            var versions = CurrentVersions(of: topic, in: hub)
+            var versions = services.versions(of: topic)
             guard let values = versions.version(for: query), values.isComplete else { return nil }
             if RecentReadings.mayKeep(values.content) { latest.withLock { $0 = values.content } }
             return values.content

@@ -26,10 +26,13 @@ final class WaitingReadings: Sendable {
     }
 
     private let hub: EventHub
+    private let coordination: any Coordination
     private let background: BackgroundQueue
     private let state = RankedMutex(State())
 
-    init(hub: EventHub, background: BackgroundQueue) { (self.hub, self.background) = (hub, background) }
+    init(hub: EventHub, coordination: any Coordination, background: BackgroundQueue) {
+        (self.hub, self.coordination, self.background) = (hub, coordination, background)
+    }
 
     /// The last change of a subscription for which requests wait; nil: it is not watched.
     func change(of topic: SubscriptionID) -> Change? {
@@ -57,7 +60,7 @@ final class WaitingReadings: Sendable {
             watch(topic)
             attemptAll(of: topic)
         } else if let group, group.watch != nil, group.change != known {
-            var versions = CurrentVersions(of: topic, in: hub)
+            var versions = CurrentVersions(of: topic, in: hub, coordination.contact)
             attempt(&versions, known != nil)
         }
         // Without a watch, the first request of the group decides for all once there is one.
@@ -100,7 +103,7 @@ final class WaitingReadings: Sendable {
 
     private func attemptAll(of topic: SubscriptionID) {
         guard let group = state.withLock({ $0.groups[topic] }) else { return }
-        var versions = CurrentVersions(of: topic, in: hub)
+        var versions = CurrentVersions(of: topic, in: hub, coordination.contact)
         for (attempt, since) in group.requests.values {
             attempt(&versions, since != group.change)
         }
