@@ -88,15 +88,14 @@ final class HTTPServer {
             hasWork = false
             MHD_run(daemon)
             // Each run sends one record of an encrypted response.
-            if let retry, responses > 0, Moment.monotonic() - retry < Self.retryLength { continue }
+            if let retry, isSecure, responses > 0, Moment.monotonic() - retry < Self.retryLength { continue }
             if !hasWork, !isReadable { break }
         }
         if let retry {
             retries.note(at: retry, duration: Moment.monotonic() - retry)
-            // The library also retries for responses, once more after their ends.
-            if handshakes == 0, lastResponding + Self.longestPause <= now, !retries.permits(at: now) {
-                closePaused(at: now)
-            }
+            // The library also retries for encrypted responses, once more after their ends.
+            let isResponding = isSecure && now < lastResponding + Self.longestPause
+            if handshakes == 0, !isResponding, !retries.permits(at: now) { closePaused(at: now) }
         }
     }
 

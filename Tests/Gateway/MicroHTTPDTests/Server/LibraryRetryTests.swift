@@ -4,7 +4,7 @@ internal import Testing
 
 @testable internal import MicroHTTPD
 
-/// Encrypted connections on which the library asks for runs in which it does nothing.
+/// Connections on which the library asks for runs in which it does nothing.
 @Suite struct LibraryRetryTests {
     /// A server that responds with more than the buffers between server and client hold.
     private static func server() throws -> TestServer {
@@ -53,5 +53,19 @@ internal import Testing
         while Moment.monotonic() - start < .milliseconds(1_500) { try download() }
         sender.send("0\r\n\r\n")
         _ = try sender.read(through: "received 3")
+    }
+
+    @Test func responsesToOthersDoNotKeepAChunkLineBeyondAllMemory() throws {
+        let server = try TestServer()
+        let (client, other) = (try server.client(), try server.client())
+        let line = "1;a" + String(repeating: "0", count: 100_000)
+        try? client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n\(line)")
+        var question = pollfd(fd: client.descriptor, events: Int16(POLLIN), revents: 0)
+        let start = Moment.monotonic()
+        // Long before the request timeout.
+        while poll(&question, 1, 0) == 0, Moment.monotonic() - start < .seconds(10) {
+            #expect(try other.exchange("GET / HTTP/1.1\r\nHost: x\r\n\r\n").status == 200)
+        }
+        #expect(poll(&question, 1, 0) == 1)
     }
 }
