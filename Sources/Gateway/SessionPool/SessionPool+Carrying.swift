@@ -233,8 +233,8 @@ extension SessionPool {
             id: id,
             client: client,
             properties: properties,
-            arrived: { [weak self] resources, refusal in
-                for resource in resources { self?.arrived(resource, refusal) }
+            arrived: { [weak self] shared, resources, refusal in
+                for resource in resources { self?.arrived(resource, at: shared, refusal) }
             },
             ended: { [weak self] shared, resources in self?.ended(shared, resources) }
         )

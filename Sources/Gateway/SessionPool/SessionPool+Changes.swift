@@ -127,9 +127,11 @@ extension SessionPool {
         }
     }
 
-    /// The values of the subscription that a resource moves to have come, or the subscription was refused.
-    func arrived(_ resource: SubscriptionResource, _ refusal: UpstreamRefusal?) {
+    /// The values of the subscription that a resource moves to have come, or the subscription was refused. No effect if the
+    /// move has ended meanwhile, also if another one has begun.
+    func arrived(_ resource: SubscriptionResource, at target: SharedSubscription, _ refusal: UpstreamRefusal?) {
         resource.changes.withLock { _ in
+            guard resource.moveTarget === target else { return }
             guard let refusal else { return finishMove(resource) }
             // Without a user: the machine has removed the subscription that was refused.
             guard resource.endMove() != nil, let former = resource.carrier else { return }

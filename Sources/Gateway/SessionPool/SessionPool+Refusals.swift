@@ -13,15 +13,20 @@ extension SessionPool {
             guard let account = state.machine.session(of: client.id)?.account else { return }
             state.refusals[account] = (refusal, client, until)
         }
-        for resource in refuse(client, refusal) { arrived(resource, refusal) }
+        for move in refuse(client, refusal) { arrived(move.resource, at: move.target, refusal) }
     }
 
     /// Refuses the subscriptions of a client and removes it; the next request for one of them opens another client. Returns
     /// the resources that move to these subscriptions.
-    private func refuse(_ client: PooledClient, _ refusal: UpstreamRefusal) -> [SubscriptionResource] {
+    private func refuse(
+        _ client: PooledClient,
+        _ refusal: UpstreamRefusal
+    ) -> [(resource: SubscriptionResource, target: SharedSubscription)] {
         // No subscription is added to the client from now on.
         state.withLock { $0.machine.clientRemoved(client.id) }
-        let moving = sharedSubscriptions(on: client).flatMap { $0.refuse(refusal) }
+        let moving = sharedSubscriptions(on: client).flatMap { target in
+            target.refuse(refusal).map { (resource: $0, target: target) }
+        }
         closeClient(client)
         return moving
     }
@@ -30,13 +35,13 @@ extension SessionPool {
     /// Resources that move to these subscriptions are refused when the lock is free: at the next tick of the pool.
     func refuseLater(_ client: PooledClient, _ refusal: UpstreamRefusal) {
         let moving = refuse(client, refusal)
-        state.withLock { $0.refusedMoves += moving.map { ($0, refusal) } }
+        state.withLock { $0.refusedMoves += moving.map { ($0.resource, $0.target, refusal) } }
     }
 
     /// Refuses clients that were opened for messages and not connected.
     func end(_ messengers: [(client: PooledClient, refusal: UpstreamRefusal)]) {
         for (client, refusal) in messengers {
-            for resource in refuse(client, refusal) { arrived(resource, refusal) }
+            for move in refuse(client, refusal) { arrived(move.resource, at: move.target, refusal) }
         }
     }
 

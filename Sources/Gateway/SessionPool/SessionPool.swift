@@ -21,7 +21,7 @@ package final class SessionPool: Sendable {
         /// The accounts whose sessions were refused last, with the clients that were refused, until these times.
         var refusals: [SessionKey: (refusal: UpstreamRefusal, client: PooledClient, until: Moment)] = [:]
         /// The resources that were to move to a subscription that was refused before it was opened.
-        var refusedMoves: [(resource: SubscriptionResource, refusal: UpstreamRefusal)] = []
+        var refusedMoves: [(resource: SubscriptionResource, target: SharedSubscription, refusal: UpstreamRefusal)] = []
         /// The clients that were opened for messages with credentials that the server has refused.
         var refusedMessengers: [(client: PooledClient, refusal: UpstreamRefusal)] = []
         var isStopping = false
@@ -159,7 +159,7 @@ package final class SessionPool: Sendable {
             if isExpiryDue { state.nextExpiry = now + Self.expiryInterval }
             return (state.machine.timePassed(at: now), state.refusedMoves, state.refusedMessengers, isExpiryDue)
         }
-        for (resource, refusal) in refusedMoves { arrived(resource, refusal) }
+        for (resource, target, refusal) in refusedMoves { arrived(resource, at: target, refusal) }
         end(refusedMessengers)
         for action in actions { perform(action) }
         for client in clients() { client.reconnectIfDue(at: now) }

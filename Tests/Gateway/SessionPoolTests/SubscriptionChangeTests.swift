@@ -207,6 +207,25 @@ internal import Testing
         #expect(pool.figures(of: "demo").users == 2)
     }
 
+    /// The values of a target come, or it is refused, while a request moves the resource to another one.
+    @Test(arguments: [nil, UpstreamRefusal(code: -1, message: "no such item")])
+    func theEndOfAMoveDoesNotEndTheNextOne(refusal: UpstreamRefusal?) throws {
+        let pool = pool()
+        let resources = try (0..<2).map { _ in try active(pool, Self.quote(.limited(1))) }
+        let resource = resources[1]
+        let former = try #require(resource.carrier)
+        try confirm(former)
+        try pool.change(resource, to: Self.quote(.limited(2)))
+        let first = try #require(resource.moveTarget)
+        try pool.change(resource, to: Self.quote(.limited(3)))
+        let second = try #require(resource.moveTarget)
+        pool.arrived(resource, at: first, refusal)
+        #expect(resource.carrier === former && resource.moveTarget === second)
+        #expect(pool.figures(of: "demo").users == 3)
+        try confirm(second)
+        #expect(resource.carrier === second && pool.figures(of: "demo").users == 2)
+    }
+
     /// The properties are those of the target.
     @Test func aChangeThatIsRefusedDuringAMoveLeavesTheMove() throws {
         let pool = pool { $0.maxSubscriptions = 2 }

@@ -37,14 +37,14 @@ final class SharedSubscription: Sendable {
     private let ended: @Sendable (SharedSubscription, [SubscriptionResource]) -> Void
     /// Called with the resources that move to this subscription and whose values have come, and with the refusal of the
     /// subscription; nil: it was not refused.
-    private let arrived: @Sendable ([SubscriptionResource], UpstreamRefusal?) -> Void
+    private let arrived: @Sendable (SharedSubscription, [SubscriptionResource], UpstreamRefusal?) -> Void
     let state = RankedMutex(State(), rank: .sharedSubscription)
 
     init(
         id: SharedID?,
         client: PooledClient,
         properties: SubscriptionProperties,
-        arrived: @escaping @Sendable ([SubscriptionResource], UpstreamRefusal?) -> Void,
+        arrived: @escaping @Sendable (SharedSubscription, [SubscriptionResource], UpstreamRefusal?) -> Void,
         ended: @escaping @Sendable (SharedSubscription, [SubscriptionResource]) -> Void
     ) {
         self.id = id
@@ -173,7 +173,7 @@ extension SharedSubscription: SubscriptionObserver {
         } else {
             (arrivals, refusal) = apply(CollectionOfOne(event))
         }
-        if !arrivals.isEmpty { arrived(arrivals, refusal) }
+        if !arrivals.isEmpty { arrived(self, arrivals, refusal) }
     }
 
     /// The server has refused the session of a pooled client: the subscription is refused with the same error. Returns the
