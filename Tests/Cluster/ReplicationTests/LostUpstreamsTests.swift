@@ -156,4 +156,38 @@ struct LostUpstreamsTests {
         let last = member.position
         #expect(last == position)
     }
+
+    /// A member of an earlier version, which skips the records, may join before they are in the log.
+    @Test func recordsHaveNoEffectWhileMembersHaveDifferentVersions() {
+        var ledger = Self.ledger()
+        ledger.members[3] = Self.member(["w"], version: "0")
+        let before = ledger
+        var effects: [LedgerEffect] = []
+        for record in [ClusterRecord.endUpstream("u"), .upstreams(["u", "v"])] {
+            ledger.apply(record, by: 2, &effects)
+        }
+        #expect(effects.isEmpty && ledger == before)
+    }
+
+    @Test func aMemberWritesItsUpstreamsAgainIfTheyHadNoEffect() {
+        let start = Moment.zero + .seconds(1)
+        var member = Self.joined(at: start)
+        let number = member.member
+        member.configurationChanged(5, upstreams: ["v", "u"])
+        _ = member.timePassed(at: start)
+        var outbox = Outbox(limit: 1 << 20)
+        let late = member.nextFrame(from: &outbox, at: start)
+        #expect(late != nil)
+        Self.write([.join(MemberInfo(name: "b", version: "0", upstreams: ["v"]))], 1, to: &member, start)
+        // The frame in flight is not written again.
+        _ = member.timePassed(at: start)
+        if let late { Self.append(late, to: &member, at: start) }
+        let early = member.ledger?.members[number]?.info.upstreams
+        #expect(early == ["v"])
+        Self.write([.remove(9)], 2, to: &member, start)
+        _ = member.timePassed(at: start)
+        Self.write(&member, at: start)
+        let upstreams = member.ledger?.members[number]?.info.upstreams
+        #expect(upstreams == ["v", "u"])
+    }
 }

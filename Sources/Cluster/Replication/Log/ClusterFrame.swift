@@ -100,7 +100,7 @@ extension Wire<ClusterFrame> {
 /// one before it:
 ///
 /// - Records and changed records get new tags. Tags are never reused, and a member skips a record with an unknown tag. A record
-///   that is written only while all members have one version needs no new format.
+///   that has no effect unless all members have one version needs no new format.
 /// - The header of a frame up to its counter, a frame that begins an epoch, and the fields of a heartbeat stay the same, so
 ///   that members of all formats can read them. New fields of a heartbeat come last.
 ///

@@ -191,10 +191,7 @@ extension MemberMachine {
     }
 
     /// Joins, and declares what local readers need. A process that leaves writes nothing: no member would have the frames.
-    mutating func join() {
-        writtenUpstreams = info.upstreams
-        writer.control = isLeaving ? [] : [.join(info)] + readers.declareAll()
-    }
+    mutating func join() { writer.control = isLeaving ? [] : [.join(info)] + readers.declareAll() }
 
     /// The state for a joining member that reads some formats, without the values, and the format to send it in; nil while this
     /// member must not reply, or shares none of the formats.

@@ -98,12 +98,14 @@ extension MemberMachine {
         return actions + fetchIfBehind(at: now)
     }
 
-    /// The record of the upstreams that a reload has changed. None while members have different versions: earlier versions do
-    /// not know the record, and would assign nothing by it.
-    private mutating func changedUpstreams(in ledger: ClusterLedger) -> [ClusterRecord] {
-        guard isMember, info.upstreams != writtenUpstreams, ledger.haveOneVersion else { return [] }
-        writtenUpstreams = info.upstreams
-        return [.upstreams(info.upstreams)]
+    /// The record of the upstreams that a reload has changed, until the log has it. None while members have different versions:
+    /// earlier versions do not know the record, and would assign nothing by it.
+    private func changedUpstreams(in ledger: ClusterLedger) -> [ClusterRecord] {
+        let record = ClusterRecord.upstreams(info.upstreams)
+        guard isMember, writer.isIdle, info.upstreams != ledger.members[member]?.info.upstreams,
+            ledger.haveOneVersion, !writer.control.contains(record)
+        else { return [] }
+        return [record]
     }
 
     /// Orders to inspect the log if the frame in flight, or the state of the cluster, does not arrive: the log may have been deleted

@@ -51,8 +51,6 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// The positions of the log at which prepared streams got their last sources, as far as this member has read the log.
     package internal(set) var additions: [String: UInt64] = [:]
     var lostUpstreams = LostUpstreams()
-    /// The upstreams that this member has written last, with its `join` or since.
-    var writtenUpstreams: [String] = []
     var counters = MemberCounters()
     /// When a member was removed last; nil: none was.
     package internal(set) var lastRemoval: Moment?

@@ -129,8 +129,9 @@ extension ClusterLedger {
         case .credit(let record):
             apply(record, by: member, &effects)
         case .endUpstream(let upstream):
-            end(upstream, &effects)
+            if haveOneVersion { end(upstream, &effects) }
         case .upstreams(let upstreams):
+            guard haveOneVersion else { break }
             members[member]?.info.upstreams = upstreams
             assignUnowned(&effects)
         case .part:

@@ -105,9 +105,10 @@ package enum ClusterRecord: Sendable, Equatable {
     case quota(QuotaRecord)
     /// The credits of an upstream.
     case credit(CreditRecord)
-    /// The resources and shared subscriptions of an upstream end. Without effect if a member has the upstream.
+    /// The resources and shared subscriptions of an upstream end. Without effect if a member has the upstream, or if members
+    /// have different versions: earlier versions skip the record.
     case endUpstream(String)
-    /// The writer has these upstreams from now on. Written only while all members have one version.
+    /// The writer has these upstreams from now on. Without effect if members have different versions.
     case upstreams([String])
     /// A part of a record that is too large for one frame; the record is complete with its last part.
     case part(ArraySlice<UInt8>, isLast: Bool)
