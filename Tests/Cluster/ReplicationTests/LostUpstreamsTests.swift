@@ -50,6 +50,18 @@ struct LostUpstreamsTests {
         #expect(Array(ledger.topics.keys) == ["o"] && Array(ledger.subscriptions.keys) == ["o"])
     }
 
+    /// A reload has removed the upstream from the member that owns the client.
+    @Test func whatAMemberStillHasStays() {
+        var ledger = Self.ledger()
+        ledger.specified["c"]?.owner = 2
+        ledger.clients["c"]?.owner = 2
+        var effects: [LedgerEffect] = []
+        ledger.apply(.endUpstream("u"), by: 2, &effects)
+        #expect(effects == [.hub(.subscription("s", .removed)), .hub(.subscription("t", .removed))])
+        #expect(Array(ledger.specified.keys) == ["c"] && ledger.clients["c"]?.owner == 2)
+        #expect(ledger.lostUpstreams.isEmpty)
+    }
+
     @Test func oneMemberEndsAnUpstreamAfterAnHour() {
         var (lost, other) = (LostUpstreams(), LostUpstreams())
         var ledger = Self.ledger()

@@ -33,10 +33,12 @@ extension ClusterLedger {
         return Set(resources + shared).filter { able($0).isEmpty }
     }
 
-    /// Removes what belongs to an upstream that no member has.
+    /// Removes what belongs to an upstream that no member has. What a member has opened before a reload removed the upstream
+    /// has an owner, and stays.
     mutating func end(_ upstream: String, _ effects: inout [LedgerEffect]) {
         guard able(upstream).isEmpty else { return }
-        let lost = specified.filter { $0.value.specification.upstream == upstream }.keys.sorted()
+        let lost = specified.filter { $0.value.owner == nil && $0.value.specification.upstream == upstream }
+            .keys.sorted()
         let shared = topics.filter { $0.value.key.upstream == upstream && $0.value.owner == nil }.keys.sorted()
         let subscriptions = lost.filter { clients[$0] == nil } + shared
         let ended = lost.filter { clients[$0] != nil }.map { Change.client(ClientID($0), .removed) }

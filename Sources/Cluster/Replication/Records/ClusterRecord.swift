@@ -105,8 +105,8 @@ package enum ClusterRecord: Sendable, Equatable {
     case quota(QuotaRecord)
     /// The credits of an upstream.
     case credit(CreditRecord)
-    /// The resources and shared subscriptions of an upstream end. Without effect if a member has the upstream, or if members
-    /// have different versions: earlier versions skip the record.
+    /// The resources and shared subscriptions of an upstream end that have no owner. Without effect if a member has the
+    /// upstream, or if members have different versions: earlier versions skip the record.
     case endUpstream(String)
     /// The writer has these upstreams from now on. Without effect if members have different versions.
     case upstreams([String])
