@@ -1,8 +1,9 @@
 internal import Changes
 internal import Primitives
 
-/// The upstreams that no member has any more, and since when this member has known that. Their resources are kept for some time,
-/// for a member that has the upstream again.
+/// The upstreams that no member has any more, and since when this member has known that. Their resources are kept for some
+/// time, for a member that has the upstream again. The time begins again while members have different versions: upstreams
+/// that reloads add meanwhile are not in the ledger.
 struct LostUpstreams: Sendable {
     private static let lifetime = Duration.seconds(3600)
     /// The time between two searches, which look at all resources.
@@ -11,13 +12,13 @@ struct LostUpstreams: Sendable {
     private var since: [String: Moment] = [:]
     private var nextSearch = Moment.zero
 
-    /// The records that a member writes now. One member writes them, and none while members have different versions: earlier
-    /// versions do not know the record, and would keep what the others have removed.
+    /// The records that a member writes now. One member writes them.
     mutating func ended(in ledger: ClusterLedger, by member: UInt64, at now: Moment) -> [ClusterRecord] {
         guard now >= nextSearch else { return [] }
         nextSearch = now + Self.interval
-        since = Dictionary(uniqueKeysWithValues: ledger.lostUpstreams.map { ($0, since[$0] ?? now) })
-        guard ledger.members.keys.min() == member, ledger.haveOneVersion else { return [] }
+        let lost = ledger.haveOneVersion ? ledger.lostUpstreams : []
+        since = Dictionary(uniqueKeysWithValues: lost.map { ($0, since[$0] ?? now) })
+        guard ledger.members.keys.min() == member else { return [] }
         return since.filter { now - $0.value >= Self.lifetime }.keys.sorted().map { .endUpstream($0) }
     }
 }
