@@ -10,10 +10,10 @@ struct LocalReadersTests {
     @Test func aSubscriptionIsNewOnceHoweverOftenReadersComeBeforeTheLogHasIt() {
         var readers = LocalReaders()
         for _ in 0..<3 {
-            _ = readers.added("b", SimulatedNode.key("b"), isRefused: false)
+            _ = readers.added("b", SimulatedNode.key("b"), isOver: false)
             readers.removed("b", at: Self.start)
         }
-        _ = readers.added("a", SimulatedNode.key("a"), isRefused: false)
+        _ = readers.added("a", SimulatedNode.key("a"), isOver: false)
         #expect(readers.new.count == 2)
         let records = readers.declareNew()
         #expect(records == ["a", "b"].map { .addInterest(id: $0, SimulatedNode.key($0)) })
@@ -23,7 +23,7 @@ struct LocalReadersTests {
     @Test func theLogAndTheMemberForgetIdleSubscriptions() {
         var readers = LocalReaders()
         for id in ["known", "read", "undeclared"] {
-            _ = readers.added(id, SimulatedNode.key(id), isRefused: false)
+            _ = readers.added(id, SimulatedNode.key(id), isOver: false)
             if id == "known" { _ = readers.declareNew() }
         }
         readers.interestAdded("known")

@@ -170,6 +170,23 @@ struct LostUpstreamsTests {
         #expect(last == position)
     }
 
+    /// The member has not dropped its interest in the subscription that has ended.
+    @Test func aReaderOfASubscriptionThatHasEndedWithItsUpstreamAddsItAgain() {
+        let start = Moment.zero + .seconds(1)
+        var member = Self.joined(at: start)
+        let key = SharedTopicKey(upstream: "u", properties: Self.properties)
+        member.addReader("t", key)
+        Self.write(&member, at: start)
+        let join = ClusterRecord.join(MemberInfo(name: "b", version: "1", upstreams: ["v"]))
+        Self.write([join, .endUpstream("u")], 1, to: &member, start)
+        let ended = member.ledger?.topics["t"]
+        #expect(ended == nil)
+        member.addReader("t", key)
+        Self.write(&member, at: start)
+        let (topic, number) = (member.ledger?.topics["t"], member.member)
+        #expect(topic?.interested == [number])
+    }
+
     /// A member of an earlier version, which skips the records, may join before they are in the log.
     @Test func recordsHaveNoEffectWhileMembersHaveDifferentVersions() {
         var ledger = Self.ledger()

@@ -27,14 +27,14 @@ struct LocalReaders: Sendable {
     var ids: Set<String> { Set(interests.keys) }
 
     /// A reader was added. Returns a record by which the owner subscribes again, if the server has refused or ended the
-    /// subscription.
-    mutating func added(_ id: String, _ key: SharedTopicKey, isRefused: Bool) -> [ClusterRecord] {
+    /// subscription, and which adds the subscription again, if it has ended with its upstream.
+    mutating func added(_ id: String, _ key: SharedTopicKey, isOver: Bool) -> [ClusterRecord] {
         var interest = interests[id] ?? Interest(key: key)
         interest.readers += 1
         interest.idleSince = nil
         interests[id] = interest
         if interest.stage == .unknown { new.insert(id) }
-        return interest.stage == .inLog && isRefused ? [.addInterest(id: id, key)] : []
+        return interest.stage == .inLog && isOver ? [.addInterest(id: id, key)] : []
     }
 
     /// A reader was removed.

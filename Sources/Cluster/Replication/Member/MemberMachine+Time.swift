@@ -143,7 +143,7 @@ extension MemberMachine {
 
     /// A local reader of a shared subscription was added; streams may be opened on it once `isReady` is true.
     package mutating func addReader(_ id: String, _ key: SharedTopicKey) {
-        writer.control += readers.added(id, key, isRefused: ledger?.subscriptions[id]?.isActive == false)
+        writer.control += readers.added(id, key, isOver: ledger?.subscriptions[id]?.isActive != true)
     }
 
     /// Whether a shared subscription has local readers, or the log has it.
