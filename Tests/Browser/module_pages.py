@@ -327,6 +327,32 @@ CHECKS = [
         const other = gateway.subscribe({ ...quotes, items: ["b"] });
         await until(() => handle.state.state === "open" && other.state.state === "open");
     """),
+    # The proxy permits two sources in a request; the server has the same source for two of the subscriptions.
+    trial("equal_sources_of_a_divided_request_have_their_own_rows", """
+        const state = { client: "c", status: "CONNECTED:WS-STREAMING", active: true, subscribed: true, lastError: null };
+        const event = (name, data, id) => `event: ${name}\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`, sources = [];
+        const states = (list) => [...new Set(list.map(({ items }) => items[0]))].map((subscription) => ({ ...state, subscription, mode: "MERGE" }));
+        let isMade = false;
+        fake.refuse = ({ method, path, data }) => {
+            if ((data?.sources ?? data?.add)?.length > 2) return new Response("Too large", { status: 413 });
+            if (method === "POST" && isMade) return fake.json(201, { id: "probe", sources: states(data.sources) });
+            if (method === "POST" || method === "PATCH") {
+                const list = states(data.sources ?? data.add ?? []);
+                sources.push(...list.filter(({ subscription }) => !sources.some((other) => other.subscription === subscription)));
+                isMade = true;
+                return fake.json(200, { id: "stream", sources });
+            }
+            if (!path.endsWith("/events")) return null;
+            const text = event("stream", { stream: "stream", sources, resume: "fresh" }, "") + sources.map(({ subscription }, index) => event("update",
+                { subscription, client: "c", item: subscription, itemPos: 1, snapshot: true, fields: { n: subscription } }, `e-${index + 1}`)).join("");
+            return new Response(new ReadableStream({ start(body) { body.enqueue(new TextEncoder().encode(text)); } }));
+        };
+        start();
+        const others = [{ items: ["b"] }, { items: ["a"], requestedSnapshot: "yes" }, { items: ["c"] }].map((own) => gateway.subscribe({ ...quotes, ...own }));
+        await until(() => [handle, ...others].every(({ rows }) => rows.size));
+        const found = [handle, ...others].map(({ rows }) => [...rows.keys()].join());
+        if (found.join() !== "a,b,a,c") return found.join();
+    """),
     trial("a_change_without_an_answer_is_made_again", """
         const timeout = AbortSignal.timeout;
         AbortSignal.timeout = (time) => timeout.call(AbortSignal, time / 600);

@@ -61,6 +61,8 @@ class Hub {
   #sources = new Map();
   /** The states of the sources that the stream told last, and those of them that no entry has. */
   #states = new Map();
+  /** The sources that the stream had before the entries that are added to it. */
+  #known = null;
   #clients = new Map();
   #early = null;
   #stray = new Set();
@@ -118,8 +120,12 @@ class Hub {
     this.#stream = null;
     this.#last = "";
     this.#backoff.retry = 0;
-    this.#sources.clear();
     this.#stray.clear();
+    this.#unmap();
+  }
+
+  #unmap() {
+    this.#sources.clear();
     for (const entry of this.#entries.values()) entry.source = null;
   }
 
@@ -422,14 +428,9 @@ class Hub {
     const whole = entries.filter((entry) => this.#isWhole(entry));
     if (this.#last && whole.length) entries = whole;
     else this.#last = "";
-    this.#sources.clear();
-    for (const entry of this.#entries.values()) entry.source = null;
-    await this.#offer(entries, async (batch) => {
-      if (this.#stream) return (await this.#patch({ add: batch.map(sourceOf) })).sources.slice(-batch.length);
-      const stream = await this.requests.json("POST", "/v1/streams", { body: { sources: batch.map(sourceOf) }, signal: this.#limit });
-      this.#stream = stream.id;
-      return stream.sources;
-    });
+    this.#unmap();
+    this.#known = new Set();
+    await this.#offer(entries);
     return this.#stream !== null;
   }
 
@@ -443,11 +444,20 @@ class Hub {
     return AbortSignal.any?.([signal, AbortSignal.timeout(silence)]) ?? signal;
   }
 
+  /** Adds entries to the stream, or to one that it makes: the states of the sources that the stream did not have. */
+  async #extend(entries) {
+    const sources = entries.map(sourceOf);
+    let answer;
+    if (this.#stream) answer = await this.#patch({ add: sources });
+    else this.#stream = (answer = await this.requests.json("POST", "/v1/streams", { body: { sources }, signal: this.#limit })).id;
+    return answer.sources.filter(({ subscription }) => !this.#known.has(subscription) && this.#known.add(subscription));
+  }
+
   /** Sends entries in one request; if it is refused, without those that it names, or in halves. */
-  async #offer(entries, send) {
+  async #offer(entries) {
     if (!entries.length) return;
     try {
-      const states = await send(entries);
+      const states = await this.#extend(entries);
       if (states.length === entries.length) entries.forEach((entry, index) => this.#map(entry, states[index]));
       else for (const entry of entries) this.#map(entry, await this.#identify(entry));
     } catch (error) {
@@ -464,8 +474,8 @@ class Hub {
       for (const [entry, refusal] of named) this.#refuse(entry, refusal, "problem");
       const rest = entries.filter((entry) => !named.has(entry));
       const half = named.size ? rest.length : Math.ceil(rest.length / 2);
-      await this.#offer(rest.slice(0, half), send);
-      await this.#offer(rest.slice(half), send);
+      await this.#offer(rest.slice(0, half));
+      await this.#offer(rest.slice(half));
     }
   }
 
@@ -694,15 +704,10 @@ class Hub {
     }
     const missing = this.#missing();
     if (!missing.length) return;
-    const known = new Set(this.#states.keys());
+    this.#known = new Set([...this.#states.keys(), ...this.#sources.keys()]);
     this.#early = [];
     try {
-      await this.#offer(missing, async (batch) => {
-        const { sources } = await this.#patch({ add: batch.map(sourceOf) });
-        const fresh = sources.filter(({ subscription }) => !known.has(subscription) && !this.#sources.has(subscription));
-        for (const { subscription } of fresh) known.add(subscription);
-        return fresh;
-      });
+      await this.#offer(missing);
     } finally {
       this.#early = null;
       this.#stray = new Set([...this.#stray].filter((source) => !this.#sources.has(source)));
