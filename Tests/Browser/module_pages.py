@@ -214,6 +214,16 @@ CHECKS = [
         fake.update(1, { n: "2" });
         await until(() => handle.rows.get("a").n === "2", 2000);
     """),
+    trial("a_clock_that_is_set_back_prolongs_no_limit", """
+        fake.refuse = ({ path }) => path === "/v1/any" && fake.json(200, {}, { RateLimit: '"caller";r=0;t=1' });
+        start();
+        await gateway.request("GET", "/v1/any");
+        const now = Date.now;
+        Date.now = () => now() - 3_600_000;
+        let isDone = false;
+        gateway.request("GET", "/v1/any").then(() => { isDone = true; });
+        await until(() => isDone, 5000);
+    """),
     # By a clock that each look advances by half a millisecond, the time of a task is the number of looks in it, on any machine.
     trial("a_torrent_leaves_the_page_responsive", """
         const { parse } = JSON, total = 5_000;

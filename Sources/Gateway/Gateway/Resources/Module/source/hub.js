@@ -219,7 +219,7 @@ class Hub {
     if (!entry || [...entry.keys].some((other) => tab.keys.has(other))) return;
     entry.tabs.delete(tab);
     if (entry.isWanted) return;
-    entry.idleAt = Date.now();
+    entry.idleAt = performance.now();
     setTimeout(() => this.#flushSoon(), linger);
   }
 
@@ -669,10 +669,7 @@ class Hub {
 
   #select(test) { return [...new Set(this.#entries.values())].filter(test); }
 
-  #idle() {
-    const limit = Date.now() - linger;
-    return this.#select((entry) => !entry.isWanted && entry.idleAt <= limit);
-  }
+  #idle() { return this.#select((entry) => !entry.isWanted && entry.idleAt + linger <= performance.now()); }
 
   /** Forgets what no tab needs, while there is no stream to change. */
   #drain() {

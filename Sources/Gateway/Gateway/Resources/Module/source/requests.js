@@ -42,7 +42,7 @@ export class Requests {
 
   async send(method, path, { body, headers, signal, keepalive } = {}) {
     for (let isRenewed = false; ; isRenewed = true) {
-      const pause = this.#free - Date.now();
+      const pause = this.#free - performance.now();
       if (pause > 0 && !keepalive) await sleep(pause, signal);
       if (this.#token === undefined) this.#token = (await this.ask(isRenewed).catch(noToken)) ?? null;
       const all = { ...headers };
@@ -53,7 +53,7 @@ export class Requests {
         body: body && JSON.stringify(body),
       }).catch(() => { throw new GatewayError(0); });
       const [, left, reset] = response.headers.get("RateLimit")?.match(/r=(\d+);t=(\d+)/) ?? [];
-      if (left === "0") this.#free = Date.now() + reset * 1000;
+      if (left === "0") this.#free = performance.now() + reset * 1000;
       if (response.ok) return response;
       if (response.status === 401 && !isRenewed) {
         this.renew();
