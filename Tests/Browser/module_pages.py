@@ -224,6 +224,21 @@ CHECKS = [
         gateway.request("GET", "/v1/any").then(() => { isDone = true; });
         await until(() => isDone, 5000);
     """),
+    trial("a_list_tells_all_fields_of_an_item_whose_events_are_old", """
+        start();
+        const list = { ...quotes, mode: "RAW", items: ["a", "b"], fields: ["n", "m"] }, first = gateway.subscribe(list);
+        await until(() => first.state.state === "open" && first.info.source);
+        const send = (item, fields) => fake.send("update",
+            { subscription: first.info.source, client: "c", item, itemPos: item === "a" ? 1 : 2, snapshot: false, fields });
+        send("a", { n: "1", m: "kept" });
+        for (let number = 1; number <= 1500; number += 1) send("b", { n: `${number}`, m: "" });
+        await until(() => first.rows.at(-1)?.fields.n === "1500");
+        const second = gateway.subscribe(list, { bound: 3 });
+        await until(() => second.rows.at(-1)?.fields.n === "1500");
+        send("a", { n: "2" });
+        await until(() => second.rows.at(-1).item === "a");
+        for (const { rows } of [first, second]) if (rows.at(-1).fields.m !== "kept") return JSON.stringify(rows.at(-1));
+    """),
     # By a clock that each look advances by half a millisecond, the time of a task is the number of looks in it, on any machine.
     trial("a_torrent_leaves_the_page_responsive", """
         const { parse } = JSON, total = 5_000;

@@ -87,10 +87,10 @@ export class List extends Table {
   }
 
   update(data) {
-    const id = place(data);
-    const fields = data.values ?? { ...this.#previous.get(id), ...data.fields };
-    this.#previous.set(id, fields);
-    this.rows.push({ item: data.item, itemPos: data.itemPos, snapshot: data.snapshot, fields });
+    const id = place(data), { item, itemPos, snapshot } = data;
+    const row = { item, itemPos, snapshot, fields: data.values ?? { ...this.#previous.get(id)?.fields, ...data.fields } };
+    this.#previous.set(id, row);
+    this.rows.push(row);
     // Not at each event: removing the first row moves all others.
     if (this.rows.length > this.bound * 1.25 + 8) this.rows.splice(0, this.rows.length - this.bound);
   }
@@ -106,7 +106,12 @@ export class List extends Table {
     this.rows = this.rows.filter((row) => id !== undefined && place(row) !== id);
   }
 
-  * snapshot() { for (const row of this.rows.slice(-this.bound)) yield { ...row, snapshot: true, values: row.fields }; }
+  /** The newest events, after the last event of each item that has none among them: the next one may omit what did not change. */
+  * snapshot() {
+    const rows = this.rows.slice(-this.bound);
+    const former = [...this.#previous.values()].filter((row) => !rows.includes(row));
+    for (const row of [...former, ...rows]) yield { ...row, snapshot: true, values: row.fields };
+  }
 }
 
 /** The table for a mode. */
