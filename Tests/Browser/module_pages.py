@@ -120,6 +120,21 @@ CHECKS = [
         if (made.join() !== [text({ sub: "ann" }), text({ sub: "bob" })].sort().join()) return `streams of ${made}`;
         if (asked.ann > 9 || asked.bob > 9) return `asked ${JSON.stringify(asked)}`;
     """),
+    # As after a login of somebody else in one of the tabs.
+    trial("a_page_that_changes_its_user_leaves_the_stream_of_the_former_one", TOKENS + """
+        let user = "ann", valid = 1;
+        const subjects = [() => user, () => "ann"];
+        const own = subjects.map((sub) => connect("http://gateway.example", { share: "tabs", token: () => text({ sub: sub(), iat: valid }) }).subscribe(quotes));
+        await until(() => own.every(({ state }) => state.state === "open"));
+        const before = fake.requests.length;
+        user = "bob";
+        valid = 2;
+        fake.refuse = ({ token }) => ![text({ sub: "ann", iat: 2 }), text({ sub: "bob", iat: 2 })].includes(token) && fake.json(401, { code: "unauthorized" });
+        fake.end();
+        const users = (wanted) => new Set(fake.requests.slice(before).filter(({ method }) => method === wanted).map(({ token }) => token));
+        await until(() => users("POST").has(text({ sub: "bob", iat: 2 })) && users("GET").has(text({ sub: "ann", iat: 2 })));
+        await until(() => own.every(({ state }) => state.state === "open"));
+    """),
     trial("a_token_that_takes_long_stops_no_events", """
         start({ token: (isRenewed) => isRenewed ? new Promise(() => {}) : "old" });
         await until(() => handle.state.state === "open");

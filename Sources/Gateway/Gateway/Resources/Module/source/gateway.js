@@ -60,6 +60,8 @@ class Gateway {
   #state = null;
   /** Null if the page has none; undefined if it could not give one, so that its user is not known. */
   #token = null;
+  /** The digest of the user whose stream this tab reads; false where the stream is that of the tab alone. */
+  #user = false;
 
   constructor(url, options) {
     this.url = new URL(url, globalThis.location?.href).href.replace(/\/$/, "");
@@ -191,7 +193,8 @@ class Gateway {
     // Where the user blocks storage, no lock is granted.
     const isShared = this.options.share !== "page" && globalThis.BroadcastChannel && await locks()?.query().catch(() => null);
     this.#token = token === undefined ? await this.requests.ask(false).catch(() => {}) : token;
-    const scope = isShared ? `ls1:${this.url}:${this.options.share ?? ""}:${await digest(this.#token)}` : `page:${id}`;
+    this.#user = isShared && await digest(this.#token);
+    const scope = isShared ? `ls1:${this.url}:${this.options.share ?? ""}:${this.#user}` : `page:${id}`;
     if (signal.aborted) return;
     this.own = channel(scope, `:${id}`);
     this.own.onmessage = ({ data }) => this.#receive(data);
@@ -297,8 +300,8 @@ class Gateway {
     let failure;
     const token = await this.requests.ask(true).catch((error) => { failure = `${error?.message || error || "No token"}`; });
     if (!failure) {
-      if (this.#token === undefined) {
-        // The user is known only now; other tabs here may have another one.
+      if (this.#user && this.#user !== await digest(token)) {
+        // The user is known only now, or has changed; other tabs here may have another one.
         this.#leave();
         return this.#join(token);
       }
