@@ -61,6 +61,18 @@ CHECKS = [
         await until(() => seen.filter((state) => state === "refused").length > 1);
         if (seen.includes("open")) return seen.join();
     """),
+    trial("many_rows_are_added_with_one_layout", """
+        const { Feed } = await import("/assets/feed.js");
+        const { TableView } = await import("/assets/table.js");
+        const feed = new Feed("f", "F", quotes), view = new TableView(feed);
+        document.body.append(view.element);
+        let count = 0;
+        const { get } = Object.getOwnPropertyDescriptor(Element.prototype, "scrollHeight");
+        Object.defineProperty(view.element, "scrollHeight", { get() { count += 1; return get.call(this); } });
+        for (let number = 0; number < 300; number += 1) feed.apply("update", { item: `i${number}`, itemPos: 1, fields: { n: `${number}` } });
+        view.draw();
+        if (count > 1) return `${count} layouts`;
+    """),
     trial("an_address_without_valid_escapes_shows_the_page", """
         const { layoutOf } = await import("/assets/layout.js");
         const { key } = layoutOf({ search: "", hash: "#100%" });

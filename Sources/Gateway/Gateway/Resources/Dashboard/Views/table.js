@@ -152,11 +152,13 @@ export class TableView extends EventTarget {
 
   /** New lines of a list are shown first; those of a chat last, in view unless the reader scrolled away. */
   #place(line) {
-    if (this.#feed.isList && !this.#feed.options.isNewestLast) return this.#body.prepend(line);
+    if (!this.#feed.isList) return this.#body.append(line);
+    if (!this.#feed.options.isNewestLast) return this.#body.prepend(line);
+    // Reading these lays out the table, which takes long for many rows; a list has few.
     const { scrollTop, scrollHeight, clientHeight } = this.element;
     const isAtEnd = scrollHeight - scrollTop - clientHeight < 40;
     this.#body.append(line);
-    if (this.#feed.isList && isAtEnd) this.element.scrollTop = this.element.scrollHeight;
+    if (isAtEnd) this.element.scrollTop = this.element.scrollHeight;
   }
 
   #remove(row) {
