@@ -61,6 +61,25 @@ CHECKS = [
         await until(() => seen.filter((state) => state === "refused").length > 1);
         if (seen.includes("open")) return seen.join();
     """),
+    trial("a_dialog_that_was_closed_is_not_opened_by_later_readings", """
+        document.body.innerHTML = `<button id="key"></button><button id="reconnect"></button><dialog id="key-dialog"><form id="key-form"><p id="key-reason"></p>
+            <input id="key-input"><button type="button" id="key-cancel"></button><button type="button" id="key-forget"></button></form></dialog>`;
+        const { access, setKey } = await import("/assets/api.js");
+        const { connectKeyDialog } = await import("/assets/key.js");
+        const dialog = document.getElementById("key-dialog");
+        const refuse = () => access.dispatchEvent(new CustomEvent("needed", { detail: { wasKey: true } }));
+        connectKeyDialog();
+        refuse();
+        if (!dialog.open) return "the first refusal does not open the dialog";
+        document.getElementById("key-cancel").click();
+        refuse();
+        if (dialog.open) return "a refusal opens the dialog that the user has closed";
+        document.getElementById("key").click();
+        document.getElementById("key-input").value = "another";
+        document.getElementById("key-form").requestSubmit();
+        refuse();
+        if (!dialog.open) return "a refusal of another key does not open the dialog";
+    """),
     trial("many_rows_are_added_with_one_layout", """
         const { Feed } = await import("/assets/feed.js");
         const { TableView } = await import("/assets/table.js");

@@ -9,6 +9,9 @@ export function connectKeyDialog() {
   const reason = byId("key-reason");
   const button = byId("key");
 
+  // The page asks the gateway again and again: a dialog that the user has closed stays closed until the user does something.
+  let isDeclined = false;
+
   const open = (text) => {
     setText(reason, text);
     if (!dialog.open) dialog.showModal();
@@ -20,7 +23,12 @@ export function connectKeyDialog() {
   };
 
   button.addEventListener("click", () => open(hasKey() ? "A key is in use." : ""));
-  byId("key-cancel").addEventListener("click", () => dialog.close());
+  byId("key-cancel").addEventListener("click", () => {
+    isDeclined = true;
+    dialog.close();
+  });
+  dialog.addEventListener("cancel", () => { isDeclined = true; });
+  byId("reconnect").addEventListener("click", () => { isDeclined = false; });
   byId("key-forget").addEventListener("click", () => {
     dialog.close();
     setKey(null);
@@ -30,11 +38,15 @@ export function connectKeyDialog() {
     const text = input.value.trim();
     input.value = "";
     dialog.close();
+    isDeclined = !text;
     if (text) setKey(text);
   });
-  access.addEventListener("changed", showState);
+  access.addEventListener("changed", () => {
+    isDeclined = false;
+    showState();
+  });
   access.addEventListener("needed", ({ detail }) => {
-    open(detail.wasKey
+    if (!isDeclined) open(detail.wasKey
       ? "The gateway does not accept this key or token: it is wrong, expired or withdrawn."
       : "This gateway requires a key or token.");
   });
