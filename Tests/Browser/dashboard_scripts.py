@@ -80,6 +80,24 @@ CHECKS = [
         refuse();
         if (!dialog.open) return "a refusal of another key does not open the dialog";
     """),
+    trial("keys_of_the_browser_are_not_taken", """
+        const { Chart } = await import("/assets/chart.js");
+        const { Tabs } = await import("/assets/tabs.js");
+        const canvas = document.body.appendChild(document.createElement("canvas"));
+        new Chart(canvas);
+        const list = document.body.appendChild(document.createElement("div")), panel = document.createElement("p");
+        const tabs = new Tabs(list);
+        for (const key of ["one", "two"]) tabs.add(key, key, panel);
+        tabs.select("one");
+        list.firstChild.focus();
+        const isTaken = (element, key, modifiers) =>
+            !element.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true, ...modifiers }));
+        for (const [element, key, modifiers] of [
+            [canvas, "-", { ctrlKey: true }], [canvas, "=", { metaKey: true }], [canvas, "ArrowLeft", { altKey: true }],
+            [list.firstChild, "ArrowLeft", { altKey: true }], [list.firstChild, "ArrowRight", { metaKey: true }],
+        ]) if (isTaken(element, key, modifiers)) return `${JSON.stringify(modifiers)} ${key}`;
+        if (!isTaken(canvas, "-") || !isTaken(list.firstChild, "ArrowRight")) return "keys without effect";
+    """),
     trial("many_rows_are_added_with_one_layout", """
         const { Feed } = await import("/assets/feed.js");
         const { TableView } = await import("/assets/table.js");

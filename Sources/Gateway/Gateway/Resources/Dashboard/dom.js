@@ -39,6 +39,9 @@ export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** Whether a key is one of the browser's own: Alt+← goes back, Ctrl+− zooms. */
+export const isOfBrowser = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey || metaKey;
+
 export const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 // Numbers that change more often cannot be read.

@@ -1,6 +1,6 @@
 // A zoomable line chart of numeric fields over time, drawn on a canvas.
 
-import { clock, reducedMotion } from "/assets/dom.js";
+import { clock, isOfBrowser, reducedMotion } from "/assets/dom.js";
 
 const margin = { top: 14, right: 66, bottom: 24, left: 10 };
 const lineColors = ["--chart-line", "--chart-line-2", "--chart-line-3", "--chart-line-4"];
@@ -138,7 +138,7 @@ export class Chart {
       "+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2),
       Home: () => this.follow(), End: () => this.follow(),
     };
-    if (!actions[event.key]) return;
+    if (!actions[event.key] || isOfBrowser(event)) return;
     event.preventDefault();
     actions[event.key]();
   }

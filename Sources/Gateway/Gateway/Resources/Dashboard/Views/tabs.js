@@ -1,6 +1,6 @@
 // Tabs by the ARIA pattern: one of them is in the tab order, the arrow keys move among them.
 
-import { h } from "/assets/dom.js";
+import { h, isOfBrowser } from "/assets/dom.js";
 
 /** Dispatches `select` (detail `{key, isByUser}`). */
 export class Tabs extends EventTarget {
@@ -64,7 +64,7 @@ export class Tabs extends EventTarget {
     const buttons = [...this.#list.querySelectorAll('[role="tab"]')];
     const index = buttons.indexOf(document.activeElement);
     const targets = { ArrowRight: index + 1, ArrowLeft: index - 1, Home: 0, End: buttons.length - 1 };
-    if (index < 0 || !(event.key in targets)) return;
+    if (index < 0 || !(event.key in targets) || isOfBrowser(event)) return;
     event.preventDefault();
     const button = buttons[(targets[event.key] + buttons.length) % buttons.length];
     button.click();
