@@ -61,6 +61,22 @@ CHECKS = [
         await until(() => seen.filter((state) => state === "refused").length > 1);
         if (seen.includes("open")) return seen.join();
     """),
+    # The new key has the rights; another reader has the subscription already, so that no event tells that it began.
+    trial("a_refusal_of_the_gateway_ends_with_the_next_stream", """
+        window.SharedWorker = undefined;
+        const { LiveStream } = await import("/assets/stream.js");
+        const { Feed } = await import("/assets/feed.js");
+        const stream = new LiveStream(), feed = new Feed("f", "F", quotes);
+        fake.refuse = ({ method }) => method === "POST" && fake.json(403, { code: "forbidden", title: "Forbidden" });
+        stream.join(feed);
+        await until(() => feed.error?.step === "gateway");
+        fake.refuse = () => null;
+        stream.restart();
+        await until(() => feed.isSubscribed);
+        fake.update(1, { n: "1" });
+        await until(() => feed.hasValue);
+        if (feed.error) return JSON.stringify(feed.error);
+    """),
     trial("a_dialog_that_was_closed_is_not_opened_by_later_readings", """
         document.body.innerHTML = `<button id="key"></button><button id="reconnect"></button><dialog id="key-dialog"><form id="key-form"><p id="key-reason"></p>
             <input id="key-input"><button type="button" id="key-cancel"></button><button type="button" id="key-forget"></button></form></dialog>`;

@@ -149,6 +149,8 @@ export class Feed extends EventTarget {
     if (resume !== "resumed") this.#expectSnapshot();
     this.isSubscribed = state.subscribed;
     if (state.client) this.client = state.client;
+    // The gateway has accepted it by now.
+    if (this.error?.step === "gateway") this.error = null;
     if (state.status) this.status = state.status;
     this.failure = state.lastFailure?.detail ?? null;
     if (state.lastError && !state.active) this.#refused(state.lastError);
