@@ -12,14 +12,16 @@ extension ClusterNode {
     /// The number of connections to `localEngine`.
     private static let localNumber = -1
 
-    /// Connects to an engine; the inputs have the number of the connection.
-    func connect(to engine: any ClusterEngine, _ number: Int) async throws -> EngineLink {
-        let isOver = StopSignal()
-        let connection = try await engine.connect { [weak self] input in
-            if case .closed = input { isOver.set() }
-            self?.offer(.engine(input, number))
+    /// Leaves the cluster, so that other members take over what this member owns; returns when this member has left, or
+    /// after `time`.
+    func leave(within time: Duration) async {
+        offer(.left)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.hasLeft.wait() }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
         }
-        return EngineLink(connection: connection, number: number, isOver: isOver)
     }
 
     /// A member that serves its readers alone continues to do so until the log of the engine can be read.

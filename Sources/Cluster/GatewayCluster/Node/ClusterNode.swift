@@ -137,16 +137,14 @@ final class ClusterNode: Sendable {
         _ = shared.withLock { $0.host.take() }
     }
 
-    /// Leaves the cluster, so that other members take over what this member owns; returns when this member has left, or
-    /// after `time`.
-    func leave(within time: Duration) async {
-        offer(.left)
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.hasLeft.wait() }
-            group.addTask { try? await Task.sleep(for: time) }
-            await group.next()
-            group.cancelAll()
+    /// Connects to an engine; the inputs have the number of the connection.
+    func connect(to engine: any ClusterEngine, _ number: Int) async throws -> EngineLink {
+        let isOver = StopSignal()
+        let connection = try await engine.connect { [weak self] input in
+            if case .closed = input { isOver.set() }
+            self?.offer(.engine(input, number))
         }
+        return EngineLink(connection: connection, number: number, isOver: isOver)
     }
 
     func wake() { wakeUps.continuation.yield() }
