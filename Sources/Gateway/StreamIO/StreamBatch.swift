@@ -71,6 +71,9 @@ package final class SharedBytes: Sendable {
 
     /// The bytes, valid for as long as the object lives.
     package var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(storage) }
+
+    /// A copy of the bytes, also of an object that nobody else holds.
+    package var array: [UInt8] { Array(bytes) }
 }
 
 /// A range of bytes and the object that keeps them alive.

@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func theContractIsServedAsJSON() throws {
-        let root = try JSONValue(parsing: Array(ContractJSON.document.bytes.bytes))
+        let root = try JSONValue(parsing: ContractJSON.document.bytes.array)
         #expect(root.isEquivalent(to: contract.root))
     }
 

@@ -20,7 +20,7 @@ final class FeedContract: Sendable {
         let plain = ContractJSON.document
         if feeds.isEmpty, edition == .current { return plain }
         if let kept = kept.withLock({ $0[edition] }), kept.feeds == feeds { return (kept.bytes, kept.tag) }
-        guard let root = (try? JSONValue(parsing: Array(plain.bytes.bytes)))?.object else { return plain }
+        guard let root = (try? JSONValue(parsing: plain.bytes.array))?.object else { return plain }
         var json = JSONBytes()
         json.value(edition.converted(.object(Self.extended(root, feeds))))
         json.newline()

@@ -29,7 +29,7 @@ package enum UpstreamCodes {
 
     private static func texts(_ member: String) -> [String: [String: String]] {
         guard let file = EmbeddedFiles.shared["codes.json"],
-            let root = try? JSONValue(parsing: Array(file.bytes.bytes)).object
+            let root = try? JSONValue(parsing: file.bytes.array).object
         else { return [:] }
         var texts: [String: [String: String]] = [:]
         for kind in root {

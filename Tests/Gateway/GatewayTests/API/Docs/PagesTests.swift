@@ -7,7 +7,7 @@ import Testing
 @Suite struct PagesTests {
     @Test func everyProblemCodeHasItsCauseAndCure() throws {
         let file = try #require(EmbeddedFiles.shared["codes.json"])
-        let codes = try JSONValue(parsing: Array(file.bytes.bytes))
+        let codes = try JSONValue(parsing: file.bytes.array)
         let problems = codes["problem"]?.array ?? []
         #expect(Set(problems.compactMap { $0["code"]?.string }) == Set(ProblemCode.allCases.map(\.rawValue)))
         for kind in ["problem", "session", "subscription", "message", "closing"] {

@@ -224,7 +224,7 @@ import Testing
 
     @Test func contractHasAnOperationAndATitledSchemaForEachFeed() throws {
         let document = services.feedContract.document(services.openFeeds)
-        let root = try JSONValue(parsing: Array(document.bytes.bytes))
+        let root = try JSONValue(parsing: document.bytes.array)
         #expect(root["paths"]?["/feeds/quotes/{item}"]?["get"]?["operationId"]?.string == "readQuotesItem")
         #expect(root["paths"]?["/feeds/quotes"] != nil)
         #expect(root["paths"]?["/feeds/any"] == nil)
@@ -239,7 +239,7 @@ import Testing
             return feed
         }
         #expect(feeds.typeNames == ["Quotes", "Feed2", "Values2", "A", "AItem2", "BC", "BC2", "Feed1"])
-        let root = try JSONValue(parsing: Array(FeedContract().document(feeds).bytes.bytes))
+        let root = try JSONValue(parsing: FeedContract().document(feeds).bytes.array)
         let operations = try #require(root["paths"]?.object).flatMap { path in
             (path.value.object ?? JSONObject()).compactMap { $0.value["operationId"]?.string?.lowercased() }
         }
@@ -266,7 +266,7 @@ import Testing
         var feed = FeedConfiguration(name: "f")
         feed.mode = mode
         feed.items = [FeedItem("item1")].compactMap(\.self)
-        let root = try JSONValue(parsing: Array(FeedContract().document([feed]).bytes.bytes))
+        let root = try JSONValue(parsing: FeedContract().document([feed]).bytes.array)
         func schema(_ path: String) -> JSONValue? {
             root["paths"]?[path]?["get"]?["responses"]?["200"]?["content"]?["application/json"]?["schema"]
         }
@@ -278,7 +278,7 @@ import Testing
 
     @Test func contractOfOpenAPI32DescribesTheEventsOfStreams() throws {
         let document = services.feedContract.document(services.openFeeds, .streams)
-        let root = try JSONValue(parsing: Array(document.bytes.bytes))
+        let root = try JSONValue(parsing: document.bytes.array)
         #expect(root["openapi"]?.string == "3.2.0")
         let content = root["components"]?["responses"]?["EventStream"]?["content"]
         #expect(
