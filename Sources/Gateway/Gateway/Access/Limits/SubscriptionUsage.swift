@@ -36,22 +36,17 @@ package final class SubscriptionUsage: Sendable {
         guard let identity = caller.identity else { return }
         let (rights, items) = (caller.rights, Self.items(of: properties))
         try state.withLock { state throws(Problem) in
-            // Taken out of the table: a copy would take time for each subscription of the caller.
-            var usage = state.usages.removeValue(forKey: identity) ?? Usage()
-            var refusal: Problem?
-            if let present = usage.held[id] {
-                usage.held[id] = (present.count + 1, present.items)
-            } else if let limit = rights.maxSubscriptions, usage.held.count >= limit {
-                refusal = Self.overQuota("subscriptions", limit)
-            } else if let limit = rights.maxItems, items > limit - usage.items {
-                refusal = Self.overQuota("items", limit)
-            } else {
-                usage.held[id] = (1, items)
-                usage.items += items
-                state.observer?(id, identity, items)
+            // Changed in its place: a copy would take time for each subscription of the caller.
+            if state.usages[identity]?.held[id] != nil {
+                state.usages[identity]?.held[id]?.count += 1
+                return
             }
-            if !usage.held.isEmpty { state.usages[identity] = usage }
-            if let refusal { throw refusal }
+            let (heldCount, heldItems) = state.usages[identity].map { ($0.held.count, $0.items) } ?? (0, 0)
+            if let limit = rights.maxSubscriptions, heldCount >= limit { throw Self.overQuota("subscriptions", limit) }
+            if let limit = rights.maxItems, items > limit - heldItems { throw Self.overQuota("items", limit) }
+            state.usages[identity, default: Usage()].held[id] = (1, items)
+            state.usages[identity]?.items += items
+            state.observer?(id, identity, items)
         }
     }
 
