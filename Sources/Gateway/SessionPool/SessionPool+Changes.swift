@@ -81,11 +81,7 @@ extension SessionPool {
         let key = SharedKey(session: session, properties: properties)
         let unread: [SubscriptionResource]? = state.withLock { state in
             guard state.machine.rekeyed(id, to: key) else { return nil }
-            var unread: [SubscriptionResource] = []
-            for other in shared.resources where other !== resource && state.resources.withdraw(other) {
-                unread.append(other)
-            }
-            return unread
+            return shared.resources.filter { $0 !== resource && state.resources.withdraw($0) }
         }
         guard let unread else { return false }
         for other in unread {

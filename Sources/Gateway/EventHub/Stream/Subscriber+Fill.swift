@@ -14,9 +14,8 @@ extension Subscriber {
             of: self,
             to: &batch,
             chunked: isChunked,
-            // Data of several owners are not compressed together: their sizes would tell of each other. A stream that is ending
-            // reads no channels, and its last events may be of several owners.
-            stores: closeReason != nil ? true : mixesSources,
+            // Data of several owners are not compressed together: their sizes would tell of each other.
+            stores: mixesSources,
             isLast: progress == .finish,
             context
         )

@@ -170,8 +170,12 @@ final class Subscriber: StreamContent {
         detachAll()
     }
 
-    /// Whether the stream reads more than the channels of one subscription and of its client.
-    var mixesSources: Bool { cursors.count > CompressedGroup.mostChannels }
+    /// Whether the stream may have events of more than one subscription and of its client. A stream that is ending reads no
+    /// channels, and its last events may be of several owners.
+    var mixesSources: Bool {
+        if closeReason != nil { return true }
+        return cursors.count > CompressedGroup.mostChannels
+    }
 
     // MARK: - Channels
 
