@@ -64,21 +64,6 @@ extension MemberMachine {
         )
     }
 
-    /// The member's configuration changed, by a reload.
-    ///
-    /// - Parameters:
-    ///   - digest: The digest of the new one.
-    ///   - upstreams: The upstreams that the member can connect to; nil: the same as before.
-    ///   - linger: How long subscriptions linger; nil: the same as before.
-    package mutating func configurationChanged(
-        _ digest: UInt64,
-        upstreams: [String]? = nil,
-        linger: Duration? = nil
-    ) {
-        configuration = digest
-        if let upstreams { info.upstreams = upstreams }
-        if let linger { timings.linger = linger }
-    }
 }
 
 /// The counters of a member since the start of its process.

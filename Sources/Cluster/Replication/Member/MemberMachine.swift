@@ -14,12 +14,12 @@ package import Primitives
 /// Every state leaves to `offline` by `disconnected`. A member that follows the log belongs to the cluster from its own
 /// `join` until its `remove`; then it joins again under another number.
 package struct MemberMachine: ~Copyable, Sendable {
-    var timings: ClusterTimings
-    var info: MemberInfo
+    private(set) var timings: ClusterTimings
+    private(set) var info: MemberInfo
     /// Names the process.
     package let process: UInt64
     let groups: Int
-    var configuration: UInt64
+    private(set) var configuration: UInt64
     var seed: UInt64
 
     var phase = Phase.offline
@@ -81,6 +81,14 @@ package struct MemberMachine: ~Copyable, Sendable {
         member = SplitMix64.mixed(seed &+ 1)
         self.seed = seed &+ 2
         monitor = HeartbeatMonitor(timings: timings, formats: formats)
+    }
+
+    /// The configuration changed, by a reload: its digest, the upstreams that the member can connect to, and how long
+    /// subscriptions linger. Nil: as before.
+    package mutating func configurationChanged(_ digest: UInt64, upstreams: [String]? = nil, linger: Duration? = nil) {
+        configuration = digest
+        if let upstreams { info.upstreams = upstreams }
+        if let linger { timings.linger = linger }
     }
 
     /// A new random number, never 0.
