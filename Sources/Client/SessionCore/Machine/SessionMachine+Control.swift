@@ -13,8 +13,8 @@ extension SessionMachine {
         }
     }
 
-    /// A WebSocket takes no more requests because the server does not read the former ones, or takes requests again. Meanwhile
-    /// requests wait in the queue, which is bounded: a server that causes requests without end gets the due ones later.
+    /// A WebSocket takes no more requests because the server does not read the former requests, or takes requests again.
+    /// Meanwhile requests wait in the queue, whose size has a limit, however many requests the server causes.
     package mutating func socketFilled(
         _ connection: ConnectionID,
         isFull: Bool,

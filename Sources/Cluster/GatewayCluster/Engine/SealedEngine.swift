@@ -114,7 +114,7 @@ final class EngineSeals: Sendable {
         static let broadcast = Context(kind: 2)
 
         private let kind: UInt8
-        /// What names a request to all members, by its random mark, or a call of one process to another.
+        /// The random mark of a request to all members, or the numbers in the stamp of a call or notification; else empty.
         private var numbers: [UInt64] = []
 
         static func request(_ mark: UInt64) -> Context { Context(kind: 3, numbers: [mark]) }

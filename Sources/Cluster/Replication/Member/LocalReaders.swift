@@ -26,8 +26,8 @@ struct LocalReaders: Sendable {
     /// The subscriptions.
     var ids: Set<String> { Set(interests.keys) }
 
-    /// A reader was added. Returns a record by which the owner subscribes again, if the server has refused or ended the
-    /// subscription, and which adds the subscription again, if it has ended with its upstream.
+    /// A reader was added. For a subscription that the server has refused or ended, or that has ended with its upstream,
+    /// returns a record by which the log has the subscription again and the owner subscribes again.
     mutating func added(_ id: String, _ key: SharedTopicKey, isOver: Bool) -> [ClusterRecord] {
         var interest = interests[id] ?? Interest(key: key)
         interest.readers += 1

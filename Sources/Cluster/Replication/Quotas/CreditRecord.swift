@@ -20,8 +20,8 @@ package struct CreditClaim: Sendable, Equatable {
 package enum CreditRecord: Sendable, Equatable {
     /// The writer needs more credits.
     case claim(CreditClaim)
-    /// The writer gives back credits that it does not use. `claim`: the position of the claim that this answers, after which
-    /// the writer uses all credits that it still has; nil: none.
+    /// The writer gives back unused credits. `claim`: the position of the claim that the record answers, after which the
+    /// writer uses all of its other credits; nil: the record answers no claim.
     case release(upstream: String, UpstreamCredits, claim: UInt64? = nil)
     /// The writer has these credits already, under a former number or because it uses them. Never refused.
     case declare(upstream: String, UpstreamCredits, limits: UpstreamCredits)

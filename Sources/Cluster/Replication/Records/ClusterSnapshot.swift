@@ -62,7 +62,7 @@ extension Wire<Duration> {
 }
 
 extension Wire<ClusterLedger.SharedTopic> {
-    /// A shared subscription without its properties, which are those of its subscription.
+    /// A shared subscription without properties: the entry of the subscription has them.
     fileprivate static let sharedTopic = Wire(
         { upstream, owner, term, interested in
             let key = SharedTopicKey(upstream: upstream, properties: Wire<SubscriptionProperties>.blank)

@@ -152,7 +152,8 @@ extension Services {
     }
 
     /// The response to a request that has waited some seconds for a client or subscription which this gateway does not have any
-    /// more: that of an unknown one, unless another gateway has it. A gateway that has forwarded the request finds the other one.
+    /// more: 503 if another gateway has the resource, else the problem of an unknown resource. The gateway that has forwarded a
+    /// request finds the present owner by itself.
     func response(to call: Call, waiting seconds: Int, for unknown: PoolError, _ id: String) -> Response {
         if !call.isForwarded, coordination.hasMoved(id) { return ProblemDetails.response(to: call, for: Problem.moved) }
         return ProblemDetails.response(to: call, for: unknown).waited(seconds)

@@ -144,8 +144,8 @@ final class HTTPServer {
 
     /// Whether version 0.9.75 of the library may ask for runs without end in which it does nothing. It does while the
     /// line before a chunk is longer than the memory of its connection, since it neither reads on nor closes the connection,
-    /// and while a TLS handshake waits for its client. It also asks for runs that it needs, to send encrypted responses:
-    /// therefore a run with a pace sends several records.
+    /// and while a TLS handshake waits for its client. Encrypted responses need runs as well: therefore a run with a pace
+    /// sends several records.
     private var mayRetry: Bool { handshakes > 0 || !chunkedBodies.isEmpty }
 
     /// Shuts down the connections of which one is the cause of the retries. The library detects that and closes them.

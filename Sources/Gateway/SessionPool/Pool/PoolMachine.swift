@@ -121,8 +121,8 @@ package struct PoolMachine: ~Copyable {
         return (id, actions)
     }
 
-    /// The session that carries messages for this key: the oldest open one, else a new one with the id `freshClient`. It
-    /// stays open until `until` at least, also if its subscriptions are closed before.
+    /// The session that carries messages for this key: the oldest open session, else a new session with the id `freshClient`.
+    /// The session stays open until `until` at least, also if its subscriptions are closed before.
     package mutating func messenger(
         _ key: SessionKey,
         freshClient: ClientID,
