@@ -59,6 +59,7 @@ internal import Testing
             #expect(error["detail"]?.string?.contains("raise maxValues") == true)
             #expect(error["detail"]?.string?.contains("Metadata Adapter") == false)
             #expect(error["message"]?.string?.contains("400 bytes") == true)
+            #expect(try await stream.first("closing")["reason"] == "refused")
             var small = try await EventStream(
                 url + "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=stock_name,last_price"
             )

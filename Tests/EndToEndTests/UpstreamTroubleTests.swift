@@ -85,4 +85,24 @@ internal import Testing
             #expect(update["snapshot"] == .bool(true))
         }
     }
+
+    @Test(arguments: [-5, 2])
+    func sessionThatTheServerEndsForGoodEndsItsStreams(code: Int) async throws {
+        try await DemoFixture.run { demo in
+            var stream = try await EventStream(demo.url + Self.quotes)
+            _ = try await stream.first("update")
+            // An `END` with a code from 1 to 29 is reported as 39, which is not lasting; the code of a refused bind is kept.
+            if code > 0 {
+                let refusal = Fault(.refuse(code: code, message: "no"), at: .request(.bind))
+                await demo.server.install([refusal, Fault(.loop(delayMilliseconds: 0))])
+            } else {
+                await demo.server.endSessions(code: code, message: "no")
+            }
+            let error = try await stream.first("subscription-error")
+            #expect(error["code"]?.number?.intValue == code)
+            let unsubscribed = try #require(try await stream.next())
+            #expect(unsubscribed.name == "unsubscribed" && unsubscribed["active"] == .bool(false))
+            #expect(try await stream.first("closing")["reason"] == "refused")
+        }
+    }
 }

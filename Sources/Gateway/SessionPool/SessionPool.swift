@@ -238,9 +238,9 @@ package final class UpstreamValues: Sendable {
         return total <= most.load(ordering: .relaxed)
     }
 
-    /// The event with which a subscription ends whose values exceed the budget.
-    func refusal() -> SubscriptionEvent {
-        .failed(
+    /// The refusal of a subscription whose values exceed the budget.
+    var refusal: UpstreamRefusal {
+        UpstreamRefusal(
             code: UpstreamRefusal.valuesCode,
             message: "The values of the upstream exceed the \(limit) bytes of maxValues"
         )

@@ -55,4 +55,22 @@ internal import Testing
         pass(5, in: pool)
         #expect(pool.values(of: "demo").used == 0)
     }
+
+    @Test func subscriptionWhoseValuesExceedTheBudgetIsRefusedAndUnsubscribed() throws {
+        let pool = pool { $0.maxValueBytes = 1 }
+        let list = SubscriptionProperties(mode: .command, items: .list(["list"]), fields: .list(["key", "command"]))
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: list)
+        try pool.activate(resource)
+        let carrier = try #require(resource.carrier)
+        try deliver(Self.confirmation, of: carrier)
+        try deliver(Self.added("a"), of: carrier)
+        let refusal = carrier.client.values.refusal
+        #expect(
+            sink.present.events[resource.id] == [
+                Self.confirmation, .failed(code: refusal.code, message: refusal.message), .unsubscribed(isFinal: true),
+            ]
+        )
+        #expect(!resource.status.isActive && resource.status.lastError == refusal && resource.carrier == nil)
+        #expect(pool.values(of: "demo").used == 0)
+    }
 }

@@ -32,9 +32,7 @@ extension SharedSubscription {
     func refuse(_ resource: SubscriptionResource, _ refusal: UpstreamRefusal) -> Bool {
         let isRemoved = state.withLock { state in
             guard state.remove(resource) else { return false }
-            let wasSubscribed = resource.status.isSubscribed
-            pass(.failed(code: refusal.code, message: refusal.message), to: resource)
-            if wasSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
+            report(refusal, to: resource)
             resource.left()
             client.sink.take(Self.leaving(resource))
             return true

@@ -176,10 +176,27 @@ extension SharedSubscription: SubscriptionObserver {
         if !arrivals.isEmpty { arrived(self, arrivals, refusal) }
     }
 
-    /// The server has refused the session of a pooled client: the subscription is refused with the same error. Returns the
-    /// resources that move to this subscription.
+    /// Ends the subscription with an error that is not the server's response to it: the server has refused the session of the
+    /// pooled client, or the values exceed their budget. Returns the resources that move to this subscription.
     func refuse(_ refusal: UpstreamRefusal) -> [SubscriptionResource] {
-        apply(CollectionOfOne(.failed(code: refusal.code, message: refusal.message))).arrivals
+        client.metrics.subscriptionError(refusal.code, on: client)
+        let (arrivals, affected) = state.withLock { state -> ([SubscriptionResource], [SubscriptionResource]) in
+            if state.hasEnded { return ([], []) }
+            let affected = state.resources
+            for resource in affected { report(refusal, to: resource) }
+            return (endServing(&state), affected)
+        }
+        for resource in affected { resource.notifyWatchers() }
+        end()
+        ended(self, affected)
+        return arrivals
+    }
+
+    /// Reports a refusal to one resource, and then `unsubscribed` if it was subscribed.
+    func report(_ refusal: UpstreamRefusal, to resource: SubscriptionResource) {
+        let wasSubscribed = resource.status.isSubscribed
+        pass(.failed(code: refusal.code, message: refusal.message), to: resource)
+        if wasSubscribed { pass(.unsubscribed(isFinal: true), to: resource) }
     }
 
     /// Passes events to the resources, the last of which may be the end of the subscription. Returns the resources that move
@@ -252,6 +269,7 @@ extension SharedSubscription: SubscriptionObserver {
     private func exceedBudget() -> (arrivals: [SubscriptionResource], refusal: UpstreamRefusal?) {
         // Not subscribed any more if it ends at the same time.
         defer { try? client.core.unsubscribe(subscription) }
-        return apply(CollectionOfOne(client.values.refusal()))
+        let refusal = client.values.refusal
+        return (refuse(refusal), refusal)
     }
 }
