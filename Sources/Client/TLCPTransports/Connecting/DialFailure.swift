@@ -49,6 +49,8 @@ enum DialFailure: Error {
         case ChannelError.connectTimeout: .failed(reason: "timeout: connect", kind: .timeout)
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             .failed(reason: "the TLS handshake failed", kind: tlsKind(of: "\(error)"))
+        // The end of the connection within a response, as when the server or a proxy is stopped during a stream.
+        case HTTPParserError.invalidEOFState: end(for: DialFailure.closedEarly("response"))
         case is HTTPParserError: .failed(reason: "the response is not HTTP", kind: .notLightstreamer)
         default: .failed(reason: "the connection failed")
         }

@@ -67,16 +67,17 @@ internal import Testing
         }
     }
 
-    @Test func truncatedStreamIsAFailureAfterItsLines() async throws {
+    @Test(arguments: ["Transfer-Encoding: chunked\r\n\r\n7\r\nPROBE\r\n\r\n", "Content-Length: 20\r\n\r\nPROBE\r\n"])
+    func truncatedStreamIsAFailureAfterItsLines(response: String) async throws {
         let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
             _ = try await peer.request()
-            try await peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nPROBE\r\n\r\n")
+            try await peer.send("HTTP/1.1 200 OK\r\n" + response)
         }
         try await ScriptedServer.run(script: script) { server in
             let connector = try SocketConnector(.forTests())
             let (lines, end) = await Opened(connector, .to(server.port, .httpStream)).rest()
             #expect(lines == ["PROBE"])
-            guard case .failed = end else { return #expect(end == .failed(reason: "any")) }
+            #expect(end == .failed(reason: "closed early: response", kind: .closed))
             await connector.shutDown()
         }
     }
