@@ -260,7 +260,7 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        transport?.ended(.failed(reason: "the WebSocket was closed without a close frame"))
+        transport?.ended(.failed(reason: "the WebSocket was closed without a close frame", kind: .closed))
         context.fireChannelInactive()
     }
 

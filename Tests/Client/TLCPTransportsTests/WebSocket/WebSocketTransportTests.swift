@@ -133,7 +133,7 @@ internal import Testing
         } _: { opened in
             let (lines, end) = await opened.rest()
             #expect(lines == ["WSOK"])
-            guard case .failed = end else { return #expect(end == .failed(reason: "any")) }
+            #expect(end == .failed(reason: "the WebSocket was closed without a close frame", kind: .closed))
         }
     }
 
