@@ -66,6 +66,15 @@ internal import Testing
             code: 403,
             sentence: "The HTTP proxy does not connect to ADDRESS: HTTP status 403. Check SETTINGS.proxy.address."
         ),
+        Failure(
+            name: "proxy credentials",
+            server: http("407 Proxy Authentication Required"),
+            isProxy: true,
+            reason: "proxy",
+            code: 407,
+            sentence: "The HTTP proxy requires credentials for ADDRESS, or refuses them: HTTP status 407. Set "
+                + "SETTINGS.proxy.user and SETTINGS.proxy.password."
+        ),
     ]
 
     private static let security = [

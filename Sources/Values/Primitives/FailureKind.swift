@@ -24,9 +24,9 @@ package enum FailureKind: String, Sendable, CaseIterable {
     case encrypted
     /// The TLS handshake failed for another reason.
     case tls
-    /// The proxy refused to connect.
+    /// The proxy refused to connect, or requires credentials: HTTP status 407.
     case proxy
-    /// The server, or a proxy in front of it, requires credentials: HTTP status 401, 403 or 407.
+    /// The server, or a proxy in front of it, requires credentials: HTTP status 401 or 403.
     case unauthorized
     /// No Lightstreamer server is at the path: HTTP status 404.
     case notFound = "not-found"
@@ -46,7 +46,8 @@ package enum FailureKind: String, Sendable, CaseIterable {
     /// The kind of an HTTP status.
     package init(httpStatus status: Int) {
         switch status {
-        case 401, 403, 407: self = .unauthorized
+        case 401, 403: self = .unauthorized
+        case 407: self = .proxy
         case 404: self = .notFound
         default: self = .httpStatus
         }

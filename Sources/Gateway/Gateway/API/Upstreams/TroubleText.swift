@@ -71,6 +71,9 @@ package enum TroubleText {
         case .tls:
             return "The TLS handshake with \(address) failed. Check the versions that the server admits, and "
                 + "\(key("tls.certificate", "the client certificate"))."
+        case .proxy where httpStatus == 407:
+            return "The HTTP proxy requires credentials for \(address), or refuses them\(status). Set "
+                + "\(key("proxy.user", "its user")) and \(key("proxy.password", "its password"))."
         case .proxy:
             return
                 "The HTTP proxy does not connect to \(address)\(status). Check \(key("proxy.address", "its address and user"))."
