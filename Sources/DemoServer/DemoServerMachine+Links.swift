@@ -21,7 +21,7 @@ extension DemoServerMachine {
     /// A WebSocket is open.
     ///
     /// - Parameters:
-    ///   - subprotocol: The requested subprotocol; nil if the client named none.
+    ///   - subprotocol: The requested subprotocol; nil if the client named none of TLCP.
     ///   - peer: Its address.
     package mutating func webSocketOpened(
         _ id: LinkID,
@@ -33,7 +33,8 @@ extension DemoServerMachine {
         var link = Link(kind: .webSocket, peer: peer, openedAt: now, lastReceived: now)
         let version = subprotocol.flatMap(ProtocolVersion.init(webSocketSubprotocol:))
         if let version { link.version = version }
-        if let subprotocol, version?.isServed != true {
+        if version?.isServed != true {
+            let subprotocol = subprotocol ?? "none"
             let name = subprotocol.hasPrefix("TLCP-") ? String(subprotocol.dropFirst(5)) : subprotocol
             link.versionProblem = name.hasSuffix(".lightstreamer.com") ? String(name.dropLast(18)) : name
         }

@@ -108,6 +108,15 @@ struct RequestTests {
         #expect(bench.lines(link) == ["CONERR,\(refusal)"])
     }
 
+    @Test func missingVersionIsRefusedOnBothTransports() {
+        let bench = ServerBench()
+        let refusal = "CONERR,65,Unsupported protocol version: none"
+        #expect(bench.lines(bench.post("create_session", RequestTests.create, query: "")) == [refusal])
+        let link = bench.openWebSocket(subprotocol: nil)
+        bench.say(ServerBench.create, on: link)
+        #expect(bench.lines(link) == [refusal])
+    }
+
     @Test(arguments: [
         ("LS_op=add", "ERROR,67,Missing LS_reqId"), ("LS_reqId=a-b&LS_op=add", "ERROR,67,Invalid value of LS_reqId"),
         ("LS_reqId=1", "REQERR,1,67,Missing LS_op"), ("LS_reqId=1&LS_op=dance", "REQERR,1,67,Unknown LS_op"),
