@@ -144,6 +144,8 @@ struct MessageSequence: Sendable {
 
     /// The lowest number that was neither released nor skipped.
     private var next = 1
+    /// The highest number that was skipped. Which of the lower ones were received is not kept.
+    private var lastSkipped = 0
     private var waiting: [Int: Waiting] = [:]
     private let capacity: Int
 
@@ -160,8 +162,8 @@ struct MessageSequence: Sendable {
 
     /// The code of the refusal of a number that was received before, or skipped; nil for another one.
     func duplicateCode(of number: Int) -> Int? {
-        if number < next { return 32 }
-        return waiting[number] == nil ? nil : 33
+        guard number < next || waiting[number] != nil else { return nil }
+        return number <= lastSkipped ? 32 : 33
     }
 
     /// Accepts a message.
@@ -182,6 +184,7 @@ struct MessageSequence: Sendable {
         var events: [SequenceEvent] = []
         while waiting.values.contains(where: { $0.until <= now }), let first = waiting.keys.min() {
             events.append(.skipped(through: first - 1, count: first - next))
+            lastSkipped = first - 1
             next = first
             events += releaseReady()
         }
