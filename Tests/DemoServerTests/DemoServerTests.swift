@@ -125,8 +125,10 @@ struct DemoServerTests {
     }
 
     @Test(
-        arguments: [(2, true, [0x03, 0xEB]), (1, false, [0x03, 0xEA]), (0, true, [0x03, 0xEA])]
-            as [(UInt8, Bool, [UInt8])]
+        arguments: [
+            (2, true, [0x03, 0xEB]), (1, false, [0x03, 0xEA]), (0, true, [0x03, 0xEA]), (3, true, [0x03, 0xEA]),
+            (11, true, [0x03, 0xEA]),
+        ] as [(UInt8, Bool, [UInt8])]
     )
     func webSocketViolationsAreClosedWithTheirCode(opcode: UInt8, isMasked: Bool, code: [UInt8]) async throws {
         try await withServer { _, port in

@@ -57,9 +57,10 @@ final class WebSocketServerHandler: LinkHandler {
             context.close(promise: nil)
         case .binary:
             close(code: 1_003)
-        default:
-            // An unsolicited pong; the decoder rejects other opcodes.
+        case .pong:
             frame.data.clear()
+        default:
+            close(code: 1_002)
         }
     }
 
