@@ -20,9 +20,11 @@ final class WebSocketSwitch {
         self.decoder = decoder
     }
 
-    /// Whether the request is one for a WebSocket.
+    /// Whether the request is one for a WebSocket. `Upgrade` counts only if `Connection` names it: proxies without support
+    /// for WebSockets may pass on `Upgrade` alone.
     static func isWanted(by head: HTTPRequestHead) -> Bool {
-        head.headers[canonicalForm: "Upgrade"].contains { $0.lowercased() == "websocket" }
+        head.headers[canonicalForm: "Connection"].contains { $0.lowercased() == "upgrade" }
+            && head.headers[canonicalForm: "Upgrade"].contains { $0.lowercased() == "websocket" }
     }
 
     /// The status of the refusal; nil if the WebSocket is granted.

@@ -89,6 +89,26 @@ struct HTTPDetailsTests {
         }
     }
 
+    @Test func upgradeThatConnectionDoesNotNameIsIgnored() async throws {
+        try await withServer { _, port in
+            try await RawConnection.open(port: port) { connection in
+                try await connection.send(
+                    """
+                    GET /lightstreamer HTTP/1.1
+                    Host: test
+                    Connection: keep-alive
+                    Upgrade: websocket
+                    Sec-WebSocket-Version: 13
+                    Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==
+
+
+                    """
+                )
+                #expect(try await connection.read(upTo: "\r\n\r\n").hasPrefix("HTTP/1.1 404"))
+            }
+        }
+    }
+
     @Test func chunkedBodiesAndBareLineFeedsAreUnderstood() async throws {
         try await withServer { _, port in
             try await RawConnection.open(port: port) { connection in
