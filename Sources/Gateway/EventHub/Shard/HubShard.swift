@@ -78,6 +78,8 @@ package final class HubShard: StreamFeed {
         for unseen in unseen where !unseen.channel.compressedGroups.isEmpty {
             broadcastCompressed(unseen.channel, &news, now: now)
         }
+        // All channels, before a stream falls behind: it would conflate without those that are listed later.
+        if unseen.count > 1 { listLateReaders() }
         for unseen in unseen {
             recordLatency(of: unseen, now: now)
             unseen.channel.advanceLiveGroups(now: now)
@@ -175,15 +177,16 @@ package final class HubShard: StreamFeed {
     /// delivered first.
     private func apply(_ changes: [(String, [StreamChange])], _ news: inout FeedNews) {
         for (id, _) in changes { subscribers[id]?.leaveLiveGroup() }
-        for unseen in unseen {
-            for cursor in unseen.channel.lateReaders() { cursor.subscriber.list(cursor) }
-        }
+        listLateReaders()
         for (id, changes) in changes {
             guard let subscriber = subscribers[id] else { continue }
             for change in changes { subscriber.apply(change) }
             markDue(subscriber, &news)
         }
     }
+
+    /// Lists the channels with new events at the streams that read them by cursors of their own.
+    private func listLateReaders() { for unseen in unseen { unseen.channel.listLateReaders() } }
 
     private func recordLatency(of unseen: UnseenChannel, now: Moment) {
         let view = unseen.channel.view

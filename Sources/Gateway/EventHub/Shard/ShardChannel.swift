@@ -69,6 +69,9 @@ final class ShardChannel: @unchecked Sendable {
         return [cursors[first...], cursors[..<first]].joined()
     }
 
+    /// The readers that are not in a live group have new events to read.
+    func listLateReaders() { for cursor in late.cursors { cursor.subscriber.list(cursor) } }
+
     /// The unread events of a reader, conflated once for all readers at its place; nil if they have to be conflated for
     /// each.
     func conflated(from cursor: Cursor) -> [PendingEntry]? {

@@ -73,6 +73,26 @@ internal import Testing
         #expect(try harness.open(.subscription("s")) { $0.lastEventID = last }.names.isEmpty)
     }
 
+    /// The reader resumes after the id of the last event that it has read: all earlier ones have to be before it.
+    @Test func aLateReaderOfSeveralSourcesGetsTheirEventsInOrder() throws {
+        let harness = HubHarness()
+        for id: SubscriptionID in ["s", "t"] { harness.addSubscription(id, chat) }
+        let stream = try harness.open(StreamRequest(sources: [.subscription("s"), .subscription("t")]))
+        stream.isBlocked = true
+        harness.publish(chat.update(["first"]), to: "s")
+        harness.pass()
+        for number in 0..<100 {
+            harness.publish(chat.update(["\(number)"]), to: "s")
+            harness.publish(chat.update(["\(number)"]), to: "t")
+        }
+        harness.pass()
+        stream.isBlocked = false
+        stream.visit(harness.now)
+        let ids = try stream.events.compactMap(\.sequence)
+        #expect(ids.count == 201)
+        #expect(ids == ids.sorted())
+    }
+
     @Test func aLittleLateIsNotConflated() throws {
         let stream = try blocked(HubHarness(), quotes) { publish in
             for number in 0..<20 { publish(quotes.update(["\(number)", "", ""])) }
