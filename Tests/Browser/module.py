@@ -353,6 +353,8 @@ TABLES = """(async () => {
         of("COMMAND", [row("k", "ADD", {}), ["clear-snapshot", { item: "a", itemPos: 1 }]]),
         of("DISTINCT", [update("a", { x: "1", y: "2" }), update("a", { x: "3" }), lost("gateway"), update("a", { x: "4" })]),
         of("RAW", [update("a", { x: "1", y: "2" }), lost("server"), update("a", { x: "3" })]),
+        of("DISTINCT", [update("a", { x: "1", y: "2" }), ["clear-snapshot", { item: "a", itemPos: 1 }], update("a", { x: "3" })]),
+        of("DISTINCT", [update("a", { x: "1" }), ["clear-snapshot", { item: "a", itemPos: 1 }]]),
         of("DISTINCT", [update("a", { x: "1" }), ["subscribed", {}], update("a", { y: "2" })]),
         of("RAW", Array.from({ length: 100 }, (_, number) => update("a", { x: String(number) })), 2),
     ];
@@ -371,6 +373,8 @@ def tables_follow_the_rules_of_the_stream(binary):
         [],
         [["a", {"x": "1", "y": "2"}], ["a", {"x": "3", "y": "2"}], ["a", {"x": "4"}]],
         [["a", {"x": "1", "y": "2"}], ["a", {"x": "3", "y": "2"}]],
+        [["a", {"x": "3", "y": "2"}]],
+        [],
         [["a", {"y": "2"}]],
         [["a", {"x": "98"}], ["a", {"x": "99"}]],
     ], f"rows: {rows}")

@@ -69,6 +69,13 @@ struct RecordedRowsTests {
         #expect(rows.content(of: Self.update("a", []))?.content == .row([nil], isSnapshot: false))
     }
 
+    @Test func aClearedListKeepsTheFieldsThatItsNextEventOmits() {
+        var rows = RecordedRows(RecordedSegment(start: 0, mode: "DISTINCT", items: ["a"], fields: ["x", "y"]))
+        _ = rows.content(of: Self.update("a", [("x", "1"), ("y", "2")]))
+        _ = rows.content(of: .other(name: "clear-snapshot", content: #"{"item":"a"}"#))
+        #expect(rows.content(of: Self.update("a", [("x", "3")]))?.content == .row(["3", "2"], isSnapshot: false))
+    }
+
     @Test func otherEventsOfAnItemAreRecorded() {
         var rows = RecordedRows(RecordedSegment(start: 0, mode: "DISTINCT", items: ["a"], fields: ["x"]))
         for (name, text, content) in [

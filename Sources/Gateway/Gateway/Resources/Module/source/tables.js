@@ -101,15 +101,18 @@ export class List extends Table {
    */
   lost(id) { this.#previous.delete(id); }
 
+  /** After `clear-snapshot`, the next event of an item may still omit what it has in common with the last one before. */
   clear(id) {
-    if (id === undefined) this.#previous.clear(); else this.#previous.delete(id);
+    const last = this.#previous.get(id);
+    if (id === undefined) this.#previous.clear();
+    else if (last) this.#previous.set(id, { ...last, isCleared: true });
     this.rows = this.rows.filter((row) => id !== undefined && place(row) !== id);
   }
 
   /** The newest events, after the last event of each item that has none among them: the next one may omit what did not change. */
   * snapshot() {
     const rows = this.rows.slice(-this.bound);
-    const former = [...this.#previous.values()].filter((row) => !rows.includes(row));
+    const former = [...this.#previous.values()].filter((row) => !row.isCleared && !rows.includes(row));
     for (const row of [...former, ...rows]) yield { ...row, snapshot: true, values: row.fields };
   }
 }
