@@ -44,9 +44,7 @@ extension ClusterResources {
     private func makeClient(_ id: String, _ create: JSONObject, _ changes: JSONObject, _ caller: Caller) throws {
         var create = create
         create["connect"] = .bool(false)
-        var creation = call(create, of: id, caller)
-        creation.isInherited = true
-        try ClientsResource(services: services).inherit(id, creation)
+        try ClientsResource(services: services).inherit(id, call(create, of: id, caller))
         for change in changes {
             let changing = call(change.value.object ?? JSONObject(), of: id, caller)
             _ = try cluster.host?.router.operation(named: change.name)?.handler(changing)
@@ -62,6 +60,7 @@ extension ClusterResources {
         call.parameters = PathParameters(names: ["id"], values: [id])
         call.body = Array(JSONValue.object(body).text.utf8)
         call.caller = caller
+        call.isInherited = true
         return call
     }
 

@@ -187,8 +187,9 @@ extension Services {
     /// Refuses a caller whose rights changed after they were checked: `end(_:)` does not find what is made later.
     func checkPresent(_ call: Call) throws(Problem) {
         let policy = access.policy
-        // The member that received a forwarded request has checked the credentials by its own configuration.
-        guard !policy.isOpen, !call.isForwarded, !policy.recognises(call.caller) else { return }
+        // The member that received a forwarded request, or one that creates a client again, has checked the credentials by its
+        // own configuration.
+        guard !policy.isOpen, !call.isForwarded, !call.isInherited, !policy.recognises(call.caller) else { return }
         throw Challenge.changed()
     }
 

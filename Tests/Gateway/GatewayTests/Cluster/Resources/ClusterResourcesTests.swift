@@ -31,6 +31,22 @@ import Testing
         }
     }
 
+    /// The specification has the name of the key that created the client, not the rights of the key.
+    @Test(arguments: [AccessFixture.admin, AccessFixture.alice])
+    func clientsOfKeysWithAnyRightsAreInherited(key: String) async throws {
+        try await ClusterFixture.run { fixture in
+            let (other, member) = (fixture.members[0], fixture.members[1])
+            let made = await member.perform("POST", "/v1/clients", as: key, #"{"upstream":"demo","connect":false}"#)
+            let path = "/v1/clients/" + (try #require(made.json["id"]?.string))
+            #expect(await member.perform("PATCH", path + "/options", as: key, #"{"retryDelay":7}"#).status == 200)
+            await fixture.settle()
+            try await ConfirmationTests.replace(member, by: other, fixture.engine)
+            await fixture.settle()
+            let options = await other.perform("GET", path + "/options", as: key)
+            #expect(options.status == 200 && options.json["retryDelay"]?.number?.intValue == 7)
+        }
+    }
+
     @Test func subscriptionsOfAClientThatAnotherMemberInheritsAreStillRead() async throws {
         try await ClusterFixture.run { fixture in
             let (other, member) = (fixture.members[0], fixture.members[1])
