@@ -93,7 +93,12 @@ extension SessionPool {
     package func reportAgain() {
         for resource in resources() where !resource.isImplicit {
             sink.take(.subscription(resource.id, .added(resource.properties)))
-            sink.take(.subscription(resource.id, .activity(isActive: resource.status.isActive)))
+            let status = resource.status
+            if let lastError = status.lastError {
+                let failure = SubscriptionEvent.failed(code: lastError.code, message: lastError.message)
+                sink.take(.subscription(resource.id, .event(failure)))
+            }
+            sink.take(.subscription(resource.id, .activity(isActive: status.isActive)))
             resource.carrier?.reportAgain(resource)
         }
     }

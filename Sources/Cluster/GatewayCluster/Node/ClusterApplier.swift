@@ -185,13 +185,15 @@ struct ClusterApplier: Sendable {
         name.hasPrefix("e") ? UInt64(name.dropFirst(), radix: 36) : nil
     }
 
-    /// For each subscribed subscription, the events that change an empty table to its present state.
+    /// For each subscribed subscription, the events that change an empty table to its present state; for each inactive one that
+    /// the server has refused or removed, the failure.
     func tables(of ledger: ClusterLedger) -> [String: [SubscriptionEvent]] {
         var tables: [String: [SubscriptionEvent]] = [:]
-        for (id, view) in ledger.subscriptions where view.layout != nil {
-            tables[id] = hub.state(of: .subscription(SubscriptionID(id)))?.changes.compactMap { change in
+        for (id, view) in ledger.subscriptions where view.layout != nil || !view.isActive {
+            let events = hub.state(of: .subscription(SubscriptionID(id)))?.changes.compactMap { change in
                 if case .subscription(_, .event(let event)) = change { event } else { nil }
             }
+            if let events, !events.isEmpty { tables[id] = events }
         }
         return tables
     }

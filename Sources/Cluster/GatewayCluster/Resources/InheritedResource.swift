@@ -1,4 +1,5 @@
 internal import Changes
+internal import EventHub
 internal import Gateway
 internal import JSONText
 internal import LightstreamerClient
@@ -36,6 +37,7 @@ extension ClusterResources {
             // Specifications of version 1.1.0 have no time.
             let ttl = content["ttl"]?.number?.doubleValue.flatMap { $0 > 0 && $0 < 1e9 ? Duration.seconds($0) : nil }
             let made = try services.pool.createResource(home: home, properties: view.properties, as: id, ttl: ttl)
+            made.takeOver(cluster.hub.snapshot(of: made.id)?.lastError)
             try services.access.owners.note(made, madeBy: caller)
             if view.isActive { try cluster.activate(made, in: services.pool) }
         }

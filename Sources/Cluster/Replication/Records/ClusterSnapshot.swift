@@ -8,7 +8,8 @@ package struct ClusterSnapshot: Sendable, Equatable {
     package let created: String
     /// The ledger as of its position.
     package let ledger: ClusterLedger
-    /// For each subscribed subscription, the events that change an empty table to its present state.
+    /// For each subscribed subscription, the events that change an empty table to its present state; for each inactive one that
+    /// the server has refused or removed, the failure.
     package var tables: [String: [SubscriptionEvent]] = [:]
     /// The state from which the joining member can read the log to have the recent events.
     package internal(set) var earlier: EarlierState?

@@ -97,6 +97,9 @@ package final class SubscriptionResource: Sendable {
         set { state.withLock { $0.ttl = newValue } }
     }
 
+    /// Takes over why the server last refused or removed it in another process.
+    package func takeOver(_ lastError: UpstreamRefusal?) { state.withLock { $0.status.lastError = lastError } }
+
     /// Records that a request or stream uses it.
     func touch(at now: Moment) { state.withLock { $0.lastUsed = max($0.lastUsed, now) } }
 

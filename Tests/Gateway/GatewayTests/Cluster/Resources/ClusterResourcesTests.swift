@@ -1,5 +1,6 @@
 import Changes
 import Dispatch
+import EventHub
 import JSONText
 import LightstreamerClient
 import Replication
@@ -67,6 +68,23 @@ import Testing
         }
     }
 
+    @Test func membersThatInheritASubscriptionOrJoinKnowItsError() async throws {
+        try await ClusterFixture.run { fixture in
+            let (other, member) = (fixture.members[0], fixture.members[1])
+            let id = await member.makeSubscription()
+            let failure = SubscriptionEvent.failed(code: 21, message: "Bad Item Group name")
+            member.node.take(.subscription(SubscriptionID(id), .event(failure)))
+            await fixture.settle()
+            try await ConfirmationTests.replace(member, by: other, fixture.engine)
+            await fixture.settle()
+            let inherited = await other.perform("GET", "/v1/subscriptions/\(id)").json
+            #expect(inherited["lastError"]?["code"]?.number?.intValue == 21)
+            try await fixture.withAnother { joined in
+                #expect(joined.node.hub.snapshot(of: SubscriptionID(id))?.lastError == UpstreamRefusal(failure))
+            }
+        }
+    }
+
     /// As when too much has waited for the engine: no other member can inherit what the member has.
     @Test func aMemberWithoutHeirsKeepsItsResources() async throws {
         try await ClusterFixture.run(1) { fixture in
@@ -76,6 +94,8 @@ import Testing
             let client = try #require(await member.perform("POST", "/v1/clients", body).json["id"]?.string)
             let pool = member.services.pool
             let former = try #require(pool.resource(SubscriptionID(subscription)))
+            let lastError = UpstreamRefusal(.failed(code: 21, message: "Bad Item Group name"))
+            former.takeOver(lastError)
             let dedicated = try #require(pool.client(ClientID(client)))
             dedicated.client(dedicated.core, emitted: .status(.connectedWSStreaming))
             await fixture.settle()
@@ -86,6 +106,8 @@ import Testing
             #expect(pool.resource(SubscriptionID(subscription)) === former)
             #expect(pool.client(ClientID(client)) === dedicated)
             #expect(pool.clients().count == 1)
+            #expect(former.status.lastError == lastError)
+            #expect(member.node.hub.snapshot(of: former.id)?.lastError == lastError)
             let status = member.node.state.withLock { $0.machine.ledger?.clients[client]?.status }
             #expect(status == .connectedWSStreaming)
             for path in ["/v1/subscriptions/\(subscription)", "/v1/clients/\(client)"] {
