@@ -30,7 +30,8 @@ package struct ConfigurationFile: Sendable {
         } catch let error as ConfigurationError {
             throw error
         } catch let error as YamlError {
-            throw Self.error(path, Self.line(of: error), nil, "is not valid YAML or JSON: \(error)")
+            let (line, reason) = Self.lineAndReason(of: error)
+            throw Self.error(path, line, nil, "is not valid YAML or JSON: \(reason)")
         } catch {
             throw Self.error(path, 1, nil, "cannot be read: \(error)")
         }
@@ -40,10 +41,20 @@ package struct ConfigurationFile: Sendable {
         ConfigurationError(mistakes: [ConfigurationMistake(place: "\(path):\(line)", key: key, rule: rule)])
     }
 
-    private static func line(of error: YamlError) -> Int {
+    /// The line of an error and its reason, without the text of the file there: the text may be a secret.
+    private static func lineAndReason(of error: YamlError) -> (line: Int, reason: String) {
         switch error {
-        case .scanner(_, _, let mark, _), .parser(_, _, let mark, _), .composer(_, _, let mark, _): mark.line
-        default: 1
+        case .scanner(let context, let problem, let mark, _), .parser(let context, let problem, let mark, _),
+            .composer(let context, let problem, let mark, _):
+            let start = context.map { "\($0.text) in line \($0.mark.line), column \($0.mark.column): " } ?? ""
+            return (mark.line, "column \(mark.column): \(start)\(problem)")
+        case .reader(let problem, let offset, _, let text):
+            return (1 + text.prefix(offset ?? 0).count(where: \.isNewline), problem)
+        case .duplicatedKeysInMapping(let keys, let context):
+            let names = keys.sorted().joined(separator: ", ")
+            return (context.mark.line, "column \(context.mark.column): more than once in a mapping: \(names)")
+        default:
+            return (1, "\(error)")
         }
     }
 

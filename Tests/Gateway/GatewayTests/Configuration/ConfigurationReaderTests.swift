@@ -221,6 +221,17 @@ internal import Testing
         #expect(mistakes.first?.hasPrefix("gateway.yaml:2: is not valid YAML or JSON: ") == true, "\(mistakes)")
     }
 
+    @Test(arguments: [
+        ("password: @hidden", 4), ("password: \"hidden", 5), ("password: *hidden", 4), ("password: hidden: 1", 4),
+        ("password: hidden\n    user: a\n    user: b", 5), ("password: hidden\u{7}", 4),
+    ])
+    func mistakesOfYAMLDoNotShowTheFile(secret: String, line: Int) {
+        let file = "upstreams:\n  demo:\n    serverAddress: http://a\n    \(secret)\n"
+        let mistakes = Self.mistakes { try Self.read(file: file) }
+        #expect(mistakes.first?.hasPrefix("gateway.yaml:\(line): is not valid YAML or JSON: ") == true, "\(mistakes)")
+        #expect(!mistakes.joined().contains("hidden"), "\(mistakes)")
+    }
+
     @Test func missingKeyIsReportedWithTheLineOfItsNeighbours() {
         let file = """
             http:
