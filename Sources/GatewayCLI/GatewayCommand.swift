@@ -17,6 +17,7 @@ struct GatewayCommand: AsyncParsableCommand {
     )
 
     static func main() async {
+        keepStandardDescriptors()
         // Before the first output: a closed log pipe must not end the process.
         signal(SIGPIPE, SIG_IGN)
         // The kernel drops signals for the first process of a container that has no handler for them. Commands that stop
@@ -26,6 +27,14 @@ struct GatewayCommand: AsyncParsableCommand {
         }
         if let error = unknownCommand(in: Array(CommandLine.arguments.dropFirst())) { exit(withError: error) }
         await main(nil)
+    }
+
+    /// Opens the standard descriptors that the parent process has closed: a socket that gets such a number would receive
+    /// the output or the log. What is written to them fails.
+    private static func keepStandardDescriptors() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            _ = open("/dev/null", O_RDONLY)
+        }
     }
 
     /// The error for a first argument that is not a command, with the most similar command.

@@ -28,6 +28,15 @@ internal import Testing
         #expect(try JSONValue(parsing: outcome.output)["properties"]?["http"] != nil)
     }
 
+    /// The output was written to another descriptor, which had the number of the closed one.
+    @Test func aClosedStandardOutputStaysClosed() async throws {
+        let program = try GatewayProcess.binary("lightstreamer-gateway").path
+        let shell = URL(fileURLWithPath: "/bin/sh")
+        let outcome = try await run(shell, ["-c", "exec \"$0\" check --keys <&- >&-", program])
+        #expect(outcome.status == 1)
+        #expect(outcome.output.contains("Bad file descriptor"), "\(outcome)")
+    }
+
     @Test func aMissingConfigurationFileIsNamed() async throws {
         let outcome = try await gateway("check", "--config", "/nonexistent/gateway.yaml")
         #expect(outcome.status == 66)
