@@ -53,7 +53,7 @@ enum AccessCheck {
     }
 }
 
-/// Checks a certificate without loading it.
+/// Checks the certificate of the HTTP server, as the server itself would at its start.
 enum CertificateCheck {
     /// The rule that it breaks; nil if it breaks none.
     static func violation(of certificate: DaemonConfiguration.Certificate?) -> String? {
@@ -63,7 +63,7 @@ enum CertificateCheck {
         if !certificate.chain.contains("-----BEGIN CERTIFICATE-----") { return "must be a certificate in PEM" }
         if !certificate.key.contains("PRIVATE KEY-----") { return "needs a private key in PEM as http.tls.key" }
         if certificate.key.contains("ENCRYPTED") { return "needs a private key that is not encrypted" }
-        return nil
+        return certificate.refusal.map { "cannot be used with http.tls.key: \($0)" }
     }
 }
 

@@ -108,12 +108,32 @@ import Testing
     }
 
     @Test func certificateIsReadFromFiles() throws {
-        let chain = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----"
-        let key = "-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----"
+        let chain = UpstreamSecuritySettingsTests.certificate
+        let key = UpstreamSecuritySettingsTests.key
         let flags = [("http.tls.certificateFile", "/c"), ("http.tls.keyFile", "/k")]
         let http = try Self.read(flags, files: ["/c": chain + "\n", "/k": key]).http
         #expect(http.certificate?.chain == chain)
         #expect(http.certificate?.key == key)
         #expect(Self.mistakes(flags, files: ["/c": chain, "/k": chain]).count == 1)
     }
+
+    /// The check accepted what the server then refused.
+    @Test(arguments: [
+        (UpstreamSecuritySettingsTests.certificate, anotherKey),
+        (UpstreamSecuritySettingsTests.certificate, "-----BEGIN PRIVATE KEY-----\nx\n-----END PRIVATE KEY-----"),
+        ("-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----", UpstreamSecuritySettingsTests.key),
+    ])
+    func aCertificateThatTheServerCannotUseIsAMistake(chain: String, key: String) {
+        let mistakes = Self.mistakes([("http.tls.certificate", chain), ("http.tls.key", key)])
+        let start = "http.tls.certificate: cannot be used with http.tls.key: "
+        #expect(mistakes.count == 1 && mistakes[0].hasPrefix(start), "\(mistakes)")
+    }
+
+    private static let anotherKey = """
+        -----BEGIN PRIVATE KEY-----
+        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgM2RE21qoSoJc8nXc
+        4EGkEQAf7jzr/eHCQMaKTlk9Ci2hRANCAASTWellUwlvR7VAIIiCmM99CFxiFeU4
+        2bu925Y4LRmvkUBXSogx8LWX3sEbSNu8KsYDAcmdHN+OFmpCe6O9Ii2T
+        -----END PRIVATE KEY-----
+        """
 }

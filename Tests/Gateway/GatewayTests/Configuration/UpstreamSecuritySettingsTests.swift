@@ -5,7 +5,7 @@ import Testing
 @testable import Gateway
 
 @Suite struct UpstreamSecuritySettingsTests {
-    private static let certificate = """
+    static let certificate = """
         -----BEGIN CERTIFICATE-----
         MIIBdTCCARugAwIBAgIUD7SFTMhhnNZsnRInatjFbnwEkB8wCgYIKoZIzj0EAwIw
         DzENMAsGA1UEAwwEdGVzdDAgFw0yNjExMjIwNDI3NDFaGA8yMTI2MTAyOTA0Mjc0
@@ -17,7 +17,8 @@ import Testing
         nL1uR0g9hAIgJ7q3t2+1eHnEYnZIBQhnfIuPUT47cTrZEi0OuJXOklU=
         -----END CERTIFICATE-----
         """
-    private static let key = """
+    /// The key of `certificate`.
+    static let key = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgO9Ng3DWVKDYKHnUz
         u45v3AmzlnEfYOcsllUGXMQ0jKyhRANCAASSP/DkPXsKSXWB0rNvC0MIneSWNWSr

@@ -1,0 +1,31 @@
+internal import CGnuTLS
+
+extension DaemonConfiguration.Certificate {
+    /// The reason for which a daemon could not start with this certificate and key, in the words of GnuTLS; nil if it could.
+    package var refusal: String? {
+        var credentials: gnutls_certificate_credentials_t?
+        var code = gnutls_certificate_allocate_credentials(&credentials)
+        guard code >= 0, let credentials else { return Self.text(for: code) }
+        defer { gnutls_certificate_free_credentials(credentials) }
+        code = Self.withDatum(chain) { chain in
+            Self.withDatum(key) { key in
+                gnutls_certificate_set_x509_key_mem(credentials, chain, key, GNUTLS_X509_FMT_PEM)
+            }
+        }
+        return code < 0 ? Self.text(for: code) : nil
+    }
+
+    private static func withDatum(_ text: String, _ body: (UnsafePointer<gnutls_datum_t>) -> Int32) -> Int32 {
+        var bytes = Array(text.utf8)
+        return bytes.withUnsafeMutableBufferPointer { buffer in
+            var datum = gnutls_datum_t(data: buffer.baseAddress, size: UInt32(clamping: buffer.count))
+            return body(&datum)
+        }
+    }
+
+    /// The text for an error of GnuTLS, without its full stop.
+    private static func text(for code: Int32) -> String {
+        let text = gnutls_strerror(code).map(String.init(cString:)) ?? "error \(code)"
+        return text.hasSuffix(".") ? String(text.dropLast()) : text
+    }
+}
