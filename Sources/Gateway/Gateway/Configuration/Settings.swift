@@ -8,7 +8,13 @@ package enum Settings {
     private static let http: [Setting] = {
         let http = SettingGroup("http.", \.http, effect: .restart)
         return [
-            http.text("host", "an address or name", \.host, "The address to listen on."),
+            http.setting("host", .text("an address or name"), "The address to listen on.") {
+                $0.host
+            } apply: { http, text throws(SettingError) in
+                // An IPv6 address may be in brackets, as in a URL.
+                http.host = text.hasPrefix("[") && text.hasSuffix("]") ? String(text.dropFirst().dropLast()) : text
+                if http.host.isEmpty { throw SettingError(rule: "must be an address or name") }
+            },
             http.integer("port", \.port, 0...65_535, "The port to listen on; 0: a free one."),
             http.integer(
                 "threads",

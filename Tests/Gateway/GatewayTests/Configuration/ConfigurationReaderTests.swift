@@ -297,6 +297,14 @@ internal import Testing
         #expect(try Self.read(flags: [("http.host", host)]).http.host == host)
     }
 
+    /// The check accepted an address that the system does not know in this form.
+    @Test func anAddressInBracketsIsTheSameAddress() throws {
+        #expect(try Self.read(flags: [("http.host", "[::1]")]).http.host == "::1")
+        #expect(Self.mistakes { try Self.read(flags: [("http.host", "[::]")]) }.count == 1)
+        let mistakes = Self.mistakes { try Self.read(flags: [("http.host", "[]"), ("auth", "none")]) }
+        #expect(mistakes == ["flags: http.host: must be an address or name"])
+    }
+
     @Test func repeatedFlagAddsToTheList() throws {
         let flags = [("pool.allowUpstream", "127.0.0.1:*"), ("pool.allowUpstream", "localhost:80")]
         let configuration = try Self.read(flags: flags)
