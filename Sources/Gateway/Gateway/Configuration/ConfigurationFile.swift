@@ -25,6 +25,7 @@ package struct ConfigurationFile: Sendable {
             guard case .mapping = root else { throw Self.error(path, 1, nil, "must hold a mapping of keys") }
             var entries: [Entry] = []
             try Self.flatten(root, key: "", path: path, into: &entries)
+            try Self.refuseRepeated(entries, path: path)
             self.entries = entries.filter { $0.value != nil }
             vacant = entries.filter { $0.value == nil }
         } catch let error as ConfigurationError {
@@ -56,6 +57,15 @@ package struct ConfigurationFile: Sendable {
         default:
             return (1, "\(error)")
         }
+    }
+
+    /// Refuses a key that is written with dots in one place, and as a member of its group in another.
+    private static func refuseRepeated(_ entries: [Entry], path: String) throws {
+        var seen: Set<String> = []
+        let mistakes = entries.filter { !seen.insert($0.key).inserted }.map {
+            ConfigurationMistake(place: "\(path):\($0.line)", key: $0.key, rule: "is given more than once")
+        }
+        guard mistakes.isEmpty else { throw ConfigurationError(mistakes: mistakes) }
     }
 
     private static func flatten(_ node: Node, key: String, path: String, into entries: inout [Entry]) throws {

@@ -50,6 +50,7 @@ package struct ConfigurationReader {
         chosen.feeds = admitted(chosen.feeds, under: "feeds")
         chosen.keys = admitted(chosen.keys, under: "auth.keys")
         refuseUnknownKeys()
+        refuseRepeatedFlags()
         for setting in Settings.all {
             for name in names(for: setting, of: chosen) {
                 let key = Self.key(of: setting, named: name)
@@ -221,9 +222,7 @@ package struct ConfigurationReader {
         }
         func isKnown(_ key: String) -> Bool {
             let parts = key.split(separator: ".")
-            return patterns.contains { pattern in
-                pattern.count == parts.count && zip(pattern, parts).allSatisfy { $0 == "*" || $0 == $1 }
-            }
+            return patterns.contains { Self.isMatch(parts, $0) }
         }
         func rule(for key: String) -> String {
             let parts = key.split(separator: ".")
@@ -239,6 +238,24 @@ package struct ConfigurationReader {
             return "is not a key of the configuration" + (suggestion.map { "; did you mean \($0)?" } ?? "")
         }
         for key in flags.map(\.key) + (file?.entries ?? []).map(\.key) where !isKnown(key) { note(key, rule(for: key)) }
+    }
+
+    /// A repeated flag extends a list. Any other setting has one value.
+    private mutating func refuseRepeatedFlags() {
+        let lists = Settings.all.compactMap { setting -> [Substring]? in
+            guard case .list = setting.type else { return nil }
+            return setting.key.split(separator: ".")
+        }
+        var seen: Set<String> = []
+        for key in flags.map(\.key) where !seen.insert(key).inserted {
+            let parts = key.split(separator: ".")
+            if !lists.contains(where: { Self.isMatch(parts, $0) }) { note(key, "is given more than once") }
+        }
+    }
+
+    /// Whether the parts of a key are those of a pattern, with any names in the places of its asterisks.
+    private static func isMatch(_ parts: [Substring], _ pattern: [Substring]) -> Bool {
+        pattern.count == parts.count && zip(pattern, parts).allSatisfy { $0 == "*" || $0 == $1 }
     }
 
     /// Checks rules that involve several values.

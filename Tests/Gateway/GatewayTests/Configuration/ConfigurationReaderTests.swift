@@ -297,6 +297,15 @@ internal import Testing
         #expect(try Self.read(flags: [("http.host", host)]).http.host == host)
     }
 
+    /// The values were joined by a comma.
+    @Test func aValueThatIsGivenTwiceIsAMistake() {
+        let flags = [("upstreams.a.serverAddress", "http://a"), ("upstreams.a.user", "u"), ("upstreams.a.user", "v")]
+        #expect(Self.mistakes { try Self.read(flags: flags) } == ["flags: upstreams.a.user: is given more than once"])
+        let file = Self.demo + "\n    user: u\nupstreams.demo.user: v"
+        let mistakes = Self.mistakes { try Self.read(file: file) }
+        #expect(mistakes == ["gateway.yaml:6: upstreams.demo.user: is given more than once"])
+    }
+
     /// The check accepted an address that the system does not know in this form.
     @Test func anAddressInBracketsIsTheSameAddress() throws {
         #expect(try Self.read(flags: [("http.host", "[::1]")]).http.host == "::1")
