@@ -27,6 +27,8 @@ package final class RecordingWriter {
     package private(set) var size: Int
     /// The bytes of an interrupted frame that were removed from the end of the file.
     package let removed: Int
+    /// Why a block was not written.
+    private var failure: RecordingFileError?
 
     /// Opens or creates a file and begins a segment. What a crash has left of a frame at the end is removed.
     ///
@@ -66,10 +68,17 @@ package final class RecordingWriter {
 
     deinit { close(descriptor) }
 
-    /// Writes a block and waits until it is on disk.
+    /// Writes a block and waits until it is on disk. After an error nothing is written any more: each block continues the
+    /// values of those before it.
     package func append(_ block: RecordingBlock) throws(RecordingFileError) {
-        guard let frame = block.frame() else { throw RecordingFileError("a block exceeds 16 MiB") }
-        try append(frame)
+        if let failure { throw failure }
+        do throws(RecordingFileError) {
+            guard let frame = block.frame() else { throw RecordingFileError("a block exceeds 16 MiB") }
+            try append(frame)
+        } catch {
+            failure = error
+            throw error
+        }
     }
 
     private func append(_ bytes: [UInt8]) throws(RecordingFileError) {

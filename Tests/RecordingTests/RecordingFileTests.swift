@@ -44,4 +44,20 @@ struct RecordingFileTests {
         #expect(writer.removed == 3)
         #expect(writer.size == 2 * whole - RecordingEncoder.fileHeader.count)
     }
+
+    /// A later block was written, whose values continue those of the lost one.
+    @Test func nothingFollowsALostBlock() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).lsrec").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let writer = try RecordingWriter(path: path, segment: Self.segment)
+        let size = writer.size
+        let tooLong = RecordingBlock(columns: [[UInt8](repeating: 0, count: Frame.mostColumns + 1)])
+        #expect(throws: RecordingFileError.self) { try writer.append(tooLong) }
+        var encoder = RecordingEncoder(Self.segment)
+        encoder.append(RecordedEvent(time: 0, item: 0, .row(["1"], isSnapshot: false)))
+        let block = encoder.takeBlock()
+        let later = try #require(block)
+        #expect(throws: RecordingFileError.self) { try writer.append(later) }
+        #expect(writer.size == size)
+    }
 }

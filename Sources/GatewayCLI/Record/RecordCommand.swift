@@ -103,7 +103,10 @@ struct RecordCommand: AsyncParsableCommand {
         StandardOutput.write("recording: \(file)\n")
         let output = WatchOutput(display: recorder, limit: count)
         let failure = await withTaskGroup(of: WatchFailure?.self) { group in
-            group.addTask { await recorder.run() }
+            group.addTask {
+                await recorder.run()
+                return nil
+            }
             group.addTask { await subscription.address.read(watch, output) }
             group.addTask {
                 for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break }

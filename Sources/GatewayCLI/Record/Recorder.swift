@@ -22,6 +22,8 @@ final class Recorder: WatchDisplay {
     private let start = ContinuousClock.now
     private let state: RankedMutex<State>
     private let file: RankedMutex<RecordingWriter>
+    /// Why `run` could not write.
+    private let failure = RankedMutex<(any Error)?>(nil)
     private let sizeBefore: Int
     private let pending = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
@@ -52,21 +54,22 @@ final class Recorder: WatchDisplay {
         return true
     }
 
-    /// Writes what has arrived, as long as the task is not cancelled; returns why that is not possible any more.
-    func run() async -> WatchFailure? {
+    /// Writes what has arrived, as long as that is possible and the task is not cancelled.
+    func run() async {
         for await _ in pending.stream {
             do {
                 try await Task.sleep(for: Self.pause)
                 try write()
             } catch {
-                return error is CancellationError ? nil : WatchFailure("The recording ended: the file \(error).")
+                failure.withLock { $0 = error is CancellationError ? nil : error }
+                return
             }
         }
-        return nil
     }
 
-    /// Writes the rest. Returns a line about the recording.
+    /// Writes the rest. Returns a line about the recording; throws what `run` could not write.
     func finish() throws -> String {
+        if let failure = failure.withLock({ $0 }) { throw failure }
         try write()
         let updates = state.withLock { $0.updates }
         let bytes = file.withLock { $0.size } - sizeBefore
