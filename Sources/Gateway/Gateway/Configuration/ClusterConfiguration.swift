@@ -51,6 +51,17 @@ package struct ClusterConfiguration: Sendable, Equatable {
         return []
     }
 
+    /// The files that the engine's library reads, with their keys; none without an engine.
+    var files: [(key: String, path: String)] {
+        guard engine != .none else { return [] }
+        let files = [
+            ("cluster.credentialsFile", connection.credentialsFile),
+            ("cluster.tls.authorities", connection.authoritiesFile),
+            ("cluster.tls.certificate", connection.certificateFile), ("cluster.tls.key", connection.keyFile),
+        ]
+        return files.compactMap { key, path in path.map { (key, $0) } }
+    }
+
     private static let leastSecret = 16
 }
 

@@ -6,9 +6,10 @@ internal import Foundation
 ///
 /// Environment variables are the keys in upper case, words separated by underscores, with the prefix `GATEWAY_`:
 /// `http.maxBody` is `GATEWAY_HTTP_MAX_BODY`, `upstreams.demo.serverAddress` is
-/// `GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS`; the names of upstreams and API keys that neither the file nor flags give
-/// are listed in `GATEWAY_UPSTREAM_NAMES` and `GATEWAY_AUTH_KEY_NAMES`. A secret may be in a file of its own, which the
-/// key with `File` or `_FILE` at its end names; the order of the sources is the same for both keys.
+/// `GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS`; the names of upstreams, feeds and API keys that neither the file nor flags
+/// give are listed in `GATEWAY_UPSTREAM_NAMES`, `GATEWAY_FEED_NAMES` and `GATEWAY_AUTH_KEY_NAMES`. A secret may be in a
+/// file of its own, which the key with `File` or `_FILE` at its end names; the order of the sources is the same for both
+/// keys.
 package struct ConfigurationReader {
     private let flags: [(key: String, value: String)]
     private let environment: [String: String]
@@ -274,6 +275,9 @@ package struct ConfigurationReader {
         for mistake in configuration.feedMistakes { note(mistake.key, mistake.rule) }
         for mistake in AccessCheck.mistakes(in: configuration.access) { note(mistake.key, mistake.rule) }
         for mistake in configuration.cluster.mistakes { note(mistake.key, mistake.rule) }
+        for file in configuration.cluster.files where readFile(file.path) == nil {
+            note(file.key, "names a file that cannot be read")
+        }
         if let rule = CertificateCheck.violation(of: configuration.http.certificate) {
             note("http.tls.certificate", rule)
         }

@@ -327,6 +327,16 @@ internal import Testing
         #expect(mistakes.count == 1 && mistakes[0].contains("cluster.patience: must be greater than cluster.suspect"))
     }
 
+    /// The library of the engine reads these files when it connects; the check accepted any path.
+    @Test(arguments: ["credentialsFile", "tls.authorities", "tls.certificate", "tls.key"])
+    func aFileForTheEngineHasToBeThere(member: String) throws {
+        let cluster = [("cluster.engine", "nats"), ("cluster.secret", "0123456789abcdef"), ("cluster.\(member)", "/f")]
+        #expect(throws: Never.self) { try Self.read(flags: cluster, files: ["/f": "x"]) }
+        let mistakes = Self.mistakes { try Self.read(flags: cluster) }
+        #expect(mistakes == ["flags: cluster.\(member): names a file that cannot be read"])
+        #expect(throws: Never.self) { try Self.read(flags: Array(cluster.dropFirst())) }
+    }
+
     @Test(arguments: ["upstreams: [", "- 1\n- 2", "a: &x 1\nb: [*x, {c: 1}]"])
     func unreadableFileIsOneMistake(text: String) {
         #expect(Self.mistakes { try Self.read(file: text) }.count == 1)
