@@ -174,6 +174,15 @@ def the_files_of_the_image_run_alone(binary, folder):
             expect(answer.status == 200, "not ready")
 
 
+def the_image_is_not_made_without_a_library(binary, folder):
+    """A library that the loader does not find has no path, and was left out."""
+    tools = folder / "tools"
+    tools.mkdir()
+    (tools / "ldd").write_text("#!/bin/sh\necho 'libc.so.6 => /bin/sh (0x0)'; echo 'libnats.so.3.4 => not found'\n")
+    (tools / "ldd").chmod(0o755)
+    run(ROOT / "docker/rootfs", binary, folder / "incomplete", status=1, env=os.environ | {"PATH": f"{tools}:{os.environ['PATH']}"})
+
+
 def commands_end_by_signals_as_the_first_process(binary, folder):
     """The kernel drops the signals of the first process of a container that has no handler for them."""
     if os.geteuid() or not shutil.which("unshare"):
@@ -294,7 +303,7 @@ def the_configuration_of_the_chart_is_valid(binary, folder):
 CHECKS = [
     all_places_have_one_version, two_builds_are_equal, the_package_has_what_it_should, the_manual_page_has_all_commands,
     bash_completes_commands, the_archive_has_one_folder, the_bill_of_materials_is_complete, licences_are_those_of_the_build,
-    the_files_of_the_image_run_alone, commands_end_by_signals_as_the_first_process,
+    the_files_of_the_image_run_alone, the_image_is_not_made_without_a_library, commands_end_by_signals_as_the_first_process,
     compose_files_pin_and_harden_their_images, the_chart_renders, the_chart_refuses_mistakes, the_configuration_of_the_chart_is_valid,
 ]
 
