@@ -153,6 +153,12 @@ struct KnownHosts: Middleware {
         if !isLiteral, name.last == UInt8(ascii: ".") { name.removeLast() }
         return String(Substring(name))
     }
+
+    /// Whether a result of `name(of:)` is a name or address that a host can have.
+    static func isName(_ name: String) -> Bool {
+        guard name.hasPrefix("["), name.hasSuffix("]") else { return name.isLettersDigits(and: "-._", length: 1...253) }
+        return String(name.dropFirst().dropLast()).isLettersDigits(and: ":.", length: 2...45)
+    }
 }
 
 /// The addresses that the gateway can listen on.

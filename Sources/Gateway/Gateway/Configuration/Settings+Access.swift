@@ -48,8 +48,13 @@ extension Settings {
             ) {
                 SettingValue.text($0.hosts)
             } apply: { access, text throws(SettingError) in
-                access.hosts = SettingValue.list(text).map { KnownHosts.name(of: $0) }
-                if access.hosts.contains("") { throw SettingError(rule: "must be a list of host names") }
+                access.hosts = try SettingValue.list(text).map { host throws(SettingError) in
+                    let name = KnownHosts.name(of: host)
+                    guard KnownHosts.isName(name) else {
+                        throw SettingError(rule: "\"\(host)\" must be a host name, or an IPv6 address in brackets")
+                    }
+                    return name
+                }
             },
             access.setting(
                 "http.trustedProxies",

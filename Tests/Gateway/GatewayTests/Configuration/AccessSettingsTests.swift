@@ -92,12 +92,19 @@ import Testing
         ([("cors.origins", "example.com")], "cors.origins:"), ([("cors.origins", "https://a/b")], "cors.origins:"),
         ([("limits.rate", "-1")], "limits.rate: must be"),
         ([("auth.ticketLifetime", "7200")], "auth.ticketLifetime: must be"),
+        ([("http.hosts", "a.example, https://b.example")], "http.hosts: \"https://b.example\" must be a host name"),
+        ([("http.hosts", "*.a.example")], "http.hosts: "), ([("http.hosts", "fd00::1")], "http.hosts: "),
         ([("http.tls.key", "x")], "http.tls.certificate: is required"),
         ([("http.tls.certificate", "x")], "http.tls.certificate:"),
     ])
     func mistakesAreNamed(flags: [(String, String)], expected: String) {
         let mistakes = Self.mistakes(flags.map { (key: $0.0, value: $0.1) })
         #expect(mistakes.contains { $0.hasPrefix(expected) }, "\(mistakes)")
+    }
+
+    @Test func hostsAreKnownWithoutTheirPorts() throws {
+        let flags = [(key: "http.hosts", value: "A.Example:8080, b_c.example., 192.0.2.1, [fd00::1]:80")]
+        #expect(try Self.read(flags).access.hosts == ["a.example", "b_c.example", "192.0.2.1", "[fd00::1]"])
     }
 
     @Test func anotherAddressIsOpenedByKeysButNotByNothing() throws {
