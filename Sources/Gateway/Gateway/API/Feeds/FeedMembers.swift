@@ -5,7 +5,7 @@ extension SourceDefaults {
     /// The members of a source that names a feed, with those that follow from the feed; nil after an error.
     func expanded(_ reader: ObjectReader) -> JSONObject? {
         guard let name = reader.name("feed") else { return nil }
-        guard let feed = feeds.first(where: { $0.name == name }) else {
+        guard let feed = feed(name) else {
             reader.refusals.refuse(reader.path + ["feed"], as: .unknownFeed, "There is no feed \"\(name)\".")
             return nil
         }

@@ -19,7 +19,6 @@ struct MCPReading: Sendable {
     func read(_ query: [(String, String)], after cursor: String? = nil, wait: Int) async throws -> Response {
         let headers = Self.headers(after: cursor, wait: wait)
         return try await perform("GET", "/v1/values", query, headers) { call in
-            // The operation also reads a feed by a name that the caller does not see, if it may read the same data.
             let name = call.query.values("feed").first ?? ""
             guard feeds.contains(where: { $0.name == name }) else {
                 throw Problem(.unknownFeed, detail: "There is no feed \"\(name)\".")

@@ -68,7 +68,7 @@ package struct StreamsResource: Sendable {
     func create(_ call: Call) async throws -> Response {
         let reader = try RequestBody.reader(of: call)
         let request = settings(reader)
-        let selectors = selectors(reader)
+        let selectors = selectors(reader, services.callerDefaults(call))
         try reader.refusals.finish()
         guard services.streams.count + services.streamResources.waiting < services.configuration.maxStreams else {
             throw Problem(.gatewayFull, detail: "The maximum number of streams is open or prepared.")
@@ -107,7 +107,7 @@ package struct StreamsResource: Sendable {
         _ = try services.stream(call)
         let reader = try RequestBody.reader(of: call, types: RequestBody.patchTypes)
         reader.allow(only: ["add", "remove"])
-        let add = SourceReader.list("add", of: reader, joining: services.sourceDefaults) ?? []
+        let add = SourceReader.list("add", of: reader, joining: services.callerDefaults(call)) ?? []
         let remove = SourceReader.list("remove", of: reader) ?? []
         try reader.refusals.finish()
         try checkTag(of: id, call)
@@ -241,15 +241,15 @@ package struct StreamsResource: Sendable {
         return request
     }
 
-    private func selectors(_ reader: ObjectReader) -> [SourceSelector] {
+    private func selectors(_ reader: ObjectReader, _ defaults: SourceDefaults) -> [SourceSelector] {
         let settings: Set<String> = ["conflate", "maxFrequency", "fieldsSent", "legacy"]
         if reader.has("sources") {
             reader.allow(only: settings.union(["sources"]))
-            let selectors = SourceReader.list("sources", of: reader, joining: services.sourceDefaults) ?? []
+            let selectors = SourceReader.list("sources", of: reader, joining: defaults) ?? []
             if selectors.isEmpty { reader.refuse("sources", "At least one source is expected.") }
             return selectors
         }
-        return SourceReader.join(reader, services.sourceDefaults, others: settings).map { [$0] } ?? []
+        return SourceReader.join(reader, defaults, others: settings).map { [$0] } ?? []
     }
 
     // MARK: - Output

@@ -103,8 +103,10 @@ struct SourceDefaults: Sendable {
     private let upstreamCount: Int
     /// The upstream of sources that name none; nil: each source has to name one.
     let upstream: String?
-    /// The feeds that sources may name.
-    let feeds: [FeedConfiguration]
+    /// All feeds.
+    private let feeds: [FeedConfiguration]
+    /// Whether sources may name a feed.
+    var sees: @Sendable (FeedConfiguration) -> Bool = { _ in true }
 
     /// The defaults of a configuration.
     init(_ configuration: GatewayConfiguration) {
@@ -112,6 +114,9 @@ struct SourceDefaults: Sendable {
         upstream = configuration.pool.defaultUpstream?.name
         feeds = configuration.feeds
     }
+
+    /// The feed of a name; nil: there is none, or sources may not name it.
+    func feed(_ name: String) -> FeedConfiguration? { feeds.first { $0.name == name && sees($0) } }
 
     /// The rule that a source without an upstream breaks where none is the default.
     var upstreamRule: String {
@@ -124,12 +129,21 @@ extension Services {
     /// The values of sources that requests leave out.
     var sourceDefaults: SourceDefaults { current.version.sourceDefaults }
 
+    /// The values of sources that a request leaves out. A feed that its caller does not see is treated as unknown: errors would
+    /// tell its items, fields and upstream.
+    func callerDefaults(_ call: Call) -> SourceDefaults {
+        var defaults = sourceDefaults
+        let permissions = permissions(call)
+        defaults.sees = { permissions.sees($0) }
+        return defaults
+    }
+
     /// The values of sources that the query of a request leaves out. Throws 401 for a feed that a caller without credentials does not
-    /// see: whether there is such a feed, with which items and fields, is told to callers with credentials only.
+    /// see: whether there is such a feed is told to callers with credentials only.
     func sourceDefaults(for call: Call) throws(Problem) -> SourceDefaults {
-        let defaults = sourceDefaults
+        let defaults = callerDefaults(call)
         guard call.caller.isAnonymous, let name = call.query.values("feed").first else { return defaults }
-        guard defaults.feeds.contains(where: { $0.name == name && $0.isPublic }) else { throw Challenge.missing() }
+        guard defaults.feed(name) != nil else { throw Challenge.missing() }
         return defaults
     }
 }

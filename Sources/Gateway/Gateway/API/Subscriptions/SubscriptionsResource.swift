@@ -21,7 +21,7 @@ struct SubscriptionsResource: Sendable {
     func create(_ call: Call) async throws -> Response {
         let body = try RequestBody.reader(of: call)
         body.allow(only: Self.members)
-        let defaults = services.sourceDefaults
+        let defaults = services.callerDefaults(call)
         guard let reader = SourceReader.expanded(body, defaults) else {
             try body.refusals.finish()
             throw Problem(.invalidValue)

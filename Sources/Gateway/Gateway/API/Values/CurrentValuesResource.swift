@@ -22,10 +22,9 @@ struct CurrentValuesResource: Sendable {
         }
     }
 
-    /// Whether the caller of a short URL sees the feed that it names, and not only its data, by another feed.
+    /// Whether the caller sees the feed that a request names, and not only its data, by another feed.
     private func sees(_ form: FeedForm?, _ call: Call) -> Bool {
-        guard let form, form.shape != nil else { return true }
-        return services.permissions(call).sees(form.feed)
+        form.map { services.permissions(call).sees($0.feed) } ?? true
     }
 
     /// Reads the values of a subscription.

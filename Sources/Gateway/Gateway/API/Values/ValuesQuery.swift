@@ -30,7 +30,7 @@ struct ValuesQuery: Sendable {
             )
         else { throw Problem(.invalidValue) }
         let name = call.query.values("feed").first
-        let feed = name.flatMap { name in defaults.feeds.first { $0.name == name } }
+        let feed = name.flatMap(defaults.feed)
         try self.init(call, upstream: upstream, properties, feed.map { FeedForm(feed: $0) })
     }
 

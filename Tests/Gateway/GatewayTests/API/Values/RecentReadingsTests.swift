@@ -129,12 +129,20 @@ import Testing
         }
         var access = AccessFixture.keys()
         access.publicFeeds = [feeds[0]]
+        var rights = KeyConfiguration(name: "").rights
+        rights.feeds = [WildcardPattern("open")]
+        access.keys.append(AccessFixture.key("open", "lsg_open", rights))
         let fixture = try await AccessFixture(access) { $0.feeds = feeds }
         try await subscribe(fixture, as: AccessFixture.admin, "/feeds/closed/item1")
         #expect(fixture.perform("GET", "/feeds/closed/item1", as: AccessFixture.admin).status == 200)
         #expect(!fixture.services.recentReadings.isEmpty)
         #expect(fixture.perform("GET", "/feeds/closed/item1").status == 401)
         #expect(fixture.perform("GET", "/feeds/open/item1").status == 200)
+        #expect(fixture.perform("GET", "/v1/values?feed=closed", as: AccessFixture.admin).status == 200)
+        for _ in 0..<2 {
+            #expect(fixture.perform("GET", "/v1/values?feed=closed", as: "lsg_open").code == "unknown-feed")
+            #expect(fixture.perform("GET", "/v1/values?feed=open", as: "lsg_open").status == 200)
+        }
     }
 
     @Test func quotaIsAskedForEveryRequest() async throws {

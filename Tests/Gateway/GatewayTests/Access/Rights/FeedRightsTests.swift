@@ -32,8 +32,8 @@ import Testing
 
     private static let own = "upstream=demo&fields=a&items=item1"
     private static let foreign = [
-        "feed=other", "feed=same", "upstream=demo&fields=a&items=x", "upstream=demo&fields=a&items=item1,x",
-        "upstream=demo&fields=z&items=item1", "upstream=demo&fields=a&itemGroup=item1",
+        "upstream=demo&fields=a&items=x", "upstream=demo&fields=a&items=item1,x", "upstream=demo&fields=z&items=item1",
+        "upstream=demo&fields=a&itemGroup=item1",
         "upstream=secret&fields=a&items=item1",
         "upstream=demo&fields=a&items=item1&dataAdapter=D", "upstream=demo&fields=a&items=item1&mode=RAW",
     ]
@@ -86,7 +86,6 @@ import Testing
     }
 
     @Test(arguments: [
-        #"{"feed":"other","active":false}"#,
         #"{"upstream":"demo","items":["x"],"fields":["a"],"active":false}"#,
         #"{"upstream":"secret","items":["item1"],"fields":["a"],"active":false}"#,
     ])
@@ -99,6 +98,30 @@ import Testing
         let patch = #"{"add":[\#(source)]}"#
         let headers = [HTTPField("Content-Type", "application/merge-patch+json")]
         #expect(fixture.perform("PATCH", "/v1/streams/\(id)", as: Self.key, patch, headers).status == 403)
+    }
+
+    /// An error about the items, the fields or the upstream of a feed would tell that there is one.
+    @Test(arguments: ["other", "same", "none"])
+    func feedsThatAreNotVisibleAreUnknownWhereTheyAreNamed(name: String) async throws {
+        let fixture = try await fixture()
+        for rest in ["", "&items=z", "&fields=z", "&mode=RAW", "&upstream=demo"] {
+            for path in ["/v1/values", "/v1/stream"] {
+                #expect(fixture.read("\(path)?feed=\(name)\(rest)", Self.key).code == "unknown-feed", "\(path) \(rest)")
+            }
+        }
+        for rest in ["", #","items":["z"]"#, #","fields":["z"]"#] {
+            let source = #"{"feed":"\#(name)"\#(rest)}"#
+            for (path, body) in [
+                ("subscriptions", source), ("streams", source), ("streams", #"{"sources":[\#(source)]}"#),
+            ] {
+                let outcome = fixture.perform("POST", "/v1/\(path)", as: Self.key, body)
+                #expect(outcome.status == 404 && outcome.code == "unknown-feed", "\(path) \(body)")
+            }
+        }
+        let id = fixture.perform("POST", "/v1/streams", as: Self.key, #"{"feed":"q"}"#).json["id"]?.string ?? ""
+        let headers = [HTTPField("Content-Type", "application/merge-patch+json")]
+        let patch = #"{"add":[{"feed":"\#(name)"}]}"#
+        #expect(fixture.perform("PATCH", "/v1/streams/\(id)", as: Self.key, patch, headers).code == "unknown-feed")
     }
 
     @Test func feedsAndUpstreamsThatAreNotListedAreNotVisible() async throws {
