@@ -68,6 +68,14 @@ public enum NameSource: Sendable, Hashable {
         }
     }
 
+    /// The length of the names in UTF-8.
+    fileprivate var byteCount: Int {
+        switch self {
+        case .list(let names): names.reduce(0) { $0 + $1.utf8.count }
+        case .group(let name): name.utf8.count
+        }
+    }
+
     /// Whether both are lists, or both groups, with the same names, compared by bytes.
     public static func == (left: NameSource, right: NameSource) -> Bool {
         switch (left, right) {
@@ -168,8 +176,15 @@ public struct SubscriptionProperties: Sendable, Hashable {
     /// Whether a snapshot is requested.
     package var requestsSnapshot: Bool { requestedSnapshot != nil && requestedSnapshot != .no }
 
-    /// The number of items that count against limits: a group counts as one, because the client does not know its size.
-    package var countedItems: Int { items.names?.count ?? 1 }
+    /// The number of items that count against limits: a group counts as one, because the client does not know its size. Each KiB
+    /// of names counts as one at least, so that limits of items also bound the memory that names take.
+    package var countedItems: Int { max(items.names?.count ?? 1, nameBytes >> 10) }
+
+    /// The length of all names in UTF-8.
+    private var nameBytes: Int {
+        let others = [dataAdapter, selector, secondLevelDataAdapter].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
+        return items.byteCount + fields.byteCount + (secondLevelFields?.byteCount ?? 0) + others
+    }
 
     /// The buffer size to request from the server; nil: none.
     var effectiveBufferSize: RequestedBufferSize? {

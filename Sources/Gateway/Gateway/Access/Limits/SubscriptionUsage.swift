@@ -27,7 +27,7 @@ package final class SubscriptionUsage: Sendable {
     /// Sets the observer of all further changes.
     package func observe(_ observer: @escaping Observer) { state.withLock { $0.observer = observer } }
 
-    /// The number of items of a subscription; a group counts as one.
+    /// The number of items of a subscription that count against the quotas.
     package static func items(of properties: SubscriptionProperties) -> Int { properties.countedItems }
 
     /// Adds a subscription that a caller has made or joined. Throws 429, without adding it, if that would exceed a

@@ -55,6 +55,20 @@ import Testing
         #expect(post(fixture, "item3").status == 201)
     }
 
+    /// The names take memory as long as the subscription exists.
+    @Test func eachKiBOfNamesCountsAsAnItem() async throws {
+        let fixture = try await fixture()
+        let long = "item" + String(repeating: "x", count: 3 << 10)
+        #expect(post(fixture, long, "item" + String(repeating: "x", count: 1 << 10)).status == 429)
+        #expect(post(fixture, "item1", long).status == 201)
+        #expect(usage(fixture) == [1, 3])
+        let field = String(repeating: "f", count: 5 << 10)
+        for list in [#""fields":["\#(field)"]"#, #""fieldSchema":"\#(field)""#] {
+            let body = #"{"upstream":"demo","items":["item1"],\#(list),"active":false}"#
+            #expect(fixture.perform("POST", "/v1/subscriptions", as: AccessFixture.alice, body).code == "over-quota")
+        }
+    }
+
     @Test func aKeyHasAQuotaOfItems() async throws {
         let fixture = try await fixture()
         #expect(post(fixture, "item1", "item2", "item3", "item4").status == 429)
