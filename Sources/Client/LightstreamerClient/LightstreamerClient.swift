@@ -169,6 +169,28 @@ public final class LightstreamerClient: Sendable {
         wantsOutcome: Bool,
         enqueueWhileDisconnected: Bool
     ) throws(ClientError) -> MessageToken {
+        try sendMessage(
+            text,
+            withSequence: sequence,
+            timeout: delayTimeout,
+            delegate: delegate,
+            wantsOutcome: wantsOutcome,
+            enqueueWhileDisconnected: enqueueWhileDisconnected,
+            retaining: nil
+        )
+    }
+
+    /// As above; keeps an object until the message is finished.
+    @discardableResult
+    package func sendMessage(
+        _ text: String,
+        withSequence sequence: String?,
+        timeout delayTimeout: Double?,
+        delegate: (any ClientMessageDelegate)?,
+        wantsOutcome: Bool,
+        enqueueWhileDisconnected: Bool,
+        retaining retained: (any Sendable)?
+    ) throws(ClientError) -> MessageToken {
         var onOutcome: MessageOutcomeHandler?
         if let delegate {
             onOutcome = { client, outcome in
@@ -181,6 +203,7 @@ public final class LightstreamerClient: Sendable {
             delayTimeout: delayTimeout,
             enqueueWhileDisconnected: enqueueWhileDisconnected,
             wantsOutcome: wantsOutcome || delegate != nil,
+            retaining: retained,
             onOutcome: onOutcome
         )
     }

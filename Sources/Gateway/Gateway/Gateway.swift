@@ -68,12 +68,15 @@ package final class Gateway: Sendable {
         )
         coordination.attach(pool)
         streams = StreamRegistry(hub: hub)
+        let messages = MessageMemory()
+        let messageUse = { @Sendable in messages.use(limit: current.value.pool.maxMessageBytes) }
         let report = MetricsReport(
             requests: requests,
             pool: pool,
             hub: hub,
             streams: streams,
             daemon: { daemon.figures },
+            messages: messageUse,
             coordination: coordination,
             keySetAge: { [access] in access.keySetAge }
         )
@@ -88,7 +91,8 @@ package final class Gateway: Sendable {
             metrics: { report.text },
             clock: Moment.monotonic,
             coordination: coordination,
-            memory: { MemoryBudgets(hub.memory, daemon.figures) }
+            messages: messages,
+            memory: { MemoryBudgets(hub.memory, daemon.figures, messages: messageUse()) }
         )
         host = HTTPHost(
             services: services,

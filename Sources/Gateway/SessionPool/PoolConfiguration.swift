@@ -27,6 +27,8 @@ package struct PoolConfiguration: Sendable, Equatable {
     package var dedicatedClientsShare: Int { maxDedicatedClientsPerCaller ?? max(1, maxDedicatedClients / 4) }
     /// How many subscription resources may exist. Default 100,000.
     package var maxSubscriptionResources = 100_000
+    /// The bytes of the unfinished messages of all clients. Default 128 MiB.
+    package var maxMessageBytes = 128 << 20
     /// The bytes of the values of an upstream that names no other limit; 0: no limit.
     package var maxValueBytes = 0
 

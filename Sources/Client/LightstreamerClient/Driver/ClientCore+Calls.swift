@@ -132,6 +132,7 @@ extension ClientCore {
         delayTimeout: Double?,
         enqueueWhileDisconnected: Bool,
         wantsOutcome: Bool,
+        retaining retained: (any Sendable)? = nil,
         onOutcome: MessageOutcomeHandler?
     ) throws(ClientError) -> MessageToken {
         try Self.checkMessage(sequence: sequence, delayTimeout: delayTimeout)
@@ -150,7 +151,8 @@ extension ClientCore {
                 delayTimeout: delayTimeout.flatMap { $0 < 0 ? nil : $0 },
                 wantsOutcome: wantsOutcome,
                 onOutcome: onOutcome,
-                enqueueWhileDisconnected: enqueueWhileDisconnected
+                enqueueWhileDisconnected: enqueueWhileDisconnected,
+                retained: retained
             )
             mailbox.put(.sendMessage(message))
             return .success(message.token)

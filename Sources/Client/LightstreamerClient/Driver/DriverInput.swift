@@ -55,4 +55,6 @@ struct OutgoingMessage: Sendable {
     let wantsOutcome: Bool
     let onOutcome: MessageOutcomeHandler?
     let enqueueWhileDisconnected: Bool
+    /// What the sender wants to be kept until the message is finished; the client does not use it.
+    let retained: (any Sendable)?
 }

@@ -176,8 +176,8 @@ public struct SubscriptionProperties: Sendable, Hashable {
     /// Whether a snapshot is requested.
     package var requestsSnapshot: Bool { requestedSnapshot != nil && requestedSnapshot != .no }
 
-    /// The number of items that count against limits: a group counts as one, because the client does not know its size. Each KiB
-    /// of names counts as one at least, so that limits of items also bound the memory that names take.
+    /// The number of items that count against limits: a group counts as one, because the client does not know its size. Each
+    /// KiB of names counts as one at least, so that limits of items also bound the memory that names take.
     package var countedItems: Int { max(items.names?.count ?? 1, nameBytes >> 10) }
 
     /// The length of all names in UTF-8.

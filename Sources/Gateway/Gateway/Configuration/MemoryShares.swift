@@ -34,11 +34,14 @@ extension GatewayConfiguration {
         let pool = poolConfiguration(memory: memory)
         let values = pool.upstreams.map { $0.maxValueBytes > 0 ? $0.maxValueBytes : pool.maxValueBytes }
         let budgets =
-            values + [hubConfiguration(memory: memory).memoryBytes, responseBudget(memory: memory), http.bodyBudget]
+            values + [
+                hubConfiguration(memory: memory).memoryBytes, responseBudget(memory: memory), http.bodyBudget,
+                pool.maxMessageBytes,
+            ]
         let total = budgets.reduce(0) { $0.addingReportingOverflow($1).overflow ? .max : $0 + $1 }
         guard total > memory else { return nil }
         return
-            "streams.memory, http.maxResponses, http.maxBodies and upstreams.*.maxValues together allow \(total) bytes, "
-            + "but the machine or container has \(memory)"
+            "streams.memory, http.maxResponses, http.maxBodies, pool.maxMessages and upstreams.*.maxValues together allow "
+            + "\(total) bytes, but the machine or container has \(memory)"
     }
 }

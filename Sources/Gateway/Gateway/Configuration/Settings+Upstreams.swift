@@ -48,6 +48,13 @@ extension Settings {
                 1...10_000_000,
                 "Subscription resources at a time."
             ),
+            pool.integer(
+                "maxMessages",
+                \.maxMessageBytes,
+                1...1 << 40,
+                unit: "bytes",
+                "The messages in memory at a time that wait to be sent or for their outcome; one caller has half of it."
+            ),
             addresses(
                 pool,
                 "allowUpstream",

@@ -36,6 +36,8 @@ package final class Services: Sendable {
     let process: ProcessState
     /// The metrics as Prometheus text.
     let metrics: @Sendable () -> String
+    /// The memory of unfinished messages.
+    let messages: MessageMemory
     /// The memory budgets; nil where there are none.
     let memory: (@Sendable () -> MemoryBudgets)?
     package let clock: @Sendable () -> Moment
@@ -53,8 +55,10 @@ package final class Services: Sendable {
         metrics: @escaping @Sendable () -> String,
         clock: @escaping @Sendable () -> Moment,
         coordination: any Coordination,
+        messages: MessageMemory = MessageMemory(),
         memory: (@Sendable () -> MemoryBudgets)? = nil
     ) {
+        self.messages = messages
         self.memory = memory
         self.current = current
         self.access = access

@@ -104,7 +104,7 @@ package enum MetricNames {
     static let memoryUsed = gauge(
         "memory_used_bytes",
         labels: ["budget"],
-        "Memory in use of a budget: streams with their replay windows, responses, request bodies."
+        "Memory in use of a budget: streams with their replay windows, responses, request bodies, messages."
     )
     static let memoryLimit = gauge(
         "memory_limit_bytes",

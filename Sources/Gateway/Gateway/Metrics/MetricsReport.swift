@@ -15,6 +15,8 @@ struct MetricsReport: Sendable {
     let streams: StreamRegistry
     /// The figures of the HTTP server.
     let daemon: @Sendable () -> DaemonFigures
+    /// The memory of unfinished messages.
+    var messages: @Sendable () -> MemoryUse = { MemoryUse() }
     /// Has the figures of all gateways that behave as one.
     let coordination: any Coordination
     /// The time since the JWK set was loaded; nil: it was not.
@@ -31,7 +33,7 @@ struct MetricsReport: Sendable {
         text.open(MetricNames.keySetAge)
         if let age = keySetAge() { text.write(MetricNames.keySetAge, age / .seconds(1)) }
         writeStreams(figures, to: &text)
-        MemoryBudgets(hub.memory, figures).write(to: &text)
+        MemoryBudgets(hub.memory, figures, messages: messages()).write(to: &text)
         writeClients(to: &text)
         writePool(to: &text)
         writeUpstreamCounters(to: &text)

@@ -5,8 +5,11 @@ package import SessionCore
 extension PooledClient {
     /// Sends a message and returns its id. The outcome goes to the sink and, with the id, to `ended`, possibly before
     /// this method returns; to neither if the message does not request it.
+    ///
+    /// - Parameter retained: Is kept until the message is finished.
     package func send(
         _ message: MessageSubmission,
+        retaining retained: (any Sendable)? = nil,
         ended: @escaping @Sendable (String, MessageOutcome) -> Void = { _, _ in }
     ) throws(ClientError) -> String {
         // The server expects the numbers of the messages to continue, and only this process knows them.
@@ -18,7 +21,9 @@ extension PooledClient {
             withSequence: message.sequence,
             timeout: message.delayTimeout,
             delegate: message.wantsOutcome ? relay : nil,
-            enqueueWhileDisconnected: message.enqueueWhileDisconnected
+            wantsOutcome: message.wantsOutcome,
+            enqueueWhileDisconnected: message.enqueueWhileDisconnected,
+            retaining: retained
         )
         return messageID
     }

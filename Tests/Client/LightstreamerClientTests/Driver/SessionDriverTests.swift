@@ -235,6 +235,33 @@ internal import Testing
         await next.client.shutdown()
     }
 
+    private final class Retained: Sendable {}
+
+    @Test func aMessageKeepsWhatItsSenderRetainsUntilItIsSent() async throws {
+        let fixture = try ClientFixture()
+        weak var retained: Retained?
+        do {
+            let object = Retained()
+            retained = object
+            try fixture.client.sendMessage(
+                "m",
+                withSequence: nil,
+                timeout: nil,
+                delegate: nil,
+                wantsOutcome: false,
+                enqueueWhileDisconnected: true,
+                retaining: object
+            )
+        }
+        #expect(retained != nil)
+        let link = try await fixture.connected()
+        #expect(await link.heard()?.contains("LS_message=m") == true)
+        link.say("SERVNAME,other")
+        _ = await fixture.words(until: "property serverSocketName")
+        #expect(retained == nil)
+        await fixture.client.shutdown()
+    }
+
     @Test func queuedMessagesWithoutADelegateCountUntilTheyAreSent() async throws {
         let fixture = try ClientFixture { $0.maxPendingMessageBytes = 10 }
         try fixture.client.sendMessage("12345678", enqueueWhileDisconnected: true)

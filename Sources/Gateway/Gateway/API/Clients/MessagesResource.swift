@@ -40,12 +40,17 @@ struct MessagesResource: Sendable {
         through client: PooledClient,
         _ call: Call
     ) async throws -> Response {
+        let claim = try services.messages.claim(
+            message.text.utf8.count,
+            for: call.caller,
+            limit: services.configuration.pool.maxMessageBytes
+        )
         guard message.wantsOutcome, let wait = PreferHeader(call.header("Prefer")).wait, wait > 0 else {
-            return accepted(try client.send(message))
+            return accepted(try client.send(message, retaining: claim))
         }
         var id = ""
         let outcome: MessageOutcome? = try await services.wait(call, upTo: .seconds(wait)) { awaited in
-            id = try client.send(message) { awaited.end(.success($1)) }
+            id = try client.send(message, retaining: claim) { awaited.end(.success($1)) }
         }
         guard let outcome else { return accepted(id) }
         let response = Response.json { json in

@@ -38,6 +38,33 @@ import Testing
         #expect(fixture.makeClient(as: Self.alice).isEmpty)
     }
 
+    @Test func aCallerHasHalfOfTheMemoryOfMessages() async throws {
+        let fixture = try await AccessFixture { $0.pool.maxMessageBytes = 4_096 }
+        let text = String(repeating: "x", count: 1_000)
+        let body = #"{"text":"\#(text)","enqueueWhileDisconnected":true,"outcome":false}"#
+        func send(as key: String) -> Fixture.Outcome {
+            fixture.perform("POST", "/v1/clients/\(fixture.makeClient(as: key))/messages", as: key, body)
+        }
+        #expect(send(as: Self.alice).status == 202)
+        let refused = send(as: Self.alice)
+        #expect(refused.status == 429 && refused.code == "over-quota")
+        #expect(send(as: Self.bob).status == 202)
+        #expect(send(as: AccessFixture.admin).status == 429)
+        #expect(fixture.services.messages.use(limit: 4_096).used > 2_000)
+    }
+
+    @Test func memoryOfAMessageIsFreeWhenItHasEnded() throws {
+        let memory = MessageMemory()
+        for number in 0..<1_000 {
+            let caller = Caller(identity: "key:\(number)")
+            var claims = [try memory.claim(1_000, for: caller, limit: 4_000)]
+            #expect(throws: Problem.self) { try memory.claim(1_000, for: caller, limit: 4_000) }
+            #expect(memory.use(limit: 4_000).used > 1_000)
+            claims.removeAll()
+            #expect(memory.use(limit: 4_000).used == 0)
+        }
+    }
+
     @Test func aCallerHasItsShareOfThePreparedStreams() async throws {
         let fixture = try await AccessFixture(maxStreams: 8)
         let id = fixture.makeSubscription(as: Self.alice)
