@@ -84,7 +84,7 @@ final class StreamScheduler {
         let content = feed.open(StreamOpening(stream: stream.id, id: id, framing: framing, now: now))
         let opened = OpenStream(id: id, content: content, onEnd: stream.onEnd)
         let writer = makeWriter(opened)
-        guard writer.begin(poller) else {
+        guard writer.begin(poller, blockedTimeout: blockedTimeout) else {
             free.append(slot)
             entries[slot].generation = (entries[slot].generation &+ 1) & StreamID.generationMask
             opened.ended(.neverOpened)

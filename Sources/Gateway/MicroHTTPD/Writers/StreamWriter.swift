@@ -32,9 +32,10 @@ final class StreamWriter {
     /// The sink, if shared bytes can be written to it as they are, and it accepts bytes.
     var sharedSink: StreamSink? { isChunked && blockedSince == nil ? connection.sink : nil }
 
-    /// Starts watching for the client; false if the system refuses.
-    func begin(_ poller: Poller) -> Bool {
+    /// Starts watching for the client, which may accept no bytes for `blockedTimeout` at most; false if the system refuses.
+    func begin(_ poller: Poller, blockedTimeout: Duration) -> Bool {
         Self.sendAtOnce(connection.descriptor)
+        Self.limitSilence(of: connection.descriptor, to: blockedTimeout)
         return poller.add(connection.descriptor, token: stream.id.rawValue, interest)
     }
 
@@ -44,6 +45,14 @@ final class StreamWriter {
             var value = value
             setsockopt(descriptor, Int32(IPPROTO_TCP), option, &value, socklen_t(MemoryLayout<Int32>.size))
         }
+    }
+
+    /// Lets the system end the connection of a client that no longer acknowledges bytes, because its machine or network is
+    /// gone: the system accepts bytes for it, so that the stream does not look blocked. That is a second later than the end of
+    /// a blocked stream, which has a reason.
+    static func limitSilence(of descriptor: Int32, to timeout: Duration) {
+        var value = Int32(min(timeout / .milliseconds(1), 1e9)) + 1_000
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
     /// Sends the due bytes of the content.

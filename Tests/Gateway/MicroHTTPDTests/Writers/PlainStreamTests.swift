@@ -1,7 +1,9 @@
 internal import Dispatch
-internal import MicroHTTPD
+internal import Glibc
 internal import StreamIO
 internal import Testing
+
+@testable internal import MicroHTTPD
 
 @Suite struct PlainStreamTests {
     private static let request = "GET /stream HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -70,6 +72,17 @@ internal import Testing
         #expect(head.header("Content-Type") == "text/event-stream")
         #expect(client.isClosedByServer())
         #expect(content.waitForEnd() == .neverOpened)
+    }
+
+    /// The system reports the end of a client that acknowledges nothing; without a limit after about 15 minutes.
+    @Test(arguments: [(100, 1_100), (30_000, 31_000), (1 << 50, 1_000_001_000)])
+    func peerThatVanishesIsNoticed(timeout: Int, limit: Int) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        StreamWriter.limitSilence(of: descriptor, to: .milliseconds(timeout))
+        var (value, length) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
+        #expect(getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &value, &length) == 0)
+        #expect(Int(value) == limit)
     }
 
     @Test func peerThatLeavesIsNoticedAtOnce() throws {
