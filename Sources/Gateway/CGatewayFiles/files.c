@@ -118,6 +118,9 @@ static const unsigned char base_css[] = {
 static const unsigned char codes_json[] = {
 #embed "../Gateway/Resources/codes.json"
 };
+static const unsigned char gateway_elements_d_ts[] = {
+#embed "../Gateway/Resources/Module/gateway-elements.d.ts"
+};
 static const unsigned char gateway_elements_js[] = {
 #embed "../Gateway/Resources/Module/gateway-elements.js"
 };
@@ -184,6 +187,7 @@ static const struct cgf_file files[] = {
     FILE("docs.js", docs_js),
     FILE("base.css", base_css),
     FILE("codes.json", codes_json),
+    FILE("gateway-elements.d.ts", gateway_elements_d_ts),
     FILE("gateway-elements.js", gateway_elements_js),
     FILE("gateway-hub.js", gateway_hub_js),
     FILE("gateway-react.d.ts", gateway_react_d_ts),

@@ -24,6 +24,16 @@ import Testing
         #expect(policy?.contains("frame-ancestors 'none'") == true)
     }
 
+    @Test(arguments: ["gateway", "gateway-react", "gateway-elements"])
+    func moduleForBrowsersIsServedWithItsTypes(name: String) async throws {
+        let fixture = try await AccessFixture()
+        let script = fixture.perform("GET", "/assets/\(name).js")
+        #expect(script.headers["Content-Type"] == "text/javascript; charset=utf-8")
+        let types = fixture.perform("GET", "/assets/\(name).d.ts")
+        #expect(types.status == 200)
+        #expect(types.headers["Content-Type"] == "application/typescript; charset=utf-8")
+    }
+
     @Test func assetsHaveTheMediaTypesOfTheContract() async throws {
         let fixture = try await AccessFixture()
         #expect(fixture.perform("GET", "/assets/app.js").headers["Content-Type"] == "text/javascript; charset=utf-8")
