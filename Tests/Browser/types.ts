@@ -1,6 +1,6 @@
 // Types of the hooks and elements, as components use them. Compiled by `tsc --strict`.
 
-import { connect, type State } from "lightstreamer-gateway";
+import { connect, type Fields, type Handle, type Spec, type State } from "lightstreamer-gateway";
 import { LsElement } from "lightstreamer-gateway/elements";
 import { hooks, type ReactLike } from "lightstreamer-gateway/react";
 
@@ -28,5 +28,15 @@ const price: number | undefined = useValue(gateway, { feed: "quotes", item: "ite
 const plain: string | null | undefined = useValue(gateway, { item: "item1", field: "last_price", requestedMaxFrequency: 1 });
 const other: string | null | undefined = useValue(gateway, { feed: "others", item: "item1", field: "last_price" });
 
+// Without a mode it is MERGE. Another source may have members that the first one has not.
+const quotes = gateway.subscribe({ items: "item1,item2", fields: "bid" });
+const row: Fields | undefined = quotes.rows.get("item1");
+quotes.change({ upstream: "demo", items: ["item3"], fields: ["bid", "ask"], selector: null });
+// @ts-expect-error: the table would be another one.
+quotes.change({ mode: "COMMAND", items: ["portfolio1"], fields: ["key", "command"] });
+const feed = gateway.subscribe({ feed: "quotes", mode: "MERGE" });
+feed.change({ feed: "quotes", mode: "MERGE", items: ["item1"] });
+const handles: Handle<Spec>[] = [quotes, feed];
+
 LsElement.connection = (url) => connect(url, { token: () => "key" });
-console.log(price?.toFixed(2), plain, other);
+console.log(price?.toFixed(2), plain, other, row?.bid, handles.length);

@@ -139,8 +139,12 @@ export type TableOf<S, Row = RowOf<S>> = S extends { mode: "COMMAND" } ? Command
   : S extends { mode: "DISTINCT" | "RAW" } ? List<Row>
   : S extends { mode: "MERGE" } ? MergeTable<Row>
   : S extends { feed: unknown } ? MergeTable<Row> | CommandTable<Row> | List<Row>
-  : S extends { mode?: undefined } ? MergeTable<Row>
+  : Pick<S, keyof S & "mode"> extends { mode?: undefined } ? MergeTable<Row>
   : MergeTable<Row> | CommandTable<Row> | List<Row>;
+
+/** What may take the place of a subscription: any other source of the same feed and mode, for the types stay. */
+export type SimilarTo<S> = (S extends { feed: unknown } ? FeedSpec : Omit<SubscriptionSpec, "mode">)
+  & Pick<S, keyof S & ("feed" | "mode")>;
 
 /** Makes an empty table. */
 export function tableOf(mode: Mode | undefined, bound?: number): MergeTable | CommandTable | List;
@@ -173,7 +177,7 @@ export interface Handle<S extends Spec = Spec> extends AsyncIterable<Update<RowO
   readonly info: Record<string, any>;
   readonly isClosed: boolean;
   /** Subscribes to something else instead; the rows so far are void. */
-  change(spec: S): void;
+  change(spec: S | SimilarTo<S>): void;
   close(): void;
 }
 
