@@ -2,7 +2,7 @@
 
     python accessibility.py .build/debug/lightstreamer-gateway
 
-Ends 0 once every rule holds in light and dark, on a screen and a phone; prints what violates one, and ends 1.
+Ends 0 once every rule holds in light and dark, on a screen and on phones; prints what violates one, and ends 1.
 """
 
 import gateway
@@ -71,6 +71,8 @@ RULES = """(() => {
       && /auto|scroll/.test(getComputedStyle(element).overflowX);
     const isReached = element.tabIndex >= 0 || element.querySelector("a[href], button, input, select, [tabindex]");
     if (isScrolled && !isReached) faults.push(`scrolls, but not by keyboard: ${name(element)}`);
+    const isCut = element.scrollWidth > element.clientWidth + 1 && element.clientWidth > 0 && getComputedStyle(element).overflowX === "hidden";
+    if (isCut) faults.push(`cut off: ${name(element)}`);
     if (element.tagName === "LI" && !["UL", "OL"].includes(element.parentElement.tagName)) {
       faults.push(`outside a list: ${name(element)}`);
     }
@@ -119,7 +121,7 @@ def expect_rules(page, place):
 def each_look(page):
     for scheme in ("light", "dark"):
         media(page, scheme)
-        for width, height in ((1280, 900), (390, 844)):
+        for width, height in ((1280, 900), (390, 844), (320, 640)):
             page.resize(width, height)
             yield f"{scheme}, {width} pixels"
 
@@ -176,6 +178,24 @@ def every_control_is_reached_by_tab(page, address):
         raise RuntimeError(f"not reached by Tab: {missing}")
 
 
+def chosen_controls_differ_in_forced_colors(page, address):
+    """Where the user sets the colors, no background and no transparent border tells anything."""
+    page.go(address + "/")
+    page.wait("document.querySelectorAll('.values tbody tr').length >= 12")
+    page.click(".panel:not([hidden]) .copy-as summary")
+    page.wait("!!document.querySelector('.copy-as [aria-pressed=true]')")
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+    alike = page.see("""[["[role=tab]", "aria-selected"], [".copy-as button", "aria-pressed"]].filter(([element, state]) => {
+        const [chosen, other] = [true, false].map((value) => {
+            const { backgroundColor, borderBottomColor } = getComputedStyle(document.querySelector(`${element}[${state}=${value}]`));
+            return [backgroundColor, borderBottomColor].join();
+        });
+        return chosen === other;
+    })""")
+    if alike:
+        raise RuntimeError(f"what is chosen looks like the others: {alike}")
+
+
 def old_values_follow_the_rules(page, address, process):
     process.terminate()
     process.wait()
@@ -189,7 +209,7 @@ def main(binary):
         # Before anything is drawn: a row that fades in has less contrast for a moment.
         media(page, "light")
         for check in (dashboard_follows_the_rules, refusals_follow_the_rules, the_documentation_follows_the_rules,
-                      every_control_is_reached_by_tab):
+                      every_control_is_reached_by_tab, chosen_controls_differ_in_forced_colors):
             check(page, address)
         old_values_follow_the_rules(page, address, process)
     print("accessibility: every rule holds")
