@@ -13,7 +13,8 @@ const gateways = new Map();
 const home = new URL(import.meta.url).origin;
 const members = [
   "upstream", "feed", "mode", "items", "item-group", "fields", "field-schema", "data-adapter", "selector", "requested-snapshot",
-  "requested-max-frequency", "command-second-level-fields", "command-second-level-data-adapter",
+  "requested-max-frequency", "requested-buffer-size", "command-second-level-fields", "command-second-level-field-schema",
+  "command-second-level-data-adapter",
 ];
 const camel = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
 
