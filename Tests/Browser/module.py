@@ -456,16 +456,33 @@ def elements_show_live_data(binary):
         expect(page.complaints == [], f"the page complains: {page.complaints}")
 
 
+def a_table_of_positions_has_the_names_of_its_fields(binary):
+    """The first table has a field twice; the second one has a schema, so that only the positions are known."""
+    with gateway.demo(binary) as (address, _), browsing() as browser:
+        page = blank(browser, address)
+        page.see("""(async () => {
+            await import("/assets/gateway-elements.js");
+            const portfolio = `upstream="demo" mode="COMMAND" items="portfolio1" data-adapter="PORTFOLIO_ADAPTER"
+                command-second-level-data-adapter="QUOTE_ADAPTER"`;
+            document.body.innerHTML = `<ls-table ${portfolio} fields="key,command,qty,qty" command-second-level-fields="bid"></ls-table>
+                <ls-table ${portfolio} fields="key,command,qty" command-second-level-field-schema="bid ask"></ls-table>`;
+        })()""")
+        for number, heads in enumerate(("key,qty,qty,bid", "key,qty,4,5")):
+            table = f"document.querySelectorAll('ls-table')[{number}].shadowRoot"
+            page.wait(f"[...{table}.querySelectorAll('thead th')].map(({{ textContent }}) => textContent).join() === '{heads}'")
+            page.wait(f"{table}.querySelector('td') && [...{table}.querySelectorAll('td')].every(({{ textContent }}) => textContent !== '')")
+
+
 TYPED = """(async () => {
     const { LsElement } = await import("/assets/gateway-elements.js");
     const state = { state: "open" }, spec = { fields: ["n", "b", "o", "t"] };
-    LsElement.connection = () => ({ subscribe: () => ({ rows: new Map(), table: { rows: new Map() }, state, spec, close() {} }) });
+    LsElement.connection = () => ({ subscribe: () => ({ rows: new Map(), table: { rows: new Map() }, state, spec, info: {}, close() {} }) });
     document.body.innerHTML = '<ls-value item="a" field="n" gateway="x"></ls-value><ls-table feed="f" gateway="x"></ls-table>';
     const [one, table] = document.body.children, flashes = [];
     for (const n of [1, 1, 2]) {
         const rows = new Map([["a", { n, b: true, o: { p: [1] }, t: null }]]);
         for (const element of [one, table]) {
-            element.draw({ rows, table: { rows }, state, spec });
+            element.draw({ rows, table: { rows }, state, spec, info: {} });
             flashes.push(element.shadowRoot.querySelectorAll(".changed").length);
             for (const cell of element.shadowRoot.querySelectorAll(".changed")) cell.classList.remove("changed");
         }
@@ -485,7 +502,8 @@ CHECKS = [
     the_death_of_the_leader_is_a_short_silence, a_refusal_is_final_and_explained, a_wrong_key_is_asked_for_once_more,
     a_full_gateway_is_asked_rarely, a_limit_of_streams_is_obeyed, silence_is_not_hidden, a_lost_upstream_makes_values_stale,
     subscriptions_change_and_end, a_slow_iterator_loses_the_oldest_updates, a_frozen_page_resumes, tables_follow_the_rules_of_the_stream,
-    a_hidden_page_may_ask_for_less, hooks_render, elements_show_live_data, elements_flash_only_what_changes,
+    a_hidden_page_may_ask_for_less, hooks_render, elements_show_live_data,
+    a_table_of_positions_has_the_names_of_its_fields, elements_flash_only_what_changes,
 ]
 
 

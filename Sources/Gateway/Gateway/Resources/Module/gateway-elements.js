@@ -133,17 +133,15 @@ class LsTable extends LsElement {
     this.shadowRoot.append(this.#table, this.#problem);
   }
 
-  draw({ table, state, spec }) {
+  draw({ table, state, spec, info }) {
     this.mark(this.#table, state);
     this.#caption.textContent = this.getAttribute("caption") ?? "";
     this.#caption.hidden = !this.hasAttribute("caption");
     const { state: word, reason, problem } = state;
     this.#problem.textContent = word === "open" || word === "connecting" ? "" : [reason ?? word, problem?.cure].filter(Boolean).join(" ");
     const rows = this.#rows(table), isCommand = Boolean(table.items);
-    const names = [...spec.fields ?? [], ...spec.commandSecondLevelFields ?? []];
-    const columns = [...new Set(names.length ? names : rows.flatMap(([, , fields]) => Object.keys(fields)))]
-      .filter((name) => !isCommand || (name !== "key" && name !== "command"));
-    const heads = [isCommand ? "key" : "item", ...columns];
+    const columns = this.#columnsOf(rows, spec, info).filter(([, name]) => !isCommand || (name !== "key" && name !== "command"));
+    const heads = [isCommand ? "key" : "item", ...columns.map(([, name]) => name)];
     if (this.#columns !== heads.join()) {
       this.#columns = heads.join();
       this.#lines.clear();
@@ -151,6 +149,16 @@ class LsTable extends LsElement {
       this.#head.replaceChildren(...heads.map((name) => this.#heading(name, "col")));
     }
     this.#update(rows, columns);
+  }
+
+  /** The columns as `[key, name]`. Rows have positions for keys where a name occurs twice, or where a level has a schema. */
+  #columnsOf(rows, spec, info) {
+    const first = spec.fields ?? [], second = spec.commandSecondLevelFields ?? [], names = [...first, ...second];
+    const present = () => Object.keys(Object.assign({}, ...rows.map(([, , fields]) => fields)));
+    if (info.fieldKeys !== "position") return [...new Set(names.length ? names : present())].map((name) => [name, name]);
+    const positions = Array.from({ length: info.fieldCount + second.length }, (_, index) => String(index + 1));
+    return [...new Set([...positions, ...present()])]
+      .map((position) => [position, first[position - 1] ?? second[position - 1 - info.fieldCount] ?? position]);
   }
 
   /** The rows as `[id, heading, fields]`. */
@@ -183,7 +191,7 @@ class LsTable extends LsElement {
         line.append(this.#heading(heading, "row"), ...columns.map(() => document.createElement("td")));
         this.#lines.set(id, line);
       }
-      columns.forEach((name, index) => this.#show(line.cells[index + 1], textOf(fields[name]), isNew));
+      columns.forEach(([key], index) => this.#show(line.cells[index + 1], textOf(fields[key]), isNew));
       const place = before ? before.nextSibling : this.#body.firstChild;
       if (line !== place) this.#body.insertBefore(line, place);
       before = line;
