@@ -88,6 +88,16 @@ def a_page_that_returns_goes_on(page, address):
     page.again(lambda: sum(stream["open"] for stream in gateway.streams(address)) == 1, "one open stream", bool)
 
 
+def a_script_that_does_not_arrive_is_named(page, address):
+    page.call("Network.enable")
+    page.call("Network.setBlockedURLs", urls=["*/assets/table.js"])
+    page.go(address + "/")
+    page.wait(STATUS, lambda word: word == "Not loaded")
+    page.call("Network.setBlockedURLs", urls=[])
+    page.click("#reconnect")
+    is_connected(page, address)
+
+
 def a_gateway_that_is_gone_is_named(page, address, process):
     process.send_signal(signal.SIGTERM)
     process.wait()
@@ -119,7 +129,7 @@ def main(binary):
         run(page, address, [
             is_connected, a_removed_subscription_is_reported, an_upstream_that_cannot_be_reached_is_named,
             a_restarted_upstream_is_reported_and_forgotten, a_silent_upstream_makes_values_stale,
-            leaving_pages_hold_no_connection, a_page_that_returns_goes_on,
+            leaving_pages_hold_no_connection, a_page_that_returns_goes_on, a_script_that_does_not_arrive_is_named,
         ])
         a_gateway_that_is_gone_is_named(page, address, process)
         a_gateway_that_returns_is_used(page, address, binary)

@@ -103,6 +103,9 @@ static const unsigned char dom_js[] = {
 static const unsigned char index_html[] = {
 #embed "../Gateway/Resources/Dashboard/index.html"
 };
+static const unsigned char loading_js[] = {
+#embed "../Gateway/Resources/Dashboard/loading.js"
+};
 static const unsigned char docs_css[] = {
 #embed "../Gateway/Resources/Docs/docs.css"
 };
@@ -182,6 +185,7 @@ static const struct cgf_file files[] = {
     FILE("dashboard.css", dashboard_css),
     FILE("dom.js", dom_js),
     FILE("index.html", index_html),
+    FILE("loading.js", loading_js),
     FILE("docs.css", docs_css),
     FILE("docs.html", docs_html),
     FILE("docs.js", docs_js),
