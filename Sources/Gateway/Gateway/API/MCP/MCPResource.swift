@@ -15,10 +15,10 @@ struct MCPResource: Sendable {
     /// `POST /mcp`: a request, a notification or a response of the client.
     func post(_ call: Call) async throws -> Response {
         let object = try RequestBody.object(of: call)
-        guard let request = try MCPRequest(object) else { return Response(status: 202) }
-        if request.method != "initialize" { try checkVersion(call) }
+        let request = try MCPRequest(object)
+        if request?.method != "initialize" { try checkVersion(call) }
         if let id = call.header(Self.sessionHeader), !MCPSessions.isID(id) { throw Self.unknownSession }
-        guard let id = request.id else { return Response(status: 202) }
+        guard let request, let id = request.id else { return Response(status: 202) }
         if request.method == "initialize" { return try initialize(request.params, id, call) }
         do {
             return .message(id, .success(try await result(of: request, call)))

@@ -41,6 +41,9 @@ import Testing
         }
     }
 
+    /// A response of the client.
+    private static let answer = #"{"jsonrpc":"2.0","id":1,"result":{}}"#
+
     private static func message(_ method: String, _ params: String = "{}") -> String {
         #"{"jsonrpc":"2.0","id":1,"method":"\#(method)","params":\#(params)}"#
     }
@@ -160,9 +163,19 @@ import Testing
         let outcome = fixture.perform("POST", "/mcp", as: AccessFixture.admin, Self.message("prompts/list"))
         #expect(outcome.status == 200 && outcome.json["error"]?["code"]?.number?.intValue == -32_601)
         let old = HTTPField("MCP-Protocol-Version", "2024-11-05")
-        for (method, body) in [("POST", Self.message("ping")), ("GET", ""), ("DELETE", "")] {
+        for (method, body) in [("POST", Self.message("ping")), ("POST", Self.answer), ("GET", ""), ("DELETE", "")] {
             #expect(fixture.perform(method, "/mcp", as: AccessFixture.admin, body, [old]).status == 400)
         }
+    }
+
+    @Test(arguments: [
+        ModelContextTests.message("ping"), ModelContextTests.answer,
+        #"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+    ])
+    func aMessageWithAnIDThatNoSessionHasIsRefused(body: String) async throws {
+        let fixture = try await Self.fixture()
+        let session = HTTPField("Mcp-Session-Id", "x")
+        #expect(fixture.perform("POST", "/mcp", as: AccessFixture.admin, body, [session]).status == 404)
     }
 
     @Test func aPageOfAnotherOriginIsRefused() async throws {
