@@ -245,9 +245,10 @@ package struct StreamsResource: Sendable {
         let settings: Set<String> = ["conflate", "maxFrequency", "fieldsSent", "legacy"]
         if reader.has("sources") {
             reader.allow(only: settings.union(["sources"]))
-            let selectors = SourceReader.list("sources", of: reader, joining: defaults) ?? []
-            if selectors.isEmpty { reader.refuse("sources", "At least one source is expected.") }
-            return selectors
+            if reader.object["sources"]?.array?.isEmpty == true {
+                reader.refuse("sources", "At least one source is expected.")
+            }
+            return SourceReader.list("sources", of: reader, joining: defaults) ?? []
         }
         return SourceReader.join(reader, defaults, others: settings).map { [$0] } ?? []
     }

@@ -193,6 +193,16 @@ import Testing
         #expect(fixture.perform("GET", target).status == status)
     }
 
+    @Test(arguments: [
+        ("[]", "/sources"), ("null", "/sources"), ("[{}]", "/sources/0/subscription"), ("[1]", "/sources/0"),
+        (#"[{"subscription":"a","x":1}]"#, "/sources/0/x"),
+    ])
+    func aRefusedSourceIsTheOnlyError(sources: String, pointer: String) {
+        let outcome = fixture.perform("POST", "/v1/streams", #"{"sources":\#(sources)}"#)
+        #expect(outcome.status == 422)
+        #expect(outcome.json["errors"]?.array?.compactMap { $0["pointer"]?.string } == [pointer])
+    }
+
     @Test func streamIsPatchedOnlyWithAMatchingTag() {
         let id = fixture.makeClient()
         let body = #"{"sources":[{"client":"\#(id)"}]}"#
