@@ -4,15 +4,22 @@ internal import SessionCore
 /// A property of the class reference whose JSON form is a number or a word. Requests may write the word in any case, and
 /// the number as a decimal in a string.
 protocol LimitValue {
-    /// The expected values, as a sentence.
-    static var expectation: String { get }
+    /// The expected values, each as the part of a sentence.
+    static var choices: [String] { get }
     /// Reads a value; nil if it is not allowed.
     init?(json: JSONValue)
 }
 
+extension LimitValue {
+    /// The expected values, as a sentence. Only a body can have null.
+    static func expectation(in origin: Refusals.Origin) -> String {
+        let choices = origin == .body ? Self.choices + ["null"] : Self.choices
+        return "\(choices.dropLast().joined(separator: ", ")) or \(choices[choices.count - 1]) is expected."
+    }
+}
+
 extension RequestedMaxFrequency: LimitValue {
-    static let expectation =
-        "A number greater than 0, \(Decimals.most) at most, unlimited, unfiltered or null is expected."
+    static let choices = ["A number greater than 0, \(Decimals.most) at most", "unlimited", "unfiltered"]
 
     init?(json value: JSONValue) {
         switch value.string?.lowercased() {
@@ -26,7 +33,7 @@ extension RequestedMaxFrequency: LimitValue {
 }
 
 extension RequestedBufferSize: LimitValue {
-    static let expectation = "A whole number from 1 to \(Decimals.most), unlimited or null is expected."
+    static let choices = ["A whole number from 1 to \(Decimals.most)", "unlimited"]
 
     init?(json value: JSONValue) {
         if value.string?.lowercased() == "unlimited" {
@@ -40,7 +47,7 @@ extension RequestedBufferSize: LimitValue {
 }
 
 extension RequestedSnapshot: LimitValue {
-    static let expectation = "yes, no, a whole number from 1 to \(Decimals.most) or null is expected."
+    static let choices = ["yes", "no", "a whole number from 1 to \(Decimals.most)"]
 
     init?(json value: JSONValue) {
         switch value.string?.lowercased() {
@@ -54,8 +61,7 @@ extension RequestedSnapshot: LimitValue {
 }
 
 extension RequestedMaxBandwidth: LimitValue {
-    static let expectation =
-        "A number of kbit/s greater than 0, \(Decimals.most) at most, unlimited or null is expected."
+    static let choices = ["A number of kbit/s greater than 0, \(Decimals.most) at most", "unlimited"]
 
     init?(json value: JSONValue) {
         if value.string?.lowercased() == "unlimited" {
@@ -69,7 +75,7 @@ extension RequestedMaxBandwidth: LimitValue {
 }
 
 extension ConnectTimeout: LimitValue {
-    static let expectation = "A number of seconds greater than 0, \(Decimals.most) at most, auto or null is expected."
+    static let choices = ["A number of seconds greater than 0, \(Decimals.most) at most", "auto"]
 
     init?(json value: JSONValue) {
         if value.string == "auto" {

@@ -89,8 +89,8 @@ struct OptionsPatch: Sendable {
         case .transport:
             return "One of \(ForcedTransport.allCases.map(\.rawValue).joined(separator: ", ")) or null is expected."
         case .headers: return "An object of strings, or null, is expected."
-        case .bandwidth: return RequestedMaxBandwidth.expectation
-        case .connectTimeout: return ConnectTimeout.expectation
+        case .bandwidth: return RequestedMaxBandwidth.expectation(in: .body)
+        case .connectTimeout: return ConnectTimeout.expectation(in: .body)
         }
     }
 

@@ -100,7 +100,7 @@ enum SubscriptionReader {
         } else if let read = Limit(json: value) {
             limit = read
         } else {
-            reader.refuse(name, Limit.expectation)
+            reader.refuse(name, Limit.expectation(in: reader.refusals.origin))
         }
     }
 }

@@ -41,6 +41,16 @@ import Testing
         #expect(problem?.entries.map(\.location) == [.parameter(parameter)])
     }
 
+    @Test(arguments: [
+        ("requestedMaxFrequency", "A number greater than 0, 1000000000 at most, unlimited or unfiltered is expected."),
+        ("requestedBufferSize", "A whole number from 1 to 1000000000 or unlimited is expected."),
+        ("requestedSnapshot", "yes, no or a whole number from 1 to 1000000000 is expected."),
+    ])
+    func noRuleOfAParameterHasNull(name: String, rule: String) {
+        let problem = #expect(throws: Problem.self) { try sources("upstream=d&items=a&fields=b&\(name)=null") }
+        #expect(problem?.entries.map(\.detail) == [rule])
+    }
+
     @Test func upstreamAndModeHaveDefaults() throws {
         let properties = SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(["b"]))
         #expect(try sources("items=a&fields=b", upstreams: ["d"]) == [.join(upstream: "d", properties)])
