@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: [
         ("NotModified", "Link"), ("NullValue", "Link"), ("SubscriptionAccepted", "Preference-Applied"),
         ("NotFound", "Idempotency-Replayed"), ("Conflict", "Idempotency-Replayed"), ("Refused", "Preference-Applied"),
-        ("PreconditionFailed", "Preference-Applied"),
+        ("PreconditionFailed", "Preference-Applied"), ("Malformed", "WWW-Authenticate"),
     ])
     func headersOfSharedResponsesAreDeclared(response: String, header: String) {
         #expect(contract.root["components"]?["responses"]?[response]?["headers"]?[header] != nil)
