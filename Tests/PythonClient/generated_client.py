@@ -68,7 +68,10 @@ def main(address):
                 if isinstance(operation, dict):
                     call(contract, operation["operationId"])
         models = importlib.import_module(f"{PACKAGE}.models")
-        client = importlib.import_module(PACKAGE).Client(base_url=address)
+        package = importlib.import_module(PACKAGE)
+        # Type checkers take the later one of two classes with one name.
+        assert not set(package.__all__) & set(models.__all__), package.__all__
+        client = package.Client(base_url=address)
 
         # Before anything opens a session: without enqueueWhileDisconnected the message waits for one.
         message = models.NewMessage(text="CHAT|hello")
