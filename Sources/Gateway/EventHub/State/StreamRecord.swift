@@ -282,6 +282,7 @@ struct StreamRecord: Sendable {
             if let change = read(wanted.channel, after: nil) { changes.append(change) }
             guard let id = wanted.subscription, let record = topics.subscriptions[id] else { continue }
             states.append(PresentState(channel: record.channel, content: SnapshotContent(ofValues: record.table)))
+            topics.joined(id)
         }
         // All channels are read from the same place in the sequence, so the snapshots may follow after all of them.
         return changes + topics.numbers.snapshots(of: states, topics.memory)

@@ -90,6 +90,26 @@ struct SubscriptionRecord: Sendable {
     var client: ClientID?
     /// The state when the present client, or else the last client, began to carry the subscription.
     var start: SubscriptionStart?
+    /// DISTINCT and RAW: the items whose last row all streams have received.
+    private var knownRows: Set<Int> = []
+
+    /// The record of a subscription with these properties.
+    init(properties: SubscriptionProperties, channel: Channel, table: ValueTable) {
+        self.properties = properties
+        self.channel = channel
+        self.table = table
+    }
+
+    /// Applies an update. Returns whether it is to be sent with all fields, because streams may lack the row that it changes.
+    mutating func apply(_ update: ItemUpdate, now: Moment) -> Bool {
+        table.apply(update, at: now)
+        return channel.log.context.policy == .keepNewest && knownRows.insert(update.itemPos).inserted
+    }
+
+    /// A stream has joined: it receives the present state, which has no rows in RAW mode.
+    mutating func joined() {
+        if properties.mode == .raw { knownRows.removeAll() }
+    }
 
     /// Applies an event; returns whether it is the last one about a subscription that was refused or removed: `failed`,
     /// or the `unsubscribed` that follows it if the subscription was subscribed.
@@ -101,6 +121,9 @@ struct SubscriptionRecord: Sendable {
         case .subscribed:
             isActive = true
             lastError = nil
+            knownRows.removeAll()
+        case .clearSnapshot(let item):
+            knownRows.remove(item)
         case .failed:
             isActive = false
             lastError = UpstreamRefusal(event)

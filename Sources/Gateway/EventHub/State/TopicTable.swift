@@ -64,23 +64,26 @@ struct TopicTable: Sendable {
         if isActive { subscriptions[id]?.lastError = nil }
     }
 
-    /// Applies an event of a subscription; returns its channel, and whether the event is the last one about a
-    /// subscription that the server has refused or removed; nil for an unknown subscription.
+    /// Applies an event of a subscription; returns its channel, the event for the streams, and whether the event is the last
+    /// one about a subscription that the server has refused or removed; nil for an unknown subscription.
     mutating func apply(
         _ event: SubscriptionEvent,
         of id: SubscriptionID,
         now: Moment
-    ) -> (channel: Channel, isRefusal: Bool)? {
+    ) -> (channel: Channel, event: SubscriptionEvent, isRefusal: Bool)? {
         // Changed in place: a copy of the record costs more than the rest, and a second reference to its table
         // causes another copy.
         guard let index = subscriptions.index(forKey: id) else { return nil }
         if case .update(let update) = event {
-            subscriptions.values[index].table.apply(update, at: now)
-            return (subscriptions.values[index].channel, false)
+            let isWhole = subscriptions.values[index].apply(update, now: now)
+            return (subscriptions.values[index].channel, isWhole ? .update(update.whole) : event, false)
         }
         let isRefusal = subscriptions.values[index].apply(event, now: now)
-        return (subscriptions.values[index].channel, isRefusal)
+        return (subscriptions.values[index].channel, event, isRefusal)
     }
+
+    /// A stream has joined a subscription.
+    mutating func joined(_ id: SubscriptionID) { subscriptions[id]?.joined() }
 
     mutating func takeValues(_ values: ValueTable, of id: SubscriptionID) {
         subscriptions[id]?.table.takeValues(of: values)

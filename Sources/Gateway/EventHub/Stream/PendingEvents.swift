@@ -34,6 +34,8 @@ struct PendingEvents {
     private var rows: [PendingRow: Int] = [:]
     /// The places of the entries for the losses of rows.
     private var lostRows: [PendingRow: Int] = [:]
+    /// The items of which updates were lost, and none was read since: the next one has all fields.
+    private var incompleteItems: Set<ItemKey> = []
     /// The newest snapshot of each channel, while it is not sent as a whole.
     private var snapshots: [Int: SnapshotPlace] = [:]
     /// The totals of all snapshots: entries, events and approximate size in bytes.
@@ -228,6 +230,7 @@ struct PendingEvents {
         windowed -= 1
         let entry = queue[place]
         guard case .event(_, let context) = entry.content, let row = entry.row else { return }
+        incompleteItems.insert(ItemKey(channel: row.channel, item: row.item))
         if let lost = lostRows[row], case .lost(let item, let count, _) = queue[lost].content {
             queue[lost].content = .lost(item: item, count: count + 1, context)
             queue[lost].lastSequence = entry.lastSequence
@@ -292,6 +295,7 @@ struct PendingEvents {
         for channel in channels { snapshots[channel] = nil }
         rows = rows.filter { !channels.contains($0.key.channel) }
         lostRows = lostRows.filter { !channels.contains($0.key.channel) }
+        incompleteItems = incompleteItems.filter { !channels.contains($0.channel) }
         for entry in queue.removeAll(from: channels) {
             if entry.isWindowed { windowed -= 1 }
             if case .snapshot(let snapshot) = entry.content { count(snapshot, entries: -1) }
@@ -322,7 +326,16 @@ struct PendingEvents {
         queue.empty(entry.place)
         // An event of the gateway (channel 0) has a sequence behind those of events that may follow it.
         if entry.channel != 0 { newestRead = max(newestRead, entry.lastSequence) }
-        return (entry.content, max(endReading(), entry.firstSequence))
+        let content = incompleteItems.isEmpty ? entry.content : completed(entry.content, entry.channel)
+        return (content, max(endReading(), entry.firstSequence))
+    }
+
+    /// The content of an entry that was read: the first update after a loss has all fields.
+    private mutating func completed(_ content: PendingEntry.Content, _ channel: Int) -> PendingEntry.Content {
+        guard case .event(.subscription(.update(let update)), let context) = content,
+            incompleteItems.remove(ItemKey(channel: channel, item: update.itemPos)) != nil
+        else { return content }
+        return .event(.subscription(.update(update.whole)), context)
     }
 
     /// An entry was read. Returns the sequence up to which no event is missing.

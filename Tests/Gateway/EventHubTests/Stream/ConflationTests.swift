@@ -185,6 +185,21 @@ internal import Testing
         #expect(ids == (190...200).map(UInt64.init))
     }
 
+    /// The updates that were lost may have changed any field.
+    @Test func theFirstUpdateAfterALossHasAllFields() throws {
+        var configuration = HubConfiguration()
+        configuration.windowEvents = 4
+        let news = SubscriptionProperties(mode: .distinct, items: .list(["a", "b"]), fields: .list(["x", "y"]))
+        let stream = try blocked(HubHarness(configuration), news) { publish in
+            publish(news.update(["0", "-"], item: 2))
+            for number in 0..<200 { publish(news.update(["\(number)", "-"], changed: number == 0 ? nil : [1])) }
+            publish(news.update(["1", "-"], item: 2, changed: [1]))
+        }
+        let told = try stream.events.filter { $0.name == "update" }.map { $0["fields"] }
+        let whole: JSONValue = ["x": "197", "y": "-"]
+        #expect(told == [whole, ["x": "198"], ["x": "199"], ["x": "1", "y": "-"]])
+    }
+
     @Test func aStreamThatDoesNotConflateGetsEverything() throws {
         let stream = try blocked(HubHarness(), quotes, change: { $0.conflates = false }) { publish in
             for number in 0..<2000 { publish(quotes.update(["\(number)", "", ""])) }

@@ -96,8 +96,8 @@ export class List extends Table {
   }
 
   /**
-   * An event that only this stream lacks may have changed any field: those that the next one omits are not known. After a loss on the
-   * server, the next event is relative to the last one that the gateway has, and so has this list.
+   * An event that only this stream lacks may have changed any field: the next one has all of them. After a loss on the server, the
+   * next event is relative to the last one that the gateway has, and so has this list.
    */
   lost(id) { this.#previous.delete(id); }
 
