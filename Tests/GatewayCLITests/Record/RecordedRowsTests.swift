@@ -69,11 +69,20 @@ struct RecordedRowsTests {
         #expect(rows.content(of: Self.update("a", []))?.content == .row([nil], isSnapshot: false))
     }
 
-    @Test func aClearedListKeepsTheFieldsThatItsNextEventOmits() {
-        var rows = RecordedRows(RecordedSegment(start: 0, mode: "DISTINCT", items: ["a"], fields: ["x", "y"]))
-        _ = rows.content(of: Self.update("a", [("x", "1"), ("y", "2")]))
-        _ = rows.content(of: .other(name: "clear-snapshot", content: #"{"item":"a"}"#))
-        #expect(rows.content(of: Self.update("a", [("x", "3")]))?.content == .row(["3", "2"], isSnapshot: false))
+    /// A server sends what differs from the last row, whether or not the rows were cleared.
+    @Test func theLastRowStaysWhenRowsAreCleared() {
+        let cleared = WatchEvent.other(name: "clear-snapshot", content: #"{"item":"a"}"#)
+        var news = RecordedRows(RecordedSegment(start: 0, mode: "DISTINCT", items: ["a"], fields: ["x", "y"]))
+        _ = news.content(of: Self.update("a", [("x", "1"), ("y", "2")]))
+        #expect(news.content(of: cleared)?.content == .cleared)
+        #expect(news.content(of: Self.update("a", [("x", "3")]))?.content == .row(["3", "2"], isSnapshot: false))
+        var keys = RecordedRows(
+            RecordedSegment(start: 0, mode: "COMMAND", items: ["a"], fields: ["key", "command", "n"])
+        )
+        _ = keys.content(of: Self.update("a", [("n", "1")], key: "k", command: "ADD"))
+        _ = keys.content(of: cleared)
+        let added = keys.content(of: Self.update("a", [], key: "k", command: "ADD"))
+        #expect(added?.content == .row(["k", "ADD", nil], isSnapshot: false))
     }
 
     @Test func otherEventsOfAnItemAreRecorded() {
