@@ -24,12 +24,17 @@ struct WatchTable {
     private struct Row {
         let title: [String]
         var cells: [UpstreamName: Cell] = [:]
+
+        /// The row without marks of changes.
+        var unmarked: Row { Row(title: title, cells: cells.mapValues { Cell(value: $0.value, changedAt: -.infinity) }) }
     }
 
     /// The mode of the subscription. Of a feed, the first `stream` event tells the mode.
     private var mode: SubscriptionMode
     private let fields: [String]
     private var rows: [Row] = []
+    /// DISTINCT and RAW: the last row of each item, which its next update changes, also after the rows were cleared.
+    private var lastRows: [UpstreamName: Row] = [:]
     private var status = "connecting"
     private var note = ""
     private var updates = 0
@@ -61,6 +66,7 @@ struct WatchTable {
             let known = content["sources"]?.array?.first?["mode"]?.string.flatMap(SubscriptionMode.init(rawValue:))
             let isOther = known.map { $0 != mode } ?? false
             mode = known ?? mode
+            lastRows.removeAll()
             // A snapshot follows. In COMMAND mode it lacks the keys that were deleted meanwhile; in DISTINCT mode it
             // repeats rows that are shown already.
             if isOther || mode == .command || mode == .distinct { rows.removeAll() }
@@ -84,7 +90,8 @@ struct WatchTable {
             if let index { rows.remove(at: index) }
             return
         }
-        var row = index.map { rows[$0] } ?? Row(title: title)
+        let item = UpstreamName(update.item)
+        var row = index.map { rows[$0] } ?? lastRows[item]?.unmarked ?? Row(title: title)
         for field in update.fields {
             let value = field.value?.printable
             let name = UpstreamName(field.name)
@@ -92,7 +99,9 @@ struct WatchTable {
             row.cells[name] = Cell(value: value, change: change, changedAt: now)
         }
         if let index { rows[index] = row } else { rows.append(row) }
-        if !isKept, rows.count > Self.mostRows { rows.removeFirst(rows.count - Self.mostRows) }
+        if isKept { return }
+        lastRows[item] = row
+        if rows.count > Self.mostRows { rows.removeFirst(rows.count - Self.mostRows) }
     }
 
     /// Whether an update changes the row of its item or key; otherwise each update adds a row.

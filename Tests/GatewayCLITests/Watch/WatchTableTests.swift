@@ -88,6 +88,21 @@ import Testing
         #expect(lines[5].contains("6 more rows"))
     }
 
+    /// The row of an update was blank where the update changed nothing.
+    @Test(arguments: [SubscriptionMode.distinct, .raw])
+    func eachRowHasTheValuesThatItsUpdateRepeats(mode: SubscriptionMode) {
+        var table = WatchTable(mode: mode, fields: ["text", "by"])
+        table.apply(update("chat", [("text", "one"), ("by", "ann")]), now: 0)
+        table.apply(update("chat", [("text", "two")]), now: 0)
+        #expect(lines(table, now: 0)[2] == "chat  two•  ann ")
+        table.apply(.other(name: "clear-snapshot", content: #"{"item":"chat"}"#), now: 0)
+        table.apply(update("chat", [("text", "six")]), now: 0)
+        #expect(lines(table, now: 0)[1] == "chat  six•  ann ")
+        table.apply(.other(name: "subscribed", content: "{}"), now: 0)
+        table.apply(update("chat", [("text", "new")]), now: 0)
+        #expect(lines(table).contains { $0.hasPrefix("chat  new") && !$0.contains("ann") })
+    }
+
     @Test(arguments: [0, 1, 3, 7, 20])
     func noLineIsWiderThanTheTerminal(width: Int) {
         var table = WatchTable(mode: .merge, fields: ["field", "other"])
