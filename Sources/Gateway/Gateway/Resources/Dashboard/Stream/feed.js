@@ -218,7 +218,7 @@ export class Feed extends EventTarget {
       break;
     case "clear-snapshot": this.#clearItem(data.item ?? String(data.itemPos)); break;
     case "lost-updates":
-      // An event that only this stream lacks may have changed any field: those that the next one omits are not known.
+      // An event that only this stream lacks may have changed any field: the next one has all of them.
       if (data.by === "gateway") this.#items.delete(data.item ?? String(data.itemPos));
       break;
     }
