@@ -77,7 +77,7 @@ struct DepartedSubscription: Sendable {
 
 /// The hub's record of a subscription resource.
 struct SubscriptionRecord: Sendable {
-    var properties: SubscriptionProperties
+    private(set) var properties: SubscriptionProperties
     /// The events of the subscription.
     var channel: Channel
     /// The present values, for streams that join.
@@ -104,6 +104,12 @@ struct SubscriptionRecord: Sendable {
     mutating func apply(_ update: ItemUpdate, now: Moment) -> Bool {
         table.apply(update, at: now)
         return channel.log.context.policy == .keepNewest && knownRows.insert(update.itemPos).inserted
+    }
+
+    /// The properties have changed. The next updates may be those of another upstream subscription, with other rows before them.
+    mutating func changed(to properties: SubscriptionProperties) {
+        self.properties = properties
+        knownRows.removeAll()
     }
 
     /// A stream has joined: it receives the present state, which has no rows in RAW mode.

@@ -54,7 +54,7 @@ struct TopicTable: Sendable {
     mutating func setProperties(_ properties: SubscriptionProperties, of id: SubscriptionID) {
         guard let channel = subscriptions[id]?.channel else { return }
         channel.snapshot = nil
-        subscriptions[id]?.properties = properties
+        subscriptions[id]?.changed(to: properties)
         guard let client = subscriptions[id]?.client else { return clearValues(of: id) }
         channel.log.setContext(TopicContext(subscription: id, client: client, properties: properties))
     }

@@ -158,6 +158,19 @@ internal import Testing
         #expect(told == [["x": "2", "y": "-"], ["x": "2"], ["x": "3"], ["x": "3"]])
     }
 
+    @Test func theFirstUpdateAfterAChangeOfThePropertiesHasAllFields() throws {
+        let news = SubscriptionProperties(mode: .distinct, items: .list(["a"]), fields: .list(["x", "y"]))
+        let harness = HubHarness()
+        harness.addSubscription("s", news)
+        let stream = try harness.open(.subscription("s"))
+        harness.publish(news.subscribed)
+        harness.publish(news.update(["1", "-"]))
+        harness.hub.take(.subscription("s", .propertiesChanged(news)))
+        for number in 2...3 { harness.publish(news.update(["\(number)", "-"], changed: [1])) }
+        harness.pass()
+        #expect(try stream.events.suffix(2).map { $0["fields"] } == [["x": "2", "y": "-"], ["x": "3"]])
+    }
+
     @Test func unknownSourcesAreRefused() throws {
         let harness = HubHarness()
         #expect(throws: HubError.unknownSource(.subscription("x"))) { try harness.open(.subscription("x")) }
