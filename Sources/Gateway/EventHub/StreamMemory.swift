@@ -4,9 +4,10 @@ internal import Synchronization
 ///
 ///     logs        replay windows, and the events that late readers have yet to read from them
 ///     pending     events of single readers: snapshots, conflated updates
+///     sources     what the gateway keeps for each source of a stream, also of one that is prepared
 ///
 /// Above the budget the oldest replay windows are dropped first, then the slowest readers are closed. The pending events
-/// of the streams of one owner have a budget of their own.
+/// of the streams of one owner have a budget of their own. Sources beyond half of the budget are refused by the gateway.
 package final class StreamMemory: Sendable {
     /// The budget of all streams and logs, in bytes.
     package let limit: Int
@@ -14,9 +15,13 @@ package final class StreamMemory: Sendable {
     package let ownerLimit: Int
     private let logBytes = Atomic<Int>(0)
     private let pendingBytes = Atomic<Int>(0)
+    private let sourceBytes = Atomic<Int>(0)
+
+    /// What a source of a stream takes, about, in bytes: its places in the tables of the gateway, of the hub and of a shard.
+    package static let sourceWeight = 3 << 10
 
     /// No memory in use. A limit of 0 is none.
-    init(limit: Int = 0, ownerLimit: Int = 0) {
+    package init(limit: Int = 0, ownerLimit: Int = 0) {
         self.limit = limit > 0 ? limit : .max
         self.ownerLimit = ownerLimit > 0 ? ownerLimit : .max
     }
@@ -25,17 +30,25 @@ package final class StreamMemory: Sendable {
     package var logs: Int { logBytes.load(ordering: .relaxed) }
     /// The approximate size of all pending events, in bytes.
     package var pending: Int { pendingBytes.load(ordering: .relaxed) }
+    /// The approximate size of the sources of all streams, in bytes.
+    package var sources: Int { sourceBytes.load(ordering: .relaxed) }
     /// The approximate memory in use, in bytes.
-    package var used: Int { logs + pending }
+    package var used: Int { logs + pending + sources }
+
+    /// The most memory of sources, in bytes: the events of streams have the other half.
+    package var sourceLimit: Int { limit / 2 }
 
     /// The memory up to which windows are dropped and readers are closed: an eighth of the budget is free then.
     var goal: Int { limit - limit / 8 }
 
     /// Whether the budget is exceeded.
-    var isExceeded: Bool { logBytes.load(ordering: .relaxed) + pendingBytes.load(ordering: .relaxed) > limit }
+    var isExceeded: Bool { used > limit }
 
     /// A log has grown, or shrunk, by a number of bytes.
     func addLog(_ bytes: Int) { logBytes.wrappingAdd(bytes, ordering: .relaxed) }
+
+    /// Streams have more sources, or fewer.
+    package func addSources(_ count: Int) { sourceBytes.wrappingAdd(count * Self.sourceWeight, ordering: .relaxed) }
 
     /// The pending events of a stream have grown, or shrunk, by a number of bytes.
     func addPending(_ bytes: Int, of owner: StreamOwnerMemory) {

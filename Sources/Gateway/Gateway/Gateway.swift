@@ -85,7 +85,9 @@ package final class Gateway: Sendable {
             access: access,
             pool: pool,
             streams: streams,
-            streamResources: StreamResources { [weak coordination] in coordination?.made(.streamRemoved($0)) },
+            streamResources: StreamResources(memory: hub.memory) { [weak coordination] in
+                coordination?.made(.streamRemoved($0))
+            },
             timers: TimerQueue(clock: Moment.monotonic),
             process: ProcessState(startedAt: Moment.monotonic()),
             metrics: { report.text },

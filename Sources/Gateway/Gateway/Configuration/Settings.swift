@@ -116,8 +116,9 @@ package enum Settings {
                 \.memoryBytes,
                 0...1 << 40,
                 unit: "bytes",
-                "The memory of replay windows and unread events of all streams; beyond it the oldest windows are dropped, then "
-                    + "the slowest readers are closed. 0: a quarter of the memory of the machine or container."
+                "The memory of replay windows, unread events and sources of all streams; beyond it the oldest windows are "
+                    + "dropped, then the slowest readers are closed. Sources have half of it at most. 0: a quarter of the "
+                    + "memory of the machine or container."
             ),
             hub.integer(
                 "memoryPerCaller",
@@ -125,7 +126,7 @@ package enum Settings {
                 0...1 << 40,
                 unit: "bytes",
                 "The memory of the unread events of the streams of one caller; beyond it the slowest of them are closed. "
-                    + "0: a quarter of streams.memory."
+                    + "The sources of the streams have as much at most. 0: a quarter of streams.memory."
             ),
             hub.integer(
                 "window",

@@ -63,7 +63,8 @@ final class SingleProcess: Coordination {
         return JoinedSubscription(
             id: resource.id.rawValue,
             upstream: key.session.upstream,
-            properties: key.properties,
+            // Those of the first reader: the streams of a subscription share the memory of its names.
+            properties: resource.properties,
             resource: resource,
             isOpened: isOpened
         )

@@ -84,6 +84,7 @@ package struct StreamOpener: Sendable {
     ) throws -> OperationResult {
         // Other requests may have opened streams while this request waited for its admission.
         try checkRoom(call)
+        try services.streamResources.checkRoom(for: selectors.count, of: call.caller.identity)
         let acquired = try acquire(selectors, for: call.caller)
         let id = services.coordination.makeStreamID()
         var request = request
@@ -94,6 +95,7 @@ package struct StreamOpener: Sendable {
         var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
         entry.isOpen = true
         entry.opener = call.caller
+        entry.sourceCount = acquired.sources.count
         entry.joined = acquired.joined
         entry.clients = acquired.clients
         services.streamResources.add(id, entry)

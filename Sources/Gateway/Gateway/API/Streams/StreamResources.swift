@@ -1,4 +1,5 @@
 package import Changes
+internal import EventHub
 internal import Primitives
 package import SessionCore
 internal import SessionPool
@@ -18,7 +19,9 @@ package final class StreamResources: Sendable {
         /// The clients that the stream keeps in use, one entry for each source.
         package var clients: [StreamSource: ClientID] = [:]
         /// The request of a prepared stream; nil for a stream that was opened directly.
-        package var prepared: StreamRequest?
+        package var prepared: StreamRequest? { didSet { sourceCount = prepared?.sources.count ?? sourceCount } }
+        /// The number of sources after the last change of the stream by a request.
+        var sourceCount: Int
         /// Whether the stream is open.
         package var isOpen = false { didSet { if isOpen != oldValue { changes &+= 1 } } }
         /// Held by a request from the look at the tag of the stream to the end of its change, or of its deletion, and while a
@@ -43,6 +46,7 @@ package final class StreamResources: Sendable {
         /// An entry without resources.
         package init(prepared: StreamRequest? = nil, madeAt: Moment, owner: String? = nil) {
             self.prepared = prepared
+            sourceCount = prepared?.sources.count ?? 0
             self.madeAt = madeAt
             self.owner = owner
         }
@@ -58,15 +62,45 @@ package final class StreamResources: Sendable {
     private struct State {
         var entries: [String: Entry] = [:]
         var nextOrdinal: UInt64 = 1
+        /// The number of sources of the streams of each caller.
+        var sources: [String: Int] = [:]
     }
 
     private let state = RankedMutex(State())
+    private let memory: StreamMemory
     private let removed: @Sendable (String) -> Void
 
     /// An empty table.
     ///
-    /// - Parameter removed: Called with the id of each stream that was removed.
-    init(removed: @escaping @Sendable (String) -> Void = { _ in }) { self.removed = removed }
+    /// - Parameters:
+    ///   - memory: Counts the sources.
+    ///   - removed: Called with the id of each stream that was removed.
+    init(memory: StreamMemory = StreamMemory(), removed: @escaping @Sendable (String) -> Void = { _ in }) {
+        (self.memory, self.removed) = (memory, removed)
+    }
+
+    /// Throws if the streams of a caller, or all streams, have no room for more sources. The sources of a caller take as much
+    /// memory as its unread events at most.
+    func checkRoom(for count: Int, of owner: String?) throws(Problem) {
+        if let owner {
+            let most = memory.ownerLimit / StreamMemory.sourceWeight
+            let present = state.withLock { $0.sources[owner, default: 0] }
+            guard count <= most - present else { throw SubscriptionUsage.overQuota("sources of streams", most) }
+        }
+        guard count * StreamMemory.sourceWeight <= memory.sourceLimit - memory.sources else {
+            throw Problem(.gatewayFull, detail: "The streams have the maximum number of sources.")
+        }
+    }
+
+    /// Counts the sources of a stream before and after a change of its entry; nil: there is no entry.
+    private func count(_ former: Entry?, _ present: Entry?, in state: inout State) {
+        let difference = (present?.sourceCount ?? 0) - (former?.sourceCount ?? 0)
+        if difference == 0 { return }
+        memory.addSources(difference)
+        guard let owner = (present ?? former)?.owner else { return }
+        let sum = state.sources[owner, default: 0] + difference
+        state.sources[owner] = sum > 0 ? sum : nil
+    }
 
     /// The number of prepared streams that are not open.
     var waiting: Int { state.withLock { $0.entries.values.count { $0.prepared != nil && !$0.isOpen } } }
@@ -100,6 +134,7 @@ package final class StreamResources: Sendable {
             var entry = entry
             entry.ordinal = state.nextOrdinal
             state.nextOrdinal += 1
+            count(nil, entry, in: &state)
             state.entries[id] = entry
             return true
         }
@@ -108,8 +143,10 @@ package final class StreamResources: Sendable {
     /// Changes an entry; nil if there is none.
     func change<Result: Sendable>(_ id: String, _ change: (inout Entry) -> Result) -> Result? {
         state.withLock { state -> Result? in
-            guard var entry = state.entries[id] else { return nil }
+            guard let former = state.entries[id] else { return nil }
+            var entry = former
             let result = change(&entry)
+            count(former, entry, in: &state)
             state.entries[id] = entry
             return result
         }
@@ -120,6 +157,7 @@ package final class StreamResources: Sendable {
         let entry: Entry? = state.withLock { state in
             guard let entry = state.entries[id], condition(entry) else { return nil }
             state.entries[id] = nil
+            count(entry, nil, in: &state)
             return entry
         }
         if entry != nil { removed(id) }

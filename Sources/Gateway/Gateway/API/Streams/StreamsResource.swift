@@ -86,6 +86,7 @@ package struct StreamsResource: Sendable {
 
     private func prepare(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> Response {
         var request = request
+        try services.streamResources.checkRoom(for: selectors.count, of: call.caller.identity)
         let acquired = try opener.acquire(selectors, for: call.caller)
         request.sources = acquired.sources
         request.opened = acquired.opened
@@ -175,6 +176,7 @@ package struct StreamsResource: Sendable {
                 if case .existing(let source) = selector { source.topic } else { nil }
             }
         )
+        try services.streamResources.checkRoom(for: add.count, of: owner.identity)
         // Without a lock: joining a subscription takes the locks of subscriptions that change.
         let acquired = try opener.acquire(add, for: owner)
         let freed: FreedSources
@@ -212,9 +214,11 @@ package struct StreamsResource: Sendable {
                 guard error == .unknownStream(id) else { throw error }
             }
         }
+        let count = services.streams.listing(of: id)?.summary.request.sources.count
         let freed = services.streamResources.change(id) { [last] entry in
             let present = Set(entry.prepared?.sources ?? [])
             if acquired.sources.contains(where: { !present.contains($0) }) { entry.prepared?.addedAfter = last.text }
+            if entry.prepared == nil, let count { entry.sourceCount = count }
             return entry.exchange(adding: acquired, removing: topics)
         }
         guard let freed else { throw .unknownStream(id) }

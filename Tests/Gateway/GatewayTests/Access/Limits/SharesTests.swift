@@ -1,4 +1,5 @@
 import Changes
+import EventHub
 import SessionPool
 import Testing
 
@@ -75,5 +76,41 @@ import Testing
         let others = #"{"sources":[{"subscription":"\#(other)"}]}"#
         #expect(fixture.perform("POST", "/v1/streams", as: Self.bob, others).status == 201)
         #expect(fixture.open("GET", "/v1/subscriptions/\(id)/events", as: Self.alice).0.isStream)
+    }
+
+    private static func prepare(_ ids: [String], as key: String, _ fixture: AccessFixture) -> (status: Int, id: String)
+    {
+        let sources = ids.map { #"{"subscription":"\#($0)"}"# }.joined(separator: ",")
+        let outcome = fixture.perform("POST", "/v1/streams", as: key, #"{"sources":[\#(sources)]}"#)
+        return (outcome.status, outcome.json["id"]?.string ?? "")
+    }
+
+    @Test func aCallerHasItsShareOfTheSourcesOfStreams() async throws {
+        let fixture = try await AccessFixture { $0.hub.ownerMemoryBytes = 3 * StreamMemory.sourceWeight }
+        let ids = (0..<3).map { _ in fixture.makeSubscription(as: Self.alice) }
+        let (status, id) = Self.prepare([ids[0], ids[1]], as: Self.alice, fixture)
+        #expect(status == 201)
+        #expect(Self.prepare([ids[0], ids[1]], as: Self.alice, fixture).status == 429)
+        #expect(Self.prepare([ids[0]], as: Self.alice, fixture).status == 201)
+        #expect(fixture.hub.memory.sources == 3 * StreamMemory.sourceWeight)
+        let addition = #"{"add":[{"subscription":"\#(ids[2])"}]}"#
+        #expect(fixture.perform("PATCH", "/v1/streams/\(id)", as: Self.alice, addition).code == "over-quota")
+        let path = "/v1/subscriptions/\(ids[0])/events"
+        #expect(!fixture.open("GET", path, as: Self.alice).0.isStream)
+        #expect(Self.prepare([fixture.makeSubscription(as: Self.bob)], as: Self.bob, fixture).status == 201)
+        let removal = #"{"remove":[{"subscription":"\#(ids[0])"}]}"#
+        #expect(fixture.perform("PATCH", "/v1/streams/\(id)", as: Self.alice, removal).status == 200)
+        #expect(fixture.hub.memory.sources == 3 * StreamMemory.sourceWeight)
+        #expect(fixture.open("GET", path, as: Self.alice).0.isStream)
+        #expect(fixture.perform("DELETE", "/v1/streams/\(id)", as: Self.alice).status == 204)
+        #expect(fixture.hub.memory.sources == 3 * StreamMemory.sourceWeight)
+    }
+
+    @Test func sourcesHaveHalfOfTheMemoryOfStreams() async throws {
+        let fixture = try await AccessFixture { $0.hub.memoryBytes = 4 * StreamMemory.sourceWeight }
+        let id = fixture.makeSubscription(as: Self.alice)
+        for _ in 0..<2 { #expect(Self.prepare([id], as: Self.alice, fixture).status == 201) }
+        #expect(Self.prepare([id], as: Self.alice, fixture).status == 503)
+        #expect(fixture.hub.memory.sources == 2 * StreamMemory.sourceWeight)
     }
 }

@@ -39,7 +39,7 @@ struct AccessFixture {
         let time = time
         let control = AccessControl(access, tickets: tickets, clock: { time.moment }, wallTime: { time.wall })
         _ = try control.load(access)
-        let hub = EventHub(epoch: "e", clock: { time.moment })
+        let hub = EventHub(configuration: configuration.hub, epoch: "e", clock: { time.moment })
         self.hub = hub
         services = Services(
             current: LiveConfiguration(configuration),
@@ -51,7 +51,7 @@ struct AccessFixture {
                 logger: logger
             ),
             streams: StreamRegistry(hub: hub),
-            streamResources: StreamResources(),
+            streamResources: StreamResources(memory: hub.memory),
             timers: TimerQueue(clock: { time.moment }),
             process: ProcessState(startedAt: .zero),
             metrics: { "up 1\n" },
