@@ -10,7 +10,7 @@ struct SubscriptionData: Sendable {
     var frequencies: FrequencyAggregate?
     private let mode: SubscriptionMode
     private let wantsSnapshot: Bool
-    private var items: [ItemState] = []
+    private var items = ChunkedArray<ItemState>()
 
     /// Data of a subscription that has just become active; the announcement agrees with the properties.
     init(_ properties: SubscriptionProperties, _ announcement: SubscriptionAnnouncement) {
@@ -33,7 +33,7 @@ struct SubscriptionData: Sendable {
         continuing table: ValueTable
     ) {
         self.init(properties, announcement)
-        items = table.items.indices.map { ItemState(properties.mode, continuing: table.items[$0]) }
+        for index in table.items.indices { items.append(ItemState(properties.mode, continuing: table.items[index])) }
     }
 
     // MARK: - Rows
@@ -41,7 +41,7 @@ struct SubscriptionData: Sendable {
     /// The update of an item, decoded against its row before, in COMMAND mode as the server sent it.
     mutating func decode(item: Int, fields: FieldList) throws(ProtocolViolation) -> ItemUpdate {
         guard item >= 1, item <= itemCount else { throw noItem(item, tag: "U") }
-        while items.count < item { items.append(ItemState(mode)) }
+        if items.count < item { items.grow(to: item, with: ItemState(mode)) }
         let isFirst = items[item - 1].row == nil
         if isFirst { items[item - 1].row = ItemRow(fieldCount: layout.fieldCount) }
         let isSnapshot =
@@ -134,7 +134,7 @@ struct SubscriptionData: Sendable {
         case .merge, .raw: throw ProtocolViolation(reason: "\(tag) for a subscription in \(mode.rawValue) mode")
         }
         try checkItem(item, tag: tag)
-        while items.count < item { items.append(ItemState(mode)) }
+        if items.count < item { items.grow(to: item, with: ItemState(mode)) }
         return item - 1
     }
 
@@ -154,7 +154,7 @@ struct SubscriptionData: Sendable {
 
     /// All second-level subscriptions there are, by increasing identifier.
     var secondLevels: [SubscriptionID] {
-        items.flatMap { $0.table?.rows.values.compactMap(\.secondLevel) ?? [] }.sorted()
+        items.indices.flatMap { items[$0].table?.rows.values.compactMap(\.secondLevel) ?? [] }.sorted()
     }
 }
 

@@ -108,10 +108,8 @@ package struct ValueTable: Sendable {
     /// Adds the items up to a position that are missing; false if no subscription has such an item.
     private mutating func makeItem(at position: Int) -> Bool {
         guard position >= 1, position <= SubscriptionLimits.maxItemCount else { return false }
-        while items.count < position {
-            items.append(ValueTableItem(recentLimit: recentLimit))
-            weight += ValueTableItem.emptyWeight
-        }
+        weight += max(0, position - items.count) * ValueTableItem.emptyWeight
+        items.grow(to: position, with: ValueTableItem(recentLimit: recentLimit))
         return true
     }
 }
@@ -216,5 +214,18 @@ struct ChunkedArray<Element: Sendable>: Sendable {
         if count % chunkLength == 0 { chunks.append([]) }
         chunks[chunks.count - 1].append(element)
         count += 1
+    }
+
+    /// Adds equal elements at the end, up to a number of all elements. Whole chunks of them share their memory until one of
+    /// their elements changes: a server may use the last of a million items alone.
+    mutating func grow(to newCount: Int, with element: Element) {
+        while count < newCount, count % chunkLength > 0 { append(element) }
+        let wholeChunks = max(0, newCount - count) / chunkLength
+        if wholeChunks > 0 {
+            let chunk = [Element](repeating: element, count: chunkLength)
+            chunks.append(contentsOf: repeatElement(chunk, count: wholeChunks))
+            count += wholeChunks * chunkLength
+        }
+        while count < newCount { append(element) }
     }
 }
