@@ -31,6 +31,7 @@ package struct ValueTable: Sendable {
 
     var items = ChunkedArray<ValueTableItem>()
     private let recentLimit: Int
+    private let keyWeight: Int
     private static let tables = Atomic<UInt64>(0)
 
     /// An empty table. `recentRows` limits how many past rows of an item are kept for later readers in DISTINCT mode. A
@@ -38,6 +39,7 @@ package struct ValueTable: Sendable {
     package init(properties: SubscriptionProperties, recentRows: Int = 100) {
         self.properties = properties
         version = Self.tables.wrappingAdd(1, ordering: .relaxed).oldValue << 40
+        keyWeight = properties.secondLevelFields == nil ? ValueTableItem.keyWeight : ValueTableItem.twoLevelKeyWeight
         recentLimit =
             switch (properties.mode, properties.requestedSnapshot) {
             case (.distinct, .yes): recentRows
@@ -81,7 +83,7 @@ package struct ValueTable: Sendable {
         layout = update.layout
         if items.count < position, !makeItem(at: position) { return }
         guard position >= 1 else { return }
-        weight += items[position - 1].apply(update, at: now)
+        weight += items[position - 1].apply(update, keyWeight: keyWeight, at: now)
     }
 
     /// Takes the values of another table of an equal subscription. The two tables share the memory of the rows that neither
@@ -136,21 +138,25 @@ struct ValueTableItem: Sendable {
     var keyCount: Int { rowsByKey?.count ?? 0 }
 
     /// The approximate size of an item without rows, in bytes.
-    static let emptyWeight = 128
+    static let emptyWeight = 224
     /// The approximate size of a row without values, in bytes.
     private static let rowWeight = 96
+    /// The approximate size of a key beside its row, in bytes: its places in the tables of a client and of those who read them.
+    static let keyWeight = 160
+    /// The same with the second-level subscription of the key.
+    static let twoLevelKeyWeight = keyWeight + 2_048
     /// The approximate size of a value without its text, in bytes.
     private static let valueWeight = 16
 
-    private static func weight(of row: [String?]?) -> Int {
+    private static func weight(of row: [String?]?, keyWeight: Int = 0) -> Int {
         guard let row else { return 0 }
-        var weight = rowWeight
+        var weight = rowWeight + keyWeight
         for value in row { weight += valueWeight + (value?.utf8.count ?? 0) }
         return weight
     }
 
     /// Applies an update of this item; returns by how much its weight has grown.
-    mutating func apply(_ update: ItemUpdate, at now: Moment) -> Int {
+    mutating func apply(_ update: ItemUpdate, keyWeight: Int, at now: Moment) -> Int {
         let before = weight
         changedAt = now
         guard update.layout.commandPosition != nil else {
@@ -175,7 +181,8 @@ struct ValueTableItem: Sendable {
         lastKey = key
         let values = update.command == "DELETE" ? nil : update.values
         if rowsByKey == nil { rowsByKey = OrderedRows() }
-        weight += Self.weight(of: values) - Self.weight(of: rowsByKey?[key])
+        weight += Self.weight(of: values, keyWeight: keyWeight)
+        weight -= Self.weight(of: rowsByKey?[key], keyWeight: keyWeight)
         rowsByKey?[key] = values
         return weight - before
     }

@@ -3,11 +3,16 @@ internal import Testing
 
 /// The size of the values of a table.
 struct ValueTableWeightTests {
-    private func table(_ mode: SubscriptionMode, recentRows: Int = 3) -> (ValueTable, SubscriptionLayout) {
+    private func table(
+        _ mode: SubscriptionMode,
+        recentRows: Int = 3,
+        secondLevel: NameSource? = nil
+    ) -> (ValueTable, SubscriptionLayout) {
         let isCommand = mode == .command
         let fields = isCommand ? ["key", "command", "x"] : ["x", "y", "z"]
         var properties = SubscriptionProperties(mode: mode, items: .group("all"), fields: .list(fields))
         if mode != .raw { properties.requestedSnapshot = .yes }
+        properties.secondLevelFields = secondLevel
         var table = ValueTable(properties: properties, recentRows: recentRows)
         let (key, command) = isCommand ? (1, 2) : (nil, nil)
         table.apply(.subscribed(itemCount: 9, fieldCount: 3, keyPosition: key, commandPosition: command))
@@ -46,6 +51,19 @@ struct ValueTableWeightTests {
         #expect(table.weight < 1000)
         table.apply(.unsubscribed(isFinal: false))
         #expect(table.weight == 0)
+    }
+
+    @Test func aKeyCountsWithItsSecondLevelSubscription() {
+        var (one, layout) = table(.command)
+        var two = table(.command, secondLevel: .list(["y"])).0
+        for key in 0..<1000 {
+            one.apply(update(layout, ["k\(key)", "ADD", "12345"]))
+            two.apply(update(layout, ["k\(key)", "ADD", "12345"]))
+        }
+        #expect(one.weight > 250_000)
+        #expect(two.weight > one.weight + 2_000_000)
+        for key in 0..<1000 { two.apply(update(layout, ["k\(key)", "DELETE", nil])) }
+        #expect(two.weight < 1000)
     }
 
     @Test func keysCountUntilTheyAreDeleted() {
