@@ -10,6 +10,8 @@ struct ArgumentReader {
     private var position = 0
     /// The maximum number of items, or of fields, of a subscription.
     private static let maxSize = 1 << 20
+    /// The longest text that clients keep as long as what it belongs to: a session, or what has failed. In bytes.
+    private static let longestText = 4096
 
     init(tag: Tag, rest: ArraySlice<UInt8>?) {
         self.tag = tag
@@ -44,6 +46,20 @@ struct ArgumentReader {
 
     /// The rest of the line, percent-decoded.
     mutating func lastText() throws(TLCPError) -> String { try PercentCoding.decode(try lastBytes()) }
+
+    /// The rest of the line, a text for people, percent-decoded. A long one is cut.
+    mutating func message() throws(TLCPError) -> String { Self.cut(try lastText()) }
+
+    private static func cut(_ text: String) -> String {
+        if text.utf8.count <= longestText { return text }
+        return String(text[..<text.utf8.index(text.startIndex, offsetBy: longestText)])
+    }
+
+    /// A text that is of no use if it is cut.
+    private func whole(_ text: String) throws(TLCPError) -> String {
+        if text.utf8.count > Self.longestText { throw malformed }
+        return text
+    }
 
     /// A whole number from 0.
     mutating func count() throws(TLCPError) -> Int {
@@ -101,7 +117,8 @@ extension ArgumentReader {
     private mutating func reply() throws(TLCPError) -> ServerNotification {
         switch tag {
         case .conOK:
-            let sessionID = SessionID(try text())
+            let name = try text()
+            let sessionID = SessionID(try whole(name))
             let limit = try count()
             let keepalive = try count()
             let link = try lastText()
@@ -109,17 +126,17 @@ extension ArgumentReader {
                 sessionID: sessionID,
                 requestLimit: limit,
                 keepaliveMillis: keepalive,
-                controlLink: link == "*" ? nil : link
+                controlLink: link == "*" ? nil : try whole(link)
             )
         case .conErr:
-            return .conErr(code: try integer(), message: try lastText())
+            return .conErr(code: try integer(), message: try message())
         case .reqOK:
             return .reqOK(isAtEnd ? nil : RequestID(try lastText()))
         case .reqErr:
             let requestID = RequestID(try text())
-            return .reqErr(requestID, code: try integer(), message: try lastText())
+            return .reqErr(requestID, code: try integer(), message: try message())
         case .error:
-            return .error(code: try integer(), message: try lastText())
+            return .error(code: try integer(), message: try message())
         default:
             return .wsOK
         }
@@ -129,14 +146,14 @@ extension ArgumentReader {
     // SYNC,<seconds>    PROG,<count>         LOOP,<delay>       END,<code>,<message>
     private mutating func sessionNotification() throws(TLCPError) -> ServerNotification {
         switch tag {
-        case .servName: .servName(Self.lenient(try lastBytes()))
-        case .clientIP: .clientIP(Self.lenient(try lastBytes()))
+        case .servName: .servName(Self.cut(Self.lenient(try lastBytes())))
+        case .clientIP: .clientIP(Self.cut(Self.lenient(try lastBytes())))
         case .cons: .cons(try value(RealMaxBandwidth.init(wire:)))
         case .noop: .noop(isAtEnd ? "" : Self.lenient(try lastBytes()))
         case .sync: .sync(seconds: try count())
         case .prog: .prog(try count())
         case .loop: .loop(delayMillis: try count())
-        case .end: .end(code: try integer(), message: try lastText())
+        case .end: .end(code: try integer(), message: try message())
         default: .probe
         }
     }
@@ -193,7 +210,7 @@ extension ArgumentReader {
             sequence: sequence,
             progressive: progressive,
             code: try integer(),
-            message: try lastText()
+            message: try message()
         )
     }
 

@@ -99,6 +99,25 @@ struct ServerNotificationTests {
         #expect(try notification("END,31,1+1=2") == .end(code: 31, message: "1+1=2"))
     }
 
+    @Test func longTextsForPeopleAreCutBetweenCharacters() throws {
+        let long = String(repeating: "x", count: 4095)
+        #expect(try notification("END,8,\(long)yz") == .end(code: 8, message: long + "y"))
+        #expect(try notification("REQERR,7,17,\(long)é") == .reqErr(RequestID("7"), code: 17, message: long))
+        #expect(try notification("CONERR,1,\(long)y") == .conErr(code: 1, message: long + "y"))
+        #expect(try notification("SERVNAME,\(long)yz") == .servName(long + "y"))
+    }
+
+    @Test func longSessionIDsAndControlLinksAreMalformed() {
+        let long = String(repeating: "x", count: 4097)
+        for line in ["CONOK,\(long),50000,5000,*", "CONOK,S1,50000,5000,\(long)"] {
+            let error = #expect(throws: TLCPError.self) { try notification(line) }
+            guard case .malformedArgument = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+        }
+    }
+
     @Test(arguments: ["", "FOOBAR,1,2", "u,1,1,a", "UX,1,1,a", "PROBEX", "conok,a", ",", "CONOKS,1"])
     func ignoresEmptyLinesAndUnknownTags(line: String) throws {
         #expect(try notification(line) == nil)
