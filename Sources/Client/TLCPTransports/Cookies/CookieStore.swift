@@ -4,6 +4,8 @@ struct CookieStore {
     static let maxPerDomain = 50
     /// The maximum number of all cookies; the oldest is removed.
     static let maxCookies = 3_000
+    /// The maximum size of all cookies in bytes; the oldest are removed.
+    static let maxBytes = 256 * 1024
 
     /// In order of creation.
     private var cookies: [Cookie] = []
@@ -17,11 +19,22 @@ struct CookieStore {
         if let same {
             // A replaced cookie keeps its position, because the order of the header depends on the creation time.
             if isExpired { cookies.remove(at: same) } else { cookies[same] = cookie }
-            return
+        } else {
+            guard !isExpired else { return }
+            evict(for: cookie, now: now)
+            cookies.append(cookie)
         }
-        guard !isExpired else { return }
-        evict(for: cookie, now: now)
-        cookies.append(cookie)
+        limitBytes()
+    }
+
+    private mutating func limitBytes() {
+        var excess = cookies.reduce(-Self.maxBytes) { $0 + $1.byteCount }
+        let kept = cookies.firstIndex { cookie in
+            if excess <= 0 { return true }
+            excess -= cookie.byteCount
+            return false
+        }
+        cookies.removeFirst(kept ?? cookies.count)
     }
 
     private mutating func evict(for cookie: Cookie, now: Double) {
@@ -60,6 +73,10 @@ struct CookieStore {
         guard path.hasPrefix(cookiePath) else { return false }
         return cookiePath.hasSuffix("/") || path.utf8.dropFirst(cookiePath.utf8.count).first == UInt8(ascii: "/")
     }
+}
+
+extension Cookie {
+    fileprivate var byteCount: Int { name.utf8.count + value.utf8.count + domain.utf8.count + path.utf8.count }
 }
 
 /// Comparisons of host names for cookies.

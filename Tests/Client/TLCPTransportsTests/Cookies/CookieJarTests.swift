@@ -100,6 +100,17 @@ internal import Testing
         #expect(jar.all.last?.name == "n199")
     }
 
+    @Test func bytesOfAllCookiesAreBounded() {
+        let value = String(repeating: "v", count: 4_000)
+        for number in 0..<200 { jar.receive(setCookie: ["n=\(value); Path=/"], from: origin("h\(number).example.com")) }
+        let size = jar.all.reduce(0) { $0 + $1.value.utf8.count }
+        #expect(size > CookieStore.maxBytes * 9 / 10 && size <= CookieStore.maxBytes)
+        #expect(jar.all.last?.domain == "h199.example.com")
+        #expect(!jar.all.contains { $0.domain == "h0.example.com" })
+        jar.receive(setCookie: (0..<200).map { "n\($0)=\(value); Path=/" }, from: origin())
+        #expect(jar.all.count { $0.domain == "push.example.com" } == CookieStore.maxPerDomain)
+    }
+
     @Test(arguments: [
         ("Wed, 09 Jun 2021 10:18:14 GMT", 1_623_233_894.0), ("Wednesday, 09-Jun-21 10:18:14 GMT", 1_623_233_894.0),
         ("Wed Jun  9 10:18:14 2021", 1_623_233_894.0), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
