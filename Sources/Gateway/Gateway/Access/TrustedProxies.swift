@@ -16,8 +16,10 @@ struct TrustedProxies: Sendable {
     func client(of request: HTTPRequest) -> PeerAddress {
         guard contains(request.peer.host) else { return request.peer }
         let forwarded = request.headers.values(of: "Forwarded").flatMap { Self.nodes(ofForwarded: $0) }
-        let listed = request.headers.values(of: "X-Forwarded-For").flatMap { Self.elements(of: $0, at: ",") }
-            .map { Self.host(of: $0) }
+        let listed = request.headers.values(of: "X-Forwarded-For").flatMap {
+            Self.elements(of: $0[...], at: UInt8(ascii: ","))
+        }
+        .map { Self.host(of: $0) }
         // A proxy that sets one header may pass on the other one as the client sent it.
         if !forwarded.isEmpty, !listed.isEmpty, forwarded != listed { return Self.undetermined(request.peer) }
         var client = request.peer.host
@@ -35,29 +37,47 @@ struct TrustedProxies: Sendable {
         ListeningAddress.isLoopback(proxy.host) ? PeerAddress(host: "unknown", port: 0) : proxy
     }
 
+    // Bytes are compared, not characters: whoever sends a request chooses the length of its headers, which are read before its
+    // credentials.
+
     private static func nodes(ofForwarded value: String) -> [String?] {
-        elements(of: value, at: ",").map { element in
-            let pairs = elements(of: element, at: ";").map { $0.split(separator: "=", maxSplits: 1) }
-            let node = pairs.first { $0.count == 2 && $0[0].lowercased() == "for" }
-            return node.flatMap { host(of: $0[1].filter { $0 != "\"" }) }
+        elements(of: value[...], at: UInt8(ascii: ",")).map { element in
+            for pair in elements(of: element, at: UInt8(ascii: ";")) {
+                guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")), pair[..<equals].lowercased() == "for"
+                else {
+                    continue
+                }
+                let node = pair[pair.utf8.index(after: equals)...]
+                if !node.isEmpty { return host(of: unquoted(node)) }
+            }
+            return nil
         }
     }
 
-    private static func elements(of value: String, at separator: Character) -> [String] {
-        value.split(separator: separator, omittingEmptySubsequences: false).map { part in
-            String(part.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    private static func elements(of value: Substring, at separator: UInt8) -> [Substring] {
+        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        return value.utf8.split(separator: separator, omittingEmptySubsequences: false).map { part in
+            var part = part.drop(while: isSpace)
+            while let last = part.last, isSpace(last) { part.removeLast() }
+            return Substring(part)
         }
+    }
+
+    private static func unquoted(_ text: Substring) -> Substring {
+        text.utf8.contains(UInt8(ascii: "\"")) ? text.filter { $0 != "\"" }[...] : text
     }
 
     /// The host of a node: an IPv4 address or an IPv6 address in brackets, each with an optional port, or an IPv6
     /// address without brackets and port; nil for names such as `unknown`.
-    private static func host(of node: some StringProtocol) -> String? {
-        if node.hasPrefix("[") {
-            let host = String(node.dropFirst().prefix { $0 != "]" })
-            return node.contains("]") ? host : nil
+    private static func host(of node: Substring) -> String? {
+        let bytes = node.utf8
+        if bytes.first == UInt8(ascii: "[") {
+            return bytes.firstIndex(of: UInt8(ascii: "]")).map {
+                String(node[bytes.index(after: bytes.startIndex)..<$0])
+            }
         }
-        let parts = node.split(separator: ":", omittingEmptySubsequences: false)
-        let host = parts.count == 2 ? String(parts[0]) : String(node)
+        let parts = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        let host = parts.count == 2 ? String(Substring(parts[0])) : String(node)
         return host.isEmpty ? nil : host
     }
 }
