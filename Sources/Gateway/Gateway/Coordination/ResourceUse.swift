@@ -41,6 +41,9 @@ package struct JoinedSubscription: Sendable {
     let resource: SubscriptionResource?
     /// Whether the call of `join` has opened the subscription.
     let isOpened: Bool
+    /// As how many sources the subscription counts in the memory of its stream. In a cluster, each stream has names of its own,
+    /// which every member keeps.
+    let countedSources: Int
 
     package init(
         id: String,
@@ -54,5 +57,6 @@ package struct JoinedSubscription: Sendable {
         self.properties = properties
         self.resource = resource
         self.isOpened = isOpened
+        countedSources = resource == nil ? properties.countedSources : 1
     }
 }

@@ -84,7 +84,7 @@ package struct StreamOpener: Sendable {
     ) throws -> OperationResult {
         // Other requests may have opened streams while this request waited for its admission.
         try checkRoom(call)
-        try services.streamResources.checkRoom(for: selectors.count, of: call.caller.identity)
+        try services.streamResources.checkRoom(for: selectors, of: call.caller.identity)
         let acquired = try acquire(selectors, for: call.caller)
         let id = services.coordination.makeStreamID()
         var request = request

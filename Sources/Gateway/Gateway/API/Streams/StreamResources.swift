@@ -40,6 +40,9 @@ package final class StreamResources: Sendable {
         /// The position in the order of creation.
         fileprivate var ordinal: UInt64 = 0
 
+        /// The number of sources, with those that long names count as.
+        var countedSources: Int { joined.values.reduce(sourceCount) { $0 + $1.countedSources - 1 } }
+
         /// The time between two changes of `isOpen`.
         var period: Period { Period(ordinal: ordinal, changes: changes) }
 
@@ -81,7 +84,10 @@ package final class StreamResources: Sendable {
 
     /// Throws if the streams of a caller, or all streams, have no room for more sources. The sources of a caller take as much
     /// memory as its unread events at most.
-    func checkRoom(for count: Int, of owner: String?) throws(Problem) {
+    func checkRoom(for selectors: [SourceSelector], of owner: String?) throws(Problem) {
+        let count = selectors.reduce(0) { sum, selector in
+            if case .join(_, let properties, _) = selector { sum + properties.countedSources } else { sum + 1 }
+        }
         if let owner {
             let most = memory.ownerLimit / StreamMemory.sourceWeight
             let present = state.withLock { $0.sources[owner, default: 0] }
@@ -94,7 +100,7 @@ package final class StreamResources: Sendable {
 
     /// Counts the sources of a stream before and after a change of its entry; nil: there is no entry.
     private func count(_ former: Entry?, _ present: Entry?, in state: inout State) {
-        let difference = (present?.sourceCount ?? 0) - (former?.sourceCount ?? 0)
+        let difference = (present?.countedSources ?? 0) - (former?.countedSources ?? 0)
         if difference == 0 { return }
         memory.addSources(difference)
         guard let owner = (present ?? former)?.owner else { return }
@@ -178,5 +184,25 @@ package final class StreamResources: Sendable {
     package func release(_ id: String) -> Entry? {
         _ = change(id) { $0.prepared = nil }
         return remove(id) { $0.prepared == nil && !$0.isOpen }
+    }
+}
+
+extension SubscriptionProperties {
+    /// As how many sources a subscription counts in a stream that has its names for itself: their memory counts, too.
+    var countedSources: Int {
+        let sources = [items, fields, secondLevelFields].compactMap(\.self)
+        let others = [dataAdapter, selector, secondLevelDataAdapter].compactMap { $0?.utf8.count }
+        let bytes = sources.reduce(others.reduce(0, +)) { $0 + $1.memory }
+        return 1 + bytes / StreamMemory.sourceWeight
+    }
+}
+
+extension NameSource {
+    /// The memory of the names, about, in bytes.
+    fileprivate var memory: Int {
+        switch self {
+        case .list(let names): names.reduce(0) { $0 + MemoryLayout<String>.stride + $1.utf8.count }
+        case .group(let name): name.utf8.count
+        }
     }
 }

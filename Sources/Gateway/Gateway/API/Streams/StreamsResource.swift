@@ -86,7 +86,7 @@ package struct StreamsResource: Sendable {
 
     private func prepare(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> Response {
         var request = request
-        try services.streamResources.checkRoom(for: selectors.count, of: call.caller.identity)
+        try services.streamResources.checkRoom(for: selectors, of: call.caller.identity)
         let acquired = try opener.acquire(selectors, for: call.caller)
         request.sources = acquired.sources
         request.opened = acquired.opened
@@ -176,7 +176,7 @@ package struct StreamsResource: Sendable {
                 if case .existing(let source) = selector { source.topic } else { nil }
             }
         )
-        try services.streamResources.checkRoom(for: add.count, of: owner.identity)
+        try services.streamResources.checkRoom(for: add, of: owner.identity)
         // Without a lock: joining a subscription takes the locks of subscriptions that change.
         let acquired = try opener.acquire(add, for: owner)
         let freed: FreedSources

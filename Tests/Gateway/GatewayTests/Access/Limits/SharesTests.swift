@@ -1,5 +1,6 @@
 import Changes
 import EventHub
+import SessionCore
 import SessionPool
 import Testing
 
@@ -104,6 +105,31 @@ import Testing
         #expect(fixture.open("GET", path, as: Self.alice).0.isStream)
         #expect(fixture.perform("DELETE", "/v1/streams/\(id)", as: Self.alice).status == 204)
         #expect(fixture.hub.memory.sources == 3 * StreamMemory.sourceWeight)
+    }
+
+    @Test func namesThatAStreamHasForItselfCountAsSources() throws {
+        let memory = StreamMemory(limit: 40 * StreamMemory.sourceWeight)
+        let streams = StreamResources(memory: memory)
+        let name = String(repeating: "i", count: 10 * StreamMemory.sourceWeight)
+        let properties = SubscriptionProperties(mode: .merge, items: .list([name]), fields: .list(["f"]))
+        for id in ["t1", "t2"] {
+            var entry = StreamResources.Entry(madeAt: .zero, owner: "key:a")
+            entry.sourceCount = 1
+            entry.joined["s"] = JoinedSubscription(
+                id: "s",
+                upstream: "demo",
+                properties: properties,
+                resource: nil,
+                isOpened: true
+            )
+            #expect(streams.add(id, entry))
+        }
+        #expect(memory.sources == 22 * StreamMemory.sourceWeight)
+        #expect(throws: Problem.self) { try streams.checkRoom(for: [.join(upstream: "demo", properties)], of: nil) }
+        _ = streams.remove("t1")
+        #expect(memory.sources == 11 * StreamMemory.sourceWeight)
+        _ = streams.remove("t2")
+        #expect(memory.sources == 0)
     }
 
     @Test func sourcesHaveHalfOfTheMemoryOfStreams() async throws {
