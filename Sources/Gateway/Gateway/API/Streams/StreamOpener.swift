@@ -287,11 +287,12 @@ package struct StreamOpener: Sendable {
         return AnsweredRequest(response.with("Cache-Control", "no-store, no-transform"))
     }
 
-    /// Checks the rights on a source of a prepared stream. A subscription that another gateway has is not in the pool: its
-    /// upstream and properties are checked instead.
+    /// Checks the rights on a source of a prepared stream. One that the stream has joined needs the right to join it, now as
+    /// before. A subscription that another gateway has is not in the pool.
     private func check(_ source: StreamSource, of id: String, _ call: Call) throws {
-        if let joined = services.streamResources.entry(id)?.joined[source.id], joined.resource == nil {
-            return try check(.join(upstream: joined.upstream, joined.properties), call)
+        if let joined = services.streamResources.entry(id)?.joined[source.id] {
+            try check(.join(upstream: joined.upstream, joined.properties), call)
+            if joined.resource == nil { return }
         }
         try check(.existing(source), call)
     }

@@ -261,6 +261,22 @@ import Testing
         #expect(fixture.perform("POST", "/v1/subscriptions", as: narrow, body, key).status == 403)
     }
 
+    @Test func aPreparedStreamNeedsTheRightToJoinItsSubscriptionsWhenItOpens() async throws {
+        var access = AccessFixture.keys()
+        let fixture = try await AccessFixture(access)
+        let body = #"{"upstream":"demo","mode":"MERGE","items":["item1"],"fields":["f"]}"#
+        let stream = fixture.perform("POST", "/v1/streams", as: Self.alice, body).json["id"]?.string ?? ""
+        let target = "/v1/streams/\(stream)/events"
+        access.keys[1].rights.operations = [.read]
+        _ = try fixture.services.access.load(access)
+        let refused = fixture.perform("GET", target, as: Self.alice)
+        #expect(refused.status == 403)
+        #expect(refused.headers["WWW-Authenticate"]?.contains(#"scope="subscribe""#) == true)
+        access.keys[1].rights.operations = [.read, .subscribe]
+        _ = try fixture.services.access.load(access)
+        #expect(fixture.perform("GET", target, as: Self.alice).isStream)
+    }
+
     @Test func aResumedStreamNeedsTheRightsOfTheMoment() async throws {
         var access = AccessFixture.keys()
         let fixture = try await AccessFixture(access)
