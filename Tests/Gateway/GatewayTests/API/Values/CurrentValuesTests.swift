@@ -134,6 +134,14 @@ import Testing
         #expect(response.json["items"]?.array?.count == 1)
     }
 
+    @Test func theEndOfTheGatewayIsNoEndOfTheWait() async {
+        let response = await awaited(Self.quote, ["Prefer": "wait=20"]) { fixture.host.stopAccepting() }
+        #expect(response.status == 503)
+        #expect(response.code == "unavailable")
+        #expect(response.headers["Retry-After"] != nil)
+        #expect(response.headers["Preference-Applied"] == nil)
+    }
+
     /// Returns after the work of the background queue so far.
     private func passBackground() {
         let done = DispatchSemaphore(value: 0)
