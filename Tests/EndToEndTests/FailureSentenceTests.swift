@@ -196,7 +196,7 @@ internal import Testing
             code: 6,
             sentence:
                 "The server responded with 6: Metadata Adapter not available. The server cannot check credentials at the "
-                + "moment. Nothing: the gateway tries again. If it lasts, look at the adapter's log."
+                + "moment. The gateway tries again. If it lasts, look at the adapter's log."
         ),
         Failure(
             name: "sessions",
