@@ -68,10 +68,8 @@ package final class AccessControl: Sendable {
     func use(keySet text: String, from url: String) throws -> Revocation? {
         let configuration = configuration
         guard configuration.webTokens.keySetURL == url else { return nil }
-        var tokens = configuration.webTokens
-        tokens.keySet = text
         do throws(KeyMaterial.Mistake) {
-            _ = try KeyMaterial.read(tokens)
+            _ = try KeyMaterial.loaded(text)
         } catch {
             throw KeySetError(reason: error.rule)
         }
@@ -96,12 +94,8 @@ package final class AccessControl: Sendable {
 
     /// A verifier with the configured keys and the JWK set that was loaded last.
     private func verifier(_ tokens: WebTokenConfiguration) throws -> TokenVerifier {
-        var loaded: WebTokenConfiguration?
-        if let set = keySet, set.url == tokens.keySetURL {
-            loaded = WebTokenConfiguration()
-            loaded?.keySet = set.text
-        }
-        return try TokenVerifier(tokens, more: loaded)
+        let set = keySet.flatMap { $0.url == tokens.keySetURL ? $0 : nil }
+        return try TokenVerifier(tokens, loaded: set?.text)
     }
 
     /// The policy in force.

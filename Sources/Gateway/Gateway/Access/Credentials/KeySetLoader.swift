@@ -7,7 +7,7 @@ internal import Primitives
 /// force.
 ///
 /// Redirects are not followed, so that keys come from the configured host only. While the set cannot be loaded, the
-/// keys of the last successful load remain valid.
+/// keys of the last successful load remain valid. A key that cannot be used is skipped.
 struct KeySetLoader: Sendable {
     /// The largest key set, in bytes.
     static let largestSet = 1 << 20
@@ -36,9 +36,11 @@ struct KeySetLoader: Sendable {
             var wait = tokens.keySetRefresh
             if let url = tokens.keySetURL {
                 do {
-                    let revocation = try access.use(keySet: try await load(url), from: url)
-                    if let revocation { revoke(revocation) }
+                    let text = try await load(url)
+                    if let revocation = try access.use(keySet: text, from: url) { revoke(revocation) }
+                    report(keysOf: text, from: url)
                 } catch {
+                    if Task.isCancelled { return }
                     wait = min(wait, Self.retryDelay)
                     logger.warning(
                         "cannot load the JWK set; the keys of the last successful load remain valid",
@@ -48,6 +50,13 @@ struct KeySetLoader: Sendable {
             }
             do { try await rest(wait, orUntil: reload) } catch { return }
         }
+    }
+
+    /// Warns of the keys of a set that are not used, by their positions.
+    private func report(keysOf text: String, from url: String) {
+        guard let skipped = try? KeyMaterial.loaded(text).skipped, !skipped.isEmpty else { return }
+        let keys = skipped.map { "keys[\($0)]" }.joined(separator: ", ")
+        logger.warning("keys of the JWK set cannot be used", metadata: ["url": "\(url)", "keys": "\(keys)"])
     }
 
     private func rest(_ time: Duration, orUntil reload: Awaited<Void>) async throws {

@@ -10,12 +10,12 @@ package struct TokenVerifier: Sendable {
 
     /// A verifier with the keys of a configuration, and those of the JWK set of its URL; throws the mistake in a key.
     ///
-    /// - Parameter more: A configuration with that JWK set; nil: it is not loaded yet, or there is no URL.
-    init(_ configuration: WebTokenConfiguration, more: WebTokenConfiguration? = nil) throws {
+    /// - Parameter loaded: That JWK set; nil: it is not loaded yet, or there is no URL.
+    init(_ configuration: WebTokenConfiguration, loaded: String? = nil) throws {
         self.configuration = configuration
-        lacksKeySet = configuration.keySetURL != nil && more == nil
+        lacksKeySet = configuration.keySetURL != nil && loaded == nil
         var keys: [VerificationKey] = []
-        let further = try more.map { try KeyMaterial.read($0) } ?? []
+        let further = try loaded.map { try KeyMaterial.loaded($0).keys } ?? []
         for material in try KeyMaterial.read(configuration) + further {
             keys.append(VerificationKey(material))
         }

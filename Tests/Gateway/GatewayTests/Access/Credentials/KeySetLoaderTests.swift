@@ -38,13 +38,17 @@ import Testing
     }
 
     /// Runs a loader over these responses; ends after the last one.
-    private func load(_ fixture: AccessFixture, _ responses: [String?]) async -> [Duration] {
+    private func load(
+        _ fixture: AccessFixture,
+        _ responses: [String?],
+        _ log: LogRecorder = LogRecorder()
+    ) async -> [Duration] {
         let rest = Mutex(responses)
         let pauses = Mutex<[Duration]>([])
         var loader = KeySetLoader(
             access: fixture.services.access,
             revoke: fixture.services.end,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            logger: log.logger
         )
         loader.fetch = { _ in
             guard let text = rest.withLock({ $0.removeFirst() }) else { throw KeySetError(reason: "status 503") }
@@ -183,6 +187,40 @@ import Testing
         let pauses = await load(fixture, [Self.keySet(key), nil, "{}", "not JSON"])
         #expect(pauses == [.seconds(300), .seconds(10), .seconds(10), .seconds(10)])
         #expect(try status(fixture, key) == 200)
+    }
+
+    @Test func aKeyThatCannotBeUsedDoesNotKeepOthersFromComingAndGoing() async throws {
+        let (first, second) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+        let fixture = try await AccessFixture(Self.access())
+        _ = await load(fixture, [Self.keySet(first)])
+        let set = Self.keySet(second).replacing(#"{"keys":["#, with: #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"},"#)
+        let log = LogRecorder()
+        _ = await load(fixture, [set], log)
+        #expect(try status(fixture, first) == 401)
+        #expect(try status(fixture, second) == 200)
+        #expect(log.lines.count == 1)
+        #expect(log.lines.first?.contains("keys[0]") == true)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func theEndOfTheGatewayIsNoFailureOfALoad() async throws {
+        let fixture = try await AccessFixture(Self.access())
+        let begun = AsyncStream.makeStream(of: Void.self)
+        let log = LogRecorder()
+        var loader = KeySetLoader(
+            access: fixture.services.access,
+            revoke: fixture.services.end,
+            logger: log.logger
+        )
+        loader.fetch = { _ in
+            begun.continuation.yield(())
+            return try await Awaited<String>().value
+        }
+        loader.deadline = { _ in try await Awaited<Void>().value }
+        let running = Task { [loader] in await loader.run() }
+        for await _ in begun.stream { break }
+        running.cancel()
+        await running.value
+        #expect(log.lines.isEmpty)
     }
 
     @Test func aReloadKeepsTheLoadedKeysOfTheSameURL() async throws {
