@@ -78,8 +78,8 @@ public final class LightstreamerClient: Sendable {
     /// The error of the server that was the last failure, if another attempt follows it; nil: it was another failure.
     package var lastRefusal: UpstreamRefusal? { core.state.withLock { $0.lastRefusal } }
 
-    /// The pause from the status `DISCONNECTED:WILL-RETRY` or `DISCONNECTED:TRYING-RECOVERY` to the next attempt, when that
-    /// status was reported; nil before the first one.
+    /// The pause from the status `DISCONNECTED:WILL-RETRY` or `DISCONNECTED:TRYING-RECOVERY`, or from a failed attempt to
+    /// recover the session, to the next attempt, when that was reported; nil before the first one.
     package var attemptPause: Duration? { core.state.withLock { $0.attemptPause } }
 
     /// The edition of the class reference that the client was configured with.

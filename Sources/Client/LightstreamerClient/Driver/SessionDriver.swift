@@ -266,14 +266,20 @@ final class SessionDriver {
         case .propertyChanged(let change): options.take(change)
         case .statusChanged(let status):
             logger.debug("status", metadata: ["status": "\(status.rawValue)"])
-            let pause = machine.attemptPause
-            core.state.withLock { $0.attemptPause = pause }
+            notePause()
+        case .legacy(.connectionFailed): notePause()
         case .legacy(.serverFailed(let code, let message, isRetried: true)):
             let refusal = UpstreamRefusal(code: code, message: message)
             core.state.withLock { $0.noteFailure(.serverError, refusal: refusal) }
         default: break
         }
         delivery.deliver(event)
+    }
+
+    /// The pause before the next attempt is known before the events of the failure are.
+    private func notePause() {
+        let pause = machine.attemptPause
+        core.state.withLock { $0.attemptPause = pause }
     }
 
     private func log(_ note: SessionLogEvent) {

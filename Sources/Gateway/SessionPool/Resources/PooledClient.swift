@@ -18,6 +18,8 @@ package final class PooledClient: Sendable {
         var legacy = LegacyDerivation(status: .disconnected)
         var trouble: ConnectionTrouble?
         var wasConnected = false
+        /// Whether the session is being recovered: attempts that fail do not change the status.
+        var isRecovering = false
     }
 
     /// The pause before a pooled client reconnects after its server refused or closed the session; doubled up to the
@@ -205,7 +207,9 @@ extension PooledClient: ClientObserver {
         case .status(let status): changed(status)
         case .serverError(let code, let message): received(UpstreamRefusal(code: code, message: message))
         case .property(let property): changed(property: property)
-        case .legacy(let event): report([.legacy(event)])
+        case .legacy(let event):
+            if case .connectionFailed = event, state.withLock({ $0.isRecovering }) { noteFailure() }
+            report([.legacy(event)])
         case .bytesReceived(let count):
             let now = clock()
             if let event = state.withLock({ $0.legacy.received(bytes: count, at: now) }) { report([event]) }
@@ -214,16 +218,22 @@ extension PooledClient: ClientObserver {
 
     /// Notes a failure or a success, and reports it if it is another one than the last.
     private func note(_ status: ClientStatus) {
+        let wasRecovering = state.withLock { state in
+            defer { state.isRecovering = status == .disconnectedTryingRecovery }
+            return state.isRecovering
+        }
         switch status {
-        case .disconnectedWillRetry, .disconnectedTryingRecovery:
-            note(
-                core.lastFailure ?? .other,
-                core.lastRefusal,
-                next: core.attemptPause.map { clock() + $0 }
-            )
+        // The last attempt to recover the session has been noted, unless the server has refused it.
+        case .disconnectedWillRetry where wasRecovering && core.lastRefusal == nil: break
+        case .disconnectedWillRetry, .disconnectedTryingRecovery: noteFailure()
         case .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling, .connectedHTTPPolling: noteSuccess()
         case .connecting, .connectedStreamSensing, .stalled, .disconnected: break
         }
+    }
+
+    /// Notes the last failure of the client.
+    private func noteFailure() {
+        note(core.lastFailure ?? .other, core.lastRefusal, next: core.attemptPause.map { clock() + $0 })
     }
 
     private func note(_ kind: FailureKind, _ refusal: UpstreamRefusal?, next: Moment?) {

@@ -3,6 +3,7 @@ internal import Primitives
 internal import SessionCore
 internal import Testing
 
+@testable import LightstreamerClient
 @testable import SessionPool
 
 @Suite struct ConnectionTroubleTests {
@@ -31,6 +32,40 @@ internal import Testing
         other.httpStatus = 503
         #expect(!other.hasSameReason(as: failure))
         #expect(other.following(failure).httpStatus == 503)
+    }
+
+    @Test func attemptsToRecoverASessionCountOnce() throws {
+        let pool = SessionPool(
+            configuration: PoolConfiguration(
+                upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
+            ),
+            sink: RecordingSink(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let client = try pool.createClient(ClientSpecification(target: .upstream("demo")))
+        func emit(_ event: ClientEvent, after failure: FailureKind) {
+            client.core.core.state.withLock { $0.noteFailure(failure) }
+            client.client(client.core, emitted: event)
+        }
+        let failed = ClientEvent.legacy(.connectionFailed(reason: "r"))
+        emit(.status(.connectedWSStreaming), after: .timeout)
+        // The status that follows tells the loss of the connection.
+        emit(failed, after: .closed)
+        #expect(client.trouble == nil)
+        emit(.status(.disconnectedTryingRecovery), after: .closed)
+        #expect(client.trouble?.kind == .closed)
+        emit(failed, after: .refused)
+        emit(failed, after: .refused)
+        #expect(client.trouble?.kind == .refused)
+        #expect(client.trouble?.attempts == 2)
+        // The last attempt ends the recovery.
+        emit(failed, after: .refused)
+        emit(.status(.disconnectedWillRetry), after: .refused)
+        #expect(client.trouble?.attempts == 3)
+        emit(.status(.connecting), after: .refused)
+        emit(.status(.disconnectedWillRetry), after: .refused)
+        #expect(client.trouble?.attempts == 4)
+        try pool.deleteClient(client.id)
     }
 
     @Test func refusedConnectionIsReportedWithItsReason() async throws {
