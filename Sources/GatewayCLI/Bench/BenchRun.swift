@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import HTTPFetch
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix

@@ -1,14 +1,12 @@
-internal import JSONText
-
 /// Sentences for errors of network connections.
-enum NetworkError {
+package enum NetworkError {
     /// The reason, without a full stop.
-    static func sentence(_ error: any Error) -> String {
+    package static func sentence(_ error: any Error) -> String {
         known(error)?.cause ?? "the connection failed"
     }
 
     /// A sentence with the cause, and one with the cure.
-    static func advice(_ error: any Error, address: String) -> String {
+    package static func advice(_ error: any Error, address: String) -> String {
         let cure = known(error)?.cure ?? "Check the address and the log of the server."
         return "Cannot connect to \(address): \(sentence(error)). \(cure)"
     }
@@ -44,20 +42,5 @@ enum NetworkError {
             ("unsupportedScheme", "the scheme of the URL must be http or https", name),
         ]
         return known.first { text.contains($0.text) }.map { ($0.cause, $0.cure) }
-    }
-}
-
-/// Sentences for problem details (RFC 9457).
-enum ProblemText {
-    static func isProblem(_ body: String) -> Bool { (try? JSONValue(parsing: body))?["title"]?.string != nil }
-
-    /// The title and detail of a problem, with its status; the beginning of the body if it is none.
-    static func sentence(status: some BinaryInteger, _ body: String) -> String {
-        guard let problem = try? JSONValue(parsing: body), let title = problem["title"]?.string else {
-            let text = body.prefix(200).filter { !$0.isNewline }
-            return text.isEmpty ? "status \(status)." : "status \(status), \(text.printable)"
-        }
-        let detail = problem["detail"]?.string.map { ": \($0)" } ?? "."
-        return "\(title.printable) (\(status))\(detail.printable)"
     }
 }

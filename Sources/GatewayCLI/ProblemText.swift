@@ -1,0 +1,16 @@
+internal import JSONText
+
+/// Sentences for problem details (RFC 9457).
+enum ProblemText {
+    static func isProblem(_ body: String) -> Bool { (try? JSONValue(parsing: body))?["title"]?.string != nil }
+
+    /// The title and detail of a problem, with its status; the beginning of the body if it is none.
+    static func sentence(status: some BinaryInteger, _ body: String) -> String {
+        guard let problem = try? JSONValue(parsing: body), let title = problem["title"]?.string else {
+            let text = body.prefix(200).filter { !$0.isNewline }
+            return text.isEmpty ? "status \(status)." : "status \(status), \(text.printable)"
+        }
+        let detail = problem["detail"]?.string.map { ": \($0)" } ?? "."
+        return "\(title.printable) (\(status))\(detail.printable)"
+    }
+}
