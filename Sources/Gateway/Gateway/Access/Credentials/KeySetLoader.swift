@@ -44,7 +44,7 @@ struct KeySetLoader: Sendable {
                     wait = min(wait, Self.retryDelay)
                     logger.warning(
                         "cannot load the JWK set; the keys of the last successful load remain valid",
-                        metadata: ["url": "\(url)", "reason": "\(error)", "age": "\(age)"]
+                        metadata: ["url": "\(url)", "reason": "\(Self.reason(error))", "age": "\(age)"]
                     )
                 }
             }
@@ -66,6 +66,11 @@ struct KeySetLoader: Sendable {
             defer { group.cancelAll() }
             _ = try await group.next()
         }
+    }
+
+    /// Why a set was not loaded or cannot be used.
+    private static func reason(_ error: any Error) -> String {
+        (error as? KeySetError)?.reason ?? NetworkError.sentence(error)
     }
 
     /// The time since the last successful load, as text.

@@ -202,6 +202,22 @@ import Testing
         #expect(log.lines.first?.contains("keys[0]") == true)
     }
 
+    @Test func theLogSaysWhyASetCannotBeLoaded() async throws {
+        var access = Self.access()
+        access.webTokens.keySetURL = "http://127.0.0.1:1/jwks"
+        let fixture = try await AccessFixture(access)
+        let log = LogRecorder()
+        var loader = KeySetLoader(
+            access: fixture.services.access,
+            revoke: fixture.services.end,
+            logger: log.logger
+        )
+        loader.pause = { _ in throw CancellationError() }
+        await loader.run()
+        #expect(log.lines.count == 1)
+        #expect(log.lines.first?.contains("the connection was refused") == true)
+    }
+
     @Test(.timeLimit(.minutes(1))) func theEndOfTheGatewayIsNoFailureOfALoad() async throws {
         let fixture = try await AccessFixture(Self.access())
         let begun = AsyncStream.makeStream(of: Void.self)
