@@ -26,7 +26,8 @@ struct EngineFacts: Sendable, Equatable {
         version = user?["server"]?["ver"]?.string
         isInFiles = log["config"]?["storage"]?.string == "file"
         isReadable = log["config"]?["allow_direct"]?.bool == true && log["config"]?["republish"]?.object != nil
-        isClustered = log["cluster"]?.object != nil
+        // A newer server that runs alone describes a cluster too, but without a name.
+        isClustered = log["cluster"]?["name"]?.string != nil
         copies = log["config"]?["num_replicas"]?.number?.intValue ?? 1
     }
 

@@ -6,8 +6,11 @@ import Testing
 struct EngineFactsTests {
     private static let readable = #""allow_direct":true,"republish":{"src":"g.in.>","dest":"g.out.>"}"#
 
-    private func warnings(version: String?, copies: Int = 3, isClustered: Bool = true) throws -> [String] {
-        let cluster = isClustered ? #","cluster":{"name":"c"}"# : ""
+    private func warnings(
+        version: String?,
+        copies: Int = 3,
+        cluster: String = #","cluster":{"name":"c","leader":"a"}"#
+    ) throws -> [String] {
         let log = #"{"config":{"storage":"file",\#(Self.readable),"num_replicas":\#(copies)}\#(cluster)}"#
         let user = try version.map { try JSONValue(parsing: #"{"server":{"ver":"\#($0)"}}"#).object }
         return EngineFacts(user: user ?? nil, log: try JSONValue(parsing: log).object ?? JSONObject()).warnings
@@ -56,10 +59,15 @@ struct EngineFactsTests {
         #expect(facts.warnings.count == count && facts.warnings.allSatisfy { $0.contains("allow_direct") })
     }
 
-    @Test func onlyCopyHasAWarning() throws {
-        let ofSeveral = try warnings(version: "2.12.0", copies: 1)
-        #expect(ofSeveral.count == 2 && ofSeveral[0].contains("cluster.copies"))
-        let ofOne = try warnings(version: "2.12.0", copies: 1, isClustered: false)
-        #expect(ofOne.count == 1 && ofOne[0].contains("sync_interval"))
+    @Test func onlyCopyOnSeveralServersHasAWarning() throws {
+        let warnings = try warnings(version: "2.12.0", copies: 1)
+        #expect(warnings.count == 2 && warnings[0].contains("cluster.copies"))
+    }
+
+    /// Newer servers describe a cluster without a name.
+    @Test(arguments: ["", #","cluster":{"leader":"NDEMFYWJ"}"#])
+    func serverThatRunsAloneNeedsNoFurtherCopies(cluster: String) throws {
+        let warnings = try warnings(version: "2.12.0", copies: 1, cluster: cluster)
+        #expect(warnings.count == 1 && warnings[0].contains("sync_interval"))
     }
 }
