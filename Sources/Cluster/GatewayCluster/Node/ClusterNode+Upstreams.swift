@@ -107,8 +107,9 @@ extension ClusterNode {
 
     /// The upstream subscription cannot be opened: streams receive the event of a refused subscription.
     func failed(_ id: String, _ error: PoolError) {
-        logger.warning("cannot open a shared subscription", metadata: ["error": "\(error)"])
-        let failure = SubscriptionEvent.failed(code: ClusterApplier.failureCode, message: "\(error)")
+        let cause = ProblemDetails.sentence(for: error)
+        logger.warning("cannot open a shared subscription", metadata: ["error": "\(cause)"])
+        let failure = SubscriptionEvent.failed(code: ClusterApplier.failureCode, message: cause)
         take(.subscription(SubscriptionID(id), .event(failure)))
     }
 

@@ -29,6 +29,12 @@ package enum ProblemDetails {
         }
     }
 
+    /// An error as a sentence, for an event of a stream.
+    package static func sentence(for error: any Error) -> String {
+        let problem = problem(for: error)
+        return problem.detail ?? problem.code.title
+    }
+
     /// The problem for an error that the Lightstreamer server sent.
     static func problem(for refusal: UpstreamRefusal, of kind: UpstreamCodes.Kind) -> Problem {
         var problem = Problem(.upstreamRefused, detail: detail(of: refusal, kind))

@@ -149,4 +149,21 @@ import Testing
             }
         }
     }
+
+    /// The owner opens it after the stream has begun.
+    @Test func streamsAreToldTheLimitThatRefusesTheirSubscription() async throws {
+        try await ClusterFixture.run(limits: Self.limits(items: 1)) { fixture in
+            let member = fixture.members[0]
+            let made = await member.perform("POST", "/v1/streams", Self.body(["a"]))
+            let path = "/v1/streams/\(made.json["id"]?.string ?? "")"
+            for _ in 0..<4 { await fixture.settle() }
+            let added = await member.perform("PATCH", path, #"{"add":[\#(Self.body(["b"]))]}"#)
+            #expect(made.status == 201 && added.status == 200)
+            // The interest, the claim, the release of credits by the other member, the decision, and the report.
+            for _ in 0..<6 { await fixture.settle() }
+            let sources = await member.perform("GET", path).json["sources"]?.array ?? []
+            let causes = sources.compactMap { $0["lastError"]?["message"]?.string }
+            #expect(causes == ["The upstream demo carries its maximum of 1 items."])
+        }
+    }
 }
