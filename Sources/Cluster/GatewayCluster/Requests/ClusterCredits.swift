@@ -208,7 +208,8 @@ extension ClusterNode {
     }
 
     private func warn(_ error: PoolError) {
-        logger.warning("cannot activate a subscription of a removed member", metadata: ["error": "\(error)"])
+        let cause = ProblemDetails.sentence(for: error)
+        logger.warning("cannot activate a subscription of a removed member", metadata: ["error": "\(cause)"])
     }
 
     /// Runs an action once this member can write to the log.

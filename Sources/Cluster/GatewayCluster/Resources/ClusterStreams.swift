@@ -240,7 +240,8 @@ struct ClusterStreams: Sendable {
                 opener.expire(id)
                 keepIfOwned(id, since: epoch)
             } catch {
-                cluster.logger.warning("cannot recreate a stream of a removed member", metadata: ["error": "\(error)"])
+                let cause = ProblemDetails.sentence(for: error)
+                cluster.logger.warning("cannot recreate a stream of a removed member", metadata: ["error": "\(cause)"])
                 cluster.write(.stream(.remove(id: id, evenIfOpen: false)))
                 if let owner = specification.owner { cluster.releaseInherited(units(of: id, specification, owner)) }
             }

@@ -90,7 +90,8 @@ extension ClusterNode {
             try resources?.inherit(id, specification, content, subscription, client)
             resourceChanged(id)
         } catch {
-            logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(error)"])
+            let cause = ProblemDetails.sentence(for: error)
+            logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(cause)"])
             take(client != nil ? .client(ClientID(id), .removed) : .subscription(SubscriptionID(id), .removed))
             resourceRemoved(id)
             resourceChanged(id)
