@@ -42,7 +42,9 @@ package final class StreamMemory: Sendable {
     var goal: Int { limit - limit / 8 }
 
     /// Whether the budget is exceeded.
-    var isExceeded: Bool { used > limit }
+    var isExceeded: Bool {
+        logBytes.load(ordering: .relaxed) + pendingBytes.load(ordering: .relaxed) + sourceBytes.load(ordering: .relaxed) > limit
+    }
 
     /// A log has grown, or shrunk, by a number of bytes.
     func addLog(_ bytes: Int) { logBytes.wrappingAdd(bytes, ordering: .relaxed) }

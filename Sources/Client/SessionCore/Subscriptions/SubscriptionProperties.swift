@@ -68,14 +68,6 @@ public enum NameSource: Sendable, Hashable {
         }
     }
 
-    /// The length of the names in UTF-8.
-    fileprivate var byteCount: Int {
-        switch self {
-        case .list(let names): names.reduce(0) { $0 + $1.utf8.count }
-        case .group(let name): name.utf8.count
-        }
-    }
-
     /// Whether both are lists, or both groups, with the same names, compared by bytes.
     public static func == (left: NameSource, right: NameSource) -> Bool {
         switch (left, right) {
@@ -178,12 +170,16 @@ public struct SubscriptionProperties: Sendable, Hashable {
 
     /// The number of items that count against limits: a group counts as one, because the client does not know its size. Each
     /// KiB of names counts as one at least, so that limits of items also bound the memory that names take.
-    package var countedItems: Int { max(items.names?.count ?? 1, nameBytes >> 10) }
-
-    /// The length of all names in UTF-8.
-    private var nameBytes: Int {
-        let others = [dataAdapter, selector, secondLevelDataAdapter].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
-        return items.byteCount + fields.byteCount + (secondLevelFields?.byteCount ?? 0) + others
+    package var countedItems: Int {
+        var bytes = 0
+        for case .some(let source) in [items, fields, secondLevelFields] {
+            switch source {
+            case .list(let names): for name in names { bytes += name.utf8.count }
+            case .group(let name): bytes += name.utf8.count
+            }
+        }
+        for case .some(let name) in [dataAdapter, selector, secondLevelDataAdapter] { bytes += name.utf8.count }
+        return max(items.names?.count ?? 1, bytes >> 10)
     }
 
     /// The buffer size to request from the server; nil: none.

@@ -175,7 +175,7 @@ extension Caller {
         guard let identity, !limits.isUnlimited else { return nil }
         return QuotaDemand(
             .subscription(id, of: identity),
-            size: SubscriptionUsage.items(of: properties),
+            size: properties.countedItems,
             limits: limits
         )
     }

@@ -91,20 +91,7 @@ struct SubscriptionRecord: Sendable {
     /// The state when the present client, or else the last client, began to carry the subscription.
     var start: SubscriptionStart?
     /// DISTINCT and RAW: the items whose last row all streams have received.
-    private var knownRows: Set<Int> = []
-
-    /// The record of a subscription with these properties.
-    init(properties: SubscriptionProperties, channel: Channel, table: ValueTable) {
-        self.properties = properties
-        self.channel = channel
-        self.table = table
-    }
-
-    /// Applies an update. Returns whether it is to be sent with all fields, because streams may lack the row that it changes.
-    mutating func apply(_ update: ItemUpdate, now: Moment) -> Bool {
-        table.apply(update, at: now)
-        return channel.log.context.policy == .keepNewest && knownRows.insert(update.itemPos).inserted
-    }
+    var knownRows: Set<Int> = []
 
     /// The properties have changed. The next updates may be those of another upstream subscription, with other rows before them.
     mutating func changed(to properties: SubscriptionProperties) {

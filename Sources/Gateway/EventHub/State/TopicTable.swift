@@ -75,8 +75,13 @@ struct TopicTable: Sendable {
         // causes another copy.
         guard let index = subscriptions.index(forKey: id) else { return nil }
         if case .update(let update) = event {
-            let isWhole = subscriptions.values[index].apply(update, now: now)
-            return (subscriptions.values[index].channel, isWhole ? .update(update.whole) : event, false)
+            subscriptions.values[index].table.apply(update, at: now)
+            let channel = subscriptions.values[index].channel
+            guard channel.log.context.policy == .keepNewest,
+                subscriptions.values[index].knownRows.insert(update.itemPos).inserted
+            else { return (channel, event, false) }
+            // Streams may lack the row that it changes.
+            return (channel, .update(update.whole), false)
         }
         let isRefusal = subscriptions.values[index].apply(event, now: now)
         return (subscriptions.values[index].channel, event, isRefusal)

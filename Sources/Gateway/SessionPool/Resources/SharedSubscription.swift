@@ -144,7 +144,6 @@ final class SharedSubscription: Sendable {
 
     /// The resources whose reported values contain the present update: it has changed the values, and is delivered now.
     private func knowing(_ state: inout State) -> Set<ObjectIdentifier> {
-        if state.reported.isEmpty { return [] }
         let version = subscription.valueTable?.version
         defer { state.reported = [:] }
         return Set(state.reported.filter { $0.value == version }.keys)
@@ -218,7 +217,7 @@ extension SharedSubscription: SubscriptionObserver {
                 guard client.values.add(difference) else { return false }
             }
             affected = state.resources
-            let knowing = knowing(&state)
+            let knowing = state.reported.isEmpty ? [] : knowing(&state)
             for event in events {
                 switch event {
                 case .failed, .unsubscribed(isFinal: true): end = end ?? event

@@ -132,7 +132,7 @@ extension Services {
     /// The values of sources that a request leaves out. A feed that its caller does not see is treated as unknown: errors would
     /// tell its items, fields and upstream.
     func callerDefaults(_ call: Call) -> SourceDefaults {
-        var defaults = sourceDefaults
+        var defaults = current.version.sourceDefaults
         let permissions = permissions(call)
         defaults.sees = { permissions.sees($0) }
         return defaults

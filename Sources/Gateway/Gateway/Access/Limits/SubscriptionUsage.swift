@@ -1,5 +1,5 @@
 internal import Primitives
-package import SessionCore
+internal import SessionCore
 
 /// The subscriptions and items that each caller uses, compared with the caller's quotas.
 ///
@@ -27,14 +27,11 @@ package final class SubscriptionUsage: Sendable {
     /// Sets the observer of all further changes.
     package func observe(_ observer: @escaping Observer) { state.withLock { $0.observer = observer } }
 
-    /// The number of items of a subscription that count against the quotas.
-    package static func items(of properties: SubscriptionProperties) -> Int { properties.countedItems }
-
     /// Adds a subscription that a caller has made or joined. Throws 429, without adding it, if that would exceed a
     /// quota.
     func add(_ id: String, _ properties: SubscriptionProperties, for caller: Caller) throws(Problem) {
         guard let identity = caller.identity else { return }
-        let (rights, items) = (caller.rights, Self.items(of: properties))
+        let (rights, items) = (caller.rights, properties.countedItems)
         try state.withLock { state throws(Problem) in
             // Changed in its place: a copy would take time for each subscription of the caller.
             if state.usages[identity]?.held[id] != nil {
@@ -53,7 +50,7 @@ package final class SubscriptionUsage: Sendable {
     /// Changes the number of items of a subscription that a caller has made. Throws 429 if that would exceed the quota.
     func change(_ id: String, to properties: SubscriptionProperties, for caller: Caller) throws(Problem) {
         guard let identity = caller.identity else { return }
-        let items = Self.items(of: properties)
+        let items = properties.countedItems
         try state.withLock { state throws(Problem) in
             guard let used = state.usages[identity]?.items, let present = state.usages[identity]?.held[id] else {
                 return
