@@ -43,7 +43,8 @@ package final class StreamMemory: Sendable {
 
     /// Whether the budget is exceeded.
     var isExceeded: Bool {
-        logBytes.load(ordering: .relaxed) + pendingBytes.load(ordering: .relaxed) + sourceBytes.load(ordering: .relaxed) > limit
+        logBytes.load(ordering: .relaxed) + pendingBytes.load(ordering: .relaxed) + sourceBytes.load(ordering: .relaxed)
+            > limit
     }
 
     /// A log has grown, or shrunk, by a number of bytes.
