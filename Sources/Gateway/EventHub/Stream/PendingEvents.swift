@@ -34,8 +34,9 @@ struct PendingEvents {
     private var rows: [PendingRow: Int] = [:]
     /// The places of the entries for the losses of rows.
     private var lostRows: [PendingRow: Int] = [:]
-    /// The items of which updates were lost, and none was read since: the next one has all fields.
-    private var incompleteItems: Set<ItemKey> = []
+    /// The items of which updates were lost, and none was read since: the next one has all fields, also if nothing is pending
+    /// meanwhile.
+    private(set) var incompleteItems: Set<ItemKey> = []
     /// The newest snapshot of each channel, while it is not sent as a whole.
     private var snapshots: [Int: SnapshotPlace] = [:]
     /// The totals of all snapshots: entries, events and approximate size in bytes.
@@ -51,7 +52,9 @@ struct PendingEvents {
     /// used up.
     private(set) var isUrgent = false
 
-    private struct ItemKey: Hashable {
+    /// An item of a subscription.
+    struct ItemKey: Hashable {
+        /// The number of the subscription's channel.
         let channel: Int
         let item: Int
     }
@@ -309,12 +312,25 @@ struct PendingEvents {
         snapshotTotals.weight += entries * snapshot.weight
     }
 
+    /// Removes everything.
     mutating func removeAll() { self = PendingEvents(window: window) }
+
+    /// All events were read.
+    private mutating func readAll() {
+        let items = incompleteItems
+        removeAll()
+        incompleteItems = items
+    }
+
+    /// Forgets the incomplete items of channels that the reader does not read any more.
+    mutating func forgetItems(except channels: Set<Int>) {
+        incompleteItems = incompleteItems.filter { channels.contains($0.channel) }
+    }
 
     /// Removes and returns the first event, with the sequence of its id.
     mutating func popFirst() -> (content: PendingEntry.Content, id: UInt64)? {
         guard let entry = queue.first() else {
-            removeAll()
+            readAll()
             return nil
         }
         if case .snapshot(let snapshot) = entry.content { return popFirst(of: snapshot, at: entry.place) }
@@ -342,7 +358,7 @@ struct PendingEvents {
     private mutating func endReading() -> UInt64 {
         let newest = newestRead
         guard let next = queue.first() else {
-            removeAll()
+            readAll()
             return newest
         }
         return min(newest, max(next.firstSequence, 1) - 1)
