@@ -147,7 +147,7 @@ struct HubState: Sendable {
         }
         topics.forgetEvents(of: topic)
         guard case .subscription(let id) = topic else { return }
-        topics.joined(id)
+        topics.adopted(id)
         guard let record = topics.subscriptions[id] else { return }
         let state = PresentState(channel: record.channel, content: SnapshotContent(fromStartOf: record.table))
         streams.deliver(state, to: streams.reading(topics.readable(id)), &topics)

@@ -84,7 +84,10 @@ struct StreamRecord: Sendable {
             changes += wanted.departed.flatMap {
                 $0.channel.lastEvents(for: request, after: sequence, through: $0.last)
             }
-            changes += wanted.all.compactMap { read($0.channel, after: sequence) }
+            for wanted in wanted.all {
+                if let change = read(wanted.channel, after: sequence) { changes.append(change) }
+                if let id = wanted.subscription { topics.joined(id) }
+            }
         } else if let start {
             for (channel, sequence) in start.channels {
                 changes +=

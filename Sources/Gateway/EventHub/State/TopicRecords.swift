@@ -99,10 +99,14 @@ struct SubscriptionRecord: Sendable {
         knownRows.removeAll()
     }
 
-    /// A stream has joined: it receives the present state, which has no rows in RAW mode.
+    /// A stream begins to read: the present state has no rows in RAW mode, and a stream that resumes may have joined in another
+    /// process.
     mutating func joined() {
         if properties.mode == .raw { knownRows.removeAll() }
     }
+
+    /// The state is that of another hub, whose streams may lack rows of it, and resume here.
+    mutating func adopted() { knownRows.removeAll() }
 
     /// Applies an event; returns whether it is the last one about a subscription that was refused or removed: `failed`,
     /// or the `unsubscribed` that follows it if the subscription was subscribed.

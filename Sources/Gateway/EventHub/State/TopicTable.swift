@@ -87,8 +87,11 @@ struct TopicTable: Sendable {
         return (subscriptions.values[index].channel, event, isRefusal)
     }
 
-    /// A stream has joined a subscription.
+    /// A stream begins to read a subscription.
     mutating func joined(_ id: SubscriptionID) { subscriptions[id]?.joined() }
+
+    /// A subscription has the state of another hub.
+    mutating func adopted(_ id: SubscriptionID) { subscriptions[id]?.adopted() }
 
     mutating func takeValues(_ values: ValueTable, of id: SubscriptionID) {
         subscriptions[id]?.table.takeValues(of: values)
