@@ -71,6 +71,10 @@ internal import Testing
             ]
         )
         #expect(!resource.status.isActive && resource.status.lastError == refusal && resource.carrier == nil)
+        // As when the server refuses the session at the same time.
+        let events = sink.present.events
+        #expect(carrier.refuse(UpstreamRefusal(code: 1, message: "m")).isEmpty)
+        #expect(sink.present.events == events && pool.upstreamMetrics.errors.subscriptions.values.reduce(0, +) == 1)
         #expect(pool.values(of: "demo").used == 0)
     }
 }

@@ -178,13 +178,14 @@ extension SharedSubscription: SubscriptionObserver {
     /// Ends the subscription with an error that is not the server's response to it: the server has refused the session of the
     /// pooled client, or the values exceed their budget. Returns the resources that move to this subscription.
     func refuse(_ refusal: UpstreamRefusal) -> [SubscriptionResource] {
-        client.metrics.subscriptionError(refusal.code, on: client)
-        let (arrivals, affected) = state.withLock { state -> ([SubscriptionResource], [SubscriptionResource]) in
-            if state.hasEnded { return ([], []) }
+        let outcome = state.withLock { state -> (arrivals: [SubscriptionResource], affected: [SubscriptionResource])? in
+            if state.hasEnded { return nil }
             let affected = state.resources
             for resource in affected { report(refusal, to: resource) }
             return (endServing(&state), affected)
         }
+        guard let (arrivals, affected) = outcome else { return [] }
+        client.metrics.subscriptionError(refusal.code, on: client)
         for resource in affected { resource.notifyWatchers() }
         end()
         ended(self, affected)
