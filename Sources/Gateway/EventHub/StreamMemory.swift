@@ -23,6 +23,7 @@ package final class StreamMemory: Sendable {
     /// No memory in use. A limit of 0 is none.
     package init(limit: Int = 0, ownerLimit: Int = 0) {
         self.limit = limit > 0 ? limit : .max
+        sourceLimit = self.limit / 2
         self.ownerLimit = ownerLimit > 0 ? ownerLimit : .max
     }
 
@@ -33,18 +34,21 @@ package final class StreamMemory: Sendable {
     /// The approximate size of the sources of all streams, in bytes.
     package var sources: Int { sourceBytes.load(ordering: .relaxed) }
     /// The approximate memory in use, in bytes.
-    package var used: Int { logs + pending + sources }
+    package var total: Int { logs + pending + sources }
+    /// The part that counts against the budget: sources up to their limit. A member of a cluster that inherits streams may have
+    /// more, for which neither windows nor readers can make room.
+    package var used: Int { logs + pending + min(sources, sourceLimit) }
 
     /// The most memory of sources, in bytes: the events of streams have the other half.
-    package var sourceLimit: Int { limit / 2 }
+    package let sourceLimit: Int
 
     /// The memory up to which windows are dropped and readers are closed: an eighth of the budget is free then.
     var goal: Int { limit - limit / 8 }
 
     /// Whether the budget is exceeded.
     var isExceeded: Bool {
-        logBytes.load(ordering: .relaxed) + pendingBytes.load(ordering: .relaxed) + sourceBytes.load(ordering: .relaxed)
-            > limit
+        logBytes.load(ordering: .relaxed) + pendingBytes.load(ordering: .relaxed)
+            + min(sourceBytes.load(ordering: .relaxed), sourceLimit) > limit
     }
 
     /// A log has grown, or shrunk, by a number of bytes.

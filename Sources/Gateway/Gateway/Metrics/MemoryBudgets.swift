@@ -17,7 +17,7 @@ package struct MemoryBudgets: Sendable {
     /// The budgets of a hub, of an HTTP server and of messages.
     init(_ memory: StreamMemory, _ figures: DaemonFigures, messages: MemoryUse) {
         all = [
-            Budget(name: "streams", use: MemoryUse(used: memory.used, limit: memory.limit)),
+            Budget(name: "streams", use: MemoryUse(used: memory.total, limit: memory.limit)),
             Budget(name: "responses", use: figures.responses),
             Budget(name: "bodies", use: figures.bodies),
             Budget(name: "messages", use: messages),

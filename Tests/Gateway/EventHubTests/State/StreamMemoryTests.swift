@@ -47,6 +47,19 @@ internal import Testing
         return try streams.map { try $0.events.last { $0.name == "closing" }?["reason"]?.string }
     }
 
+    /// As those of streams that a member of a cluster inherits.
+    @Test func sourcesBeyondTheirLimitTakeNoRoomOfEvents() {
+        let memory = StreamMemory(limit: 8 * StreamMemory.sourceWeight)
+        memory.addSources(100)
+        memory.addLog(4 * StreamMemory.sourceWeight)
+        #expect(memory.total == 104 * StreamMemory.sourceWeight)
+        #expect(!memory.isExceeded && memory.used == memory.limit)
+        memory.addLog(1)
+        #expect(memory.isExceeded)
+        memory.addSources(-100)
+        #expect(memory.used == 4 * StreamMemory.sourceWeight + 1)
+    }
+
     @Test func theSlowestReadersAreClosedWhenTheBudgetIsUsedUp() throws {
         let harness = harness(memory: 600_000) {
             $0.replayEvents = 16

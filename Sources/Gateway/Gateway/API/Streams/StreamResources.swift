@@ -85,6 +85,8 @@ package final class StreamResources: Sendable {
     /// Throws if the streams of a caller, or all streams, have no room for more sources. The sources of a caller take as much
     /// memory as its unread events at most.
     func checkRoom(for selectors: [SourceSelector], of owner: String?) throws(Problem) {
+        // There may be more than the limits admit, which sources can be removed from.
+        if selectors.isEmpty { return }
         let count = selectors.reduce(0) { sum, selector in
             if case .join(_, let properties, _) = selector { sum + properties.countedSources } else { sum + 1 }
         }

@@ -126,6 +126,8 @@ import Testing
         }
         #expect(memory.sources == 22 * StreamMemory.sourceWeight)
         #expect(throws: Problem.self) { try streams.checkRoom(for: [.join(upstream: "demo", properties)], of: nil) }
+        // A request that only removes sources.
+        #expect(throws: Never.self) { try streams.checkRoom(for: [], of: "key:a") }
         _ = streams.remove("t1")
         #expect(memory.sources == 11 * StreamMemory.sourceWeight)
         _ = streams.remove("t2")
