@@ -114,6 +114,7 @@ struct SubscriptionRecord: Sendable {
         let wasSubscribed = table.isSubscribed
         channel.snapshot = nil
         table.apply(event, at: now)
+        if !table.isSubscribed { knownRows.removeAll() }
         switch event {
         case .subscribed:
             isActive = true
