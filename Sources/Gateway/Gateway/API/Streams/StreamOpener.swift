@@ -288,10 +288,11 @@ package struct StreamOpener: Sendable {
     }
 
     /// Checks the rights on a source of a prepared stream. One that the stream has joined needs the right to join it, now as
-    /// before. A subscription that another gateway has is not in the pool.
+    /// before; its session continues after a reload without its upstream. A subscription that another gateway has is not in the
+    /// pool.
     private func check(_ source: StreamSource, of id: String, _ call: Call) throws {
         if let joined = services.streamResources.entry(id)?.joined[source.id] {
-            try check(.join(upstream: joined.upstream, joined.properties), call)
+            try services.permissions(call).check(.join(upstream: joined.upstream, joined.properties))
             if joined.resource == nil { return }
         }
         try check(.existing(source), call)

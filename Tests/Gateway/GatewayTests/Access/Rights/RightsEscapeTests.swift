@@ -277,6 +277,17 @@ import Testing
         #expect(fixture.perform("GET", target, as: Self.alice).isStream)
     }
 
+    @Test func aPreparedStreamOpensAfterAReloadWithoutItsUpstream() async throws {
+        let fixture = try await AccessFixture()
+        let body = #"{"upstream":"demo","mode":"MERGE","items":["item1"],"fields":["f"]}"#
+        let stream = fixture.perform("POST", "/v1/streams", as: Self.alice, body).json["id"]?.string ?? ""
+        var without = fixture.services.pool.configuration
+        without.upstreams.removeAll { $0.name == "demo" }
+        fixture.services.pool.reload(without)
+        #expect(fixture.perform("GET", "/v1/streams/\(stream)/events", as: Self.alice).isStream)
+        #expect(fixture.perform("POST", "/v1/streams", as: Self.alice, body).code == "unknown-upstream")
+    }
+
     @Test func aResumedStreamNeedsTheRightsOfTheMoment() async throws {
         var access = AccessFixture.keys()
         let fixture = try await AccessFixture(access)
