@@ -30,6 +30,7 @@ struct KeySetLoader: Sendable {
 
     /// Loads the set until cancelled. Without a configured URL, only reads the configuration again after each interval.
     func run() async {
+        var reported: Logger.Metadata = [:]
         while !Task.isCancelled {
             let reload = access.reloads.next()
             let tokens = access.configuration.webTokens
@@ -38,7 +39,7 @@ struct KeySetLoader: Sendable {
                 do {
                     let text = try await load(url)
                     if let revocation = try access.use(keySet: text, from: url) { revoke(revocation) }
-                    report(keysOf: text, from: url)
+                    report(keysOf: text, from: url, &reported)
                 } catch {
                     if Task.isCancelled { return }
                     wait = min(wait, Self.retryDelay)
@@ -52,11 +53,17 @@ struct KeySetLoader: Sendable {
         }
     }
 
-    /// Warns of the keys of a set that are not used, by their positions.
-    private func report(keysOf text: String, from url: String) {
-        guard let skipped = try? KeyMaterial.loaded(text).skipped, !skipped.isEmpty else { return }
+    /// Warns of the keys of a set that are not used, by their positions, once as long as they are the same.
+    ///
+    /// - Parameter reported: The keys of the load before.
+    private func report(keysOf text: String, from url: String, _ reported: inout Logger.Metadata) {
+        guard let skipped = try? KeyMaterial.loaded(text).skipped else { return }
         let keys = skipped.map { "keys[\($0)]" }.joined(separator: ", ")
-        logger.warning("keys of the JWK set cannot be used", metadata: ["url": "\(url)", "keys": "\(keys)"])
+        let present: Logger.Metadata = ["url": "\(url)", "keys": "\(keys)"]
+        if !skipped.isEmpty, present != reported {
+            logger.warning("keys of the JWK set cannot be used", metadata: present)
+        }
+        reported = present
     }
 
     private func rest(_ time: Duration, orUntil reload: Awaited<Void>) async throws {

@@ -195,11 +195,13 @@ import Testing
         _ = await load(fixture, [Self.keySet(first)])
         let set = Self.keySet(second).replacing(#"{"keys":["#, with: #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"},"#)
         let log = LogRecorder()
-        _ = await load(fixture, [set], log)
+        _ = await load(fixture, [set, set], log)
         #expect(try status(fixture, first) == 401)
         #expect(try status(fixture, second) == 200)
         #expect(log.lines.count == 1)
         #expect(log.lines.first?.contains("keys[0]") == true)
+        _ = await load(fixture, [set, Self.keySet(second), set], log)
+        #expect(log.lines.count == 3)
     }
 
     @Test func theLogSaysWhyASetCannotBeLoaded() async throws {
