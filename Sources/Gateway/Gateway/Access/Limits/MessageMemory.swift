@@ -41,14 +41,15 @@ final class MessageMemory: Sendable {
     private let all = Sum()
     private let shares = RankedMutex(Shares())
 
-    /// Counts a message with a text of some bytes. Throws 429, without counting it, over a limit.
+    /// Counts a message with a text of some bytes. Throws without counting it: 503 over the limit of all callers, 429 over that
+    /// of one.
     ///
     /// - Parameter limit: The bytes of the messages of all callers.
     func claim(_ length: Int, for caller: Caller, limit: Int) throws(Problem) -> Claim {
         let count = length + Self.overhead
         return try shares.withLock { shares throws(Problem) in
             guard all.has(room: count, under: limit) else {
-                throw Problem(.overQuota, detail: "Too many messages wait to be sent.")
+                throw Problem(.gatewayFull, detail: "Too many messages wait to be sent.")
             }
             guard let identity = caller.identity else { return Claim(count, [all]) }
             let own = Self.sum(of: identity, in: &shares)
