@@ -101,7 +101,7 @@ export class List extends Table {
    */
   lost(id) { this.#previous.delete(id); }
 
-  /** After `clear-snapshot`, the next event of an item may still omit what it has in common with the last one before. */
+  /** A gateway before 1.2 may omit in the next event of an item what it has in common with the last one before `clear-snapshot`. */
   clear(id) {
     const last = this.#previous.get(id);
     if (id === undefined) this.#previous.clear();
