@@ -72,7 +72,7 @@ class Subscription:
             return
         for row in [row for row in self.rows if row == item or (isinstance(row, tuple) and row[0] == item)]:
             del self.rows[row]
-        # A gateway before 1.2 may omit in the next event what it has in common with the last one: `_previous` stays.
+        # The next event may still omit what it has in common with the last one: `_previous` stays.
         self.events = deque((event for event in self.events if event[0] != item), self.events.maxlen)
 
     def apply(self, name: str, data: Event) -> None:

@@ -130,7 +130,7 @@ struct RecordedRows {
             switch name {
             case "end-of-snapshot": return (item, .endOfSnapshot)
             case "clear-snapshot":
-                // A gateway before 1.2 may omit in the next event what it has in common with the last one.
+                // In DISTINCT mode, the next event may still omit what it has in common with the last one.
                 if isCommand { rows = rows.filter { $0.key.item != item } }
                 return (item, .cleared)
             case "lost-updates": return (item, .lost(content?["count"]?.number?.intValue ?? 1))

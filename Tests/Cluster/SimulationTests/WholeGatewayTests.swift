@@ -33,7 +33,8 @@ struct WholeGatewayTests {
             if !simulation.problems.isEmpty { report(simulation, of: schedule) }
         }
         print("\(count) schedules: \(figures)")
-        #expect(count == 0 || figures.resumed > 0 && figures.confirmed > 0)
+        // A few schedules alone may have neither.
+        #expect(count < 10 || figures.resumed > 0 && figures.confirmed > 0)
     }
 
     private func report(_ simulation: Simulation, of schedule: Schedule) {

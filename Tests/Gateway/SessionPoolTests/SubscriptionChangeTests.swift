@@ -130,22 +130,6 @@ internal import Testing
         #expect(resource.status.updates == updates + 3)
     }
 
-    /// Its next update may change a row that the readers do not have: with the properties, streams begin again with all fields.
-    @Test func aMoveInDistinctModeIsToldWithTheProperties() throws {
-        let pool = pool()
-        var slow = SubscriptionProperties(mode: .distinct, items: .list(["item1"]), fields: .list(["last_price"]))
-        slow.requestedMaxFrequency = .limited(1)
-        var fast = slow
-        fast.requestedMaxFrequency = .limited(2)
-        let resources = try [slow, slow, fast].map { try active(pool, $0) }
-        let (former, target) = (try #require(resources[1].carrier), try #require(resources[2].carrier))
-        for shared in [former, target] { try confirm(shared) }
-        #expect(try pool.acquire(SharedKey(session: Self.session, properties: fast)).shared === target)
-        #expect(target.expect(resources[1], from: former) && former.release(resources[1]))
-        #expect(target.take(resources[1], from: former, target.compare(resources[1])))
-        #expect(sink.present.changed == [slow])
-    }
-
     /// The values change before the event is delivered.
     @Test func anUpdateThatTheComparisonOfAMoveHasReadDoesNotFollow() throws {
         let pool = pool()

@@ -97,20 +97,6 @@ extension HubEvent {
     }
 }
 
-extension ItemUpdate {
-    /// The update with all fields among the changed ones, for readers that lack the row before it.
-    var whole: ItemUpdate {
-        ItemUpdate(
-            layout: layout,
-            itemPos: itemPos,
-            isSnapshot: isSnapshot,
-            values: values,
-            changed: FieldSet(all: values.count),
-            patches: patches
-        )
-    }
-}
-
 /// The common parts of the events of a topic.
 final class TopicContext: Sendable {
     /// The members that every event has, as JSON text without braces.

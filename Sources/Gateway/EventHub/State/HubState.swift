@@ -76,7 +76,7 @@ struct HubState: Sendable {
     mutating func apply(_ event: SubscriptionEvent, of id: SubscriptionID, now: Moment) {
         if !watches.watches.isEmpty { watches.changed(id) }
         guard let change = topics.apply(event, of: id, now: now) else { return }
-        append(.subscription(change.event), to: change.channel, now: now)
+        append(.subscription(event), to: change.channel, now: now)
         // The last event about a refused or removed subscription: `failed`, or the `unsubscribed` that follows it if the
         // subscription was subscribed.
         if change.isRefusal { streams.closeJoined(to: id, topics) }
@@ -146,9 +146,7 @@ struct HubState: Sendable {
             }
         }
         topics.forgetEvents(of: topic)
-        guard case .subscription(let id) = topic else { return }
-        topics.adopted(id)
-        guard let record = topics.subscriptions[id] else { return }
+        guard case .subscription(let id) = topic, let record = topics.subscriptions[id] else { return }
         let state = PresentState(channel: record.channel, content: SnapshotContent(fromStartOf: record.table))
         streams.deliver(state, to: streams.reading(topics.readable(id)), &topics)
     }

@@ -84,10 +84,7 @@ struct StreamRecord: Sendable {
             changes += wanted.departed.flatMap {
                 $0.channel.lastEvents(for: request, after: sequence, through: $0.last)
             }
-            for wanted in wanted.all {
-                if let change = read(wanted.channel, after: sequence) { changes.append(change) }
-                if let id = wanted.subscription { topics.joined(id) }
-            }
+            changes += wanted.all.compactMap { read($0.channel, after: sequence) }
         } else if let start {
             for (channel, sequence) in start.channels {
                 changes +=
@@ -285,7 +282,6 @@ struct StreamRecord: Sendable {
             if let change = read(wanted.channel, after: nil) { changes.append(change) }
             guard let id = wanted.subscription, let record = topics.subscriptions[id] else { continue }
             states.append(PresentState(channel: record.channel, content: SnapshotContent(ofValues: record.table)))
-            topics.joined(id)
         }
         // All channels are read from the same place in the sequence, so the snapshots may follow after all of them.
         return changes + topics.numbers.snapshots(of: states, topics.memory)

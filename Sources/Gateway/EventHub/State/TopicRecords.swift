@@ -77,7 +77,7 @@ struct DepartedSubscription: Sendable {
 
 /// The hub's record of a subscription resource.
 struct SubscriptionRecord: Sendable {
-    private(set) var properties: SubscriptionProperties
+    var properties: SubscriptionProperties
     /// The events of the subscription.
     var channel: Channel
     /// The present values, for streams that join.
@@ -90,23 +90,6 @@ struct SubscriptionRecord: Sendable {
     var client: ClientID?
     /// The state when the present client, or else the last client, began to carry the subscription.
     var start: SubscriptionStart?
-    /// DISTINCT and RAW: the items whose last row all streams have received.
-    var knownRows: Set<Int> = []
-
-    /// The properties have changed. The next updates may be those of another upstream subscription, with other rows before them.
-    mutating func changed(to properties: SubscriptionProperties) {
-        self.properties = properties
-        knownRows.removeAll()
-    }
-
-    /// A stream begins to read: the present state has no rows in RAW mode, and a stream that resumes may have joined in another
-    /// process.
-    mutating func joined() {
-        if properties.mode == .raw { knownRows.removeAll() }
-    }
-
-    /// The state is that of another hub, whose streams may lack rows of it, and resume here.
-    mutating func adopted() { knownRows.removeAll() }
 
     /// Applies an event; returns whether it is the last one about a subscription that was refused or removed: `failed`,
     /// or the `unsubscribed` that follows it if the subscription was subscribed.
@@ -114,14 +97,10 @@ struct SubscriptionRecord: Sendable {
         let wasSubscribed = table.isSubscribed
         channel.snapshot = nil
         table.apply(event, at: now)
-        if !table.isSubscribed { knownRows.removeAll() }
         switch event {
         case .subscribed:
             isActive = true
             lastError = nil
-            knownRows.removeAll()
-        case .clearSnapshot(let item):
-            knownRows.remove(item)
         case .failed:
             isActive = false
             lastError = UpstreamRefusal(event)

@@ -54,7 +54,7 @@ struct TopicTable: Sendable {
     mutating func setProperties(_ properties: SubscriptionProperties, of id: SubscriptionID) {
         guard let channel = subscriptions[id]?.channel else { return }
         channel.snapshot = nil
-        subscriptions[id]?.changed(to: properties)
+        subscriptions[id]?.properties = properties
         guard let client = subscriptions[id]?.client else { return clearValues(of: id) }
         channel.log.setContext(TopicContext(subscription: id, client: client, properties: properties))
     }
@@ -64,34 +64,23 @@ struct TopicTable: Sendable {
         if isActive { subscriptions[id]?.lastError = nil }
     }
 
-    /// Applies an event of a subscription; returns its channel, the event for the streams, and whether the event is the last
-    /// one about a subscription that the server has refused or removed; nil for an unknown subscription.
+    /// Applies an event of a subscription; returns its channel, and whether the event is the last one about a
+    /// subscription that the server has refused or removed; nil for an unknown subscription.
     mutating func apply(
         _ event: SubscriptionEvent,
         of id: SubscriptionID,
         now: Moment
-    ) -> (channel: Channel, event: SubscriptionEvent, isRefusal: Bool)? {
+    ) -> (channel: Channel, isRefusal: Bool)? {
         // Changed in place: a copy of the record costs more than the rest, and a second reference to its table
         // causes another copy.
         guard let index = subscriptions.index(forKey: id) else { return nil }
         if case .update(let update) = event {
             subscriptions.values[index].table.apply(update, at: now)
-            let channel = subscriptions.values[index].channel
-            guard channel.log.context.policy == .keepNewest,
-                subscriptions.values[index].knownRows.insert(update.itemPos).inserted
-            else { return (channel, event, false) }
-            // Streams may lack the row that it changes.
-            return (channel, .update(update.whole), false)
+            return (subscriptions.values[index].channel, false)
         }
         let isRefusal = subscriptions.values[index].apply(event, now: now)
-        return (subscriptions.values[index].channel, event, isRefusal)
+        return (subscriptions.values[index].channel, isRefusal)
     }
-
-    /// A stream begins to read a subscription.
-    mutating func joined(_ id: SubscriptionID) { subscriptions[id]?.joined() }
-
-    /// A subscription has the state of another hub.
-    mutating func adopted(_ id: SubscriptionID) { subscriptions[id]?.adopted() }
 
     mutating func takeValues(_ values: ValueTable, of id: SubscriptionID) {
         subscriptions[id]?.table.takeValues(of: values)

@@ -34,9 +34,6 @@ struct PendingEvents {
     private var rows: [PendingRow: Int] = [:]
     /// The places of the entries for the losses of rows.
     private var lostRows: [PendingRow: Int] = [:]
-    /// The items of which updates were lost, and none was read since: the next one has all fields, also if nothing is pending
-    /// meanwhile.
-    private(set) var incompleteItems: Set<ItemKey> = []
     /// The newest snapshot of each channel, while it is not sent as a whole.
     private var snapshots: [Int: SnapshotPlace] = [:]
     /// The totals of all snapshots: entries, events and approximate size in bytes.
@@ -52,9 +49,7 @@ struct PendingEvents {
     /// used up.
     private(set) var isUrgent = false
 
-    /// An item of a subscription.
-    struct ItemKey: Hashable {
-        /// The number of the subscription's channel.
+    private struct ItemKey: Hashable {
         let channel: Int
         let item: Int
     }
@@ -233,7 +228,6 @@ struct PendingEvents {
         windowed -= 1
         let entry = queue[place]
         guard case .event(_, let context) = entry.content, let row = entry.row else { return }
-        incompleteItems.insert(ItemKey(channel: row.channel, item: row.item))
         if let lost = lostRows[row], case .lost(let item, let count, _) = queue[lost].content {
             queue[lost].content = .lost(item: item, count: count + 1, context)
             queue[lost].lastSequence = entry.lastSequence
@@ -298,7 +292,6 @@ struct PendingEvents {
         for channel in channels { snapshots[channel] = nil }
         rows = rows.filter { !channels.contains($0.key.channel) }
         lostRows = lostRows.filter { !channels.contains($0.key.channel) }
-        incompleteItems = incompleteItems.filter { !channels.contains($0.channel) }
         for entry in queue.removeAll(from: channels) {
             if entry.isWindowed { windowed -= 1 }
             if case .snapshot(let snapshot) = entry.content { count(snapshot, entries: -1) }
@@ -312,25 +305,12 @@ struct PendingEvents {
         snapshotTotals.weight += entries * snapshot.weight
     }
 
-    /// Removes everything.
     mutating func removeAll() { self = PendingEvents(window: window) }
-
-    /// All events were read.
-    private mutating func readAll() {
-        let items = incompleteItems
-        removeAll()
-        incompleteItems = items
-    }
-
-    /// Forgets the incomplete items of channels that the reader does not read any more.
-    mutating func forgetItems(except channels: Set<Int>) {
-        incompleteItems = incompleteItems.filter { channels.contains($0.channel) }
-    }
 
     /// Removes and returns the first event, with the sequence of its id.
     mutating func popFirst() -> (content: PendingEntry.Content, id: UInt64)? {
         guard let entry = queue.first() else {
-            readAll()
+            removeAll()
             return nil
         }
         if case .snapshot(let snapshot) = entry.content { return popFirst(of: snapshot, at: entry.place) }
@@ -342,23 +322,14 @@ struct PendingEvents {
         queue.empty(entry.place)
         // An event of the gateway (channel 0) has a sequence behind those of events that may follow it.
         if entry.channel != 0 { newestRead = max(newestRead, entry.lastSequence) }
-        let content = incompleteItems.isEmpty ? entry.content : completed(entry.content, entry.channel)
-        return (content, max(endReading(), entry.firstSequence))
-    }
-
-    /// The content of an entry that was read: the first update after a loss has all fields.
-    private mutating func completed(_ content: PendingEntry.Content, _ channel: Int) -> PendingEntry.Content {
-        guard case .event(.subscription(.update(let update)), let context) = content,
-            incompleteItems.remove(ItemKey(channel: channel, item: update.itemPos)) != nil
-        else { return content }
-        return .event(.subscription(.update(update.whole)), context)
+        return (entry.content, max(endReading(), entry.firstSequence))
     }
 
     /// An entry was read. Returns the sequence up to which no event is missing.
     private mutating func endReading() -> UInt64 {
         let newest = newestRead
         guard let next = queue.first() else {
-            readAll()
+            removeAll()
             return newest
         }
         return min(newest, max(next.firstSequence, 1) - 1)

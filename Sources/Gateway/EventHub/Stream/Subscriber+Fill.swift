@@ -45,9 +45,8 @@ extension Subscriber {
         let isLimited = !pending.isUrgent && closeReason == nil && !clock.allowsUpdates(at: now)
         if !pending.isEmpty { givePending(&batch, isLimited: isLimited, now: now) }
         let isHolding = isLimited && pending.beginsWithConflated()
-        if pending.isEmpty, !ready.isEmpty, pending.incompleteItems.isEmpty { giveShared(&batch, now: now) }
-        keepsUp =
-            pending.isEmpty && ready.isEmpty && closeReason == nil && !isPaced && pending.incompleteItems.isEmpty
+        if pending.isEmpty, !ready.isEmpty { giveShared(&batch, now: now) }
+        keepsUp = pending.isEmpty && ready.isEmpty && closeReason == nil && !isPaced
         if pending.isEmpty, ready.isEmpty, let closeReason {
             let retry =
                 switch closeReason {

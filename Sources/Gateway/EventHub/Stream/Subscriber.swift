@@ -210,10 +210,6 @@ final class Subscriber: StreamContent {
     /// Joins the live groups of its channels, if it has read everything and needs no pacing or framing of its own.
     func joinLiveGroup(now: Moment) {
         guard isChunked, !isPaced, !isInLiveGroup, cursors.allSatisfy(\.canJoinLiveGroup) else { return }
-        if !pending.incompleteItems.isEmpty {
-            pending.forgetItems(except: Set(cursors.map(\.channel.id)))
-            if !pending.incompleteItems.isEmpty { return }
-        }
         isInLiveGroup = true
         inLiveGroupSince = now
         if let compression {
@@ -265,11 +261,9 @@ final class Subscriber: StreamContent {
     func catchUp() {
         let wasBlocked = isBlocked
         isBlocked = false
-        let isIncomplete = !pending.incompleteItems.isEmpty
-        if !isBehind, !isPaced, !isIncomplete { return }
+        if !isBehind, !isPaced { return }
         defer { isBehind = false }
-        // Shared bytes have only the fields that changed.
-        if isPaced || isIncomplete { return fold() }
+        if isPaced { return fold() }
         guard conflates else { return }
         let unread = ready.reduce(0) { $0 + $1.unread }
         let weight = ready.reduce(0) { $0 + $1.unreadWeight }

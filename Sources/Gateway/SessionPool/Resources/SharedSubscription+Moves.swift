@@ -97,11 +97,6 @@ extension SharedSubscription {
                 return true
             }
             if former.client !== client { client.sink.take(.subscription(resource.id, .carried(by: client.id))) }
-            let properties = resource.properties
-            if properties.mode == .distinct {
-                // No difference is told: the next update may change a row that the readers do not have.
-                client.sink.take(.subscription(resource.id, .propertiesChanged(properties)))
-            }
             for event in difference.events + missed { pass(event, to: resource) }
             return true
         }

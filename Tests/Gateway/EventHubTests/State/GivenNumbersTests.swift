@@ -106,36 +106,6 @@ internal import Testing
         #expect(events[0].count == 4)
     }
 
-    /// The stream lacks the row, which has come before it joined the first hub, or was cleared there. The second hub has it.
-    @Test(arguments: [SubscriptionMode.raw, .distinct], [false, true])
-    func aStreamOfAnotherHubThatResumesIsToldAllFields(mode: SubscriptionMode, isAdopted: Bool) throws {
-        let news = SubscriptionProperties(mode: mode, items: .list(["a"]), fields: .list(["x", "y"]))
-        let (first, second) = (makeHarness(), makeHarness())
-        let added: [Change] = [
-            .client("c", .added(.connectedWSStreaming)), .subscription("s", .added(news)),
-            .subscription("s", .carried(by: "c")),
-        ]
-        let cleared = mode == .distinct ? [event(.clearSnapshot(itemPos: 1))] : []
-        let changes = added + [event(news.subscribed), event(news.update(["1", "-"]))] + cleared
-        apply(changes, at: 3, to: first)
-        if isAdopted {
-            second.hub.apply([], at: 3)
-            for topic in [TopicID.client("c"), .subscription("s")] {
-                second.hub.adopt(topic, try #require(first.hub.state(of: topic)).changes)
-            }
-        } else {
-            apply(changes, at: 3, to: second)
-        }
-        let resumed = try second.open(.subscription("s")) { $0.lastEventID = id(3, EventNumber.complete) }
-        #expect(try resumed.events.first?["resume"] == "resumed")
-        for (position, number) in [(4, "2"), (5, "3")] as [(UInt64, String)] {
-            apply([event(news.update([number, "-"], changed: [1]))], at: position, to: second)
-            second.pass()
-        }
-        let told = try resumed.events.filter { $0.name == "update" }.map { $0["fields"] }
-        #expect(told == [["x": "2", "y": "-"], ["x": "3"]])
-    }
-
     @Test func readersOfATopicGetTheStateThatItAdopts() throws {
         let (first, second) = (makeHarness(), makeHarness())
         apply(added() + [event(update("1"))], at: 3, to: first)

@@ -185,43 +185,6 @@ internal import Testing
         #expect(ids == (190...200).map(UInt64.init))
     }
 
-    /// The updates that were lost may have changed any field.
-    @Test func theFirstUpdateAfterALossHasAllFields() throws {
-        var configuration = HubConfiguration()
-        configuration.windowEvents = 4
-        let news = SubscriptionProperties(mode: .distinct, items: .list(["a", "b"]), fields: .list(["x", "y"]))
-        let stream = try blocked(HubHarness(configuration), news) { publish in
-            publish(news.update(["0", "-"], item: 2))
-            for number in 0..<200 { publish(news.update(["\(number)", "-"], changed: number == 0 ? nil : [1])) }
-            publish(news.update(["1", "-"], item: 2, changed: [1]))
-        }
-        let told = try stream.events.filter { $0.name == "update" }.map { $0["fields"] }
-        let whole: JSONValue = ["x": "197", "y": "-"]
-        #expect(told == [whole, ["x": "198"], ["x": "199"], ["x": "1", "y": "-"]])
-    }
-
-    /// Nothing is pending any more when the update comes.
-    @Test func theFirstUpdateOfAnItemHasAllFieldsLongAfterALoss() throws {
-        var configuration = HubConfiguration()
-        configuration.windowEvents = 4
-        let news = SubscriptionProperties(mode: .distinct, items: .list(["a", "b"]), fields: .list(["x", "y"]))
-        let harness = HubHarness(configuration)
-        let stream = try blocked(harness, news) { publish in
-            publish(news.update(["0", "-"], item: 2))
-            for number in 0..<200 { publish(news.update(["\(number)", "-"], changed: number == 0 ? nil : [1])) }
-        }
-        let count = try stream.events.count
-        for number in 1...2 {
-            for item in 1...2 {
-                harness.publish(news.update(["\(number)", "-"], item: item, changed: [1]))
-                harness.pass()
-            }
-        }
-        let told = try stream.events.dropFirst(count).map { $0["fields"] }
-        #expect(told == [["x": "1"], ["x": "1", "y": "-"], ["x": "2"], ["x": "2"]])
-        #expect(stream.subscriber.isInLiveGroup)
-    }
-
     @Test func aStreamThatDoesNotConflateGetsEverything() throws {
         let stream = try blocked(HubHarness(), quotes, change: { $0.conflates = false }) { publish in
             for number in 0..<2000 { publish(quotes.update(["\(number)", "", ""])) }

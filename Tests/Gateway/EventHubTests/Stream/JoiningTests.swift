@@ -108,69 +108,6 @@ internal import Testing
         #expect(try stream.names.last == "end-of-snapshot")
     }
 
-    /// The snapshot has no row in RAW mode, and in DISTINCT mode none after the rows were cleared.
-    @Test(arguments: [SubscriptionMode.raw, .distinct])
-    func theFirstUpdateOfAnItemOfWhichTheSnapshotHasNoRowHasAllFields(mode: SubscriptionMode) throws {
-        let news = SubscriptionProperties(mode: mode, items: .list(["a", "b"]), fields: .list(["x", "y"]))
-        let harness = HubHarness()
-        harness.addSubscription("s", news)
-        harness.publish(news.subscribed)
-        harness.publish(news.update(["1", "-"]))
-        harness.publish(news.update(["1", "-"], item: 2))
-        if mode == .distinct { harness.publish(.clearSnapshot(itemPos: 1)) }
-        let stream = try harness.open(.subscription("s"))
-        for number in 2...3 {
-            harness.publish(news.update(["\(number)", "-"], changed: [1]))
-            harness.pass()
-        }
-        let told = try stream.events.filter { $0["itemPos"] == 1 && $0.name == "update" }.map { $0["fields"] }
-        #expect(told == [["x": "2", "y": "-"], ["x": "3"]])
-    }
-
-    @Test func aStreamThatIsAddedToIsToldAllFields() throws {
-        let news = SubscriptionProperties(mode: .raw, items: .list(["a"]), fields: .list(["x", "y"]))
-        let harness = HubHarness()
-        harness.addSubscription("s", news)
-        harness.addSubscription("q")
-        let stream = try harness.open(.subscription("q"))
-        harness.publish(news.subscribed)
-        harness.publish(news.update(["1", "-"]))
-        try harness.hub.change(stream: stream.subscriber.id, add: [.subscription("s")], remove: [])
-        harness.publish(news.update(["2", "-"], changed: [1]))
-        harness.pass()
-        #expect(try stream.events.last?["fields"] == ["x": "2", "y": "-"])
-    }
-
-    /// Readers drop the values of the item with this event.
-    @Test func theFirstUpdateAfterRowsWereClearedHasAllFields() throws {
-        let news = SubscriptionProperties(mode: .distinct, items: .list(["a", "b"]), fields: .list(["x", "y"]))
-        let harness = HubHarness()
-        harness.addSubscription("s", news)
-        let stream = try harness.open(.subscription("s"))
-        harness.publish(news.subscribed)
-        for item in 1...2 { harness.publish(news.update(["1", "-"], item: item)) }
-        harness.publish(.clearSnapshot(itemPos: 1))
-        for number in 2...3 {
-            for item in 1...2 { harness.publish(news.update(["\(number)", "-"], item: item, changed: [1])) }
-        }
-        harness.pass()
-        let told = try stream.events.suffix(4).map { $0["fields"] }
-        #expect(told == [["x": "2", "y": "-"], ["x": "2"], ["x": "3"], ["x": "3"]])
-    }
-
-    @Test func theFirstUpdateAfterAChangeOfThePropertiesHasAllFields() throws {
-        let news = SubscriptionProperties(mode: .distinct, items: .list(["a"]), fields: .list(["x", "y"]))
-        let harness = HubHarness()
-        harness.addSubscription("s", news)
-        let stream = try harness.open(.subscription("s"))
-        harness.publish(news.subscribed)
-        harness.publish(news.update(["1", "-"]))
-        harness.hub.take(.subscription("s", .propertiesChanged(news)))
-        for number in 2...3 { harness.publish(news.update(["\(number)", "-"], changed: [1])) }
-        harness.pass()
-        #expect(try stream.events.suffix(2).map { $0["fields"] } == [["x": "2", "y": "-"], ["x": "3"]])
-    }
-
     @Test func unknownSourcesAreRefused() throws {
         let harness = HubHarness()
         #expect(throws: HubError.unknownSource(.subscription("x"))) { try harness.open(.subscription("x")) }

@@ -318,8 +318,8 @@ export class Feed extends EventTarget {
   }
 
   #clearItem(item) {
+    // The next event may still omit what it has in common with the last one: `#items` stays.
     for (const row of [...this.rows.values()]) if (row.item === item) this.#forget(row);
-    this.#items.delete(item);
     this.dispatchEvent(new Event("values"));
   }
 

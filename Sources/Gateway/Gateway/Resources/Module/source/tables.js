@@ -96,12 +96,12 @@ export class List extends Table {
   }
 
   /**
-   * An event that only this stream lacks may have changed any field: the next one has all of them. After a loss on the server, the
-   * next event is relative to the last one that the gateway has, and so has this list.
+   * An event that only this stream lacks may have changed any field: those that the next one omits are not known. After a loss on the
+   * server, the next event is relative to the last one that the gateway has, and so has this list.
    */
   lost(id) { this.#previous.delete(id); }
 
-  /** A gateway before 1.2 may omit in the next event of an item what it has in common with the last one before `clear-snapshot`. */
+  /** After `clear-snapshot`, the next event of an item may still omit what it has in common with the last one before. */
   clear(id) {
     const last = this.#previous.get(id);
     if (id === undefined) this.#previous.clear();
