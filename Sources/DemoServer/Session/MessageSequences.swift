@@ -144,7 +144,7 @@ struct MessageSequence: Sendable {
 
     /// The lowest number that was neither released nor skipped.
     private var next = 1
-    /// The highest number that was skipped. Which of the lower ones were received is not kept.
+    /// The highest number that was skipped. Which lower numbers were received is not kept.
     private var lastSkipped = 0
     private var waiting: [Int: Waiting] = [:]
     private let capacity: Int

@@ -36,14 +36,20 @@ internal import Testing
         )
     }
 
-    @Test func valuesThatAnEventRemovesCountNoLonger() throws {
-        let pool = pool()
+    /// A resource in COMMAND mode that is subscribed and has received the key `a`, and the subscription that carries it.
+    private func resourceWithKey(in pool: SessionPool) throws -> (SubscriptionResource, SharedSubscription) {
         let list = SubscriptionProperties(mode: .command, items: .list(["list"]), fields: .list(["key", "command"]))
         let resource = try pool.createResource(home: .pooled(Self.key.session), properties: list)
         try pool.activate(resource)
         let carrier = try #require(resource.carrier)
         try deliver(Self.confirmation, of: carrier)
         try deliver(Self.added("a"), of: carrier)
+        return (resource, carrier)
+    }
+
+    @Test func valuesThatAnEventRemovesCountNoLonger() throws {
+        let pool = pool()
+        let (resource, carrier) = try resourceWithKey(in: pool)
         let one = pool.values(of: "demo").used
         for event in [SubscriptionEvent.clearSnapshot(itemPos: 1), Self.confirmation, .unsubscribed(isFinal: false)] {
             for key in ["a", "b", "c"] { try deliver(Self.added(key), of: carrier) }
@@ -58,12 +64,7 @@ internal import Testing
 
     @Test func subscriptionWhoseValuesExceedTheBudgetIsRefusedAndUnsubscribed() throws {
         let pool = pool { $0.maxValueBytes = 1 }
-        let list = SubscriptionProperties(mode: .command, items: .list(["list"]), fields: .list(["key", "command"]))
-        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: list)
-        try pool.activate(resource)
-        let carrier = try #require(resource.carrier)
-        try deliver(Self.confirmation, of: carrier)
-        try deliver(Self.added("a"), of: carrier)
+        let (resource, carrier) = try resourceWithKey(in: pool)
         let refusal = carrier.client.values.refusal
         #expect(
             sink.present.events[resource.id] == [

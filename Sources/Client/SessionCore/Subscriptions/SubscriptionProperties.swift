@@ -168,18 +168,21 @@ public struct SubscriptionProperties: Sendable, Hashable {
     /// Whether a snapshot is requested.
     package var requestsSnapshot: Bool { requestedSnapshot != nil && requestedSnapshot != .no }
 
-    /// The number of items that count against limits: a group counts as one, because the client does not know its size. Each
-    /// KiB of names counts as one at least, so that limits of items also bound the memory that names take.
-    package var countedItems: Int {
+    /// The number of items that count against limits: a group counts as one item, because the client does not know how many
+    /// the group has. Each KiB of names counts as one item at least, so that limits of items also bound the memory of names.
+    package var countedItems: Int { max(items.names?.count ?? 1, nameBytes(perListed: 0) >> 10) }
+
+    /// The length of all names in UTF-8, with a number of bytes more for each name of a list.
+    package func nameBytes(perListed overhead: Int) -> Int {
         var bytes = 0
         for case .some(let source) in [items, fields, secondLevelFields] {
             switch source {
-            case .list(let names): for name in names { bytes += name.utf8.count }
+            case .list(let names): for name in names { bytes += overhead + name.utf8.count }
             case .group(let name): bytes += name.utf8.count
             }
         }
         for case .some(let name) in [dataAdapter, selector, secondLevelDataAdapter] { bytes += name.utf8.count }
-        return max(items.names?.count ?? 1, bytes >> 10)
+        return bytes
     }
 
     /// The buffer size to request from the server; nil: none.

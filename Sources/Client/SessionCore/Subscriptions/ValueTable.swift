@@ -141,7 +141,7 @@ struct ValueTableItem: Sendable {
     static let emptyWeight = 224
     /// The approximate size of a row without values, in bytes.
     private static let rowWeight = 96
-    /// The approximate size of a key beside its row, in bytes: its places in the tables of a client and of those who read them.
+    /// The approximate size of a key without the row, in bytes: the places of the key in the tables of client, gateway and hub.
     static let keyWeight = 160
     /// The same with the second-level subscription of the key.
     static let twoLevelKeyWeight = keyWeight + 2_048

@@ -10,7 +10,7 @@ struct ArgumentReader {
     private var position = 0
     /// The maximum number of items, or of fields, of a subscription.
     private static let maxSize = 1 << 20
-    /// The longest text that clients keep as long as what it belongs to: a session, or what has failed. In bytes.
+    /// The longest text, in bytes, that a client keeps for the life of a session or of a failed request.
     private static let longestText = 4096
 
     init(tag: Tag, rest: ArraySlice<UInt8>?) {

@@ -63,7 +63,6 @@ extension MemberMachine {
             counters: counters
         )
     }
-
 }
 
 /// The counters of a member since the start of its process.

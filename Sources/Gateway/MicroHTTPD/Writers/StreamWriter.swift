@@ -47,9 +47,9 @@ final class StreamWriter {
         }
     }
 
-    /// Lets the system end the connection of a client that no longer acknowledges bytes, because its machine or network is
-    /// gone: the system accepts bytes for it, so that the stream does not look blocked. That is a second later than the end of
-    /// a blocked stream, which has a reason.
+    /// Lets the system end the connection of a client that no longer acknowledges bytes, because the machine or network of the
+    /// client is gone: the system still accepts bytes, so that the stream does not look blocked. The connection ends a second
+    /// later than a blocked stream, which ends with a reason.
     static func limitSilence(of descriptor: Int32, to timeout: Duration) {
         var value = Int32(min(timeout / .milliseconds(1), 1e9)) + 1_000
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &value, socklen_t(MemoryLayout<Int32>.size))

@@ -287,9 +287,9 @@ package struct StreamOpener: Sendable {
         return AnsweredRequest(response.with("Cache-Control", "no-store, no-transform"))
     }
 
-    /// Checks the rights on a source of a prepared stream. One that the stream has joined needs the right to join it, now as
-    /// before; its session continues after a reload without its upstream. A subscription that another gateway has is not in the
-    /// pool.
+    /// Checks the rights on a source of a prepared stream. A joined subscription needs the right to join, now as before, but not
+    /// its upstream in the configuration: sessions continue after a reload that removes the upstream. A subscription that
+    /// another gateway has is not in the pool.
     private func check(_ source: StreamSource, of id: String, _ call: Call) throws {
         if let joined = services.streamResources.entry(id)?.joined[source.id] {
             try services.permissions(call).check(.join(upstream: joined.upstream, joined.properties))

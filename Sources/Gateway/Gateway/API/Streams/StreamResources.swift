@@ -190,21 +190,6 @@ package final class StreamResources: Sendable {
 }
 
 extension SubscriptionProperties {
-    /// As how many sources a subscription counts in a stream that has its names for itself: their memory counts, too.
-    var countedSources: Int {
-        let sources = [items, fields, secondLevelFields].compactMap(\.self)
-        let others = [dataAdapter, selector, secondLevelDataAdapter].compactMap { $0?.utf8.count }
-        let bytes = sources.reduce(others.reduce(0, +)) { $0 + $1.memory }
-        return 1 + bytes / StreamMemory.sourceWeight
-    }
-}
-
-extension NameSource {
-    /// The memory of the names, about, in bytes.
-    fileprivate var memory: Int {
-        switch self {
-        case .list(let names): names.reduce(0) { $0 + MemoryLayout<String>.stride + $1.utf8.count }
-        case .group(let name): name.utf8.count
-        }
-    }
+    /// As how many sources a subscription counts in a stream that has a copy of the names: the memory of the names counts, too.
+    var countedSources: Int { 1 + nameBytes(perListed: MemoryLayout<String>.stride) / StreamMemory.sourceWeight }
 }
