@@ -78,7 +78,7 @@ package final class Gateway: Sendable {
             daemon: { daemon.figures },
             messages: messageUse,
             coordination: coordination,
-            keySetAge: { [access] in access.keySetAge }
+            keySet: { [access] in access.keySetFigures }
         )
         let services = Services(
             current: current,

@@ -20,10 +20,12 @@ package final class AccessControl: Sendable {
     /// Tells the loader of the JWK set that `load` was called.
     let reloads = ReloadSignal()
 
+    private typealias LoadedKeySet = (url: String, text: String, keys: Int, at: Moment)
+
     private struct State {
         var policy: AccessPolicy
-        /// The JWK set that was loaded last, with its URL and the time.
-        var keySet: (url: String, text: String, at: Moment)?
+        /// The JWK set that was loaded last, with its URL, the number of keys that can be used, and the time.
+        var keySet: LoadedKeySet?
     }
 
     private let state: RankedMutex<State>
@@ -61,20 +63,21 @@ package final class AccessControl: Sendable {
         return revocation
     }
 
-    /// Uses a JWK set that was loaded from a URL. Throws, and keeps the present keys, if it is not valid; does nothing
-    /// if the URL is no longer configured.
+    /// Uses a JWK set that was loaded from a URL; without a key that can be used, it withdraws all of them. Throws, and keeps
+    /// the present keys, if it is not valid; does nothing if the URL is no longer configured.
     ///
     /// - Returns: What callers have lost, for `Services.end`; nil: the policy has not changed.
     func use(keySet text: String, from url: String) throws -> Revocation? {
         let configuration = configuration
         guard configuration.webTokens.keySetURL == url else { return nil }
+        let keys: Int
         do throws(KeyMaterial.Mistake) {
-            _ = try KeyMaterial.loaded(text)
+            keys = try KeyMaterial.keySet(text).keys.count
         } catch {
             throw KeySetError(reason: error.rule)
         }
         let now = clock()
-        state.withLock { $0.keySet = (url, text, now) }
+        state.withLock { $0.keySet = (url, text, keys, now) }
         let verifier = try verifier(configuration.webTokens)
         let revocation = state.withLock { state -> Revocation? in
             let older = state.policy
@@ -86,10 +89,11 @@ package final class AccessControl: Sendable {
         return revocation
     }
 
-    /// The time since the JWK set of the configured URL was loaded; nil: it was not, or none is configured.
-    var keySetAge: Duration? {
+    /// The time since the JWK set of the configured URL was loaded, and the number of its keys that can be used; nil: it was
+    /// not loaded, or none is configured.
+    var keySetFigures: (age: Duration, keys: Int)? {
         guard let set = keySet, set.url == configuration.webTokens.keySetURL else { return nil }
-        return clock() - set.at
+        return (clock() - set.at, set.keys)
     }
 
     /// A verifier with the configured keys and the JWK set that was loaded last.
@@ -101,7 +105,7 @@ package final class AccessControl: Sendable {
     /// The policy in force.
     var policy: AccessPolicy { state.withLock { $0.policy } }
 
-    private var keySet: (url: String, text: String, at: Moment)? { state.withLock { $0.keySet } }
+    private var keySet: LoadedKeySet? { state.withLock { $0.keySet } }
 
     /// The configuration in force.
     var configuration: AccessConfiguration { policy.configuration }

@@ -192,12 +192,17 @@ package enum MetricNames {
         "jwks_age_seconds",
         "Time since the JWK set of auth.jwt.jwksURL was loaded, absent before."
     )
+    static let keySetKeys = gauge(
+        "jwks_keys",
+        "Keys of the JWK set of auth.jwt.jwksURL that can be used, absent before it was loaded."
+    )
 
     /// All metrics, in the order of the output.
     package static let all: [Metric] = server + streaming + upstream + cluster + process
 
     private static let server = [
         connections, connectionsAccepted, connectionsRefused, requests, requestSeconds, problems, keySetAge,
+        keySetKeys,
     ]
     private static let streaming = [
         streams, streamsBlocked, streamBytes, published, delivered, conflated, dropped, invalidValues, streamResumes,

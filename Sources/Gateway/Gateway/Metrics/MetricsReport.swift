@@ -19,8 +19,8 @@ struct MetricsReport: Sendable {
     var messages: @Sendable () -> MemoryUse = { MemoryUse() }
     /// Has the figures of all gateways that behave as one.
     let coordination: any Coordination
-    /// The time since the JWK set was loaded; nil: it was not.
-    var keySetAge: @Sendable () -> Duration? = { nil }
+    /// The time since the JWK set was loaded, and the number of its usable keys; nil: it was not.
+    var keySet: @Sendable () -> (age: Duration, keys: Int)? = { nil }
 
     /// The metrics as Prometheus text.
     var text: String {
@@ -30,8 +30,11 @@ struct MetricsReport: Sendable {
         text.write(MetricNames.connectionsAccepted, figures.acceptedConnections)
         text.write(MetricNames.connectionsRefused, figures.refusedConnections)
         requests.write(to: &text)
+        let keySet = keySet()
         text.open(MetricNames.keySetAge)
-        if let age = keySetAge() { text.write(MetricNames.keySetAge, age / .seconds(1)) }
+        if let keySet { text.write(MetricNames.keySetAge, keySet.age / .seconds(1)) }
+        text.open(MetricNames.keySetKeys)
+        if let keySet { text.write(MetricNames.keySetKeys, keySet.keys) }
         writeStreams(figures, to: &text)
         MemoryBudgets(hub.memory, figures, messages: messages()).write(to: &text)
         writeClients(to: &text)

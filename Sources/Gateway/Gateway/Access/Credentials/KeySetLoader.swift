@@ -7,7 +7,8 @@ internal import Primitives
 /// force.
 ///
 /// Redirects are not followed, so that keys come from the configured host only. While the set cannot be loaded, the
-/// keys of the last successful load remain valid. A key that cannot be used is skipped.
+/// keys of the last successful load remain valid. A key that cannot be used is skipped; a set without any other withdraws all
+/// keys.
 struct KeySetLoader: Sendable {
     /// The largest key set, in bytes.
     static let largestSet = 1 << 20
@@ -30,7 +31,7 @@ struct KeySetLoader: Sendable {
 
     /// Loads the set until cancelled. Without a configured URL, only reads the configuration again after each interval.
     func run() async {
-        var reported: Logger.Metadata = [:]
+        var reported = ""
         while !Task.isCancelled {
             let reload = access.reloads.next()
             let tokens = access.configuration.webTokens
@@ -53,15 +54,22 @@ struct KeySetLoader: Sendable {
         }
     }
 
-    /// Warns of the keys of a set that are not used, by their positions, once as long as they are the same.
+    /// Warns of the keys of a set that are not used, by their positions, and of a set without others, once as long as they are
+    /// the same.
     ///
-    /// - Parameter reported: The keys of the load before.
-    private func report(keysOf text: String, from url: String, _ reported: inout Logger.Metadata) {
-        guard let skipped = try? KeyMaterial.loaded(text).skipped else { return }
-        let keys = skipped.map { "keys[\($0)]" }.joined(separator: ", ")
-        let present: Logger.Metadata = ["url": "\(url)", "keys": "\(keys)"]
-        if !skipped.isEmpty, present != reported {
-            logger.warning("keys of the JWK set cannot be used", metadata: present)
+    /// - Parameter reported: The warning about the load before; empty: none.
+    private func report(keysOf text: String, from url: String, _ reported: inout String) {
+        guard let (keys, skipped) = try? KeyMaterial.keySet(text) else { return }
+        let positions = skipped.map { "keys[\($0)]" }.joined(separator: ", ")
+        let sentence =
+            if keys.isEmpty {
+                "the JWK set has no key that can be used; no token that its keys signed is valid"
+            } else {
+                positions.isEmpty ? "" : "keys of the JWK set cannot be used"
+            }
+        let present = sentence.isEmpty ? "" : "\(sentence) \(positions) \(url)"
+        if !present.isEmpty, present != reported {
+            logger.warning("\(sentence)", metadata: ["url": "\(url)", "keys": "\(positions)"])
         }
         reported = present
     }
@@ -81,7 +89,7 @@ struct KeySetLoader: Sendable {
     }
 
     /// The time since the last successful load, as text.
-    private var age: String { access.keySetAge.map { "\($0.components.seconds) s" } ?? "never loaded" }
+    private var age: String { access.keySetFigures.map { "\($0.age.components.seconds) s" } ?? "never loaded" }
 
     /// The text at a URL. An attempt ends at its deadline, whatever the server does.
     private func load(_ url: String) async throws -> String {

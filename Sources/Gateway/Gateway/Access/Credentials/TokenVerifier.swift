@@ -15,7 +15,7 @@ package struct TokenVerifier: Sendable {
         self.configuration = configuration
         lacksKeySet = configuration.keySetURL != nil && loaded == nil
         var keys: [VerificationKey] = []
-        let further = try loaded.map { try KeyMaterial.loaded($0).keys } ?? []
+        let further = try loaded.map { try KeyMaterial.keySet($0).keys } ?? []
         for material in try KeyMaterial.read(configuration) + further {
             keys.append(VerificationKey(material))
         }

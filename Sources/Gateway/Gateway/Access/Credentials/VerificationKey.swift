@@ -101,23 +101,33 @@ struct KeyMaterial: Sendable {
         if let secret = configuration.secret { materials.append(try self.secret(secret)) }
         if let text = configuration.publicKey { materials.append(try publicKey(text)) }
         if let text = configuration.keySet {
-            materials += try keySet(text) { index throws(Mistake) in
-                throw Mistake(
-                    member: "jwks",
-                    rule:
-                        "keys[\(index)] must be a public key: RSA of 2048 bits or more for RS256, or EC P-256 for ES256"
-                )
+            let (keys, skipped) = try keySet(text)
+            guard !keys.isEmpty, skipped.isEmpty else {
+                let place = skipped.first.map { "keys[\($0)] must be" } ?? "must hold"
+                let rule = "\(place) a public key: RSA of 2048 bits or more for RS256, or EC P-256 for ES256"
+                throw Mistake(member: "jwks", rule: rule)
             }
+            materials += keys
         }
         return materials
     }
 
-    /// The keys of a JWK set that an identity provider has sent, and the positions of those that cannot be used and are skipped
-    /// (RFC 7517 section 5): one of them must not keep the others from coming and going. Throws if no key can be used.
-    static func loaded(_ text: String) throws(Mistake) -> (keys: [KeyMaterial], skipped: [Int]) {
+    /// The keys of a JWK set, and the positions of keys for signatures that cannot be used and are skipped (RFC 7517 section
+    /// 5): one of them must not keep the others from coming and going. Throws for a text that is no JWK set.
+    static func keySet(_ text: String) throws(Mistake) -> (keys: [KeyMaterial], skipped: [Int]) {
+        guard let set = try? JSONValue(parsing: text), let keys = set["keys"]?.array, keys.count <= 100 else {
+            throw Mistake(member: "jwks", rule: "must be a JWK set: an object with a list \"keys\" of at most 100")
+        }
+        var materials: [KeyMaterial] = []
         var skipped: [Int] = []
-        let keys = try keySet(text) { skipped.append($0) }
-        return (keys, skipped)
+        for (index, key) in keys.enumerated() where isForSignatures(key) {
+            if let value = value(of: key) {
+                materials.append(KeyMaterial(identifier: key["kid"]?.string, value: value))
+            } else {
+                skipped.append(index)
+            }
+        }
+        return (materials, skipped)
     }
 
     private static func secret(_ text: String) throws(Mistake) -> KeyMaterial {
@@ -134,26 +144,6 @@ struct KeyMaterial: Sendable {
             return KeyMaterial(value: .rsa(key))
         }
         throw Mistake(member: "publicKey", rule: "must be a PEM public key: RSA of 2048 bits or more, or EC P-256")
-    }
-
-    /// - Parameter refuse: Gets the position of each key for signatures that cannot be used.
-    private static func keySet(
-        _ text: String,
-        refuse: (Int) throws(Mistake) -> Void
-    ) throws(Mistake) -> [KeyMaterial] {
-        guard let set = try? JSONValue(parsing: text), let keys = set["keys"]?.array, keys.count <= 100 else {
-            throw Mistake(member: "jwks", rule: "must be a JWK set: an object with a list \"keys\" of at most 100")
-        }
-        var materials: [KeyMaterial] = []
-        for (index, key) in keys.enumerated() where isForSignatures(key) {
-            if let value = value(of: key) {
-                materials.append(KeyMaterial(identifier: key["kid"]?.string, value: value))
-            } else {
-                try refuse(index)
-            }
-        }
-        if materials.isEmpty { throw Mistake(member: "jwks", rule: "must hold a key for RS256 or ES256") }
-        return materials
     }
 
     /// Key sets of identity providers also hold keys for other uses and algorithms, which are skipped.

@@ -173,12 +173,12 @@ import Testing
 
     @Test func theAgeOfTheSetIsKnown() async throws {
         let fixture = try await AccessFixture(Self.access())
-        #expect(fixture.services.access.keySetAge == nil)
+        #expect(fixture.services.access.keySetFigures == nil)
         _ = await load(fixture, [Self.keySet(P256.Signing.PrivateKey())])
         fixture.time.pass(40)
-        #expect(fixture.services.access.keySetAge == .seconds(40))
+        #expect(fixture.services.access.keySetFigures?.age == .seconds(40))
         _ = await load(fixture, [nil])
-        #expect(fixture.services.access.keySetAge == .seconds(40))
+        #expect(fixture.services.access.keySetFigures?.age == .seconds(40))
     }
 
     @Test func theLastKeysStayWhileTheSetCannotBeLoaded() async throws {
@@ -186,6 +186,26 @@ import Testing
         let fixture = try await AccessFixture(Self.access())
         let pauses = await load(fixture, [Self.keySet(key), nil, "{}", "not JSON"])
         #expect(pauses == [.seconds(300), .seconds(10), .seconds(10), .seconds(10)])
+        #expect(try status(fixture, key) == 200)
+    }
+
+    /// The keys stayed valid for as long as the set had no other ones.
+    @Test(arguments: [#"{"keys":[]}"#, #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"},{"kty":"oct","k":"AAAA"}]}"#])
+    func aSetWithoutAUsableKeyWithdrawsTheKeys(empty: String) async throws {
+        let key = P256.Signing.PrivateKey()
+        let fixture = try await AccessFixture(Self.access())
+        _ = await load(fixture, [Self.keySet(key)])
+        #expect(fixture.services.access.keySetFigures?.keys == 1)
+        let target = "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=f"
+        let stream = try #require(fixture.open("GET", target, as: try token(fixture, key)).1)
+        let log = LogRecorder()
+        #expect(await load(fixture, [empty, empty], log) == [.seconds(300), .seconds(300)])
+        #expect(try status(fixture, key) == 401)
+        #expect(fixture.events(stream).contains(#""reason":"revoked""#))
+        #expect(fixture.services.access.keySetFigures?.keys == 0)
+        #expect(log.lines.count == 1)
+        #expect(log.lines.first?.contains("has no key that can be used") == true)
+        _ = await load(fixture, [Self.keySet(key)])
         #expect(try status(fixture, key) == 200)
     }
 
