@@ -86,7 +86,7 @@ struct GatewayOptions: ParsableArguments {
         return try reader.read()
     }
 
-    /// Warnings about settings that have no effect, and about a missing upstream.
+    /// Warnings about settings that have no effect, about a missing upstream, and those of the configuration itself.
     func warnings(
         about configuration: GatewayConfiguration,
         defaults: [(key: String, value: String)] = [],
@@ -100,7 +100,7 @@ struct GatewayOptions: ParsableArguments {
         if configuration.pool.upstreams.isEmpty, configuration.pool.allowedAddresses.entries.isEmpty {
             warnings.append("no upstream is configured: use --upstream NAME=URL or upstreams.NAME.serverAddress")
         }
-        return warnings + [configuration.memoryWarning()].compactMap(\.self)
+        return warnings + configuration.warnings()
     }
 
     private func reader(

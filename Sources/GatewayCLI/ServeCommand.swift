@@ -48,8 +48,10 @@ struct ReloadService: Service {
 
     private func reload() async {
         do {
-            let waiting = try await gateway.reload(try configuration())
+            let newer = try configuration()
+            let waiting = try await gateway.reload(newer)
             logger.notice("configuration reloaded")
+            for warning in newer.warnings() { logger.warning("\(warning)") }
             for key in waiting {
                 logger.warning("the change takes effect at the next start", metadata: ["key": "\(key)"])
             }

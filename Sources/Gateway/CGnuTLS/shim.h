@@ -2,5 +2,6 @@
 #define CGNUTLS_SHIM_H
 
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 
 #endif

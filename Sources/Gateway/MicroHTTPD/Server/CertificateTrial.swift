@@ -15,7 +15,7 @@ extension DaemonConfiguration.Certificate {
         return code < 0 ? Self.text(for: code) : nil
     }
 
-    private static func withDatum(_ text: String, _ body: (UnsafePointer<gnutls_datum_t>) -> Int32) -> Int32 {
+    static func withDatum(_ text: String, _ body: (UnsafePointer<gnutls_datum_t>) -> Int32) -> Int32 {
         var bytes = Array(text.utf8)
         return bytes.withUnsafeMutableBufferPointer { buffer in
             var datum = gnutls_datum_t(data: buffer.baseAddress, size: UInt32(clamping: buffer.count))

@@ -136,6 +136,41 @@ import Testing
         #expect(mistakes.count == 1 && mistakes[0].hasPrefix(start), "\(mistakes)")
     }
 
+    /// The gateway used it without a word.
+    @Test(arguments: [
+        (0.0, "is not valid before 2026-11-22T04:27:41Z"), (1.796e9, nil), (5e9, "has expired at 2126-10-29T04:27:41Z"),
+    ])
+    func aCertificateThatIsNotValidNowIsWarnedAbout(now: Double, event: String?) throws {
+        var configuration = GatewayConfiguration()
+        #expect(configuration.warnings(now: now).isEmpty)
+        let (chain, key) = (UpstreamSecuritySettingsTests.certificate, UpstreamSecuritySettingsTests.key)
+        configuration.http.certificate = .init(chain: chain, key: key)
+        let warnings = configuration.warnings(now: now)
+        #expect(warnings.count == (event == nil ? 0 : 1))
+        #expect(warnings.allSatisfy { $0.hasPrefix("http.tls.certificate: ") && $0.contains(event ?? "") })
+    }
+
+    @Test func everyCertificateOfAChainIsLookedAt() {
+        var configuration = GatewayConfiguration()
+        let chain = "\(UpstreamSecuritySettingsTests.certificate)\n\(Self.ofOneMonth)"
+        configuration.http.certificate = .init(chain: chain, key: UpstreamSecuritySettingsTests.key)
+        #expect(configuration.warnings(now: 1.796e9).isEmpty)
+        #expect(configuration.warnings(now: 1.8e9).first?.contains("has expired at 2026-12-28T08:03:23Z") == true)
+        configuration.http.certificate = .init(chain: "no certificate", key: "")
+        #expect(configuration.warnings(now: 1.8e9).isEmpty)
+    }
+
+    private static let ofOneMonth = """
+        -----BEGIN CERTIFICATE-----
+        MIIBFjCBvQIUGYcjIOCm7YbnFbuP8vD1ovHKRwswCgYIKoZIzj0EAwIwDjEMMAoG
+        A1UEAwwDb2xkMB4XDTI2MTEyODA4MDMyM1oXDTI2MTIyODA4MDMyM1owDjEMMAoG
+        A1UEAwwDb2xkMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEJK/Pd6JWnHKVddy3
+        XmAhAAQx5fZseLKK387yEomlRfNGFikJ1ZREaH8wWJtpazNg+xFfWdypVwhrdy0r
+        SyFCxTAKBggqhkjOPQQDAgNIADBFAiBFIpfw1pmcH1e8WPRmvw8i9vQoLx9SWY2y
+        pSeU5uk+bwIhAOwf49AR9bSFi9eI6m+cfBWbyg65LauWVA6SKNRYDaHk
+        -----END CERTIFICATE-----
+        """
+
     private static let anotherKey = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgM2RE21qoSoJc8nXc

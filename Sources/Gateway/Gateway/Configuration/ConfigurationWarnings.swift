@@ -1,0 +1,24 @@
+internal import Foundation
+internal import MicroHTTPD
+
+extension GatewayConfiguration {
+    /// Warnings about values that are accepted but work only in part, or not now.
+    ///
+    /// - Parameter now: Seconds since 1970.
+    package func warnings(now: Double = Date().timeIntervalSince1970) -> [String] {
+        [memoryWarning(), http.certificate?.warning(now: now)].compactMap(\.self)
+    }
+}
+
+extension DaemonConfiguration.Certificate {
+    /// A warning that clients refuse a certificate of the chain at a time; nil if all are valid then.
+    fileprivate func warning(now: Double) -> String? {
+        guard let (start, end) = validity else { return nil }
+        func sentence(_ event: String, _ time: Int) -> String {
+            let date = Date(timeIntervalSince1970: Double(time)).formatted(.iso8601)
+            return "http.tls.certificate: the certificate, or one of its chain, \(event) \(date); clients refuse it"
+        }
+        if now > Double(end) { return sentence("has expired at", end) }
+        return now < Double(start) ? sentence("is not valid before", start) : nil
+    }
+}
