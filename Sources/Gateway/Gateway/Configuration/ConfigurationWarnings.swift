@@ -6,7 +6,15 @@ extension GatewayConfiguration {
     ///
     /// - Parameter now: Seconds since 1970.
     package func warnings(now: Double = Date().timeIntervalSince1970) -> [String] {
-        [memoryWarning(), http.certificate?.warning(now: now)].compactMap(\.self)
+        [memoryWarning(), keySetWarning, http.certificate?.warning(now: now)].compactMap(\.self)
+    }
+
+    /// A warning of the keys of `auth.jwt.jwks` that are skipped; nil if there are none.
+    private var keySetWarning: String? {
+        guard let text = access.webTokens.keySet, let skipped = try? KeyMaterial.keySet(text).skipped, !skipped.isEmpty
+        else { return nil }
+        let positions = skipped.map { "keys[\($0)]" }.joined(separator: ", ")
+        return "auth.jwt.jwks: \(positions) cannot be used: RS256 requires RSA of 2048 bits or more, ES256 EC P-256"
     }
 }
 

@@ -160,6 +160,16 @@ import Testing
         #expect(configuration.warnings(now: 1.8e9).isEmpty)
     }
 
+    @Test func keysOfAJWKSetThatAreSkippedAreWarnedAbout() {
+        var configuration = GatewayConfiguration()
+        let point = KeySetLoaderTests.keySet(TokenForge.ellipticKey)
+        configuration.access.webTokens.keySet = point
+        #expect(configuration.warnings().isEmpty)
+        let weak = #"{"kty":"oct","k":"AAAA"},{"kty":"RSA","n":"AQAB","e":"AQAB"}"#
+        configuration.access.webTokens.keySet = point.replacing(#"{"keys":["#, with: #"{"keys":[\#(weak),"#)
+        #expect(configuration.warnings().map { String($0.prefix(22)) } == ["auth.jwt.jwks: keys[1]"])
+    }
+
     private static let ofOneMonth = """
         -----BEGIN CERTIFICATE-----
         MIIBFjCBvQIUGYcjIOCm7YbnFbuP8vD1ovHKRwswCgYIKoZIzj0EAwIwDjEMMAoG

@@ -101,10 +101,9 @@ struct KeyMaterial: Sendable {
         if let secret = configuration.secret { materials.append(try self.secret(secret)) }
         if let text = configuration.publicKey { materials.append(try publicKey(text)) }
         if let text = configuration.keySet {
-            let (keys, skipped) = try keySet(text)
-            guard !keys.isEmpty, skipped.isEmpty else {
-                let place = skipped.first.map { "keys[\($0)] must be" } ?? "must hold"
-                let rule = "\(place) a public key: RSA of 2048 bits or more for RS256, or EC P-256 for ES256"
+            let keys = try keySet(text).keys
+            guard !keys.isEmpty else {
+                let rule = "must hold a public key: RSA of 2048 bits or more for RS256, or EC P-256 for ES256"
                 throw Mistake(member: "jwks", rule: rule)
             }
             materials += keys

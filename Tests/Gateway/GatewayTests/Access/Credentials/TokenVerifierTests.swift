@@ -135,6 +135,14 @@ import Testing
         #expect(try await refusal(other) { $0.keySet = set } == .signature)
     }
 
+    /// One such key had the whole set refused.
+    @Test func aWeakKeyOfAConfiguredSetIsSkipped() async throws {
+        let set = KeySetLoaderTests.keySet(TokenForge.ellipticKey)
+            .replacing(#"{"keys":["#, with: #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"},"#)
+        let token = try forge(header: #"{"alg":"ES256"}"#, Self.claims, .es256(TokenForge.ellipticKey))
+        #expect(try await refusal(token) { $0.keySet = set } == nil)
+    }
+
     @Test(arguments: [
         (#"{"sub":"c","exp":1699999999}"#, TokenRefusal.expired), (#"{"sub":"c","exp":1700000000}"#, .expired),
         (#"{"sub":"c"}"#, .withoutExpiry), (#"{"sub":"c","exp":"1700000100"}"#, .malformed),
