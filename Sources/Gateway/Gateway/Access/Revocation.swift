@@ -3,6 +3,7 @@ internal import SessionPool
 
 /// The rights that callers have lost by a change of the configuration, or of the JWK set.
 struct Revocation: Sendable {
+    private let older: AccessPolicy
     private let policy: AccessPolicy
     private let changedKeys: Set<String>
     private let losesTokens: Bool
@@ -10,6 +11,7 @@ struct Revocation: Sendable {
 
     /// The difference between two policies.
     init(from older: AccessPolicy, to newer: AccessPolicy) {
+        self.older = older
         policy = newer
         changedKeys = older.keys.identitiesChanged(in: newer.keys)
         losesTokens = !older.configuration.webTokens.gives(asMuchAs: newer.configuration.webTokens)
@@ -25,7 +27,7 @@ struct Revocation: Sendable {
     func ends(_ caller: Caller) -> Bool {
         if policy.isOpen { return false }
         guard let identity = caller.identity else { return !caller.isAnonymous }
-        if TokenVerifier.isIdentity(identity) { return losesTokens || !policy.takesTokens(of: caller) }
+        if TokenVerifier.isIdentity(identity) { return losesToken(of: caller) }
         return !policy.configuration.modes.contains(.keys) || changedKeys.contains(identity)
     }
 
@@ -39,10 +41,15 @@ struct Revocation: Sendable {
     func rights(of owner: Caller) -> Rights? {
         if policy.isOpen { return .all }
         guard let identity = owner.identity else { return nil }
-        if TokenVerifier.isIdentity(identity) {
-            return losesTokens || !policy.takesTokens(of: owner) ? nil : owner.rights
-        }
+        if TokenVerifier.isIdentity(identity) { return losesToken(of: owner) ? nil : owner.rights }
         return policy.configuration.modes.contains(.keys) ? policy.keys.rights(of: identity) : nil
+    }
+
+    /// Whether the token of a caller is no longer valid, or gives other rights. A key that another gateway has used is not
+    /// judged before the JWK set is loaded, which may have it.
+    private func losesToken(of caller: Caller) -> Bool {
+        if losesTokens { return true }
+        return !policy.takesTokens(of: caller) && (older.takesTokens(of: caller) || !policy.awaitsKeySet)
     }
 }
 
@@ -61,6 +68,9 @@ extension AccessPolicy {
         guard configuration.modes.contains(.jwt), let verifier else { return false }
         return caller.verifiedBy.map(verifier.hasKey) ?? true
     }
+
+    /// Whether tokens are accepted, and the JWK set with further keys for them is not loaded yet.
+    fileprivate var awaitsKeySet: Bool { configuration.modes.contains(.jwt) && verifier?.lacksKeySet == true }
 
     /// Whether a caller has the rights that its credential gives now.
     func recognises(_ caller: Caller) -> Bool {

@@ -6,7 +6,7 @@ package struct TokenVerifier: Sendable {
     private let keys: [VerificationKey]
     private let digests: Set<[UInt8]>
     /// Whether the JWK set of the configured URL is not loaded yet.
-    private let lacksKeySet: Bool
+    let lacksKeySet: Bool
 
     /// A verifier with the keys of a configuration, and those of the JWK set of its URL; throws the mistake in a key.
     ///

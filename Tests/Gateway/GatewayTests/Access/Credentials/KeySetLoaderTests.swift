@@ -275,6 +275,27 @@ import Testing
         #expect(try status(fixture, key) == 503)
     }
 
+    /// Another gateway of the cluster had verified the token; its streams and subscriptions were ended.
+    @Test func aKeyThatIsNotKnownBeforeTheSetIsLoadedIsNotLost() async throws {
+        let key = P256.Signing.PrivateKey()
+        let other = try await AccessFixture(Self.access())
+        _ = await load(other, [Self.keySet(key)])
+        let verifier = try #require(other.services.access.policy.verifier)
+        let carol = try verifier.caller(of: try token(other, key), now: other.time.wall)
+        let access = try await AccessFixture(Self.access()).services.access
+        let early = try access.load(Self.access())
+        #expect(!early.ends(carol) && early.rights(of: carol) == carol.rights)
+        let without = try #require(try access.use(keySet: Self.keySet(P256.Signing.PrivateKey()), from: Self.url))
+        #expect(without.ends(carol) && without.rights(of: carol) == nil)
+        #expect(try access.load(Self.access()).ends(carol))
+        // A key that was valid is lost with its set.
+        var elsewhere = Self.access()
+        elsewhere.webTokens.keySetURL = "https://other.example/jwks"
+        #expect(try other.services.access.load(elsewhere).ends(carol))
+        #expect(try !other.services.access.load(elsewhere).ends(carol))
+        #expect(try access.load(AccessFixture.keys()).ends(carol))
+    }
+
     @Test(.timeLimit(.minutes(1))) func aReloadWithAnotherURLLoadsItsSetAtOnce() async throws {
         let key = P256.Signing.PrivateKey()
         let fixture = try await AccessFixture(Self.access())
