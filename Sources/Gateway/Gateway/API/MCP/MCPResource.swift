@@ -78,7 +78,7 @@ struct MCPResource: Sendable {
         switch request.method {
         case "ping": return [:]
         case "tools/list": return tools.list
-        case "resources/list": return ["resources": .array(reading.feeds.filter(\.hasItems).map(Self.resource))]
+        case "resources/list": return ["resources": .array(reading.readableFeeds.filter(\.hasItems).map(Self.resource))]
         case "resources/templates/list": return ["resourceTemplates": [Self.template]]
         case "tools/call": return try await tools.call(request.params)
         case "resources/read":

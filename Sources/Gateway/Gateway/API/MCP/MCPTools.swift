@@ -9,9 +9,9 @@ struct MCPTools: Sendable {
 
     let reading: MCPReading
 
-    /// The result of `tools/list`: what the caller may use, described by the feeds that it sees.
+    /// The result of `tools/list`: what the caller may use, described by the feeds that it may read.
     var list: JSONValue {
-        let feeds = reading.feeds
+        let feeds = reading.readableFeeds
         let described = feeds.prefix(Self.mostDescribed).map { Self.sentence($0) }.joined()
         let selection: [(String, JSONValue)] = [
             ("feed", ["type": "string", "enum": .array(feeds.map { .string($0.name) })]),

@@ -80,6 +80,35 @@ import Testing
         #expect(described.contains("price (number EUR)") && !described.contains("secrets"))
     }
 
+    /// Each call of these tools was refused.
+    @Test func valuesAreOfferedToCallersThatMayReadThem() async throws {
+        var access = Self.access()
+        access.keys.append(
+            AccessFixture.key(
+                "reader",
+                "lsg_reader",
+                Rights(operations: [.read], upstreams: [WildcardPattern("*")], items: [WildcardPattern("*")])
+            )
+        )
+        let fixture = try await AccessFixture(access) { configuration in
+            configuration.feeds = ["quotes", "news"].map { name in
+                var feed = FeedConfiguration(name: name)
+                feed.upstream = "demo"
+                feed.items = [FeedItem("item1")].compactMap(\.self)
+                feed.fields = [FeedField("price", "number EUR")].compactMap(\.self)
+                return feed
+            }
+        }
+        func list(_ kind: String, as key: String) -> [String] {
+            let outcome = fixture.perform("POST", "/mcp", as: key, Self.message("\(kind)/list"))
+            return outcome.json["result"]?[kind]?.array?.compactMap { $0["name"]?.string } ?? []
+        }
+        #expect(list("tools", as: "lsg_reader") == ["list_feeds"])
+        #expect(list("resources", as: "lsg_reader") == [])
+        #expect(list("tools", as: "lsg_quotes") == ["list_feeds", "read", "wait_for_change"])
+        #expect(list("resources", as: "lsg_quotes") == ["quotes"])
+    }
+
     /// The response to a request, which may be sent later.
     private static func response(_ fixture: AccessFixture, as key: String, _ body: String) -> JSONValue {
         let sent = Mutex(JSONValue.null)
