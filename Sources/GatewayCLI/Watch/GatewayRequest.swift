@@ -9,7 +9,8 @@ enum GatewayRequest {
         return token.isEmpty ? nil : token
     }
 
-    /// A request with the parameters that have a value, and with the credential of the environment.
+    /// A request with the parameters that have a value, and with the credential of the environment. Throws `WatchFailure` for
+    /// an address that no attempt can reach.
     ///
     /// - Parameter timeout: The longest time for the response; nil: no limit for a stream, whose reader limits its silence.
     static func make(
@@ -28,11 +29,15 @@ enum GatewayRequest {
         // A plus is literal in the items and fields, but in a query it means a space.
         url.percentEncodedQuery = url.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
         let credential = token().map { [(name: "Authorization", value: "Bearer \($0)")] } ?? []
-        return try HTTPFetch(
-            url.string ?? address,
-            headers: headers + credential,
-            timeout: timeout,
-            silence: timeout == nil ? StreamSilence.shortest : nil
-        )
+        do {
+            return try HTTPFetch(
+                url.string ?? address,
+                headers: headers + credential,
+                timeout: timeout,
+                silence: timeout == nil ? StreamSilence.shortest : nil
+            )
+        } catch {
+            throw WatchFailure("Cannot read from \(address): \(NetworkError.sentence(error)).")
+        }
     }
 }
