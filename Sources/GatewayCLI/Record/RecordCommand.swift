@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Foundation
+internal import Primitives
 internal import Recording
 internal import UnixSignals
 
@@ -94,20 +95,9 @@ struct RecordCommand: AsyncParsableCommand {
     }
 
     private func record() async throws {
-        let subscription = try await subscription()
-        let watch = try subscription.watch()
-        let recorder = try Recorder(path: file, segment: subscription.segment)
-        if recorder.removed > 0 {
-            StandardError.write("\(file): removed \(recorder.removed) bytes of an interrupted block\n")
-        }
-        StandardOutput.write("recording: \(file)\n")
-        let output = WatchOutput(display: recorder, limit: count)
-        let failure = await withTaskGroup(of: WatchFailure?.self) { group in
-            group.addTask {
-                await recorder.run()
-                return nil
-            }
-            group.addTask { await subscription.address.read(watch, output) }
+        let started = RankedMutex<Recorder?>(nil)
+        let failure = try await withThrowingTaskGroup(of: WatchFailure?.self) { group in
+            group.addTask { try await read(started) }
             group.addTask {
                 for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break }
                 return nil
@@ -119,10 +109,34 @@ struct RecordCommand: AsyncParsableCommand {
                 }
             }
             defer { group.cancelAll() }
+            return try await group.next() ?? nil
+        }
+        if let recorder = started.withLock({ $0 }) { StandardOutput.write(try recorder.finish() + "\n") }
+        if let failure { throw failure }
+    }
+
+    /// Records until the last requested update; returns why that failed.
+    ///
+    /// - Parameter started: Gets the recorder once the source is known and the file is open.
+    private func read(_ started: borrowing RankedMutex<Recorder?>) async throws -> WatchFailure? {
+        let subscription = try await subscription()
+        let watch = try subscription.watch()
+        let recorder = try Recorder(path: file, segment: subscription.segment)
+        started.withLock { $0 = recorder }
+        if recorder.removed > 0 {
+            StandardError.write("\(file): removed \(recorder.removed) bytes of an interrupted block\n")
+        }
+        StandardOutput.write("recording: \(file)\n")
+        let output = WatchOutput(display: recorder, limit: count)
+        return await withTaskGroup(of: WatchFailure?.self) { group in
+            group.addTask {
+                await recorder.run()
+                return nil
+            }
+            group.addTask { await subscription.address.read(watch, output) }
+            defer { group.cancelAll() }
             return await group.next() ?? nil
         }
-        StandardOutput.write(try recorder.finish() + "\n")
-        if let failure { throw failure }
     }
 
     private func subscription() async throws -> RecordedSource {

@@ -1,14 +1,10 @@
 internal import ArgumentParser
 internal import Gateway
-internal import HTTPFetch
 internal import JSONText
 internal import Recording
 
 /// The subscription that `record` reads, as `watch` does.
 struct RecordedSource {
-    /// The longest time to wait for the description of a feed.
-    private static let timeout = Duration.seconds(10)
-
     /// The kind of the server.
     let address: AddressFinder.Finding
     /// The options of `watch` that read it.
@@ -22,7 +18,7 @@ struct RecordedSource {
     /// A feed as its gateway describes it, or some items and fields of it.
     static func feed(_ name: String, of address: String, items: String?, fields: String?) async throws -> RecordedSource
     {
-        let feed = try await description(of: name, address)
+        let feed = try await FeedDescription(of: name, at: address).read()
         let patterns = feed["items"]?.array?.compactMap { $0["pattern"]?.string } ?? []
         let described = patterns.flatMap { FeedItem($0)?.names ?? [] }
         let items = items.map(WatchCommand.list) ?? described
@@ -44,22 +40,5 @@ struct RecordedSource {
                 fields: fields
             )
         )
-    }
-
-    private static func description(of feed: String, _ address: String) async throws -> JSONValue {
-        do {
-            let request = try GatewayRequest.make(address, "/v1/feeds/\(feed)", timeout: timeout)
-            let response = try await request.response(upTo: 1 << 24)
-            let body = String(decoding: response.body, as: UTF8.self)
-            guard response.status == 200, let feed = try? JSONValue(parsing: body) else {
-                throw WatchFailure(
-                    "\(address) does not describe the feed: "
-                        + ProblemText.sentence(status: response.status, body)
-                )
-            }
-            return feed
-        } catch let error where !(error is WatchFailure) {
-            throw WatchFailure("Cannot read from \(address): \(NetworkError.sentence(error)).")
-        }
     }
 }
