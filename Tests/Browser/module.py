@@ -497,6 +497,43 @@ def elements_flash_only_what_changes(binary):
     expect(found == ["2", '2|true|{"p":[1]}|', "1,0,0,0,1,1"], f"elements: {found}")
 
 
+BUSY = """(async () => {
+    const { LsElement } = await import("/assets/gateway-elements.js");
+    const state = { state: "open" }, spec = { fields: ["n"] };
+    LsElement.connection = () => ({ subscribe: () => ({ rows: new Map(), table: { rows: new Map() }, state, spec, info: {}, close() {} }) });
+    document.body.innerHTML = '<ls-table feed="f" gateway="x"></ls-table>';
+    const [table] = document.body.children;
+    let turn = 0;
+    window.draw = (count) => {
+        turn += 1;
+        const rows = new Map(Array.from({ length: count }, (_, row) => [`item${row}`, { n: turn }]));
+        table.draw({ rows, table: { rows }, state, spec, info: {} });
+        return [table.shadowRoot.querySelectorAll("td").length, table.shadowRoot.querySelectorAll(".changed").length].join();
+    };
+})()"""
+
+
+def layouts(page):
+    return next(one["value"] for one in page.call("Performance.getMetrics")["metrics"] if one["name"] == "LayoutCount")
+
+
+def changes_of_a_table_are_laid_out_together(binary):
+    """A layout for each cell made a page with a large table stop. Where very many cells change, no cell flashes."""
+    with gateway.demo(binary) as (address, _), browsing() as browser:
+        page = blank(browser, address)
+        page.see(BUSY)
+        page.call("Performance.enable")
+        page.see("draw(50)")
+        before = layouts(page)
+        expect(page.see("draw(50)") == "50,50", "changed cells do not flash")
+        page.see("document.body.offsetWidth")
+        expect(layouts(page) - before <= 5, f"{layouts(page) - before} layouts for one drawing")
+        page.see("document.body.replaceChildren()")
+        page.see(BUSY)
+        page.see("draw(500)")
+        expect(page.see("draw(500)") == "500,0", "500 cells flash at a time")
+
+
 CHECKS = [
     it_is_small, it_can_be_packed, its_types_are_strict, twenty_tabs_use_one_connection,
     the_death_of_the_leader_is_a_short_silence, a_refusal_is_final_and_explained, a_wrong_key_is_asked_for_once_more,
@@ -504,6 +541,7 @@ CHECKS = [
     subscriptions_change_and_end, a_slow_iterator_loses_the_oldest_updates, a_frozen_page_resumes, tables_follow_the_rules_of_the_stream,
     a_hidden_page_may_ask_for_less, hooks_render, elements_show_live_data,
     a_table_of_positions_has_the_names_of_its_fields, elements_flash_only_what_changes,
+    changes_of_a_table_are_laid_out_together,
 ]
 
 

@@ -18,6 +18,8 @@ const members = [
 ];
 const camel = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
 
+const mostFlashes = 100; // changed cells of one drawing; where all cells flash, their animations take the time of the page
+
 const sheet = new CSSStyleSheet();
 sheet.replaceSync(`
   :host { display: inline-block; color: var(--ls-color, inherit); font: var(--ls-font, inherit); }
@@ -28,12 +30,20 @@ sheet.replaceSync(`
   caption { text-align: start; font-weight: 600; padding-block: 0.3em; }
   th, td { text-align: start; padding: var(--ls-cell-padding, 0.25em 0.75em); border-block-end: 1px solid var(--ls-line, #8884); }
   .changed { animation: changed var(--ls-flash-time, 0.6s); }
+  .again { animation-name: again; }
   @keyframes changed { from { background: var(--ls-flash, #ffd54a88); } }
+  @keyframes again { from { background: var(--ls-flash, #ffd54a88); } }
   @media (prefers-reduced-motion: reduce) { .changed { animation: none; } }
 `);
 
 /** The text of a value; those of feeds have types. */
 const textOf = (value) => (typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? ""));
+
+/** Begins the animation of a change. One of another name begins without a layout of the page, which takes long in a large table. */
+function flash(element) {
+  element.classList.add("changed");
+  element.classList.toggle("again");
+}
 
 /** What both elements have: a subscription that follows the attributes, drawn at most once a frame. */
 export class LsElement extends HTMLElement {
@@ -110,9 +120,7 @@ class LsValue extends LsElement {
     this.#text.classList.toggle("problem", state.state === "refused");
     if (this.#text.textContent === text) return;
     this.#text.textContent = text;
-    this.#text.classList.remove("changed");
-    void this.#text.offsetWidth;
-    this.#text.classList.add("changed");
+    flash(this.#text);
   }
 }
 
@@ -142,8 +150,9 @@ class LsTable extends LsElement {
     const rows = this.#rows(table), isCommand = Boolean(table.items);
     const columns = this.#columnsOf(rows, spec, info).filter(([, name]) => !isCommand || (name !== "key" && name !== "command"));
     const heads = [isCommand ? "key" : "item", ...columns.map(([, name]) => name)];
-    if (this.#columns !== heads.join()) {
-      this.#columns = heads.join();
+    const shape = [heads[0], ...columns].join();
+    if (this.#columns !== shape) {
+      this.#columns = shape;
       this.#lines.clear();
       this.#body.replaceChildren();
       this.#head.replaceChildren(...heads.map((name) => this.#heading(name, "col")));
@@ -154,7 +163,7 @@ class LsTable extends LsElement {
   /** The columns as `[key, name]`. Rows have positions for keys where a name occurs twice, or where a level has a schema. */
   #columnsOf(rows, spec, info) {
     const first = spec.fields ?? [], second = spec.commandSecondLevelFields ?? [], names = [...first, ...second];
-    const present = () => Object.keys(Object.assign({}, ...rows.map(([, , fields]) => fields)));
+    const present = () => rows.flatMap(([, , fields]) => Object.keys(fields));
     if (info.fieldKeys !== "position") return [...new Set(names.length ? names : present())].map((name) => [name, name]);
     const positions = Array.from({ length: info.fieldCount + second.length }, (_, index) => String(index + 1));
     return [...new Set([...positions, ...present()])]
@@ -176,7 +185,7 @@ class LsTable extends LsElement {
   }
 
   #update(rows, columns) {
-    const present = new Set(rows.map(([id]) => id));
+    const changed = [], present = new Set(rows.map(([id]) => id));
     for (const [id, line] of this.#lines) {
       if (present.has(id)) continue;
       line.remove();
@@ -191,20 +200,19 @@ class LsTable extends LsElement {
         line.append(this.#heading(heading, "row"), ...columns.map(() => document.createElement("td")));
         this.#lines.set(id, line);
       }
-      columns.forEach(([key], index) => this.#show(line.cells[index + 1], textOf(fields[key]), isNew));
+      // Another object has the fields of a row that changed.
+      if (line.fields !== fields) columns.forEach(([key], index) => {
+        const cell = line.cells[index + 1], text = textOf(fields[key]);
+        if (cell.textContent === text) return;
+        cell.textContent = text;
+        if (!isNew) changed.push(cell);
+      });
+      line.fields = fields;
       const place = before ? before.nextSibling : this.#body.firstChild;
       if (line !== place) this.#body.insertBefore(line, place);
       before = line;
     }
-  }
-
-  #show(cell, text, isNew) {
-    if (cell.textContent === text) return;
-    cell.textContent = text;
-    if (isNew) return;
-    cell.classList.remove("changed");
-    void cell.offsetWidth;
-    cell.classList.add("changed");
+    if (changed.length <= mostFlashes) changed.forEach(flash);
   }
 }
 
