@@ -443,7 +443,7 @@ def elements_show_live_data(binary):
                 <ls-table upstream="demo" items="item1,item2" fields="stock_name,last_price" caption="Quotes"></ls-table>
                 <ls-table id="wrong" upstream="nope" items="item1" fields="a"></ls-table>`;
         })()""")
-        page.wait("Number(document.querySelector('ls-value').shadowRoot.querySelector('output').textContent) > 0")
+        page.wait("Number(document.querySelector('ls-value').shadowRoot.querySelector('span').textContent) > 0")
         table = "document.querySelector('ls-table').shadowRoot"
         page.wait(f"{table}.querySelectorAll('tbody tr').length === 2 && {table}.querySelector('table').dataset.state === 'open'")
         expect(page.see(f"{table}.querySelector('caption').textContent") == "Quotes", "no caption")
@@ -534,6 +534,24 @@ def changes_of_a_table_are_laid_out_together(binary):
         expect(page.see("draw(500)") == "500,0", "500 cells flash at a time")
 
 
+def changes_of_a_value_are_announced_on_demand(binary):
+    """A live region announces each change; a page says where it wants that."""
+    with gateway.demo(binary) as (address, _), browsing() as browser:
+        page = blank(browser, address)
+        page.see("""(async () => {
+            await import("/assets/gateway-elements.js");
+            document.body.innerHTML = `<ls-value id="quiet" feed="quotes" item="item1" field="bid"></ls-value>
+                <ls-value id="spoken" aria-live="polite" feed="quotes" item="item1" field="bid"></ls-value>`;
+        })()""")
+        page.call("Accessibility.enable")
+        for name, expected in (("quiet", []), ("spoken", ["polite"])):
+            page.wait(f"document.querySelector('#{name}').shadowRoot.textContent")
+            found = page.call("Runtime.evaluate", expression=f"document.querySelector('#{name}').shadowRoot.firstChild")["result"]
+            nodes = page.call("Accessibility.getPartialAXTree", objectId=found["objectId"], fetchRelatives=True)["nodes"]
+            live = [one["value"]["value"] for node in nodes for one in node.get("properties", []) if one["name"] == "live"]
+            expect(live == expected, f"the live regions of {name} are {live}")
+
+
 CHECKS = [
     it_is_small, it_can_be_packed, its_types_are_strict, twenty_tabs_use_one_connection,
     the_death_of_the_leader_is_a_short_silence, a_refusal_is_final_and_explained, a_wrong_key_is_asked_for_once_more,
@@ -541,7 +559,7 @@ CHECKS = [
     subscriptions_change_and_end, a_slow_iterator_loses_the_oldest_updates, a_frozen_page_resumes, tables_follow_the_rules_of_the_stream,
     a_hidden_page_may_ask_for_less, hooks_render, elements_show_live_data,
     a_table_of_positions_has_the_names_of_its_fields, elements_flash_only_what_changes,
-    changes_of_a_table_are_laid_out_together,
+    changes_of_a_table_are_laid_out_together, changes_of_a_value_are_announced_on_demand,
 ]
 
 

@@ -343,7 +343,7 @@ def feeds_need_no_upstream(binary):
         page.wait("plain.rows.size === 2")
         page.see("""import("/assets/gateway-elements.js").then(() => {
             document.body.innerHTML = '<ls-value feed="quotes" item="item3" field="last_price"></ls-value><ls-table feed="portfolio"></ls-table>'; })""")
-        page.wait("Number(document.querySelector('ls-value')?.shadowRoot.querySelector('output').textContent) > 0")
+        page.wait("Number(document.querySelector('ls-value')?.shadowRoot.querySelector('span').textContent) > 0")
         table = "document.querySelector('ls-table').shadowRoot"
         page.wait(f"{table}.querySelectorAll('tbody tr').length > 2 && {table}.querySelector('th').textContent === 'key'")
 

@@ -102,9 +102,9 @@ export class LsElement extends HTMLElement {
   }
 }
 
-/** `<ls-value>`: one field of one item. */
+/** `<ls-value>`: one field of one item. An `output` would have screen readers announce each change. */
 class LsValue extends LsElement {
-  #text = document.createElement("output");
+  #text = document.createElement("span");
 
   constructor() {
     super();
