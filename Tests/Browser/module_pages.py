@@ -473,6 +473,16 @@ CHECKS = [
         fake.update(1, { n: "7" });
         await until(() => document.querySelector("ls-value").shadowRoot.textContent === "7");
     """),
+    # A bundle of the application has one copy, a gateway another one.
+    trial("copies_of_the_elements_are_one", """
+        const [first, second] = [await import("/gateway-elements.js?copy=1"), await import("/gateway-elements.js?copy=2")];
+        if (first.LsElement !== second.LsElement) return "two classes";
+        second.LsElement.connection = (url) => connect(url, { share: "page" });
+        document.body.innerHTML = '<ls-value item="a" field="n" gateway="http://gateway.example"></ls-value>';
+        await until(() => fake.requests.some(({ path }) => path.endsWith("/events")));
+        fake.update(1, { n: "7" });
+        await until(() => document.querySelector("ls-value").shadowRoot.textContent === "7");
+    """),
 ]
 
 

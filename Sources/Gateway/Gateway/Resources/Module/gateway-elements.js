@@ -45,8 +45,11 @@ function flash(element) {
   element.classList.toggle("again");
 }
 
+/** Another copy of this module, of another address or version, may have defined the elements of this page. */
+const defined = customElements.get("ls-value");
+
 /** What both elements have: a subscription that follows the attributes, drawn at most once a frame. */
-export class LsElement extends HTMLElement {
+export const LsElement = defined ? Object.getPrototypeOf(defined) : class LsElement extends HTMLElement {
   static connection = (url) => connect(url);
 
   static get observedAttributes() { return [...members, "gateway", "item", "field", "caption", "bound"]; }
@@ -100,7 +103,7 @@ export class LsElement extends HTMLElement {
     element.dataset.state = state;
     element.title = state === "open" ? "" : [state, reason].filter(Boolean).join(": ");
   }
-}
+};
 
 /** `<ls-value>`: one field of one item. An `output` would have screen readers announce each change. */
 class LsValue extends LsElement {
@@ -216,5 +219,7 @@ class LsTable extends LsElement {
   }
 }
 
-customElements.define("ls-value", LsValue);
-customElements.define("ls-table", LsTable);
+if (!defined) {
+  customElements.define("ls-value", LsValue);
+  customElements.define("ls-table", LsTable);
+}
