@@ -473,6 +473,14 @@ CHECKS = [
         fake.update(1, { n: "7" });
         await until(() => document.querySelector("ls-value").shadowRoot.textContent === "7");
     """),
+    # Its address has no origin, but the page has: that of its parent.
+    trial("a_page_in_an_attribute_has_the_origin_of_its_parent", """
+        const frame = document.createElement("iframe");
+        frame.srcdoc = `<script type="module">import { connect } from "${location.origin}/gateway.js"; parent.found = connect().url;</script>`;
+        document.body.append(frame);
+        await until(() => window.found);
+        if (found !== location.origin) return found;
+    """),
     # A bundle of the application has one copy, a gateway another one.
     trial("copies_of_the_elements_are_one", """
         const [first, second] = [await import("/gateway-elements.js?copy=1"), await import("/gateway-elements.js?copy=2")];

@@ -401,4 +401,4 @@ class Gateway {
  * ("include" for the cookie from another origin); `hidden: { maxFrequency }`, deliveries a second while the page is
  * hidden; `share`: "tabs" without a SharedWorker, "page" for a stream of this page alone.
  */
-export const connect = (url = location.origin, options = {}) => new Gateway(url, options);
+export const connect = (url = origin, options = {}) => new Gateway(url, options);
