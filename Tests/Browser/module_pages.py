@@ -473,6 +473,23 @@ CHECKS = [
         fake.update(1, { n: "7" });
         await until(() => document.querySelector("ls-value").shadowRoot.textContent === "7");
     """),
+    trial("a_value_is_that_of_the_newest_event_of_a_list", """
+        const { LsElement } = await import("/gateway-elements.js"), { hooks } = await import("/gateway-react.js");
+        start();
+        LsElement.connection = () => gateway;
+        document.body.innerHTML = '<ls-value mode="DISTINCT" item="a" field="n" gateway="x"></ls-value>';
+        const value = document.querySelector("ls-value").shadowRoot;
+        const useSyncExternalStore = (subscribe, get) => {
+            subscribe(() => {});
+            return get;
+        };
+        const get = hooks({ useMemo: (make) => make(), useSyncExternalStore }).useValue(gateway, { mode: "DISTINCT", item: "a", field: "n" });
+        if (get() !== undefined) return `at first ${get()}`;
+        await until(() => fake.requests.some(({ path }) => path.endsWith("/events")));
+        fake.update(2, { n: "1" });
+        fake.update(2, { n: "2" });
+        await until(() => value.textContent === "2" && get() === "2");
+    """),
     # Its address has no origin, but the page has: that of its parent.
     trial("a_page_in_an_attribute_has_the_origin_of_its_parent", """
         const frame = document.createElement("iframe");

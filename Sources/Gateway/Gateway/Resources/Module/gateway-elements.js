@@ -105,7 +105,7 @@ export const LsElement = defined ? Object.getPrototypeOf(defined) : class LsElem
   }
 };
 
-/** `<ls-value>`: one field of one item. An `output` would have screen readers announce each change. */
+/** `<ls-value>`: one field of one item, of its newest event in DISTINCT and RAW mode. An `output` would have screen readers announce each change. */
 class LsValue extends LsElement {
   #text = document.createElement("span");
 
@@ -117,7 +117,9 @@ class LsValue extends LsElement {
   get spec() { return { ...super.spec, items: [this.getAttribute("item")], fields: [this.getAttribute("field")] }; }
 
   draw({ rows, state }) {
-    const value = rows.get(this.getAttribute("item"))?.[this.getAttribute("field")];
+    // A list has the events of the item, the newest one last.
+    const fields = Array.isArray(rows) ? rows.at(-1)?.fields : rows.get(this.getAttribute("item"));
+    const value = fields?.[this.getAttribute("field")];
     const text = textOf(value ?? (state.state === "open" ? "–" : state.state === "refused" ? "✕" : "…"));
     this.mark(this.#text, state);
     this.#text.classList.toggle("problem", state.state === "refused");

@@ -22,7 +22,7 @@ export interface Hooks {
   useSubscription<S extends Spec>(gateway: Gateway, spec: S): StoreValue<S>;
   useSubscription(gateway: Gateway, spec: null): NoSubscription;
   useSubscription<S extends Spec>(gateway: Gateway, spec: S | null): StoreValue<S> | NoSubscription;
-  /** One field of one item of a MERGE subscription; undefined before it is known. */
+  /** One field of one item, of its newest event in DISTINCT and RAW mode; undefined before it is known. */
   useValue<Name extends keyof Feeds, Field extends keyof Feeds[Name]>(
     gateway: Gateway, source: { feed: Name; item: string; field: Field },
   ): Feeds[Name][Field] | undefined;

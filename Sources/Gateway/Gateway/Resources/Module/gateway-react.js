@@ -12,12 +12,16 @@ export function hooks({ useMemo, useSyncExternalStore }) {
     return useSyncExternalStore(store.subscribe, store.get, store.get);
   }
 
-  /** One field of one item of a MERGE subscription; undefined before it is known. */
+  /** One field of one item, of its newest event in DISTINCT and RAW mode; undefined before it is known. */
   function useValue(gateway, { item, field, ...source }) {
     const key = JSON.stringify([source, item, field]);
     const store = useMemo(() => {
-      const rows = gateway.store({ mode: "MERGE", ...source, items: [item], fields: [field] });
-      return { ...rows, value: () => rows.get().rows.get(item)?.[field] };
+      const store = gateway.store({ mode: "MERGE", ...source, items: [item], fields: [field] });
+      const value = () => {
+        const { rows } = store.get();
+        return (Array.isArray(rows) ? rows.at(-1)?.fields : rows.get(item))?.[field];
+      };
+      return { ...store, value };
     }, [gateway, key]);
     return useSyncExternalStore(store.subscribe, store.value, store.value);
   }
