@@ -473,6 +473,16 @@ CHECKS = [
         fake.update(1, { n: "7" });
         await until(() => document.querySelector("ls-value").shadowRoot.textContent === "7");
     """),
+    trial("a_table_tells_a_cure_once", """
+        await import("/gateway-elements.js");
+        const table = document.createElement("ls-table");
+        const told = (reason, problem) => {
+            table.draw({ table: { rows: new Map() }, spec: {}, info: {}, state: { state: "refused", reason, problem } });
+            return table.shadowRoot.querySelector(".problem").textContent;
+        };
+        const found = [told("No. Ask.", { cure: "Ask." }), told("No.", { cure: "Ask." }), told("n: No.", { cure: "Read.", errors: [{}] }), told("No.", {})];
+        if (found.join("|") !== "No. Ask.|No. Ask.|n: No.|No.") return found.join("|");
+    """),
     trial("a_value_is_that_of_the_newest_event_of_a_list", """
         const { LsElement } = await import("/gateway-elements.js"), { hooks } = await import("/gateway-react.js");
         start();

@@ -151,7 +151,9 @@ class LsTable extends LsElement {
     this.#caption.textContent = this.getAttribute("caption") ?? "";
     this.#caption.hidden = !this.hasAttribute("caption");
     const { state: word, reason, problem } = state;
-    this.#problem.textContent = word === "open" || word === "connecting" ? "" : [reason ?? word, problem?.cure].filter(Boolean).join(" ");
+    // The reason may have the cure already, or name the values that were refused.
+    const cure = !problem?.errors?.length && !reason?.includes(problem?.cure) && problem?.cure;
+    this.#problem.textContent = word === "open" || word === "connecting" ? "" : [reason ?? word, cure].filter(Boolean).join(" ");
     const rows = this.#rows(table), isCommand = Boolean(table.items);
     const columns = this.#columnsOf(rows, spec, info).filter(([, name]) => !isCommand || (name !== "key" && name !== "command"));
     const heads = [isCommand ? "key" : "item", ...columns.map(([, name]) => name)];
