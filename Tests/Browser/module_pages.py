@@ -473,6 +473,16 @@ CHECKS = [
         fake.update(1, { n: "7" });
         await until(() => document.querySelector("ls-value").shadowRoot.textContent === "7");
     """),
+    trial("a_table_announces_a_state_once", """
+        await import("/gateway-elements.js");
+        const table = document.createElement("ls-table");
+        const draw = (attempt) => {
+            const state = { state: "reconnecting", reason: "No.", attempt };
+            table.draw({ table: { rows: new Map() }, spec: {}, info: {}, state });
+            return table.shadowRoot.querySelector("[role=status]").firstChild;
+        };
+        if (draw(1) !== draw(2)) return "it is another text";
+    """),
     trial("a_table_tells_a_cure_once", """
         await import("/gateway-elements.js");
         const table = document.createElement("ls-table");

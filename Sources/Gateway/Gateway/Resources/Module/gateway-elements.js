@@ -39,6 +39,13 @@ sheet.replaceSync(`
 /** The text of a value; those of feeds have types. */
 const textOf = (value) => (typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? ""));
 
+/** Sets a text that differs from the present one; true if it does. Screen readers announce again what is set again. */
+function setText(element, text) {
+  if (element.textContent === text) return false;
+  element.textContent = text;
+  return true;
+}
+
 /** Begins the animation of a change. One of another name begins without a layout of the page, which takes long in a large table. */
 function flash(element) {
   element.classList.add("changed");
@@ -123,9 +130,7 @@ class LsValue extends LsElement {
     const text = textOf(value ?? (state.state === "open" ? "–" : state.state === "refused" ? "✕" : "…"));
     this.mark(this.#text, state);
     this.#text.classList.toggle("problem", state.state === "refused");
-    if (this.#text.textContent === text) return;
-    this.#text.textContent = text;
-    flash(this.#text);
+    if (setText(this.#text, text)) flash(this.#text);
   }
 }
 
@@ -148,12 +153,12 @@ class LsTable extends LsElement {
 
   draw({ table, state, spec, info }) {
     this.mark(this.#table, state);
-    this.#caption.textContent = this.getAttribute("caption") ?? "";
+    setText(this.#caption, this.getAttribute("caption") ?? "");
     this.#caption.hidden = !this.hasAttribute("caption");
     const { state: word, reason, problem } = state;
     // The reason may have the cure already, or name the values that were refused.
     const cure = !problem?.errors?.length && !reason?.includes(problem?.cure) && problem?.cure;
-    this.#problem.textContent = word === "open" || word === "connecting" ? "" : [reason ?? word, cure].filter(Boolean).join(" ");
+    setText(this.#problem, word === "open" || word === "connecting" ? "" : [reason ?? word, cure].filter(Boolean).join(" "));
     const rows = this.#rows(table), isCommand = Boolean(table.items);
     const columns = this.#columnsOf(rows, spec, info).filter(([, name]) => !isCommand || (name !== "key" && name !== "command"));
     const heads = [isCommand ? "key" : "item", ...columns.map(([, name]) => name)];
@@ -209,10 +214,8 @@ class LsTable extends LsElement {
       }
       // Another object has the fields of a row that changed.
       if (line.fields !== fields) columns.forEach(([key], index) => {
-        const cell = line.cells[index + 1], text = textOf(fields[key]);
-        if (cell.textContent === text) return;
-        cell.textContent = text;
-        if (!isNew) changed.push(cell);
+        const cell = line.cells[index + 1];
+        if (setText(cell, textOf(fields[key])) && !isNew) changed.push(cell);
       });
       line.fields = fields;
       const place = before ? before.nextSibling : this.#body.firstChild;
