@@ -13,12 +13,17 @@ final class StreamScheduler {
         /// Takes shared writes; nil if the stream does not, or is blocked.
         var sink: StreamSink?
         var isQueued = false
+        /// The reason for which the stream is over; it leaves at its turn.
+        var end: StreamEnd?
         /// When the stream is visited without an event.
         var deadline: Moment?
     }
 
     /// The number of streams visited before the loop handles other events.
     private static let sliceLength = 512
+    /// The time in nanoseconds, beside the last visit, for which streams are visited before the loop handles other events: a
+    /// visit of a stream with thousands of sources takes milliseconds.
+    private static let sliceTime: Int64 = 5_000_000
 
     /// Opens streams and reports those that are due; set before the first stream.
     var feed: (any StreamFeed)?
@@ -137,7 +142,7 @@ final class StreamScheduler {
             guard let writer = entries[slot].writer else { continue }
             if let since = writer.blockedSince {
                 if since + blockedTimeout <= now {
-                    end(slot, writer, .blockedTooLong)
+                    end(slot, .blockedTooLong)
                 } else {
                     schedule(slot, since + blockedTimeout)
                 }
@@ -148,23 +153,31 @@ final class StreamScheduler {
         nextTick = wheel.nextTick ?? .never
     }
 
-    /// Writes up to a number of streams: first the shared writes, then the queued streams.
-    func serve() {
+    /// Writes up to a number of streams, for a limited time: first the shared writes, then the queued streams.
+    ///
+    /// - Parameter clock: The time.
+    func serve(clock: () -> Moment = Moment.monotonic) {
         if !shared.isEmpty {
             share()
             settleShortfalls()
             guard shared.isEmpty else { return }
         }
         var left = min(queue.count - queueHead, Self.sliceLength)
+        let end = left > 0 ? clock().nanoseconds &+ Self.sliceTime : 0
         while left > 0 {
             left -= 1
             let slot = queue[queueHead]
             queueHead += 1
             entries[slot].isQueued = false
             guard let writer = entries[slot].writer else { continue }
-            let wasBlocked = writer.blockedSince != nil
-            let outcome = writer.write(&batch, output, poller, now: now)
-            settle(slot, writer, outcome, wasBlocked: wasBlocked)
+            if let reason = entries[slot].end {
+                leave(slot, writer, reason)
+            } else {
+                let wasBlocked = writer.blockedSince != nil
+                let outcome = writer.write(&batch, output, poller, now: now)
+                settle(slot, writer, outcome, wasBlocked: wasBlocked)
+            }
+            if clock().nanoseconds >= end { break }
         }
         if queueHead > queue.count / 2 {
             queue.removeFirst(queueHead)
@@ -185,13 +198,16 @@ final class StreamScheduler {
     func endAll(_ reason: StreamEnd) {
         settleShortfalls()
         for slot in entries.indices {
-            if let writer = entries[slot].writer { end(slot, writer, reason) }
+            if let writer = entries[slot].writer { leave(slot, writer, entries[slot].end ?? reason) }
         }
     }
 
+    /// The writer of a stream; nil for one that is over.
     private func writer(of id: StreamID) -> StreamWriter? {
         let slot = Int(id.slot)
-        guard slot < entries.count, entries[slot].generation == id.generation else { return nil }
+        guard slot < entries.count, entries[slot].generation == id.generation, entries[slot].end == nil else {
+            return nil
+        }
         return entries[slot].writer
     }
 
@@ -217,7 +233,7 @@ final class StreamScheduler {
             schedule(slot, writer.blockedSince.map { $0 + blockedTimeout })
             if !wasBlocked { writer.stream.content.blocked() }
         case .over(let reason):
-            end(slot, writer, reason)
+            end(slot, reason)
         }
     }
 
@@ -233,7 +249,16 @@ final class StreamScheduler {
         nextTick = wheel.nextTick ?? .never
     }
 
-    private func end(_ slot: Int, _ writer: StreamWriter, _ reason: StreamEnd) {
+    /// Lets a stream leave at its turn: the clients of many streams may go at once.
+    private func end(_ slot: Int, _ reason: StreamEnd) {
+        entries[slot].end = reason
+        entries[slot].sink = nil
+        schedule(slot, nil)
+        enqueue(slot)
+    }
+
+    /// Removes a stream that is over.
+    private func leave(_ slot: Int, _ writer: StreamWriter, _ reason: StreamEnd) {
         remove(slot, writer)
         writer.end(output, poller, closingBody: reason == .daemonClosed)
         writer.stream.ended(reason)
@@ -245,6 +270,7 @@ final class StreamScheduler {
         batch.removeAll()
         entries[slot].writer = nil
         entries[slot].sink = nil
+        entries[slot].end = nil
         entries[slot].generation = (entries[slot].generation &+ 1) & StreamID.generationMask
         free.append(slot)
         count -= 1
@@ -282,7 +308,7 @@ extension StreamScheduler {
                 writer.keep(write.pieces, after: count, poller, now: now)
                 settle(Int(stream.slot), writer, .blocked, wasBlocked: false)
             case .broken:
-                end(Int(stream.slot), writer, .peerClosed)
+                end(Int(stream.slot), .peerClosed)
             }
         }
     }

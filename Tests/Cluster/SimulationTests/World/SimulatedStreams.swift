@@ -66,7 +66,7 @@ final class SimulatedStreams {
             scheduler.noticed(StreamID(rawValue: poller[index].token), poller[index].events)
         }
         scheduler.askFeed()
-        scheduler.serve()
+        scheduler.serve { self.simulator.now }
         isInPass = false
         if scheduler.hasQueue { return passes(at: simulator.now + .microseconds(50)) }
         if scheduler.nextTick != .never { passes(at: max(scheduler.nextTick, simulator.now + .microseconds(50))) }

@@ -58,6 +58,15 @@ internal import Testing
             while scheduler.hasQueue { scheduler.serve() }
         }
 
+        /// The streams' part of one pass. Each reading of the clock is a step after the one before.
+        func serve(taking step: Duration) {
+            scheduler.askFeed()
+            scheduler.serve {
+                now = now + step
+                return now
+            }
+        }
+
         /// Publishes bytes for some streams.
         func publish(_ bytes: [UInt8], to streams: Range<Int>) {
             let bytes = SharedBytes(bytes)
@@ -228,6 +237,33 @@ internal import Testing
         #expect(streams.received(by: 1) == [1])
         streams.pass()
         #expect(streams.ended == [.peerClosed])
+    }
+
+    @Test func visitsThatTakeLongAreSpreadOverPasses() throws {
+        let streams = try Streams(4)
+        streams.feed.ready = streams.feed.streams
+        streams.serve(taking: .milliseconds(3))
+        #expect(streams.feed.contents.count { $0.fills == 2 } == 2)
+        #expect(streams.scheduler.hasQueue)
+        streams.serve(taking: .milliseconds(3))
+        #expect(streams.feed.contents.allSatisfy { $0.fills == 2 })
+        #expect(!streams.scheduler.hasQueue)
+    }
+
+    @Test func endsOfManyStreamsAreSpreadOverPasses() throws {
+        let streams = try Streams(4)
+        for stream in streams.feed.streams { streams.scheduler.noticed(stream, .closed) }
+        #expect(streams.ended.isEmpty)
+        // What is due on a stream that is over is not written.
+        streams.publish([1], to: 0..<4)
+        streams.feed.ready = streams.feed.streams
+        streams.serve(taking: .milliseconds(3))
+        #expect(streams.ended == [.peerClosed, .peerClosed])
+        streams.serve(taking: .milliseconds(3))
+        #expect(streams.ended == [StreamEnd](repeating: .peerClosed, count: 4))
+        #expect(streams.scheduler.count == 0)
+        #expect(streams.feed.contents.allSatisfy { $0.fills == 1 })
+        for client in 0..<4 { #expect(streams.received(by: client).isEmpty) }
     }
 
     @Test func streamsAreWrittenOnlyWhileTheyAreOffered() throws {
