@@ -110,6 +110,12 @@ package final class StreamResources: Sendable {
         state.sources[owner] = sum > 0 ? sum : nil
     }
 
+    /// The number of sources of all streams.
+    var sourceCount: Int { memory.sources / StreamMemory.sourceWeight }
+
+    /// The number of sources of a stream; 0 for an unknown one.
+    func sourceCount(of id: String) -> Int { state.withLock { $0.entries[id]?.sourceCount ?? 0 } }
+
     /// The number of prepared streams that are not open.
     var waiting: Int { state.withLock { $0.entries.values.count { $0.prepared != nil && !$0.isOpen } } }
 

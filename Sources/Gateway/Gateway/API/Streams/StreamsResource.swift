@@ -36,13 +36,20 @@ package struct StreamsResource: Sendable {
 
     /// `GET /v1/streams/{id}/events`.
     func events(_ call: Call) throws -> OperationResult {
-        try opener.reopen(call.parameter("id"), try StreamQuery.request(call), call)
+        let id = call.parameter("id")
+        let request = try StreamQuery.request(call)
+        return try visiting(services.streamResources.sourceCount(of: id)) { try opener.reopen(id, request, call) }
     }
 
     // MARK: - The resource
 
     /// `GET /v1/streams`.
     func list(_ call: Call) throws -> OperationResult {
+        try visiting(services.streamResources.sourceCount) { try listed(call) }
+    }
+
+    /// The list of streams.
+    private func listed(_ call: Call) throws -> OperationResult {
         let permissions = services.permissions(call)
         let ids = services.streamResources.ids.filter { id in
             services.streamResources.entry(id).map { services.isVisible(id, $0, permissions) } ?? false
@@ -60,8 +67,11 @@ package struct StreamsResource: Sendable {
 
     /// `GET /v1/streams/{id}`.
     func get(_ call: Call) throws -> OperationResult {
-        let view = view(call.parameter("id"), try services.stream(call))
-        return .response(response(view).tagged(view.tag, isKnown: try view.tag.isKnown(to: call)))
+        let id = call.parameter("id")
+        return try visiting(services.streamResources.sourceCount(of: id)) {
+            let view = view(id, try services.stream(call))
+            return .response(response(view).tagged(view.tag, isKnown: try view.tag.isKnown(to: call)))
+        }
     }
 
     /// `POST /v1/streams`.
@@ -74,15 +84,12 @@ package struct StreamsResource: Sendable {
             throw Problem(.gatewayFull, detail: "The maximum number of streams is open or prepared.")
         }
         try checkPrepared(call)
-        let isLarge = selectors.count > Self.largeCount
+        let isLarge = selectors.count > StreamOpener.largeCount
         try opener.check(selectors, call)
         return try await services.coordination.admit(.sources(selectors, of: call.caller), for: call) {
             try await services.background.perform(if: isLarge) { try prepare(request, selectors, call) }
         }
     }
-
-    /// From this number of sources on, the background queue acquires them: a join takes up to 0.2 ms.
-    private static let largeCount = 100
 
     private func prepare(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> Response {
         var request = request
@@ -104,6 +111,12 @@ package struct StreamsResource: Sendable {
 
     /// `PATCH /v1/streams/{id}`: adds and removes sources of an open stream.
     func patch(_ call: Call) async throws -> Response {
+        let present = services.streamResources.sourceCount(of: call.parameter("id"))
+        return try await services.background.perform(if: present > StreamOpener.largeCount) { try await patched(call) }
+    }
+
+    /// Changes a stream.
+    private func patched(_ call: Call) async throws -> Response {
         let id = call.parameter("id")
         _ = try services.stream(call)
         let reader = try RequestBody.reader(of: call, types: RequestBody.patchTypes)
@@ -116,7 +129,7 @@ package struct StreamsResource: Sendable {
         var owner = call.caller
         owner.identity = services.streamResources.entry(id)?.owner
         return try await services.coordination.admit(.sources(add, of: owner), for: call) {
-            try await services.background.perform(if: add.count + remove.count > Self.largeCount) {
+            try await services.background.perform(if: add.count + remove.count > StreamOpener.largeCount) {
                 try change(id, add: add, remove: remove, of: owner, call)
                 let view = try view(id)
                 return response(view).tagged(view.tag, isKnown: false)
@@ -126,6 +139,11 @@ package struct StreamsResource: Sendable {
 
     /// `DELETE /v1/streams/{id}`.
     func delete(_ call: Call) throws -> OperationResult {
+        try visiting(services.streamResources.sourceCount(of: call.parameter("id"))) { try deleted(call) }
+    }
+
+    /// Deletes a stream.
+    private func deleted(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
         let lock = try services.stream(call).changeLock
         let entry: StreamResources.Entry? = try lock.mutex.withLock { _ in
@@ -223,6 +241,15 @@ package struct StreamsResource: Sendable {
         }
         guard let freed else { throw .unknownStream(id) }
         return freed
+    }
+
+    /// Performs a request that visits sources: on the background queue where there are many.
+    private func visiting(
+        _ count: Int,
+        _ work: @escaping @Sendable () throws -> OperationResult
+    ) throws -> OperationResult {
+        guard count > StreamOpener.largeCount else { return try work() }
+        return .later { try await services.background.perform { try work() } }
     }
 
     // MARK: - Input

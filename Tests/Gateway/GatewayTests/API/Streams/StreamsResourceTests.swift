@@ -245,6 +245,21 @@ import Testing
         withExtendedLifetime(shard) {}
     }
 
+    @Test func sourcesOfALargeStreamAreVisitedOnTheBackgroundQueue() {
+        let sources = (0..<100).map { _ in #"{"subscription":"\#(fixture.makeSubscription())"}"# }
+        let body = #"{"sources":[\#(sources.joined(separator: ","))]}"#
+        let path = fixture.perform("POST", "/v1/streams", body).headers["Location"] ?? ""
+        #expect(fixture.perform("GET", path).status == 200)
+        let add = #"{"add":[{"subscription":"\#(fixture.makeSubscription())"}]}"#
+        #expect(fixture.perform("PATCH", path, add).status == 200)
+        fixture.services.background.stop()
+        for target in [path, path + "/events", "/v1/streams"] {
+            #expect(fixture.perform("GET", target).code == "gateway-full")
+        }
+        #expect(fixture.perform("PATCH", path, "{}").code == "gateway-full")
+        #expect(fixture.perform("DELETE", path).code == "gateway-full")
+    }
+
     @Test func aPreparedStreamIsShownOpenedAndDeleted() {
         let subscription = fixture.makeSubscription()
         let made = fixture.perform(
