@@ -7,6 +7,9 @@ extension SessionPool {
         state.withLock { Array($0.resources.byID.values) }.sorted { $0.ordinal < $1.ordinal }
     }
 
+    /// The number of all subscription resources.
+    package var resourceCount: Int { state.withLock { $0.resources.byID.count } }
+
     /// The resource of an id.
     package func resource(_ id: SubscriptionID) -> SubscriptionResource? {
         state.withLock { $0.resources.byID[id] }

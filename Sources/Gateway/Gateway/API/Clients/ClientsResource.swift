@@ -13,18 +13,22 @@ package struct ClientsResource: Sendable {
 
     /// `GET /v1/clients`.
     func list(_ call: Call) throws -> OperationResult {
-        let permissions = services.permissions(call)
-        let page = try Page(of: services.pool.clients().filter(permissions.sees), for: call) { $0.id.rawValue }
-        return .response(
-            page.response("clients") { json, client in
-                ClientView.write(
-                    client,
-                    subscriptions: services.pool.subscriptions(of: client).filter(permissions.sees).map(\.id.rawValue),
-                    isControlled: permissions.controls(client),
-                    to: &json
-                )
-            }
-        )
+        // Each client is shown with its subscriptions.
+        try services.visiting(services.pool.resourceCount) {
+            let permissions = services.permissions(call)
+            let page = try Page(of: services.pool.clients().filter(permissions.sees), for: call) { $0.id.rawValue }
+            return .response(
+                page.response("clients") { json, client in
+                    let subscriptions = services.pool.subscriptions(of: client).filter(permissions.sees)
+                    ClientView.write(
+                        client,
+                        subscriptions: subscriptions.map(\.id.rawValue),
+                        isControlled: permissions.controls(client),
+                        to: &json
+                    )
+                }
+            )
+        }
     }
 
     /// `POST /v1/clients`.
@@ -81,7 +85,9 @@ package struct ClientsResource: Sendable {
 
     /// `GET /v1/clients/{id}`.
     func get(_ call: Call) throws -> OperationResult {
-        .response(services.clientResponse(try services.client(call), call))
+        try services.visiting(services.pool.resourceCount) {
+            .response(services.clientResponse(try services.client(call), call))
+        }
     }
 
     /// `DELETE /v1/clients/{id}`.

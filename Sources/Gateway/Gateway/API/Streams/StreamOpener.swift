@@ -10,8 +10,6 @@ package import StreamIO
 package struct StreamOpener: Sendable {
     /// How long a prepared stream is kept while it is not open.
     static let preparedLifetime = Duration.seconds(60)
-    /// With more sources than this, the background queue visits them: each takes some microseconds, and up to 0.2 ms to join.
-    static let largeCount = 100
     /// The stream of a response to `HEAD`: the HTTP server sends the head without a length and never opens the stream.
     package static let headOnly = AdmittedStream(id: "") { _ in }
 
@@ -71,7 +69,7 @@ package struct StreamOpener: Sendable {
         if services.coordination.contact == .ownStreams, selectors.contains(where: \.isExisting) {
             throw Self.closing("behind", .notInContact, call)
         }
-        return try await services.background.perform(if: selectors.count > Self.largeCount) {
+        return try await services.background.perform(if: selectors.count > BackgroundQueue.largeCount) {
             try check(selectors, call)
             let request = request.compressed(compresses(selectors.map(\.isSubscription), call))
             if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }

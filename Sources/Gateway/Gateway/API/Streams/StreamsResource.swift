@@ -38,14 +38,15 @@ package struct StreamsResource: Sendable {
     func events(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
         let request = try StreamQuery.request(call)
-        return try visiting(services.streamResources.sourceCount(of: id)) { try opener.reopen(id, request, call) }
+        let count = services.streamResources.sourceCount(of: id)
+        return try services.visiting(count) { try opener.reopen(id, request, call) }
     }
 
     // MARK: - The resource
 
     /// `GET /v1/streams`.
     func list(_ call: Call) throws -> OperationResult {
-        try visiting(services.streamResources.sourceCount) { try listed(call) }
+        try services.visiting(services.streamResources.sourceCount) { try listed(call) }
     }
 
     /// The list of streams.
@@ -68,7 +69,7 @@ package struct StreamsResource: Sendable {
     /// `GET /v1/streams/{id}`.
     func get(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
-        return try visiting(services.streamResources.sourceCount(of: id)) {
+        return try services.visiting(services.streamResources.sourceCount(of: id)) {
             let view = view(id, try services.stream(call))
             return .response(response(view).tagged(view.tag, isKnown: try view.tag.isKnown(to: call)))
         }
@@ -84,7 +85,7 @@ package struct StreamsResource: Sendable {
             throw Problem(.gatewayFull, detail: "The maximum number of streams is open or prepared.")
         }
         try checkPrepared(call)
-        let isLarge = selectors.count > StreamOpener.largeCount
+        let isLarge = selectors.count > BackgroundQueue.largeCount
         try opener.check(selectors, call)
         return try await services.coordination.admit(.sources(selectors, of: call.caller), for: call) {
             try await services.background.perform(if: isLarge) { try prepare(request, selectors, call) }
@@ -111,8 +112,8 @@ package struct StreamsResource: Sendable {
 
     /// `PATCH /v1/streams/{id}`: adds and removes sources of an open stream.
     func patch(_ call: Call) async throws -> Response {
-        let present = services.streamResources.sourceCount(of: call.parameter("id"))
-        return try await services.background.perform(if: present > StreamOpener.largeCount) { try await patched(call) }
+        let isLarge = services.streamResources.sourceCount(of: call.parameter("id")) > BackgroundQueue.largeCount
+        return try await services.background.perform(if: isLarge) { try await patched(call) }
     }
 
     /// Changes a stream.
@@ -129,7 +130,7 @@ package struct StreamsResource: Sendable {
         var owner = call.caller
         owner.identity = services.streamResources.entry(id)?.owner
         return try await services.coordination.admit(.sources(add, of: owner), for: call) {
-            try await services.background.perform(if: add.count + remove.count > StreamOpener.largeCount) {
+            try await services.background.perform(if: add.count + remove.count > BackgroundQueue.largeCount) {
                 try change(id, add: add, remove: remove, of: owner, call)
                 let view = try view(id)
                 return response(view).tagged(view.tag, isKnown: false)
@@ -139,7 +140,7 @@ package struct StreamsResource: Sendable {
 
     /// `DELETE /v1/streams/{id}`.
     func delete(_ call: Call) throws -> OperationResult {
-        try visiting(services.streamResources.sourceCount(of: call.parameter("id"))) { try deleted(call) }
+        try services.visiting(services.streamResources.sourceCount(of: call.parameter("id"))) { try deleted(call) }
     }
 
     /// Deletes a stream.
@@ -241,15 +242,6 @@ package struct StreamsResource: Sendable {
         }
         guard let freed else { throw .unknownStream(id) }
         return freed
-    }
-
-    /// Performs a request that visits sources: on the background queue where there are many.
-    private func visiting(
-        _ count: Int,
-        _ work: @escaping @Sendable () throws -> OperationResult
-    ) throws -> OperationResult {
-        guard count > StreamOpener.largeCount else { return try work() }
-        return .later { try await services.background.perform { try work() } }
     }
 
     // MARK: - Input

@@ -12,9 +12,11 @@ struct SubscriptionsResource: Sendable {
 
     /// `GET /v1/subscriptions`.
     func list(_ call: Call) throws -> OperationResult {
-        let resources = services.pool.resources().filter(services.permissions(call).sees)
-        let page = try Page(of: resources, for: call) { $0.id.rawValue }
-        return .response(page.response("subscriptions") { SubscriptionView($1, of: services.pool).write(to: &$0) })
+        try services.visiting(services.pool.resourceCount) {
+            let resources = services.pool.resources().filter(services.permissions(call).sees)
+            let page = try Page(of: resources, for: call) { $0.id.rawValue }
+            return .response(page.response("subscriptions") { SubscriptionView($1, of: services.pool).write(to: &$0) })
+        }
     }
 
     /// `POST /v1/subscriptions`.

@@ -63,13 +63,13 @@ package struct Permissions: Sendable {
     /// Whether a subscription is visible, with its values and events.
     package func sees(_ resource: SubscriptionResource) -> Bool {
         if caller.rights.reachesOverAll { return true }
+        // The owner first: to compare thousands of items with patterns takes milliseconds.
         switch resource.home {
         case .pooled(let session):
-            guard covers(resource.properties, of: session.upstream) else { return false }
-            return resource.isImplicit || owns(resource)
+            return (resource.isImplicit || owns(resource)) && covers(resource.properties, of: session.upstream)
         case .dedicated(let id):
-            guard let client = pool.client(id), covers(resource.properties, of: client.upstream) else { return false }
-            return owns(resource) && controls(client)
+            guard owns(resource), let client = pool.client(id) else { return false }
+            return covers(resource.properties, of: client.upstream) && controls(client)
         }
     }
 

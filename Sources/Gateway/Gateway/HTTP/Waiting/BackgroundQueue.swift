@@ -9,6 +9,9 @@ internal import SessionPool
 final class BackgroundQueue: Sendable {
     /// The greatest number of waiting pieces of work.
     static let capacity = 1_000
+    /// A request that visits more resources than this, or more sources of a stream, is large work: each takes some microseconds,
+    /// and up to 0.2 ms to join.
+    static let largeCount = 100
 
     private struct State {
         var waiting = 0
@@ -112,6 +115,15 @@ final class RepeatedWork: Sendable {
 }
 
 extension Services {
+    /// Performs a request that visits a number of resources, or of sources of a stream: on the background queue if they are many.
+    func visiting(
+        _ count: Int,
+        _ work: @escaping @Sendable () throws -> OperationResult
+    ) throws -> OperationResult {
+        guard count > BackgroundQueue.largeCount else { return try work() }
+        return .later { [background] in try await background.perform { try work() } }
+    }
+
     /// Responds as soon as there is a response: at once, or after a change, at the latest after the requested waiting
     /// time. The background queue makes the responses, because they take long to make.
     ///

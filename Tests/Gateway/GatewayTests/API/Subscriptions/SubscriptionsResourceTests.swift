@@ -37,6 +37,17 @@ import Testing
         #expect(outcome.code == "gateway-full")
     }
 
+    @Test func manySubscriptionsAreListedOnTheBackgroundQueue() {
+        let client = fixture.makeClient()
+        for _ in 0..<100 { _ = fixture.makeSubscription() }
+        #expect(fixture.perform("GET", "/v1/subscriptions").json["subscriptions"]?.array?.count == 100)
+        _ = fixture.makeSubscription()
+        fixture.services.background.stop()
+        for target in ["/v1/subscriptions", "/v1/clients", "/v1/clients/" + client] {
+            #expect(fixture.perform("GET", target).code == "gateway-full")
+        }
+    }
+
     @Test(arguments: [
         (#"{"upstream":"demo","client":"c","mode":"MERGE","items":["a"],"fields":["b"]}"#, ["/client"]),
         (#"{"upstream":"demo","mode":"X","items":["a"],"fields":["b"]}"#, ["/mode"]),
