@@ -23,7 +23,8 @@ package final class IdempotencyStore: Sendable {
 
     /// The scope of a key: a caller with the rights of the caller, and a target.
     package struct Key: Hashable, Sendable {
-        /// The caller and its rights; nil without authentication.
+        /// The caller and its rights, or the network of one without the credentials that others need; nil without
+        /// authentication.
         package let caller: String?
         /// The path with the query, as sent.
         package let path: String
@@ -206,13 +207,16 @@ extension IdempotencyStore {
             throw Problem(.malformed, detail: "An Idempotency-Key has 1 to 255 characters.")
         }
         let target = call.request.rawPath + (call.request.rawQuery.map { "?\($0)" } ?? "")
-        return Key(caller: scope(of: call.caller), path: target, key: header)
+        return Key(caller: scope(of: call), path: target, key: header)
     }
 
     /// The rights belong to the scope, so that a caller whose rights were reduced, or who shows another token of the
-    /// same subject, does not receive a response that its rights do not cover.
-    private static func scope(of caller: Caller) -> String? {
-        caller.identity.map { "\($0) \(Base64URL.encode(KeyHash.digest(of: caller.rights.line)))" }
+    /// same subject, does not receive a response that its rights do not cover. Callers without credentials do not receive
+    /// responses of other networks, which may have the id of a session.
+    private static func scope(of call: Call) -> String? {
+        let caller = call.caller
+        if caller.isAnonymous { return IPNetwork.subscriber(of: call.request.peer.host) }
+        return caller.identity.map { "\($0) \(Base64URL.encode(KeyHash.digest(of: caller.rights.line)))" }
     }
 
     /// The caller whose share a request counts towards: its credentials, or else its network.

@@ -54,6 +54,19 @@ import Testing
         for key in keys { #expect(word(store.begin(key, body: [], now: .zero)) == "inProgress") }
     }
 
+    /// A response may have the id of a session, which nobody else may learn or be given.
+    @Test func callersWithoutCredentialsShareNoKeysWithOtherNetworks() throws {
+        func key(of caller: Caller, at host: String) throws -> IdempotencyStore.Key {
+            let request = HTTPRequest(method: "POST", rawPath: "/mcp", peer: PeerAddress(host: host, port: 0))
+            var call = Call(record: CallRecord(request, requestID: "r", since: .zero))
+            call.caller = caller
+            return try IdempotencyStore.key("k", of: call)
+        }
+        #expect(try key(of: .anonymous, at: "10.0.0.1") == key(of: .anonymous, at: "10.0.0.1"))
+        #expect(try key(of: .anonymous, at: "10.0.0.1") != key(of: .anonymous, at: "10.0.0.2"))
+        #expect(try key(of: .unauthenticated, at: "10.0.0.1") == key(of: .unauthenticated, at: "10.0.0.2"))
+    }
+
     @Test func aFailureOfTheGatewayIsNotKept() {
         let store = IdempotencyStore()
         _ = store.begin(key, body: [1], now: .zero)
