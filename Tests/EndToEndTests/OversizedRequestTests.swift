@@ -2,7 +2,8 @@ internal import DemoServer
 internal import JSONText
 internal import Testing
 
-/// Requests that exceed the request limit of the upstream: the demo server closes the connection that carries one.
+/// Requests that exceed the request limit of the upstream, for which the demo server closes the connection that carries one,
+/// or that the upstream refuses as malformed.
 @Suite(.timeLimit(.minutes(2))) struct OversizedRequestTests {
     private static let patience = ["Prefer": "wait=60"]
     /// 120,000 bytes in the request of a subscription; the limit of the server is 50,000.
@@ -28,6 +29,27 @@ internal import Testing
             var stream = try await EventStream(demo.url + (try #require(made.string("url"))))
             #expect(try await stream.first("subscription-error")["code"] == 67)
             #expect(try await stream.first("closing")["reason"] == "refused")
+            try await Self.expectUndisturbed(&other, client, demo)
+        }
+    }
+
+    @Test(arguments: [65, 67])
+    func subscriptionThatTheServerCallsMalformedIsRefusedAlone(code: Int) async throws {
+        try await DemoFixture.run { demo in
+            let query = "upstream=demo&mode=MERGE&items=item1&fields=time"
+            var other = try await EventStream(demo.url + "/v1/stream?" + query)
+            let client = try #require(try await other.first("update")["client"]?.string)
+            let refusal = FaultEffect.refuse(code: code, message: "bad syntax")
+            await demo.server.install([Fault(refusal, at: .request(.add), times: .max)])
+            let body = #"{"upstream":"demo","mode":"MERGE","items":["item2"],"fields":["time"]}"#
+            let refused = try await call(
+                "POST",
+                demo.url + "/v1/subscriptions",
+                json: body,
+                headers: Self.patience
+            )
+            #expect(refused.status == 502 && refused["upstream", "code"]?.text == "\(code)")
+            #expect(refused["upstream", "message"] == "bad syntax")
             try await Self.expectUndisturbed(&other, client, demo)
         }
     }

@@ -131,8 +131,8 @@ extension SessionPool {
         if isTransferable {
             configuration.handover = SessionHandover { [sink] in sink.ownsSessions }
         }
-        // A request that ends the session would end all its subscriptions, and be sent again with the next one.
-        configuration.refusesOversizedRequests = true
+        // A request that ends the session would end all its subscriptions, and be sent again in the next one.
+        configuration.failsRequestsAlone = true
         configuration.edition = pool.edition
         configuration.logger[metadataKey: "client"] = "\(id)"
         configuration.allowedAddresses = pool.allowedAddresses

@@ -72,7 +72,8 @@ extension SessionMachine {
         case .reqErr(_, 20, let message):
             out.notifyLegacy(.serverFailed(code: 20, message: message, isRetried: true))
             loseSession(cause: "\(causePrefix).reqerr.20", wait: .firstRetry, at: context)
-        case .reqErr(_, let code, let message) where [11, 65, 67].contains(code):
+        case .reqErr(_, let code, let message)
+        where code == 11 || [65, 67].contains(code) && !configuration.failsRequestsAlone:
             fail(
                 code: code == 11 ? 21 : code,
                 message: message,

@@ -1,7 +1,8 @@
 internal import SessionCore
 internal import Testing
 
-/// Single requests that exceed the request limit of the server, in sessions that refuse them.
+/// Single requests that exceed the request limit of the server, or that it refuses as malformed, in sessions whose requests
+/// fail alone.
 @Suite struct SessionMachineOversizedTests {
     private static let limit = 300
     private static let long = String(repeating: "a", count: 400)
@@ -10,7 +11,7 @@ internal import Testing
     private static func onSocket(limit: Int = Self.limit, subscribed: (SessionHarness) -> Void = { _ in })
         -> SessionHarness
     {
-        let harness = SessionHarness(configuration: { $0.refusesOversizedRequests = true })
+        let harness = SessionHarness(configuration: { $0.failsRequestsAlone = true })
         subscribed(harness)
         harness.connect()
         harness.open()
@@ -23,7 +24,7 @@ internal import Testing
     private static func overHTTP() -> SessionHarness {
         var options = SessionHarness.officialOptions
         options.forcedTransport = .httpStreaming
-        let harness = SessionHarness(options, configuration: { $0.refusesOversizedRequests = true })
+        let harness = SessionHarness(options, configuration: { $0.failsRequestsAlone = true })
         harness.connect()
         harness.receive("CONOK,sid,\(limit),5000,*", "LOOP,0", "CONOK,sid,\(limit),5000,*", "PROBE")
         return harness
@@ -144,6 +145,20 @@ internal import Testing
         #expect(harness.legacyEvents.contains { if case .deviceRefused = $0 { true } else { false } })
         harness.receive("PROBE")
         #expect(harness.takeRequests() == [])
+    }
+
+    @Test(arguments: [65, 67])
+    func requestsThatTheServerRefusesAsMalformedFailAlone(code: Int) {
+        let harness = Self.onSocket()
+        harness.subscribe(1, item: "a")
+        harness.sendMessage(1, "m")
+        _ = harness.takeTrace()
+        harness.receive("REQERR,1,\(code),bad", "REQERR,2,\(code),bad", "REQERR,99,\(code),unknown")
+        #expect(harness.takeTrace() == ["sub1 failed \(code)", "msg1 failed"])
+        #expect(harness.status == .connectedWSStreaming)
+        harness.receive("REQERR,99,11,another server")
+        #expect(harness.takeConversation().contains("error 21 another server"))
+        #expect(harness.status == .disconnected)
     }
 
     @Test func requestsAreSentByDefaultWhateverTheirSize() {
