@@ -1,6 +1,8 @@
+internal import Changes
 internal import Logging
 internal import Primitives
 internal import SessionCore
+internal import TestSupport
 internal import Testing
 
 @testable import LightstreamerClient
@@ -66,6 +68,30 @@ internal import Testing
         emit(.status(.disconnectedWillRetry), after: .refused)
         #expect(client.trouble?.attempts == 4)
         try pool.deleteClient(client.id)
+    }
+
+    /// A pooled client that makes no attempt by itself.
+    private func pooledClient(_ time: ManualTime) throws -> PooledClient {
+        let pool = SessionPool(
+            configuration: PoolConfiguration(
+                upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
+            ),
+            sink: RecordingSink(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            clock: { time.moment }
+        )
+        return try pool.makePooledClient(ClientID("c1"), SessionKey(upstream: "demo", user: nil, password: nil))
+    }
+
+    @Test func refusalHasTheTimeOfTheNextAttempt() throws {
+        let time = ManualTime()
+        let client = try pooledClient(time)
+        client.client(client.core, emitted: .status(.disconnected))
+        client.client(client.core, emitted: .serverError(code: 8, message: "full"))
+        #expect(client.trouble?.nextAttempt == time.moment + .seconds(1))
+        client.client(client.core, emitted: .status(.disconnected))
+        client.client(client.core, emitted: .serverError(code: 1, message: "wrong password"))
+        #expect(client.trouble?.nextAttempt == nil)
     }
 
     @Test func refusedConnectionIsReportedWithItsReason() async throws {
