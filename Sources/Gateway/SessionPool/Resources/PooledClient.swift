@@ -15,11 +15,24 @@ package final class PooledClient: Sendable {
         var isWithdrawn = false
         var reconnectDelay = PooledClient.shortestReconnectDelay
         var reconnectAt: Moment?
+        /// Since when the client has been connected; nil: it is not.
+        var connectedSince: Moment?
         var legacy = LegacyDerivation(status: .disconnected)
         var trouble: ConnectionTrouble?
         var wasConnected = false
         /// Whether the session is being recovered: attempts that fail do not change the status.
         var isRecovering = false
+
+        /// A connection that has lasted as long as the pause lets the pauses begin anew. A shorter one does not: the server
+        /// may accept each session and close it at once.
+        mutating func connectionChanged(to isConnected: Bool, at now: Moment) {
+            if isConnected {
+                connectedSince = connectedSince ?? now
+            } else if let since = connectedSince {
+                if now - since >= reconnectDelay { reconnectDelay = PooledClient.shortestReconnectDelay }
+                connectedSince = nil
+            }
+        }
     }
 
     /// The pause before a pooled client reconnects after its server refused or closed the session; doubled up to the
@@ -184,13 +197,13 @@ package final class PooledClient: Sendable {
         if isDedicated { return }
         let now = clock()
         state.withLock { state in
+            state.connectionChanged(to: status.isConnected, at: now)
             if status == .disconnected {
                 state.reconnectAt = now + state.reconnectDelay
                 state.trouble?.nextAttempt = state.reconnectAt
                 state.reconnectDelay = min(state.reconnectDelay * 2, Self.longestReconnectDelay)
             } else {
                 state.reconnectAt = nil
-                if status.isConnected { state.reconnectDelay = Self.shortestReconnectDelay }
             }
         }
     }

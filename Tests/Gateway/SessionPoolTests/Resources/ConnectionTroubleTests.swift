@@ -94,6 +94,22 @@ internal import Testing
         #expect(client.trouble?.nextAttempt == nil)
     }
 
+    /// As after data that cannot be parsed, which the server sends in each session.
+    @Test func pausesGrowAlsoIfTheServerAcceptsEachSession() throws {
+        let time = ManualTime()
+        let client = try pooledClient(time)
+        func pause(afterSeconds seconds: Double) -> Duration? {
+            client.client(client.core, emitted: .status(.connectedStreamSensing))
+            time.pass(seconds)
+            client.client(client.core, emitted: .status(.connectedWSStreaming))
+            client.client(client.core, emitted: .status(.disconnected))
+            client.client(client.core, emitted: .serverError(code: 61, message: "malformed"))
+            return client.trouble?.nextAttempt.map { $0 - time.moment }
+        }
+        #expect([0.5, 0.5, 0.5].map(pause) == [.seconds(1), .seconds(2), .seconds(4)])
+        #expect(pause(afterSeconds: 8) == .seconds(1))
+    }
+
     @Test func refusedConnectionIsReportedWithItsReason() async throws {
         let (reports, source) = AsyncStream.makeStream(of: ConnectionReport.self)
         let pool = SessionPool(
