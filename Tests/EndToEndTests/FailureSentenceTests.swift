@@ -172,13 +172,15 @@ internal import Testing
             name: "no HTTP",
             server: .response("SSH-2.0-OpenSSH_9.2\r\n\r\n"),
             reason: "not-lightstreamer",
-            sentence: "The response of ADDRESS is not that of a Lightstreamer server. Correct SETTINGS.serverAddress."
+            sentence: "The response of ADDRESS is not that of a Lightstreamer server. Correct SETTINGS.serverAddress, "
+                + "or check the proxies in front of the server."
         ),
         Failure(
             name: "no TLCP",
             server: http("200 OK"),
             reason: "not-lightstreamer",
-            sentence: "The response of ADDRESS is not that of a Lightstreamer server. Correct SETTINGS.serverAddress."
+            sentence: "The response of ADDRESS is not that of a Lightstreamer server. Correct SETTINGS.serverAddress, "
+                + "or check the proxies in front of the server."
         ),
         Failure(
             name: "adapter set",

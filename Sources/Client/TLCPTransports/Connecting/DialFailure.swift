@@ -52,6 +52,7 @@ enum DialFailure: Error {
         // The end of the connection within a response, as when the server or a proxy is stopped during a stream.
         case HTTPParserError.invalidEOFState: end(for: DialFailure.closedEarly("response"))
         case is HTTPParserError: .failed(reason: "the response is not HTTP", kind: .notLightstreamer)
+        case let error as TLCPError: .failed(reason: "\(error)", kind: .notLightstreamer)
         default: .failed(reason: "the connection failed")
         }
     }

@@ -128,7 +128,7 @@ final class HTTPTransport: Transport, @unchecked Sendable {
             do {
                 try receiver.receive(buffer)
             } catch {
-                fail(handler, .failed(reason: "\(error)"))
+                fail(handler, DialFailure.end(for: error))
             }
         case .draining(let handler, let remaining):
             let left = remaining - buffer.readableBytes

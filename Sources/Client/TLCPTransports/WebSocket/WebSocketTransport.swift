@@ -235,7 +235,7 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
             do {
                 try receiver.receive(frame.data, endsMessage: frame.fin)
             } catch {
-                transport.ended(.failed(reason: "\(error)"))
+                transport.ended(DialFailure.end(for: error))
                 close(code: .messageTooLarge)
             }
         case .ping: answer(ping: frame.data, context)
@@ -299,7 +299,7 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
     }
 
     private func violate(_ code: WebSocketErrorCode, _ reason: String) {
-        transport?.ended(.failed(reason: reason))
+        transport?.ended(DialFailure.end(for: DialFailure.badAnswer(reason)))
         close(code: code)
     }
 

@@ -202,7 +202,7 @@ internal import Testing
             let connector = try SocketConnector(.forTests { $0.maxLineLength = 1_000 })
             let (lines, end) = await Opened(connector, .to(server.port)).rest()
             #expect(lines.isEmpty)
-            guard case .failed = end else { return #expect(end == .failed(reason: "any")) }
+            guard case .failed(_, .notLightstreamer, nil) = end else { return #expect(end == .failed(reason: "any")) }
             await connector.shutDown()
         }
     }

@@ -149,7 +149,7 @@ internal import Testing
         } _: { opened in
             let (lines, end) = await opened.rest()
             #expect(lines.isEmpty)
-            guard case .failed = end else { return #expect(end == .failed(reason: "any")) }
+            guard case .failed(_, .notLightstreamer, nil) = end else { return #expect(end == .failed(reason: "any")) }
         }
     }
 

@@ -86,7 +86,8 @@ package enum TroubleText {
             return "\(address) responds with an HTTP error\(status). Check the server and the proxies in front of it."
                 + (httpStatus == 400 ? hint : "")
         case .notLightstreamer:
-            return "The response of \(address) is not that of a Lightstreamer server. Correct \(server)."
+            return "The response of \(address) is not that of a Lightstreamer server. Correct \(server), or check the "
+                + "proxies in front of the server."
         case .closed: return "\(address) closed the connection. The server's log has the reason.\(hint)"
         case .progressMismatch:
             return
