@@ -183,6 +183,12 @@ internal import Testing
                 + "or check the proxies in front of the server."
         ),
         Failure(
+            name: "no content",
+            server: http("200 OK", ""),
+            reason: "not-lightstreamer",
+            sentence: "The response of ADDRESS is not that of a Lightstreamer server. Correct SETTINGS.serverAddress."
+        ),
+        Failure(
             name: "adapter set",
             server: http("200 OK", "CONERR,2,Requested Adapter Set not available\r\n"),
             reason: "server-error",

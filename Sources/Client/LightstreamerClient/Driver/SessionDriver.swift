@@ -28,10 +28,10 @@ final class SessionDriver {
     /// A connection that is open, or is being opened.
     private struct Link {
         let transport: any Transport
+        /// Whether it is an HTTP request for a session: a response that ends without one is not TLCP, empty or not.
+        var asksForSession = false
         /// The handled bytes that the receive window has not got back.
         var handledBytes = 0
-        /// Whether its first lines came before there was a session; nil: it has brought none.
-        var isEarly: Bool?
     }
 
     init(core: ClientCore, connector: any TransportConnector) {
@@ -189,7 +189,6 @@ final class SessionDriver {
         switch event {
         case .opened: perform(machine.transportOpened(connection, at: context))
         case .received(let batch):
-            if present.isEarly == nil { links[connection]?.isEarly = !machine.hasSession }
             await received(batch, on: connection)
             guard var link = links[connection] else { return }
             link.handledBytes += batch.byteCount
@@ -202,7 +201,7 @@ final class SessionDriver {
             perform(machine.socketFilled(connection, isFull: !isWritable, at: context))
         case .closed(let end):
             links[connection] = nil
-            let isForeign = present.isEarly == true && !machine.hasSession && end == .completed
+            let isForeign = present.asksForSession && !machine.hasSession && end == .completed
             let cause = isForeign ? .failed(reason: "the response is not TLCP", kind: .notLightstreamer) : end
             core.state.withLock { $0.noteEnd(cause) }
             logger.debug("connection ended", metadata: ["connection": "\(connection.rawValue)", "end": "\(end)"])
@@ -258,7 +257,7 @@ final class SessionDriver {
         // Unless the connection ends with a failure of its own, its failure is that it gets no response.
         core.state.withLock { $0.noteFailure(.timeout) }
         let transport = connector.open(network) { mailbox.put(.transport(connection, $0)) }
-        links[connection] = Link(transport: transport)
+        links[connection] = Link(transport: transport, asksForSession: request.request != nil && !machine.hasSession)
     }
 
     private func notify(_ event: SessionEvent) {

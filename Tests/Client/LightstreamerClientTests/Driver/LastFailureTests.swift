@@ -51,6 +51,31 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    @Test(arguments: [[], ["<html>It works!</html>"]])
+    func responseWithoutASessionIsNotThatOfALightstreamerServer(lines: [String]) async throws {
+        let fixture = try ClientFixture()
+        try fixture.client.connectionOptions.setForcedTransport(.http)
+        try fixture.client.connect()
+        let creation = try #require(await fixture.connector.next())
+        for line in lines { creation.say(line) }
+        creation.end(.completed)
+        _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
+        #expect(fixture.client.lastFailure == .notLightstreamer)
+        await fixture.client.shutdown()
+    }
+
+    @Test func serverMayCloseAWebSocketBeforeTheSession() async throws {
+        let fixture = try ClientFixture()
+        try fixture.client.connect()
+        let link = try #require(await fixture.connector.next())
+        link.open()
+        link.say("WSOK")
+        link.end(.completed)
+        _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
+        #expect(fixture.client.lastFailure == .closed)
+        await fixture.client.shutdown()
+    }
+
     @Test func wrongCountOfNotificationsIsAFailureOfItsOwn() async throws {
         let fixture = try ClientFixture()
         let link = try await fixture.connected()
