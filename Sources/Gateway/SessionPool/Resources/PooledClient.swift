@@ -287,7 +287,7 @@ extension PooledClient: ClientObserver {
 
     private func received(_ refusal: UpstreamRefusal) {
         // Without a session, lines that cannot be parsed are those of another kind of server.
-        let isOther = refusal.code == UpstreamRefusal.badDataCode && !state.withLock { $0.wasConnected }
+        let isOther = refusal.code == UpstreamRefusal.badDataCode && core.connectionDetails.sessionId == nil
         // The status before the error has planned the next attempt.
         let next = refusal.isLasting ? nil : state.withLock { $0.reconnectAt }
         note(isOther ? .notLightstreamer : .serverError, refusal, next: next)

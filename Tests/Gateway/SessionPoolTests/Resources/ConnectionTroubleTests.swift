@@ -110,6 +110,28 @@ internal import Testing
         #expect(pause(afterSeconds: 8) == .seconds(1))
     }
 
+    /// The session is found, or interrupted, when a line comes that cannot be parsed.
+    @Test(arguments: [ClientStatus.connectedStreamSensing, .disconnectedTryingRecovery])
+    func onlyAServerWithoutASessionIsOfAnotherKind(status: ClientStatus) throws {
+        let pool = SessionPool(
+            configuration: PoolConfiguration(
+                upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
+            ),
+            sink: RecordingSink(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let client = try pool.createClient(ClientSpecification(target: .upstream("demo")))
+        let cases: [(session: String?, kind: FailureKind)] = [("S1", .serverError), (nil, .notLightstreamer)]
+        for (session, kind) in cases {
+            client.core.core.state.withLock { $0.take(.sessionId(session)) }
+            client.client(client.core, emitted: .status(status))
+            client.client(client.core, emitted: .status(.disconnected))
+            client.client(client.core, emitted: .serverError(code: UpstreamRefusal.badDataCode, message: "m"))
+            #expect(client.trouble?.kind == kind)
+        }
+        try pool.deleteClient(client.id)
+    }
+
     @Test func refusedConnectionIsReportedWithItsReason() async throws {
         let (reports, source) = AsyncStream.makeStream(of: ConnectionReport.self)
         let pool = SessionPool(
