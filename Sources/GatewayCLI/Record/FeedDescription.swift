@@ -43,7 +43,7 @@ struct FeedDescription {
         var pause = RetryPause()
         var shown = ""
         while true {
-            let sentence: String
+            var sentence: String
             do {
                 let (status, body) = try await fetch()
                 if status == 200, let feed = try? JSONValue(parsing: body) { return feed }

@@ -94,10 +94,14 @@ struct RecordCommand: AsyncParsableCommand {
         }
     }
 
+    private final class Recording: Sendable {
+        let recorder = RankedMutex<Recorder?>(nil)
+    }
+
     private func record() async throws {
-        let started = RankedMutex<Recorder?>(nil)
+        let recording = Recording()
         let failure = try await withThrowingTaskGroup(of: WatchFailure?.self) { group in
-            group.addTask { try await read(started) }
+            group.addTask { try await read(recording) }
             group.addTask {
                 for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { break }
                 return nil
@@ -111,18 +115,18 @@ struct RecordCommand: AsyncParsableCommand {
             defer { group.cancelAll() }
             return try await group.next() ?? nil
         }
-        if let recorder = started.withLock({ $0 }) { StandardOutput.write(try recorder.finish() + "\n") }
+        if let recorder = recording.recorder.withLock({ $0 }) { StandardOutput.write(try recorder.finish() + "\n") }
         if let failure { throw failure }
     }
 
     /// Records until the last requested update; returns why that failed.
     ///
-    /// - Parameter started: Gets the recorder once the source is known and the file is open.
-    private func read(_ started: borrowing RankedMutex<Recorder?>) async throws -> WatchFailure? {
+    /// - Parameter recording: Gets the recorder once the source is known and the file is open.
+    private func read(_ recording: Recording) async throws -> WatchFailure? {
         let subscription = try await subscription()
         let watch = try subscription.watch()
         let recorder = try Recorder(path: file, segment: subscription.segment)
-        started.withLock { $0 = recorder }
+        recording.recorder.withLock { $0 = recorder }
         if recorder.removed > 0 {
             StandardError.write("\(file): removed \(recorder.removed) bytes of an interrupted block\n")
         }
