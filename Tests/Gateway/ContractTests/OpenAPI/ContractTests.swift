@@ -127,6 +127,34 @@ import Testing
         look(contract.root, at: "")
     }
 
+    /// Generators make one class for each tag, and repeat in it what they make of an operation.
+    @Test func everyOperationHasOneTag() throws {
+        for (path, item) in try pairs(contract.root["paths"]) {
+            for (method, operation) in try pairs(item) where operation["operationId"] != nil {
+                #expect(operation["tags"]?.array?.count == 1, "\(method) \(path)")
+            }
+        }
+    }
+
+    /// Generators name the values of a member after its schema, and those of a parameter after its operation.
+    @Test func listsOfValuesHaveNamesOfTheirOwn() throws {
+        var members: Set<String> = []
+        for (name, schema) in try pairs(contract.root["components"]?["schemas"]) {
+            for property in schema["properties"]?.object ?? JSONObject() where property.value["enum"] != nil {
+                members.insert((name + property.name).lowercased())
+            }
+        }
+        for (path, item) in try pairs(contract.root["paths"]) {
+            for (_, operation) in try pairs(item) {
+                for parameter in (operation["parameters"]?.array ?? []).map(contract.resolve) {
+                    guard parameter["schema"]?["enum"] != nil else { continue }
+                    let name = [operation["operationId"], parameter["name"]].compactMap { $0?.string }.joined()
+                    #expect(!members.contains(name.lowercased()), "\(path) \(name)")
+                }
+            }
+        }
+    }
+
     @Test func theContractIsServedAsJSON() throws {
         let root = try JSONValue(parsing: ContractJSON.document.bytes.array)
         #expect(root.isEquivalent(to: contract.root))

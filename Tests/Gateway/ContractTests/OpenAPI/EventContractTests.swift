@@ -36,6 +36,20 @@ import Testing
         #expect(written == Set(described().keys))
     }
 
+    /// Generated readers find the schema of an event by its name.
+    @Test func everyNameLeadsToTheSchemaThatHasIt() throws {
+        let schema = try #require(contract.root["components"]?["schemas"]?["StreamEvent"])
+        let mapping = try #require(schema["discriminator"]?["mapping"]?.object)
+        #expect(Set(mapping.map(\.name)) == Set(described().keys))
+        for entry in mapping {
+            let reference: JSONValue = ["$ref": entry.value]
+            #expect(schema["oneOf"]?.array?.contains(reference) == true, "\(entry.name)")
+            let event = contract.resolve(reference)
+            #expect(event["properties"]?["event"]?["enum"]?.array?.contains(.string(entry.name)) == true)
+            #expect(event["required"] == ["event", "data"], "\(entry.name)")
+        }
+    }
+
     @Test func everyMemberIsOnBothSides() {
         var written: [String: Set<String>] = [:]
         for event in Self.events() {
@@ -63,9 +77,7 @@ import Testing
         func visit(_ schema: JSONValue) {
             let schema = contract.resolve(schema)
             for part in schema["oneOf"]?.array ?? [] { visit(part) }
-            let event = schema["properties"]?["event"]
-            let names = (event?["enum"]?.array ?? []) + [event?["const"]].compactMap { $0 }
-            for name in names.compactMap(\.string) {
+            for name in (schema["properties"]?["event"]?["enum"]?.array ?? []).compactMap(\.string) {
                 members[name, default: []].formUnion(properties(of: schema["properties"]?["data"] ?? .null))
             }
         }
