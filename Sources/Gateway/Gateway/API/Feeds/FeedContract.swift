@@ -39,9 +39,11 @@ final class FeedContract: Sendable {
             let row: JSONValue = ["$ref": .string("#/components/schemas/\(type)Row")]
             let item = feed.mode == .command ? table(of: row) : row
             if !feed.items.isEmpty {
-                paths[path] = operation("read\(type)", of: feed, isItem: false, schema: table(of: item))
+                let general = paths["/feeds/{feed}"]
+                paths[path] = operation("read\(type)", of: feed, isItem: false, schema: table(of: item), like: general)
             }
-            paths[path + "/{item}"] = operation("read\(type)Item", of: feed, isItem: true, schema: item)
+            let general = paths["/feeds/{feed}/{item}"]
+            paths[path + "/{item}"] = operation("read\(type)Item", of: feed, isItem: true, schema: item, like: general)
             let view = FeedView(feed: feed, upstream: nil)
             schemas["\(type)Row"] = view.schema(isDocument: false)
             schemas["\(type)Update"] = view.eventSchema(isDocument: false)
@@ -57,25 +59,36 @@ final class FeedContract: Sendable {
         ["type": "object", "additionalProperties": member]
     }
 
-    /// A path with one operation that reads values of a feed.
+    /// A path with one operation that reads values of a feed: that of any feed, with the schema of this one.
     private static func operation(
         _ name: String,
         of feed: FeedConfiguration,
         isItem: Bool,
-        schema: JSONValue
+        schema: JSONValue,
+        like general: JSONValue?
     ) -> JSONValue {
-        var operation = JSONObject()
+        var operation = general?["get"]?.object ?? JSONObject()
         operation["operationId"] = .string(name)
-        operation["tags"] = ["values"]
         let part = isItem ? "an item" : "all items"
         operation["summary"] = .string("Read \(part) of the feed \(feed.title ?? feed.name).")
         operation["description"] = feed.description.map(JSONValue.string)
-        operation["responses"] = [
-            "200": ["description": "The values.", "content": ["application/json": ["schema": schema]]],
-            "default": ["$ref": "#/components/responses/Problem"],
-        ]
+        var responses = operation["responses"]?.object ?? JSONObject()
+        var values = responses["200"]?.object ?? JSONObject()
+        var content = values["content"]?.object ?? JSONObject()
+        for type in content { content[type.name] = .object(withoutExamples(type.value)) }
+        content["application/json"] = ["schema": schema]
+        values["content"] = .object(content)
+        responses["200"] = .object(values)
+        operation["responses"] = .object(responses)
         if !isItem { return ["get": .object(operation)] }
         return ["parameters": [["$ref": "#/components/parameters/FeedItem"]], "get": .object(operation)]
+    }
+
+    /// A representation without its examples, which are of another feed.
+    private static func withoutExamples(_ representation: JSONValue) -> JSONObject {
+        var object = representation.object ?? JSONObject()
+        object["examples"] = nil
+        return object
     }
 }
 

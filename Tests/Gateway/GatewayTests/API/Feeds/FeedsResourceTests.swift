@@ -232,6 +232,25 @@ import Testing
         #expect(root["paths"]?["/v1/values"] != nil)
     }
 
+    /// The operations of a feed hide those of any feed, and answer as these do.
+    @Test(arguments: ["", "/{item}"])
+    func operationsOfAFeedDescribeAllResponses(rest: String) throws {
+        let root = try JSONValue(parsing: services.feedContract.document(services.openFeeds).bytes.array)
+        let own = try #require(root["paths"]?["/feeds/quotes" + rest]?["get"])
+        let general = try #require(root["paths"]?["/feeds/{feed}" + rest]?["get"])
+        for member in ["parameters", "security", "tags"] { #expect(own[member] == general[member], "\(member)") }
+        let responses = try #require(own["responses"]?.object)
+        #expect(responses.map(\.name) == general["responses"]?.object?.map(\.name))
+        for response in responses where response.name != "200" {
+            #expect(response.value == general["responses"]?[response.name], "\(response.name)")
+        }
+        let values = general["responses"]?["200"]
+        #expect(responses["200"]?["headers"] == values?["headers"])
+        let content = try #require(responses["200"]?["content"]?.object)
+        #expect(content.map(\.name) == values?["content"]?.object?.map(\.name))
+        #expect(content.allSatisfy { $0.value["schema"] != nil && $0.value["examples"] == nil })
+    }
+
     @Test func feedsOfSimilarNamesHaveTypesAndOperationsOfTheirOwn() throws {
         let feeds = ["quotes", "feed", "values", "a", "a-item", "b-c", "bC", "1"].map { name in
             var feed = FeedConfiguration(name: name)
