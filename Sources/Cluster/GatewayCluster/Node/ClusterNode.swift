@@ -38,6 +38,8 @@ final class ClusterNode: Sendable {
         var recreated: Set<String> = []
         /// The prepared streams that this member is opening, or opens again in a new epoch.
         var opening: Set<String> = []
+        /// The questions where the log ends.
+        var endQuestions = EndQuestions()
         /// What the engine refuses, and the number of the last connection on which it did.
         var refusals: [String: Int] = [:]
         /// The outcomes of calls and adoptions.

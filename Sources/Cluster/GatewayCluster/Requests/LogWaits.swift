@@ -24,22 +24,75 @@ struct LogPlace: Sendable, Equatable {
     }
 }
 
+/// The questions to the engine where the log ends. One is asked at a time: all requests that come meanwhile share the next.
+struct EndQuestions: Sendable {
+    private var asked = 0
+    private var isNextWanted = false
+    /// The number of the last question that was answered.
+    private(set) var answered = 0
+    /// The last answer; nil: the engine did not answer.
+    private(set) var last: UInt64?
+
+    /// The number of the first question that is asked after the call, and whether it has to be asked now.
+    mutating func next() -> (number: Int, isDue: Bool) {
+        guard asked == answered else {
+            isNextWanted = true
+            return (asked + 1, false)
+        }
+        asked += 1
+        return (asked, true)
+    }
+
+    /// The question is answered; returns whether to ask the next one now.
+    mutating func answer(_ last: UInt64?) -> Bool {
+        (answered, self.last) = (asked, last)
+        guard isNextWanted else { return false }
+        isNextWanted = false
+        asked += 1
+        return true
+    }
+}
+
 /// Waiting for facts of the log, and for changes of the resources of this process.
 extension ClusterNode {
+    func catchUp() async {
+        if contact == .all { _ = await appliesEnd() }
+    }
+
     /// Waits until the log is applied up to its end at the time of the call, and members have reported their resources
     /// after the beginning of an epoch; false after `logTimeout`.
-    func caughtUp() async -> Bool { await catchUp(isComplete: true) }
+    func caughtUp() async -> Bool { await reachesEnd(isComplete: true) }
 
     /// Waits until the log is applied up to its end at the time of the call; false after `logTimeout`.
-    func appliesEnd() async -> Bool { await catchUp(isComplete: false) }
+    func appliesEnd() async -> Bool { await reachesEnd(isComplete: false) }
 
-    private func catchUp(isComplete: Bool) async -> Bool {
-        guard let link = state.withLock({ $0.link }), let last = try? await link.connection.inspectLog().last
-        else { return false }
-        return await holds(until: clock() + Self.logTimeout) { machine, now in
+    private func reachesEnd(isComplete: Bool) async -> Bool {
+        let deadline = clock() + Self.logTimeout
+        guard let last = await endOfLog(until: deadline) else { return false }
+        return await holds(until: deadline) { machine, now in
             // A member that loads a state may start behind its present position.
             guard !isComplete || machine.isComplete(at: now) else { return false }
             return last == 0 || machine.isServing(at: now) && machine.position >= last
+        }
+    }
+
+    /// The end of the log at a time after the call; nil if the engine does not answer.
+    private func endOfLog(until deadline: Moment) async -> UInt64? {
+        let (number, isDue) = shared.withLock { $0.endQuestions.next() }
+        if isDue { addJob { [self] in await askForEnd() } }
+        let isAnswered = await holds(until: deadline) { [self] _, _ in
+            shared.withLock { $0.endQuestions.answered >= number }
+        }
+        return isAnswered ? shared.withLock { $0.endQuestions.last } : nil
+    }
+
+    private func askForEnd() async {
+        var isDue = true
+        while isDue {
+            let connection = state.withLock { $0.link?.connection }
+            let last = try? await connection?.inspectLog().last
+            isDue = shared.withLock { $0.endQuestions.answer(last) }
+            wake()
         }
     }
 

@@ -27,6 +27,10 @@ package protocol Coordination: AnyObject, Sendable {
     /// The id of a new stream, from which all gateways can find the one that opened it.
     func makeStreamID() -> String
 
+    /// Waits until this gateway has all values that any gateway had at the time of the call, for 2 seconds at most.
+    /// Returns at once without contact to the others.
+    func catchUp() async
+
     // MARK: Admission
 
     /// Decides on one request of a name whose rate is limited.

@@ -35,6 +35,8 @@ final class SingleProcess: Coordination {
 
     func makeStreamID() -> String { RandomID.make(prefix: "t") }
 
+    func catchUp() async {}
+
     // MARK: - Admission
 
     func take(_ name: String, rate: Double, burst: Double) -> TokenBucket.Decision {

@@ -38,6 +38,8 @@ struct CurrentValuesResource: Sendable {
         if services.process.isStopping { throw Problem.stopping }
         let opener = StreamOpener(services: services)
         if reading == nil { try opener.check([query.selector], call) }
+        // Another gateway may have given the caller the values that it knows: older ones would be a response to it.
+        if query.cursor != nil || call.header("If-None-Match") != nil { await services.coordination.catchUp() }
         return try await services.coordination.admit(.sources([query.selector], of: call.caller), for: call) {
             if let response = try reading?.response(to: call, services) { return .response(response) }
             let acquired = try opener.acquire([query.selector], for: call.caller)
