@@ -15,6 +15,8 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     }
 
     let configuration: NATSConfiguration
+    /// The token of the replies to frames.
+    private static let frameToken = "frame"
     private let process: UInt64
     private let receive: @Sendable (EngineInput) -> Void
     private let appends: String
@@ -107,6 +109,9 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     package func append(_ frame: [UInt8]) { publish(frame, to: appends) }
 
+    /// The server replies only to a frame that is sent again: the others come back, which confirms them.
+    package func appendAgain(_ frame: [UInt8]) { publish(frame, to: appends, replyTo: "\(inbox).\(Self.frameToken)") }
+
     package func broadcast(_ bytes: [UInt8]) { publish(bytes, to: configuration.broadcasts) }
 
     package func reply(_ bytes: [UInt8], to address: String) {
@@ -129,8 +134,12 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     // MARK: - Arriving
 
     private func replied(_ message: OpaquePointer) {
-        let token = String(cString: natsMsg_GetSubject(message)).split(separator: ".").last.flatMap { UInt64($0) }
-        guard let token else { return }
+        let name = String(cString: natsMsg_GetSubject(message)).split(separator: ".").last
+        if name == Self.frameToken[...] {
+            if let reason = Self.failure(in: Self.bytes(of: message)) { receive(.notStored("\(appends): \(reason)")) }
+            return
+        }
+        guard let token = name.flatMap({ UInt64($0) }) else { return }
         let reply = NATSReply(
             bytes: Self.bytes(of: message),
             sequence: Self.header("Nats-Sequence", of: message).flatMap { UInt64($0) },

@@ -58,6 +58,11 @@ extension NATSConnection {
         return LogGeneration(created: created, first: first, last: last)
     }
 
+    /// Why the server has not stored a frame, by its reply; nil if it has.
+    static func failure(in reply: [UInt8]) -> String? {
+        (try? JSONValue(parsing: reply))?.object?["error"]?.object?["description"]?.string
+    }
+
     /// Repeats a request that is not replied to in time. Those of `api` may be handled twice.
     private func repeated(_ request: () async throws -> [NATSReply]) async throws -> [NATSReply] {
         for _ in 1..<Self.attempts {

@@ -27,6 +27,14 @@ struct EngineFactsTests {
         #expect(configuration.refusal("Permissions Violation") == "Permissions Violation")
     }
 
+    @Test(arguments: [
+        (#"{"error":{"code":503,"description":"stream is sealed"},"stream":"g_LOG","seq":0}"#, "stream is sealed"),
+        (#"{"stream":"g_LOG","seq":7}"#, nil), ("", nil),
+    ])
+    func replyToAFrameTellsWhyItIsNotStored(reply: String, reason: String?) {
+        #expect(NATSConnection.failure(in: Array(reply.utf8)) == reason)
+    }
+
     @Test(arguments: ["2.10.23", "2.10.29", "2.11.0-RC.1", "2.15.1", "10.0.0"])
     func safeVersionOnThreeServersHasNoWarning(version: String) throws {
         #expect(try warnings(version: version).isEmpty)

@@ -13,7 +13,7 @@ import Testing
                 case .frame(let frame): "frame \(frame.position) \(frame.bytes)"
                 case .broadcast(let bytes): "broadcast \(bytes)"
                 case .groupRequest, .call: "request"
-                case .refused(let reason): reason
+                case .refused(let reason), .notStored(let reason): reason
                 case .closed: "closed"
                 }
             texts.withLock { $0.append(text) }

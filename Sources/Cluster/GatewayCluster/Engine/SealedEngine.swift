@@ -64,6 +64,8 @@ private struct SealedConnection: EngineConnection {
 
     func append(_ frame: [UInt8]) { connection.append(seals.seal(frame, .frame)) }
 
+    func appendAgain(_ frame: [UInt8]) { connection.appendAgain(seals.seal(frame, .frame)) }
+
     func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame] {
         try await connection.fetch(range).map(seals.open)
     }
@@ -197,7 +199,7 @@ final class EngineSeals: Sendable {
             else { return nil }
             return .groupRequest(opened, replyTo: "r \(mark) \(address)")
         case .call(let bytes, let address): return open(call: bytes, replyTo: address)
-        case .refused, .closed: return input
+        case .refused, .notStored, .closed: return input
         }
     }
 

@@ -177,6 +177,12 @@ extension ClusterNode {
         )
     }
 
+    /// Logs that the engine does not store frames, and why.
+    func report(notStored reason: String, at now: Moment) {
+        guard shared.withLock({ $0.unstored.reported(reason, at: now) }) else { return }
+        logger.error("the cluster's engine does not store what this gateway writes", metadata: ["error": "\(reason)"])
+    }
+
     func report(_ divergence: LogDivergence) {
         logger.error(
             "the engine has shown different logs: all streams begin again",
@@ -239,4 +245,24 @@ struct StatePace: Sendable {
 
     /// Time was spent on a state.
     mutating func add(_ time: Duration) { debt += time }
+}
+
+/// Why the engine does not store frames, which it tells once a second while a frame waits.
+struct UnstoredFrames: Sendable {
+    /// The time between two records of the same reason in the log of the gateway.
+    private static let logInterval = Duration.seconds(60)
+    /// How long a reason holds.
+    private static let lifetime = Duration.seconds(3)
+
+    private var last: (reason: String, at: Moment, loggedAt: Moment)?
+
+    /// The engine has told a reason; returns whether to log it.
+    mutating func reported(_ reason: String, at now: Moment) -> Bool {
+        let loggedAt = last.flatMap { $0.reason == reason && now - $0.loggedAt < Self.logInterval ? $0.loggedAt : nil }
+        last = (reason, now, loggedAt ?? now)
+        return loggedAt == nil
+    }
+
+    /// The present reason; nil: none.
+    func reason(at now: Moment) -> String? { last.flatMap { now - $0.at < Self.lifetime ? $0.reason : nil } }
 }

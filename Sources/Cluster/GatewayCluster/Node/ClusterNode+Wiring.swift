@@ -107,13 +107,16 @@ extension ClusterNode {
     var clusterFigures: ClusterFigures {
         let now = clock()
         let (member, number) = state.withLock { ($0.machine.figures(at: now), $0.link?.number ?? 0) }
-        let (counters, refusals) = shared.withLock { ($0.counters, $0.refusals.filter { $0.value >= number }) }
+        let (counters, refusals) = shared.withLock { shared in
+            let subjects = shared.refusals.filter { $0.value >= number }.keys.sorted()
+            return (shared.counters, subjects + [shared.unstored.reason(at: now)].compactMap(\.self))
+        }
         return ClusterFigures(
             member: member,
             outboxBytes: reports.withLock { $0.outbox.count },
             counters: counters,
             credits: heldCredits,
-            refusals: refusals.keys.sorted()
+            refusals: refusals
         )
     }
 }

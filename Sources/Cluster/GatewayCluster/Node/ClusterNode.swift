@@ -42,6 +42,8 @@ final class ClusterNode: Sendable {
         var endQuestions = EndQuestions()
         /// What the engine refuses, and the number of the last connection on which it did.
         var refusals: [String: Int] = [:]
+        /// Why the engine does not store frames.
+        var unstored = UnstoredFrames()
         /// The outcomes of calls and adoptions.
         var counters = ClusterCounters()
         /// The rates of requests that are limited on all members together.
@@ -195,6 +197,7 @@ final class ClusterNode: Sendable {
         case .connected(let link): return connected(link, at: now)
         // Also before the connection is used.
         case .engine(.refused(let reason), let number): report(reason, refusedOn: number)
+        case .engine(.notStored(let reason), _): report(notStored: reason, at: now)
         case .engine(let input, let number):
             guard state.withLock({ $0.link?.number == number }) else { return [] }
             return handle(input, applier, at: now)
@@ -242,7 +245,7 @@ final class ClusterNode: Sendable {
             sendState(asRequested: bytes, applier, to: address, at: now)
         case .call(let bytes, let address): answer(bytes, replyTo: address)
         case .closed: disconnected()
-        case .refused: break
+        case .refused, .notStored: break
         }
         return []
     }
@@ -252,7 +255,7 @@ final class ClusterNode: Sendable {
     private func perform(_ actions: [MemberAction], _ applier: inout ClusterApplier) {
         for action in actions {
             switch action {
-            case .append(let frame): state.withLock { $0.link }?.connection.append(frame)
+            case .append(let frame): state.withLock { $0.link }?.connection.appendAgain(frame)
             case .fetch(let range): ask({ try await $0.fetch(range) }, Input.fetched)
             case .reconnect: reconnect()
             case .inspectLog: ask({ try await $0.inspectLog() }, Input.logInspected)

@@ -20,6 +20,8 @@ package enum EngineInput: Sendable {
     case call([UInt8], replyTo: String?)
     /// The engine refuses messages or a subscription of this process, in its own words, which name the subject.
     case refused(String)
+    /// The engine does not store a frame of this process: the reason in its own words, and the subject.
+    case notStored(String)
     /// The connection is closed.
     case closed
 }
@@ -32,6 +34,8 @@ package protocol EngineConnection: Sendable {
     func warnings() async -> [String]
     /// Sends a frame to the log. Receiving the frame back confirms that it was appended.
     func append(_ frame: [UInt8])
+    /// Sends a frame that has not come back; `notStored` follows if the engine tells a reason.
+    func appendAgain(_ frame: [UInt8])
     /// The frames of a range, in order, or those of them that arrive in time. Throws if there are none.
     func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame]
     /// Sends bytes to all members, this one included.
@@ -57,6 +61,8 @@ package protocol EngineConnection: Sendable {
 
 extension EngineConnection {
     package func warnings() async -> [String] { [] }
+
+    package func appendAgain(_ frame: [UInt8]) { append(frame) }
 }
 
 /// An error of the engine.

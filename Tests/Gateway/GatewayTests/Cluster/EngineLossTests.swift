@@ -197,6 +197,39 @@ import Testing
         }
     }
 
+    @Test func theHealthSaysWhyTheEngineStoresNothing() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let member = fixture.members[0]
+            func errors() async -> [String?]? {
+                await member.perform("GET", "/health").json["cluster"]?["engineErrors"]?.array?.map(\.string)
+            }
+            let reason = "g.in.frames: maximum messages exceeded"
+            fixture.engine.reject(reason)
+            member.node.take(.client("c", .added(.disconnected)))
+            await member.catchUp()
+            // The frame is sent again.
+            fixture.time.pass(2)
+            while await errors() == [] { await Task.yield() }
+            #expect(await errors() == [reason])
+            fixture.engine.reject(nil)
+            for _ in 0..<2 {
+                fixture.time.pass(1)
+                await fixture.exchangeHeartbeats()
+            }
+            #expect(await member.confirm())
+            #expect(await errors() == [])
+        }
+    }
+
+    @Test func theSameReasonIsLoggedOnceAMinute() {
+        var frames = UnstoredFrames()
+        let logged = [0, 1, 59, 60, 61].map { frames.reported("full", at: Moment.zero + .seconds($0)) }
+        #expect(logged == [true, false, false, true, false])
+        let isLogged = frames.reported("sealed", at: Moment.zero + .seconds(62))
+        #expect(isLogged && frames.reason(at: Moment.zero + .seconds(64)) == "sealed")
+        #expect(frames.reason(at: Moment.zero + .seconds(65)) == nil)
+    }
+
     @Test func aMemberThatWasPausedConnectsToItsOwnLogAgain() async throws {
         try await ClusterFixture.run(1, onEngineLoss: .local) { fixture in
             let member = fixture.members[0]

@@ -19,6 +19,8 @@ final class MemoryEngine: Sendable {
         var lostFrames: [UInt64: Int] = [:]
         /// The calls, requests and broadcasts that were sent to processes so far.
         var recorded: [(process: UInt64, input: EngineInput)] = []
+        /// Why no frame is stored; nil: all are.
+        var rejection: String?
         /// The processes that cannot connect.
         var absent: Set<UInt64> = []
         var watchers: [(isMet: @Sendable (borrowing Figures) -> Bool, done: CheckedContinuation<Void, Never>)] = []
@@ -67,7 +69,7 @@ final class MemoryEngine: Sendable {
             + recorded.compactMap { message in
                 switch message.input {
                 case .broadcast(let bytes), .groupRequest(let bytes, _), .call(let bytes, _): bytes
-                case .frame, .refused, .closed: nil
+                case .frame, .refused, .notStored, .closed: nil
                 }
             }
     }
@@ -107,6 +109,12 @@ final class MemoryEngine: Sendable {
     func refuse(_ reason: String, to process: UInt64) {
         state.withLock { $0.connections[process] }?.receive(.refused(reason))
     }
+
+    /// Stores no frames for a reason; nil: stores them again.
+    func reject(_ reason: String?) { state.withLock { $0.rejection = reason } }
+
+    /// The reason for which no frame is stored.
+    fileprivate var rejection: String? { state.withLock { $0.rejection } }
 
     /// Admits connections of all processes.
     func restore() { state.withLock { $0.absent = [] } }
@@ -247,7 +255,13 @@ struct MemoryConnection: EngineConnection {
         LogGeneration(created: engine.name, first: 1, last: UInt64(engine.figures.frames))
     }
 
-    func append(_ frame: [UInt8]) { engine.append(frame) }
+    func append(_ frame: [UInt8]) {
+        if engine.rejection == nil { engine.append(frame) }
+    }
+
+    func appendAgain(_ frame: [UInt8]) {
+        if let reason = engine.rejection { receive(.notStored(reason)) } else { engine.append(frame) }
+    }
 
     func fetch(_ range: ClosedRange<UInt64>) -> [StoredFrame] { engine.fetch(range) }
 
