@@ -92,7 +92,8 @@ struct ClusterFigures: Sendable {
     var counters = ClusterCounters()
     /// The credits of this member, by upstream.
     var credits: [(upstream: String, held: UpstreamCredits)] = []
-    /// What the engine refuses on the present connection, or has refused while there is none, and why it does not store frames.
+    /// What the engine refuses on the present connection, or has refused while there is none; why there is no connection, and
+    /// why the engine does not store frames.
     var refusals: [String] = []
 }
 

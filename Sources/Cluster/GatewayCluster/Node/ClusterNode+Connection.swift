@@ -76,14 +76,13 @@ extension ClusterNode {
     /// Keeps a connection to the engine until cancelled.
     func stayConnected() async {
         var number = 0
-        var lastFailure: String?
         var warnings: [String] = []
         while !Task.isCancelled {
             number += 1
             do {
                 let link = try await connect(to: engine, number)
-                lastFailure = nil
                 try await check(link.connection)
+                shared.withLock { $0.connectFailure = nil }
                 logger.info("connected to the cluster's engine")
                 offer(.connected(link))
                 let present = await link.connection.warnings()
@@ -95,12 +94,15 @@ extension ClusterNode {
             } catch {
                 // Repeated several times a second while the engine is away.
                 let failure = "\(error)"
+                let isNew = shared.withLock { shared in
+                    defer { shared.connectFailure = failure }
+                    return shared.connectFailure != failure
+                }
                 logger.log(
-                    level: failure == lastFailure ? .debug : .warning,
+                    level: isNew ? .warning : .debug,
                     "cannot connect to the cluster's engine",
                     metadata: ["error": "\(failure)"]
                 )
-                lastFailure = failure
             }
             try? await Task.sleep(for: .milliseconds(Int.random(in: 100...500)))
         }

@@ -109,7 +109,8 @@ extension ClusterNode {
         let (member, number) = state.withLock { ($0.machine.figures(at: now), $0.link?.number ?? 0) }
         let (counters, refusals) = shared.withLock { shared in
             let subjects = shared.refusals.filter { $0.value >= number }.keys.sorted()
-            return (shared.counters, subjects + [shared.unstored.reason(at: now)].compactMap(\.self))
+            let reasons = [shared.connectFailure, shared.unstored.reason(at: now)].compactMap(\.self)
+            return (shared.counters, subjects + reasons)
         }
         return ClusterFigures(
             member: member,

@@ -42,6 +42,8 @@ final class ClusterNode: Sendable {
         var endQuestions = EndQuestions()
         /// What the engine refuses, and the number of the last connection on which it did.
         var refusals: [String: Int] = [:]
+        /// Why the last attempt to connect to the engine has failed; nil: it has not.
+        var connectFailure: String?
         /// Why the engine does not store frames.
         var unstored = UnstoredFrames()
         /// The outcomes of calls and adoptions.
