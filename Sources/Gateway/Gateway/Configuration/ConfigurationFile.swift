@@ -79,7 +79,8 @@ package struct ConfigurationFile: Sendable {
             if mapping.isEmpty { entries.append(Entry(key: key, value: nil, line: line)) }
             for (name, value) in mapping {
                 guard let name = name.string, !name.isEmpty, !name.contains(".") || key.isEmpty else {
-                    throw error(path, name.mark?.line ?? line, key, "has a member whose name is not text")
+                    let rule = "has a member whose name is empty, has a dot or is not text"
+                    throw error(path, name.mark?.line ?? line, key, rule)
                 }
                 try flatten(value, key: key.isEmpty ? name : "\(key).\(name)", path: path, into: &entries)
             }

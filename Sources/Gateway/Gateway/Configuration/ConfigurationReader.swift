@@ -52,6 +52,7 @@ package struct ConfigurationReader {
         chosen.keys = admitted(chosen.keys, under: "auth.keys")
         refuseUnknownKeys()
         refuseRepeatedFlags()
+        refuseSharedVariables(chosen)
         for setting in Settings.all {
             for name in names(for: setting, of: chosen) {
                 let key = Self.key(of: setting, named: name)
@@ -251,6 +252,22 @@ package struct ConfigurationReader {
         for key in flags.map(\.key) where !seen.insert(key).inserted {
             let parts = key.split(separator: ".")
             if !lists.contains(where: { Self.isMatch(parts, $0) }) { note(key, "is given more than once") }
+        }
+    }
+
+    /// Refuses a variable of several keys, with names that differ only in letter case or separators: it may be the secret of
+    /// one of them.
+    private mutating func refuseSharedVariables(_ chosen: ChosenNames) {
+        var owners: [String: String] = [:]
+        for setting in Settings.all where setting.key.contains("*") {
+            for name in names(for: setting, of: chosen) {
+                let key = Self.key(of: setting, named: name)
+                let variables = (setting.isSecret ? [key, key + "File"] : [key]).map(Self.variable(for:))
+                for variable in variables where environment[variable] != nil {
+                    if let other = owners[variable] { note(key, "has the variable of \(other): rename one of them") }
+                    owners[variable] = key
+                }
+            }
         }
     }
 

@@ -216,6 +216,28 @@ internal import Testing
         #expect(mistakes.contains(mistake), "\(mistakes)")
     }
 
+    /// The password went to both servers.
+    @Test(arguments: [("a-b", "a_b", "A_B"), ("A", "a", "A")], ["", "_FILE"])
+    func aVariableOfTwoUpstreamsIsAMistake(names: (String, String, String), suffix: String) {
+        let upstreams = [names.0, names.1].map { "  \($0):\n    serverAddress: http://a\n" }.joined()
+        let variable = "GATEWAY_UPSTREAMS_\(names.2)_PASSWORD\(suffix)"
+        let file = "upstreams:\n\(upstreams)"
+        func mistakes(_ environment: [String: String]) -> [String] {
+            Self.mistakes { try Self.read(environment: environment, file: file, files: ["/p": "x"]) }
+        }
+        #expect(mistakes([:]).isEmpty)
+        let key = "upstreams.\(names.1).password"
+        let rule = "has the variable of upstreams.\(names.0).password: rename one of them"
+        #expect(mistakes([variable: "/p"]) == ["environment \(variable): \(key): \(rule)"])
+    }
+
+    /// They were said not to be text.
+    @Test(arguments: ["a.b", "''"])
+    func aNameThatNoKeyCanHaveIsAMistake(name: String) {
+        let mistakes = Self.mistakes { try Self.read(file: "upstreams:\n  \(name):\n    serverAddress: http://a\n") }
+        #expect(mistakes == ["gateway.yaml:2: upstreams: has a member whose name is empty, has a dot or is not text"])
+    }
+
     @Test func aFileThatIsNotYAMLIsNamedWithTheLine() {
         let mistakes = Self.mistakes { try Self.read(file: "http:\n\tport: 1") }
         #expect(mistakes.first?.hasPrefix("gateway.yaml:2: is not valid YAML or JSON: ") == true, "\(mistakes)")
