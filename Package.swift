@@ -29,8 +29,6 @@ func gatewayProduct(_ name: String, package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Gateway"]))
 }
 
-let yams = gatewayProduct("Yams", package: "Yams")
-
 /// A product that the library uses with a trait.
 func ecosystemProduct(_ name: String, package: String, trait: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: [trait]))
@@ -115,6 +113,8 @@ let gateway: [Target] = [
     module("MicroHTTPD", in: "Gateway", ["StreamIO", "Primitives", "CMicroHTTPD", "CGnuTLS"]),
     library("CMicroHTTPD", in: "Gateway", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
     library("CGnuTLS", in: "Gateway", pkgConfig: "gnutls", package: "libgnutls28-dev"),
+    module("YAMLText", in: "Gateway", ["CYAML"]),
+    library("CYAML", in: "Gateway", pkgConfig: "yaml-0.1", package: "libyaml-dev"),
     module("HTTPFetch", in: "Gateway", [nioCore, nioPosix, nioHTTP1, nioSSL]),
     module("GatewayStreaming", in: "Gateway", ["Changes", "EventHub", "MicroHTTPD", "Primitives", "StreamIO"]),
     module(
@@ -123,7 +123,7 @@ let gateway: [Target] = [
         [
             "Changes", "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO",
             "Primitives",
-            "GatewayStreaming", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", logging, heapModule, crypto, yams,
+            "GatewayStreaming", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", "YAMLText", logging, heapModule, crypto,
             gatewayProduct("Configuration", package: "swift-configuration"),
             gatewayProduct("CryptoExtras", package: "swift-crypto"),
         ],
@@ -217,6 +217,7 @@ let allTests: [Target] = [
         in: "Gateway",
         ["Changes", "EventHub", "StreamIO", "Primitives", "JSONText", "SessionCore", "CZlib", "TestSupport"]
     ),
+    tests("YAMLTextTests", in: "Gateway", ["YAMLText"]),
     tests("StreamIOTests", in: "Gateway", ["StreamIO"]),
     tests("MicroHTTPDTests", in: "Gateway", ["MicroHTTPD", "StreamIO", "Primitives", "TestSupport"]),
     tests(
@@ -235,7 +236,7 @@ let allTests: [Target] = [
         [
             "Changes", "Gateway", "LightstreamerClient", "EventHub", "JSONText", "Primitives", "SessionCore",
             "SessionPool",
-            logging, yams,
+            logging, gatewayProduct("Yams", package: "Yams"),
         ]
     ),
     tests(

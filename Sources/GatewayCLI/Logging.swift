@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import Gateway
 internal import Glibc
 internal import JSONText
@@ -160,5 +160,5 @@ enum StandardOutput {
 /// Standard error, unbuffered. Text that cannot be written is lost.
 enum StandardError {
     static func write(_ text: String) { write(Array(text.utf8)) }
-    static func write(_ bytes: [UInt8]) { try? FileHandle.standardError.write(contentsOf: Data(bytes)) }
+    static func write(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { StandardOutput.write($0, to: STDERR_FILENO) } }
 }

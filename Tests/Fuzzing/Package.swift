@@ -53,7 +53,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
-        .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
     ],
     targets: [
         module("JSONText", in: "Values"),
@@ -93,6 +92,8 @@ let package = Package(
         .systemLibrary(name: "CMicroHTTPD", path: "Modules/Gateway/CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CGnuTLS", path: "Modules/Gateway/CGnuTLS", pkgConfig: "gnutls"),
         module("MicroHTTPD", in: "Gateway", ["StreamIO", "Primitives", "CMicroHTTPD", "CGnuTLS"]),
+        .systemLibrary(name: "CYAML", path: "Modules/Gateway/CYAML", pkgConfig: "yaml-0.1"),
+        module("YAMLText", in: "Gateway", ["CYAML"]),
         .target(name: "CGatewayFiles", path: "Modules/Gateway/CGatewayFiles", linkerSettings: [.linkedLibrary("z")]),
         module("HTTPFetch", in: "Gateway", [nioSSL] + nioProducts),
         module("GatewayStreaming", in: "Gateway", ["Changes", "EventHub", "MicroHTTPD", "StreamIO"]),
@@ -103,10 +104,9 @@ let package = Package(
                 "Changes", "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO",
                 "Primitives",
                 "GatewayStreaming", "Replication",
-                "EngineNATS", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", logging, crypto,
+                "EngineNATS", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", "YAMLText", logging, crypto,
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "Yams", package: "Yams"),
             ],
             exclude: ["Resources"]
         ),

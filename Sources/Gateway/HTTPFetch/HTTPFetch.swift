@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix

@@ -1,5 +1,5 @@
 internal import ArgumentParser
-internal import Foundation
+internal import FoundationEssentials
 internal import UnixSignals
 
 /// `bench`: the rate, the delays and the correctness of many streams of one address.

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import JSONText
 internal import Primitives
 internal import Recording
@@ -75,7 +75,7 @@ final class Recorder: WatchDisplay {
         let bytes = file.withLock { $0.size } - sizeBefore
         let each =
             updates == 0
-            ? "" : ", \((Double(bytes) / Double(updates)).formatted(.number.precision(.fractionLength(1)))) bytes each"
+            ? "" : ", \((Double(bytes) / Double(updates) * 10).rounded() / 10) bytes each"
         return "recorded: \(updates) updates, \(bytes) bytes\(each)"
     }
 

@@ -1,12 +1,12 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import HTTPFetch
 
 /// Requests to a gateway.
 enum GatewayRequest {
     /// The API key or JWT of the environment, without the white space around it, such as the line end of a file; nil: none.
     static func token(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
-        let token = environment["GATEWAY_TOKEN"]?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
-        return token.isEmpty ? nil : token
+        let words = environment["GATEWAY_TOKEN", default: ""].split(whereSeparator: \.isWhitespace)
+        return words.isEmpty ? nil : words.joined(separator: " ")
     }
 
     /// A request with the parameters that have a value, and with the credential of the environment. Throws `WatchFailure` for
@@ -27,7 +27,7 @@ enum GatewayRequest {
         let items = query.compactMap { entry in entry.value.map { URLQueryItem(name: entry.name, value: $0) } }
         if !items.isEmpty { url.queryItems = items }
         // A plus is literal in the items and fields, but in a query it means a space.
-        url.percentEncodedQuery = url.percentEncodedQuery?.replacingOccurrences(of: "+", with: "%2B")
+        url.percentEncodedQuery = url.percentEncodedQuery?.replacing("+", with: "%2B")
         let credential = token().map { [(name: "Authorization", value: "Bearer \($0)")] } ?? []
         do {
             return try HTTPFetch(

@@ -1,4 +1,6 @@
-internal import Foundation
+internal import Dispatch
+internal import FoundationEssentials
+internal import Glibc
 internal import LightstreamerClient
 internal import Primitives
 internal import UnixSignals
@@ -85,7 +87,7 @@ final class TerminalDisplay: WatchDisplay {
     /// Reads keys on a thread of its own, which ends with the process: a blocked read cannot be cancelled.
     private static func waitForEndKey() async {
         let (keys, continuation) = AsyncStream.makeStream(of: UInt8.self, bufferingPolicy: .bufferingNewest(16))
-        Thread.detachNewThread {
+        DispatchQueue(label: "keys").async {
             var key: UInt8 = 0
             while read(STDIN_FILENO, &key, 1) == 1 { continuation.yield(key) }
             continuation.finish()

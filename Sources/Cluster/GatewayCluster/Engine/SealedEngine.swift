@@ -1,5 +1,5 @@
 internal import Crypto
-internal import Foundation
+internal import FoundationEssentials
 internal import Logging
 internal import Primitives
 internal import Replication

@@ -1,7 +1,7 @@
 internal import Crypto
 internal import EngineNATS
 package import EventHub
-internal import Foundation
+internal import FoundationEssentials
 package import Gateway
 package import Logging
 internal import Primitives

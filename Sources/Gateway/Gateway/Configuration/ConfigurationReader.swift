@@ -1,5 +1,5 @@
 internal import Configuration
-internal import Foundation
+internal import FoundationEssentials
 
 /// Reads a configuration: flags take precedence over the environment, the environment over the file, and the file over
 /// the defaults of the command.
@@ -108,7 +108,7 @@ package struct ConfigurationReader {
 
     /// The key of a setting with a name, or with several names separated by dots, in the places of its asterisks.
     private static func key(of setting: Setting, named name: String) -> String {
-        guard setting.key.hasSuffix(".fields.*") else { return setting.key.replacingOccurrences(of: "*", with: name) }
+        guard setting.key.hasSuffix(".fields.*") else { return setting.key.replacing("*", with: name) }
         let names = name.split(separator: ".", maxSplits: 1)
         return "feeds.\(names[0]).fields.\(names.last ?? "")"
     }

@@ -2,7 +2,7 @@ internal import JSONText
 internal import MicroHTTPD
 internal import StreamIO
 internal import Synchronization
-internal import Yams
+internal import YAMLText
 
 /// `/openapi.json`: the contract as JSON, for tools that do not read YAML.
 struct ContractResource: Sendable {
@@ -36,42 +36,36 @@ enum ContractJSON {
     static let document: (bytes: SharedBytes, tag: EntityTag) = {
         let yaml = EmbeddedFiles.shared["openapi.yaml"].map { String(decoding: $0.bytes.bytes, as: UTF8.self) } ?? ""
         var json = JSONBytes()
-        write((try? Yams.compose(yaml: yaml)).flatMap { $0 }, to: &json)
+        write(try? YAMLNode(parsing: yaml), to: &json)
         json.newline()
         ready.store(true, ordering: .releasing)
         return (SharedBytes(json.bytes), EntityTag(of: json.bytes))
     }()
 
-    private static func write(_ node: Node?, to json: inout JSONBytes) {
-        switch node {
-        case .mapping(let mapping):
+    private static func write(_ node: YAMLNode?, to json: inout JSONBytes) {
+        switch node?.content {
+        case .mapping(let members):
             json.beginObject()
-            for (key, value) in mapping {
+            for (key, value) in members {
                 json.key(key.string ?? "")
                 write(value, to: &json)
             }
             json.endObject()
-        case .sequence(let sequence):
+        case .sequence(let elements):
             json.beginArray()
-            for element in sequence { write(element, to: &json) }
+            for element in elements { write(element, to: &json) }
             json.endArray()
-        case .scalar(let scalar): write(scalar, to: &json)
-        case .alias, nil: json.null()
-        }
-    }
-
-    private static func write(_ scalar: Node.Scalar, to json: inout JSONBytes) {
-        let node = Node.scalar(scalar)
-        if node.tag.rawValue == Tag.Name.str.rawValue {
-            json.string(scalar.string)
-        } else if let bool = node.bool {
-            json.bool(bool)
-        } else if node.null != nil {
-            json.null()
-        } else if let number = JSONNumber(scalar.string) {
-            json.value(.number(number))
-        } else {
-            json.string(scalar.string)
+        case .scalar("true", isPlain: true): json.bool(true)
+        case .scalar("false", isPlain: true): json.bool(false)
+        case .scalar(let text, let isPlain):
+            if node?.isNull == true {
+                json.null()
+            } else if isPlain, let number = JSONNumber(text) {
+                json.value(.number(number))
+            } else {
+                json.string(text)
+            }
+        case nil: json.null()
         }
     }
 }

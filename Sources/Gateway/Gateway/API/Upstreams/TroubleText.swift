@@ -1,5 +1,5 @@
 internal import Changes
-internal import Foundation
+internal import FoundationEssentials
 internal import JSONText
 package import Primitives
 package import SessionCore

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import FoundationEssentials
 internal import JSONText
 
 /// A signed token in its compact form (RFC 7515 section 7.1), parsed and not verified yet.

@@ -1,0 +1,148 @@
+internal import CYAML
+
+/// Makes a tree of values from the events of the YAML parser.
+struct YAMLComposer: ~Copyable {
+    /// Of nested sequences and mappings: each takes a place on the stack.
+    static let deepest = 100
+    /// Of all values with aliases expanded: a short text with aliases of aliases may stand for any number of values.
+    static let largest = 1_000_000
+
+    /// The bytes of the text; the parser reads them as it goes on.
+    private let input: UnsafeMutableBufferPointer<UInt8>
+    private let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
+    private var anchors: [String: YAMLNode] = [:]
+    private var depth = 0
+
+    private init(_ text: String) {
+        input = .allocate(capacity: text.utf8.count)
+        _ = input.initialize(from: text.utf8)
+        yaml_parser_initialize(parser)
+        yaml_parser_set_input_string(parser, input.baseAddress, input.count)
+        yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+    }
+
+    deinit {
+        yaml_parser_delete(parser)
+        parser.deallocate()
+        input.deallocate()
+    }
+
+    /// The root of the only document of a text; nil without a document.
+    static func compose(_ text: String) throws(YAMLError) -> YAMLNode? {
+        var composer = YAMLComposer(text)
+        return try composer.document()
+    }
+
+    private mutating func document() throws(YAMLError) -> YAMLNode? {
+        _ = try next()
+        if try next().type == YAML_STREAM_END_EVENT { return nil }
+        let root = try node(next())
+        _ = try next()
+        let end = try next()
+        guard end.type == YAML_STREAM_END_EVENT else { throw YAMLError(end.mark, "another document begins") }
+        return root
+    }
+
+    /// What the composer needs of an event.
+    private struct Event {
+        let type: yaml_event_type_t
+        let mark: yaml_mark_t
+        var text = ""
+        var anchor: String?
+        var isPlain = false
+
+        init(_ event: yaml_event_t) {
+            type = event.type
+            mark = event.start_mark
+            switch type {
+            case YAML_SCALAR_EVENT:
+                let scalar = event.data.scalar
+                text = String(decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length), as: UTF8.self)
+                anchor = Self.string(scalar.anchor)
+                isPlain = scalar.style == YAML_PLAIN_SCALAR_STYLE && scalar.tag == nil
+            case YAML_SEQUENCE_START_EVENT: anchor = Self.string(event.data.sequence_start.anchor)
+            case YAML_MAPPING_START_EVENT: anchor = Self.string(event.data.mapping_start.anchor)
+            case YAML_ALIAS_EVENT: anchor = Self.string(event.data.alias.anchor)
+            default: break
+            }
+        }
+
+        private static func string(_ text: UnsafeMutablePointer<yaml_char_t>?) -> String? {
+            text.map { String(decodingCString: $0, as: UTF8.self) }
+        }
+    }
+
+    /// The mistake at which the parser has stopped.
+    private func mistake() -> YAMLError {
+        let parser = parser.pointee
+        let problem = parser.problem.map { String(cString: $0) } ?? "no memory"
+        // The reader of the characters counts bytes instead of lines.
+        if parser.error == YAML_READER_ERROR {
+            let before = input.prefix(parser.problem_offset)
+            return YAMLError(line: 1 + before.count { $0 == UInt8(ascii: "\n") }, reason: problem)
+        }
+        let start = parser.context.map {
+            "\(String(cString: $0)) in line \(parser.context_mark.line + 1), column \(parser.context_mark.column + 1): "
+        }
+        return YAMLError(parser.problem_mark, (start ?? "") + problem)
+    }
+
+    private mutating func next() throws(YAMLError) -> Event {
+        var event = yaml_event_t()
+        guard yaml_parser_parse(parser, &event) == 1 else { throw mistake() }
+        defer { yaml_event_delete(&event) }
+        return Event(event)
+    }
+
+    /// The value that begins with an event.
+    private mutating func node(_ event: Event) throws(YAMLError) -> YAMLNode {
+        depth += 1
+        defer { depth -= 1 }
+        guard depth <= Self.deepest else { throw YAMLError(event.mark, "more than \(Self.deepest) levels") }
+        if event.type == YAML_ALIAS_EVENT {
+            guard let node = event.anchor.flatMap({ anchors[$0] }) else {
+                throw YAMLError(event.mark, "an alias without anchor")
+            }
+            return node
+        }
+        let content: YAMLNode.Content =
+            switch event.type {
+            case YAML_SEQUENCE_START_EVENT: .sequence(try elements())
+            case YAML_MAPPING_START_EVENT: .mapping(try members())
+            default: .scalar(event.text, isPlain: event.isPlain)
+            }
+        let node = YAMLNode(content, line: Int(event.mark.line) + 1)
+        guard node.size <= Self.largest else { throw YAMLError(event.mark, "more than \(Self.largest) values") }
+        if let anchor = event.anchor { anchors[anchor] = node }
+        return node
+    }
+
+    private mutating func elements() throws(YAMLError) -> [YAMLNode] {
+        var elements: [YAMLNode] = []
+        while true {
+            let event = try next()
+            if event.type == YAML_SEQUENCE_END_EVENT { return elements }
+            elements.append(try node(event))
+        }
+    }
+
+    private mutating func members() throws(YAMLError) -> [(name: YAMLNode, value: YAMLNode)] {
+        var members: [(name: YAMLNode, value: YAMLNode)] = []
+        var names: Set<String> = []
+        while true {
+            let event = try next()
+            if event.type == YAML_MAPPING_END_EVENT { return members }
+            let name = try node(event)
+            if let text = name.string, !names.insert(text).inserted {
+                throw YAMLError(event.mark, "more than once in a mapping: \(text)")
+            }
+            members.append((name, try node(next())))
+        }
+    }
+}
+
+extension YAMLError {
+    fileprivate init(_ mark: yaml_mark_t, _ reason: String) {
+        self.init(line: Int(mark.line) + 1, reason: "column \(mark.column + 1): \(reason)")
+    }
+}
