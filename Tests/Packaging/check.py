@@ -162,6 +162,8 @@ def the_files_of_the_image_run_alone(binary, folder):
     root = folder / "image"
     run(ROOT / "docker/rootfs", binary, root)
     expect(not (root / "bin/sh").exists(), "a shell is in the image")
+    large = [file.name for file in root.rglob("libFoundation*") if file.name != "libFoundationEssentials.so"]
+    expect(not large, f"data of all languages are in the image: import FoundationEssentials instead of {large}")
     libraries = sum(file.stat().st_size for file in root.rglob("*") if file.is_file() and not re.search("swift|Foundation|lightstreamer", file.name))
     print(f"packaging: the image has {libraries / 1e6:.1f} MB beside the program and the libraries of Swift")
     if os.geteuid() or not shutil.which("unshare"):

@@ -51,4 +51,6 @@ package struct YAMLError: Error, Equatable {
     /// From 1 on.
     package let line: Int
     package let reason: String
+
+    package init(line: Int, reason: String) { (self.line, self.reason) = (line, reason) }
 }
