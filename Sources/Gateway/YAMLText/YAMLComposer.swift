@@ -2,7 +2,7 @@ internal import CYAML
 
 /// Makes a tree of values from the events of the YAML parser.
 struct YAMLComposer: ~Copyable {
-    /// Of nested sequences and mappings: each takes a place on the stack.
+    /// Of nested sequences and mappings with aliases expanded: each takes a place on the stack.
     static let deepest = 100
     /// Of all values with aliases expanded: a short text with aliases of aliases may stand for any number of values.
     static let largest = 1_000_000
@@ -98,15 +98,14 @@ struct YAMLComposer: ~Copyable {
     private mutating func node(_ event: Event) throws(YAMLError) -> YAMLNode {
         depth += 1
         defer { depth -= 1 }
-        guard depth <= Self.deepest else { throw YAMLError(event.mark, "more than \(Self.deepest) levels") }
-        if event.type == YAML_ALIAS_EVENT {
-            guard let node = event.anchor.flatMap({ anchors[$0] }) else {
-                throw YAMLError(event.mark, "an alias without anchor")
-            }
-            return node
+        let known = event.type == YAML_ALIAS_EVENT ? event.anchor.flatMap { anchors[$0] } : nil
+        guard depth - 1 + (known?.depth ?? 1) <= Self.deepest else {
+            throw YAMLError(event.mark, "more than \(Self.deepest) levels")
         }
+        if let known { return known }
         let content: YAMLNode.Content =
             switch event.type {
+            case YAML_ALIAS_EVENT: throw YAMLError(event.mark, "an alias without anchor")
             case YAML_SEQUENCE_START_EVENT: .sequence(try elements())
             case YAML_MAPPING_START_EVENT: .mapping(try members())
             default: .scalar(event.text, isPlain: event.isPlain)

@@ -11,8 +11,10 @@ package struct YAMLNode: Sendable {
     package let content: Content
     /// From 1 on.
     package let line: Int
-    /// The number of values in it, aliases expanded.
+    /// The number of values in it, with the names of members, aliases expanded.
     let size: Int
+    /// The number of levels in it, aliases expanded; 1 for a scalar.
+    let depth: Int
 
     /// The root of the document in a text; nil if the text has none.
     package init?(parsing text: String) throws(YAMLError) {
@@ -23,12 +25,14 @@ package struct YAMLNode: Sendable {
     init(_ content: Content, line: Int) {
         self.content = content
         self.line = line
-        size =
+        let parts: [YAMLNode] =
             switch content {
-            case .scalar: 1
-            case .sequence(let elements): elements.reduce(1) { $0 + $1.size }
-            case .mapping(let members): members.reduce(1) { $0 + $1.value.size }
+            case .scalar: []
+            case .sequence(let elements): elements
+            case .mapping(let members): members.flatMap { [$0.name, $0.value] }
             }
+        size = parts.reduce(1) { $0 + $1.size }
+        depth = parts.reduce(0) { max($0, $1.depth) } + 1
     }
 
     /// The text of a scalar; nil for other values.

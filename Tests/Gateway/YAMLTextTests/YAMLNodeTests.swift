@@ -58,6 +58,18 @@ internal import YAMLText
         }
     }
 
+    /// Each line has the one before it 60 levels deeper, as a value or in a name. A thousand such lines took the whole stack.
+    @Test(arguments: [("[", "]"), ("{? ", ": 1}")])
+    func nestingOfAliasesIsBounded(start: String, end: String) {
+        let lines = (1...2).map {
+            "a\($0): &a\($0) \(String(repeating: start, count: 60))*a\($0 - 1) \(String(repeating: end, count: 60))"
+        }
+        let column = 9 + 60 * start.count
+        #expect(throws: YAMLError(line: 3, reason: "column \(column): more than 100 levels")) {
+            try YAMLNode(parsing: (["a0: &a0 x"] + lines).joined(separator: "\n"))
+        }
+    }
+
     /// Each line repeats the one before it ten times.
     @Test func aliasesOfAliasesAreBounded() {
         let lines = (1...9).map {
