@@ -70,7 +70,7 @@ final class OneTimeReading: Sendable {
         }
         guard isAdded else {
             pending.cancel()
-            throw Problem(.gatewayFull, detail: "Too many large requests are being processed.")
+            throw services.background.refusal
         }
         return .deferred
     }

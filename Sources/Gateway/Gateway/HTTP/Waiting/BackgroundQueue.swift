@@ -39,12 +39,18 @@ final class BackgroundQueue: Sendable {
     /// Whether bounded work can be added.
     private var hasRoom: Bool { state.withLock { !$0.isStopped && $0.waiting < Self.capacity } }
 
+    /// The problem of a request whose work is not added.
+    var refusal: Problem {
+        if state.withLock({ $0.isStopped }) { return .stopping }
+        return Problem(.gatewayFull, detail: "Too many large requests are being processed.")
+    }
+
     /// Performs work on this queue, if the work is large, with all that follows from it.
     ///
-    /// - Throws: The error of the work; a 503 problem if the queue is full or stopped.
+    /// - Throws: The error of the work; `refusal` if the queue is full or stopped.
     func perform<Result>(if isLarge: Bool = true, _ work: () async throws -> Result) async throws -> Result {
         guard isLarge else { return try await work() }
-        guard hasRoom else { throw Problem(.gatewayFull, detail: "Too many large requests are being processed.") }
+        guard hasRoom else { throw refusal }
         return try await withTaskExecutorPreference(self, operation: work)
     }
 

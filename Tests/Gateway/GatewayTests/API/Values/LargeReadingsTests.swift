@@ -88,11 +88,32 @@ import Testing
         #expect(await keysBehindOtherWork() == 2)
     }
 
+    /// Fills the background queue until the returned gate is opened.
+    private func fillBackgroundQueue() -> DispatchSemaphore {
+        let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isAdded = fixture.services.background.add {
+            begun.signal()
+            gate.wait()
+        }
+        #expect(isAdded)
+        begun.wait()
+        while fixture.services.background.add({}) {}
+        return gate
+    }
+
     @Test func aFullBackgroundQueueIsReported() async throws {
+        try await subscribe(keys: 0..<20_000)
+        let gate = fillBackgroundQueue()
+        #expect(fixture.perform("GET", Self.target).code == "gateway-full")
+        gate.signal()
+    }
+
+    /// Requests were told that others were too many.
+    @Test func aStoppedBackgroundQueueIsReported() async throws {
         try await subscribe(keys: 0..<20_000)
         fixture.services.background.stop()
         let response = fixture.perform("GET", Self.target)
         #expect(response.status == 503)
-        #expect(response.code == "gateway-full")
+        #expect(response.code == "unavailable")
     }
 }
