@@ -228,17 +228,17 @@ extension AccessControl: Middleware {
         switch credential {
         case .bearer(let text), .cookie(let text): return try caller(of: text, policy)
         case .ticket(let text):
-            guard let caller = caller(ofTicket: text, policy, &call) else { throw Challenge.uselessTicket() }
+            guard let caller = try caller(ofTicket: text, policy, &call) else { throw Challenge.uselessTicket() }
             return caller
         }
     }
 
     /// The caller that a ticket was issued to; nil if it may not be used. `HEAD` opens no stream and leaves the ticket
     /// valid.
-    private func caller(ofTicket text: String, _ policy: AccessPolicy, _ call: inout Call) -> Caller? {
+    private func caller(ofTicket text: String, _ policy: AccessPolicy, _ call: inout Call) throws(Problem) -> Caller? {
         guard
             let holder = tickets.present(text, for: StreamTarget(call), policy, forHead: call.isHead, at: ticketTime),
-            let caller = present(holder.caller, policy)
+            let caller = try present(holder.caller, policy)
         else { return nil }
         switch holder.use {
         case .left: break
@@ -265,9 +265,11 @@ extension AccessControl: Middleware {
         }
     }
 
-    /// The holder of a ticket, if its rights are still those with which the ticket was issued; nil otherwise.
-    private func present(_ caller: Caller, _ policy: AccessPolicy) -> Caller? {
+    /// The holder of a ticket, if its rights are still those with which the ticket was issued; nil otherwise. Throws a 503
+    /// problem if that is not known yet.
+    private func present(_ caller: Caller, _ policy: AccessPolicy) throws(Problem) -> Caller? {
         if let expiry = caller.expiry, expiry <= wallTime() { return nil }
+        if policy.awaitsKey(of: caller) { throw TokenRefusal.withoutKeySet.problem }
         return caller.identity != nil && policy.recognises(caller) ? caller : nil
     }
 }

@@ -46,10 +46,10 @@ struct Revocation: Sendable {
     }
 
     /// Whether the token of a caller is no longer valid, or gives other rights. A key that another gateway has used is not
-    /// judged before the JWK set is loaded, which may have it.
+    /// judged before the JWK set is loaded.
     private func losesToken(of caller: Caller) -> Bool {
         if losesTokens { return true }
-        return !policy.takesTokens(of: caller) && (older.takesTokens(of: caller) || !policy.awaitsKeySet)
+        return !policy.takesTokens(of: caller) && (older.takesTokens(of: caller) || !policy.awaitsKey(of: caller))
     }
 }
 
@@ -69,8 +69,11 @@ extension AccessPolicy {
         return caller.verifiedBy.map(verifier.hasKey) ?? true
     }
 
-    /// Whether tokens are accepted, and the JWK set with further keys for them is not loaded yet.
-    fileprivate var awaitsKeySet: Bool { configuration.modes.contains(.jwt) && verifier?.lacksKeySet == true }
+    /// Whether the JWK set, which is not loaded yet, may have the unknown key that has verified the token of a caller.
+    func awaitsKey(of caller: Caller) -> Bool {
+        guard configuration.modes.contains(.jwt), let verifier, verifier.lacksKeySet else { return false }
+        return caller.verifiedBy.map { !verifier.hasKey($0) } ?? false
+    }
 
     /// Whether a caller has the rights that its credential gives now.
     func recognises(_ caller: Caller) -> Bool {

@@ -275,6 +275,23 @@ import Testing
         #expect(try status(fixture, key) == 503)
     }
 
+    /// The ticket of another gateway of the cluster was said to be of no use.
+    @Test func aTicketOfAKeyThatIsNotKnownBeforeTheSetIsLoadedIsUnavailable() async throws {
+        let key = P256.Signing.PrivateKey()
+        let tickets = TicketStore()
+        let other = try await AccessFixture(Self.access(), tickets: tickets)
+        let fixture = try await AccessFixture(Self.access(), tickets: tickets)
+        _ = await load(other, [Self.keySet(key)])
+        let ticket = other.makeTicket(as: try token(other, key))
+        let target = "/v1/stream?upstream=demo&mode=MERGE&items=item1&fields=f&ticket=" + ticket
+        let early = fixture.perform("HEAD", target)
+        #expect(early.status == 503 && early.headers["Retry-After"] != nil)
+        _ = await load(fixture, [Self.keySet(key)])
+        #expect(fixture.perform("HEAD", target).status == 200)
+        _ = await load(fixture, [Self.keySet(P256.Signing.PrivateKey())])
+        #expect(fixture.perform("HEAD", target).status == 401)
+    }
+
     /// Another gateway of the cluster had verified the token; its streams and subscriptions were ended.
     @Test func aKeyThatIsNotKnownBeforeTheSetIsLoadedIsNotLost() async throws {
         let key = P256.Signing.PrivateKey()
