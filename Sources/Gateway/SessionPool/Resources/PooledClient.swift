@@ -20,6 +20,9 @@ package final class PooledClient: Sendable {
         var legacy = LegacyDerivation(status: .disconnected)
         var trouble: ConnectionTrouble?
         var wasConnected = false
+        /// Whether there is a session. The status and the error that end it come before its ID is removed, while the getter of
+        /// the ID returns nil from that status on.
+        var hasSession = false
         /// Whether the session is being recovered: attempts that fail do not change the status.
         var isRecovering = false
 
@@ -287,7 +290,7 @@ extension PooledClient: ClientObserver {
 
     private func received(_ refusal: UpstreamRefusal) {
         // Without a session, lines that cannot be parsed are those of another kind of server.
-        let isOther = refusal.code == UpstreamRefusal.badDataCode && core.connectionDetails.sessionId == nil
+        let isOther = refusal.code == UpstreamRefusal.badDataCode && !state.withLock { $0.hasSession }
         // The status before the error has planned the next attempt.
         let next = refusal.isLasting ? nil : state.withLock { $0.reconnectAt }
         note(isOther ? .notLightstreamer : .serverError, refusal, next: next)
@@ -305,7 +308,13 @@ extension PooledClient: ClientObserver {
     private func changed(property: String) {
         if isTransferable, property == "sessionId" || property == "serverInstanceAddress" { offerSession() }
         let value = sink.shownValue(of: property, on: self)
-        if property == "sessionId", value?.isNull == true { state.withLock { $0.legacy.sessionEnded() } }
+        if property == "sessionId" {
+            let hasSession = core.connectionDetails.sessionId != nil
+            state.withLock { state in
+                state.hasSession = hasSession
+                if !hasSession { state.legacy.sessionEnded() }
+            }
+        }
         report([.property(name: core.edition.propertyName(property), value: value)])
     }
 

@@ -110,26 +110,20 @@ internal import Testing
         #expect(pause(afterSeconds: 8) == .seconds(1))
     }
 
-    /// The session is found, or interrupted, when a line comes that cannot be parsed.
+    /// The session is found, or interrupted, when a line comes that cannot be parsed. The client tells the error when its getter
+    /// of the session ID already returns nil.
     @Test(arguments: [ClientStatus.connectedStreamSensing, .disconnectedTryingRecovery])
     func onlyAServerWithoutASessionIsOfAnotherKind(status: ClientStatus) throws {
-        let pool = SessionPool(
-            configuration: PoolConfiguration(
-                upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
-            ),
-            sink: RecordingSink(),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        )
-        let client = try pool.createClient(ClientSpecification(target: .upstream("demo")))
-        let cases: [(session: String?, kind: FailureKind)] = [("S1", .serverError), (nil, .notLightstreamer)]
-        for (session, kind) in cases {
-            client.core.core.state.withLock { $0.take(.sessionId(session)) }
-            client.client(client.core, emitted: .status(status))
-            client.client(client.core, emitted: .status(.disconnected))
-            client.client(client.core, emitted: .serverError(code: UpstreamRefusal.badDataCode, message: "m"))
-            #expect(client.trouble?.kind == kind)
+        let client = try pooledClient(ManualTime())
+        let delivery = EventDelivery(core: client.core.core)
+        delivery.add(client)
+        func kind(after events: [SessionEvent]) -> FailureKind? {
+            let error = SessionEvent.serverError(code: UpstreamRefusal.badDataCode, message: "m")
+            for event in events + [.statusChanged(.disconnected), error] { delivery.deliver(event) }
+            return client.trouble?.kind
         }
-        try pool.deleteClient(client.id)
+        #expect(kind(after: [.propertyChanged(.sessionId("S1")), .statusChanged(status)]) == .serverError)
+        #expect(kind(after: [.propertyChanged(.sessionId(nil)), .statusChanged(.connecting)]) == .notLightstreamer)
     }
 
     @Test func refusedConnectionIsReportedWithItsReason() async throws {
