@@ -109,7 +109,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     package func append(_ frame: [UInt8]) { publish(frame, to: appends) }
 
-    /// The server replies only to a frame that is sent again: the others come back, which confirms them.
+    /// The server replies only to these frames: the others come back, which confirms them.
     package func appendAgain(_ frame: [UInt8]) { publish(frame, to: appends, replyTo: "\(inbox).\(Self.frameToken)") }
 
     package func broadcast(_ bytes: [UInt8]) { publish(bytes, to: configuration.broadcasts) }
