@@ -245,7 +245,7 @@ internal import Testing
 
     @Test(arguments: [
         ("password: @hidden", 4), ("password: \"hidden", 5), ("password: *hidden", 4), ("password: hidden: 1", 4),
-        ("password: hidden\n    user: a\n    user: b", 5), ("password: hidden\u{7}", 4),
+        ("password: hidden\n    user: a\n    user: b", 6), ("password: hidden\u{7}", 4),
     ])
     func mistakesOfYAMLDoNotShowTheFile(secret: String, line: Int) {
         let file = "upstreams:\n  demo:\n    serverAddress: http://a\n    \(secret)\n"
