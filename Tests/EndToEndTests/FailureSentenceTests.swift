@@ -186,7 +186,8 @@ internal import Testing
             name: "no content",
             server: http("200 OK", ""),
             reason: "not-lightstreamer",
-            sentence: "The response of ADDRESS is not that of a Lightstreamer server. Correct SETTINGS.serverAddress."
+            sentence: "The response of ADDRESS is not that of a Lightstreamer server. Correct SETTINGS.serverAddress, "
+                + "or check the proxies in front of the server."
         ),
         Failure(
             name: "adapter set",
