@@ -54,6 +54,27 @@ internal import Testing
         }
     }
 
+    /// As the class reference says: the session is that of one caller.
+    @Test func subscriptionThatTheServerCallsMalformedEndsADedicatedSession() async throws {
+        try await DemoFixture.run { demo in
+            let made = try await call(
+                "POST",
+                demo.url + "/v1/clients",
+                json: #"{"upstream":"demo"}"#,
+                headers: Self.patience
+            )
+            let client = try #require(made.string("id"))
+            var events = try await EventStream(demo.url + "/v1/clients/\(client)/events")
+            await demo.server.install([Fault(.refuse(code: 65, message: "bad syntax"), at: .request(.add), times: .max)]
+            )
+            let body = #"{"client":"\#(client)","mode":"MERGE","items":["item2"],"fields":["time"]}"#
+            #expect(try await call("POST", demo.url + "/v1/subscriptions", json: body).status == 201)
+            #expect(try await events.first("server-error")["code"] == 65)
+            let shown = try await call("GET", demo.url + "/v1/clients/\(client)")
+            #expect(shown.string("status") == "DISCONNECTED")
+        }
+    }
+
     @Test func messageOfAPooledSessionIsDeniedAlone() async throws {
         try await DemoFixture.run { demo in
             let query = "upstream=demo&mode=MERGE&items=item1&fields=time"

@@ -87,9 +87,12 @@ public struct ClientConfiguration: Sendable {
     package var protocolVersion: ProtocolVersion?
     /// The addresses that `serverAddress` and control links may name; nil: any.
     package var allowedAddresses: AddressAllowList?
-    /// Whether a request fails alone that exceeds the request limit of the server, or that the server refuses as malformed
-    /// (65, 67). Otherwise, as with the official clients, the former is sent, and the latter ends the session.
-    package var failsRequestsAlone = false
+    /// Whether a single request that exceeds the request limit of the server is refused; otherwise it is sent, as by the
+    /// official clients.
+    package var refusesOversizedRequests = false
+    /// Whether a request that the server refuses as malformed (65, 67) fails alone; otherwise it ends the session, as with the
+    /// official clients.
+    package var outlivesMalformedRequests = false
     /// Whether, and how long, sessions can be handed over to other clients; nil: never.
     package var handover: SessionHandover?
     /// Where the client's task runs; nil: on the threads of the runtime. Observers may not block it.

@@ -213,7 +213,7 @@ extension SessionPool {
             let core = try LightstreamerClient(
                 serverAddress: upstream.serverAddress,
                 adapterSet: upstream.adapterSet,
-                configuration: configuration(of: id, for: upstream, isTransferable: isTransferable)
+                configuration: configuration(of: id, for: upstream, isShared: true, isTransferable: isTransferable)
             )
             core.connectionDetails.setUser(session.user)
             core.connectionDetails.setPassword(session.password)

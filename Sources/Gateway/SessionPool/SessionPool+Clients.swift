@@ -121,6 +121,7 @@ extension SessionPool {
     func configuration(
         of id: ClientID,
         for upstream: UpstreamConfiguration?,
+        isShared: Bool = false,
         isTransferable: Bool = false
     ) -> ClientConfiguration {
         let pool = self.configuration
@@ -132,7 +133,8 @@ extension SessionPool {
             configuration.handover = SessionHandover { [sink] in sink.ownsSessions }
         }
         // A request that ends the session would end all its subscriptions, and be sent again in the next one.
-        configuration.failsRequestsAlone = true
+        configuration.refusesOversizedRequests = true
+        configuration.outlivesMalformedRequests = isShared
         configuration.edition = pool.edition
         configuration.logger[metadataKey: "client"] = "\(id)"
         configuration.allowedAddresses = pool.allowedAddresses

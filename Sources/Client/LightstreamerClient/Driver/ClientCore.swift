@@ -117,7 +117,8 @@ final class ClientCore: Sendable {
         if let identifier = configuration.clientIdentifier { session.clientIdentifier = identifier }
         session.allowedAddresses = configuration.allowedAddresses
         session.numbersNotifications = configuration.handover != nil
-        session.failsRequestsAlone = configuration.failsRequestsAlone
+        session.refusesOversizedRequests = configuration.refusesOversizedRequests
+        session.outlivesMalformedRequests = configuration.outlivesMalformedRequests
         session.protocolVersion =
             configuration.protocolVersion ?? address.flatMap { VersionMemory.shared.version(for: $0) } ?? .current
         return session

@@ -10,9 +10,12 @@ package struct SessionConfiguration: Sendable, Equatable {
     package var allowedAddresses: AddressAllowList?
     /// Whether the events of data notifications are preceded by `SessionAction.numbered`.
     package var numbersNotifications = false
-    /// Whether a request fails alone that exceeds the request limit of the server, or that the server refuses as malformed
-    /// (65, 67). Otherwise, as with the official clients, the former is sent, and the latter ends the session.
-    package var failsRequestsAlone = false
+    /// Whether a single request that exceeds the request limit of the server is refused; otherwise it is sent, as by the
+    /// official clients.
+    package var refusesOversizedRequests = false
+    /// Whether a request that the server refuses as malformed (65, 67) fails alone; otherwise it ends the session, as with the
+    /// official clients.
+    package var outlivesMalformedRequests = false
 
     /// The defaults.
     package init() {}

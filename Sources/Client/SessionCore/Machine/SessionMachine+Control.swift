@@ -73,7 +73,7 @@ extension SessionMachine {
             out.notifyLegacy(.serverFailed(code: 20, message: message, isRetried: true))
             loseSession(cause: "\(causePrefix).reqerr.20", wait: .firstRetry, at: context)
         case .reqErr(_, let code, let message)
-        where code == 11 || [65, 67].contains(code) && !configuration.failsRequestsAlone:
+        where code == 11 || [65, 67].contains(code) && !configuration.outlivesMalformedRequests:
             fail(
                 code: code == 11 ? 21 : code,
                 message: message,

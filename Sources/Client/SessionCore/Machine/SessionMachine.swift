@@ -45,7 +45,7 @@ package struct SessionMachine: ~Copyable {
         self.configuration = configuration
         heartbeat = ReverseHeartbeat(option: self.options.reverseHeartbeat)
         pace = AttemptPace(retryDelay: self.options.retryDelay)
-        requests = RequestQueue(refusesOversized: configuration.failsRequestsAlone)
+        requests = RequestQueue(refusesOversized: configuration.refusesOversizedRequests)
     }
 
     // MARK: - Calls of the user

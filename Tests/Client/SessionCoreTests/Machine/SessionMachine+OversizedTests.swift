@@ -11,7 +11,10 @@ internal import Testing
     private static func onSocket(limit: Int = Self.limit, subscribed: (SessionHarness) -> Void = { _ in })
         -> SessionHarness
     {
-        let harness = SessionHarness(configuration: { $0.failsRequestsAlone = true })
+        let harness = SessionHarness(configuration: {
+            $0.refusesOversizedRequests = true
+            $0.outlivesMalformedRequests = true
+        })
         subscribed(harness)
         harness.connect()
         harness.open()
@@ -24,7 +27,7 @@ internal import Testing
     private static func overHTTP() -> SessionHarness {
         var options = SessionHarness.officialOptions
         options.forcedTransport = .httpStreaming
-        let harness = SessionHarness(options, configuration: { $0.failsRequestsAlone = true })
+        let harness = SessionHarness(options, configuration: { $0.refusesOversizedRequests = true })
         harness.connect()
         harness.receive("CONOK,sid,\(limit),5000,*", "LOOP,0", "CONOK,sid,\(limit),5000,*", "PROBE")
         return harness
