@@ -201,6 +201,8 @@ def old_values_follow_the_rules(page, address, process):
     process.wait()
     page.wait("!!document.querySelector('.panel:not([hidden])').classList.contains('stale')")
     for look in each_look(page):
+        # The cells that changed last flash, for longer on a loaded machine.
+        page.wait("!document.getAnimations().some(({ effect }) => effect.target.closest('.values'))")
         expect_rules(page, f"old values, {look}")
 
 
