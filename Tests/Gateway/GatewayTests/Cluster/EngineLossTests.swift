@@ -56,24 +56,11 @@ import Testing
             let stream = try #require(opened.stream)
             let id = try #require(member.services.streamResources.entry(stream.id)?.joined.keys.first)
             await fixture.settle()
-            let update = ItemUpdate(
-                layout: SubscriptionLayout(
-                    itemNames: ["i"],
-                    fieldNames: ["f"],
-                    fieldCount: 1,
-                    keyPosition: nil,
-                    commandPosition: nil
-                ),
-                itemPos: 1,
-                isSnapshot: true,
-                values: ["1"],
-                changed: FieldSet(all: 1)
-            )
             member.node.hub.take(.client(ClientID("c"), .added(.connectedWSStreaming)))
             for change: SubscriptionChange in [
                 .carried(by: ClientID("c")),
                 .event(.subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil)),
-                .event(.update(update)),
+                .event(.update(ItemUpdate(snapshotOf: "1"))),
             ] {
                 member.node.hub.take(.subscription(SubscriptionID(id), change))
             }

@@ -29,15 +29,17 @@ import Testing
         return access
     }
 
+    private static func feed(_ name: String, of items: String) -> FeedConfiguration {
+        var feed = FeedConfiguration(name: name)
+        feed.upstream = "demo"
+        feed.items = [FeedItem(items)].compactMap(\.self)
+        feed.fields = [FeedField("price", "number EUR")].compactMap(\.self)
+        return feed
+    }
+
     private static func fixture() async throws -> AccessFixture {
         try await AccessFixture(access()) { configuration in
-            configuration.feeds = ["quotes", "secrets"].map { name in
-                var feed = FeedConfiguration(name: name)
-                feed.upstream = "demo"
-                feed.items = [FeedItem("item{1…2}")].compactMap(\.self)
-                feed.fields = [FeedField("price", "number EUR")].compactMap(\.self)
-                return feed
-            }
+            configuration.feeds = ["quotes", "secrets"].map { feed($0, of: "item{1…2}") }
         }
     }
 
@@ -91,13 +93,7 @@ import Testing
             )
         )
         let fixture = try await AccessFixture(access) { configuration in
-            configuration.feeds = ["quotes", "news"].map { name in
-                var feed = FeedConfiguration(name: name)
-                feed.upstream = "demo"
-                feed.items = [FeedItem("item1")].compactMap(\.self)
-                feed.fields = [FeedField("price", "number EUR")].compactMap(\.self)
-                return feed
-            }
+            configuration.feeds = ["quotes", "news"].map { Self.feed($0, of: "item1") }
         }
         func list(_ kind: String, as key: String) -> [String] {
             let outcome = fixture.perform("POST", "/mcp", as: key, Self.message("\(kind)/list"))

@@ -13,20 +13,7 @@ import Testing
 
     /// Reports a value of the shared subscription, and waits until its owner has read the report from the log.
     private static func publish(_ value: String, of id: String, on owner: ClusterMember) async {
-        let update = ItemUpdate(
-            layout: SubscriptionLayout(
-                itemNames: ["i"],
-                fieldNames: ["f"],
-                fieldCount: 1,
-                keyPosition: nil,
-                commandPosition: nil
-            ),
-            itemPos: 1,
-            isSnapshot: true,
-            values: [value],
-            changed: FieldSet(all: 1)
-        )
-        owner.node.take(.subscription(SubscriptionID(id), .event(.update(update))))
+        owner.node.take(.subscription(SubscriptionID(id), .event(.update(ItemUpdate(snapshotOf: value)))))
         #expect(await owner.confirm())
     }
 
