@@ -13,7 +13,7 @@ extension GatewayConfiguration {
     private var keySetWarning: String? {
         guard let text = access.webTokens.keySet, let skipped = try? KeyMaterial.keySet(text).skipped, !skipped.isEmpty
         else { return nil }
-        let positions = skipped.map { "keys[\($0)]" }.joined(separator: ", ")
+        let positions = KeyMaterial.text(of: skipped)
         return "auth.jwt.jwks: \(positions) cannot be used: RS256 requires RSA of 2048 bits or more, ES256 EC P-256"
     }
 }

@@ -60,7 +60,7 @@ struct KeySetLoader: Sendable {
     /// - Parameter reported: The warning about the load before; empty: none.
     private func report(keysOf text: String, from url: String, _ reported: inout String) {
         guard let (keys, skipped) = try? KeyMaterial.keySet(text) else { return }
-        let positions = skipped.map { "keys[\($0)]" }.joined(separator: ", ")
+        let positions = KeyMaterial.text(of: skipped)
         let sentence =
             if keys.isEmpty {
                 "the JWK set has no key that can be used; no token that its keys signed is valid"

@@ -129,6 +129,9 @@ struct KeyMaterial: Sendable {
         return (materials, skipped)
     }
 
+    /// Positions of keys in a JWK set as text.
+    static func text(of positions: [Int]) -> String { positions.map { "keys[\($0)]" }.joined(separator: ", ") }
+
     private static func secret(_ text: String) throws(Mistake) -> KeyMaterial {
         let bytes = Array(text.utf8)
         guard bytes.count >= shortestSecret else {
