@@ -28,7 +28,7 @@ final class SessionDriver {
     /// A connection that is open, or is being opened.
     private struct Link {
         let transport: any Transport
-        /// Whether it is an HTTP request for a session: a response that ends without one is not TLCP, empty or not.
+        /// Whether the link is an HTTP request for a session: a response that ends without a session is not TLCP, empty or not.
         var asksForSession = false
         /// The handled bytes that the receive window has not got back.
         var handledBytes = 0

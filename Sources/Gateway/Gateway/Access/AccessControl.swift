@@ -63,8 +63,8 @@ package final class AccessControl: Sendable {
         return revocation
     }
 
-    /// Uses a JWK set that was loaded from a URL; without a key that can be used, it withdraws all of them. Throws, and keeps
-    /// the present keys, if it is not valid; does nothing if the URL is no longer configured.
+    /// Uses a JWK set that was loaded from a URL; a set without usable keys withdraws all keys. Throws, and keeps the present
+    /// keys, if the set is not valid; does nothing if the URL is no longer configured.
     ///
     /// - Returns: What callers have lost, for `Services.end`; nil: the policy has not changed.
     func use(keySet text: String, from url: String) throws -> Revocation? {
@@ -89,8 +89,8 @@ package final class AccessControl: Sendable {
         return revocation
     }
 
-    /// The time since the JWK set of the configured URL was loaded, and the number of its keys that can be used; nil: it was
-    /// not loaded, or none is configured.
+    /// The time since the JWK set of the configured URL was loaded, and the number of usable keys in the set; nil: no set was
+    /// loaded, or no URL is configured.
     var keySetFigures: (age: Duration, keys: Int)? {
         guard let set = keySet, set.url == configuration.webTokens.keySetURL else { return nil }
         return (clock() - set.at, set.keys)

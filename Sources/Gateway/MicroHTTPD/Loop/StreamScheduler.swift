@@ -13,7 +13,7 @@ final class StreamScheduler {
         /// Takes shared writes; nil if the stream does not, or is blocked.
         var sink: StreamSink?
         var isQueued = false
-        /// The reason for which the stream is over; it leaves at its turn.
+        /// The reason for which the stream is over; a stream with a reason leaves at the next turn.
         var end: StreamEnd?
         /// When the stream is visited without an event.
         var deadline: Moment?

@@ -1,8 +1,7 @@
 internal import CGnuTLS
 
 extension DaemonConfiguration.Certificate {
-    /// The time from which all certificates of the chain are valid, and the one until which they are, in seconds since 1970;
-    /// nil if the chain cannot be read.
+    /// The interval in which all certificates of the chain are valid, in seconds since 1970; nil if the chain cannot be read.
     package var validity: (start: Int, end: Int)? {
         var certificates = [gnutls_x509_crt_t?](repeating: nil, count: Self.longestChain)
         var count = UInt32(certificates.count)

@@ -20,8 +20,8 @@ package final class PooledClient: Sendable {
         var legacy = LegacyDerivation(status: .disconnected)
         var trouble: ConnectionTrouble?
         var wasConnected = false
-        /// Whether there is a session. The status and the error that end it come before its ID is removed, while the getter of
-        /// the ID returns nil from that status on.
+        /// Whether there is a session. The status and the error that end a session come before the notification of `sessionId`,
+        /// while the getter of `sessionId` returns nil from that status on.
         var hasSession = false
         /// Whether the session is being recovered: attempts that fail do not change the status.
         var isRecovering = false

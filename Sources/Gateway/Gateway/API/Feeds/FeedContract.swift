@@ -59,7 +59,7 @@ final class FeedContract: Sendable {
         ["type": "object", "additionalProperties": member]
     }
 
-    /// A path with one operation that reads values of a feed: that of any feed, with the schema of this one.
+    /// A path with one operation that reads values of a feed: the operation for any feed, with the schema of the feed.
     private static func operation(
         _ name: String,
         of feed: FeedConfiguration,
