@@ -128,17 +128,24 @@ MUTANTS = [
         ),
     ),
     (
+        "common-end", "a member that has connected appends after it has heard the others",
+        (
+            LOG + "EndOfLog.swift", "isConfirmed = position >= stated(in: epoch)",
+            'isConfirmed = isMutant("common-end") || position >= stated(in: epoch)',
+        ),
+    ),
+    (
         "removal", "a member decides to remove another one when it can write that",
         (
             MEMBER + ".swift",
-            "guard isFollowing, writer.isIdle, let ledger",
-            'if isMutant("removal") { removeSilent(at: now) }\n        guard isFollowing, writer.isIdle, let ledger',
+            "guard isFollowing, writer.isIdle, end.isConfirmed || confirmsEnd(at: now), let ledger",
+            'if isMutant("removal") { removeSilent(at: now) }\n        guard isFollowing, writer.isIdle, end.isConfirmed || confirmsEnd(at: now), let ledger',
         ),
     ),
     (
         "in-flight", "a member appends a frame after it has read the one before it",
         (
-            MEMBER + ".swift", "guard isFollowing, writer.isIdle, let ledger",
+            MEMBER + ".swift", "guard isFollowing, writer.isIdle, end.isConfirmed || confirmsEnd(at: now), let ledger",
             'guard isFollowing, writer.isIdle || isMutant("in-flight"), let ledger',
         ),
     ),
@@ -191,8 +198,7 @@ MUTANTS = [
     (
         "missing", "a frame that the engine does not have is replaced by the state of another member",
         (
-            MEMBER + "+Connection.swift", "generation.last > reader.position } ?? false",
-            'generation.last > reader.position && !isMutant("missing") } ?? false',
+            MEMBER + "+Connection.swift", "let isLost = isMissing &&", 'let isLost = isMissing && !isMutant("missing") &&',
         ),
     ),
     (

@@ -202,6 +202,38 @@ struct DivergenceTests {
         #expect(cluster.problems.isEmpty, "seed \(seed)")
     }
 
+    /// The log went back to the position of one member, while others had read further, which connect later, or not at all: their
+    /// servers did not stop.
+    @Test(arguments: 0..<4 as Range<UInt64>, [0, 300, nil])
+    func positionsThatOtherMembersHaveReadAreNotUsedAgain(seed: UInt64, milliseconds: Int?) {
+        let cluster = cluster(seed: seed)
+        let behind = cluster.nodes[0]
+        let epoch = behind.machine.ledger?.epoch
+        cluster.hold(behind)
+        behind.make("p")
+        cluster.run(.milliseconds(200))
+        if let milliseconds {
+            cluster.stopEngine()
+            for node in cluster.nodes[1...] { node.connectsAfter = cluster.now + .milliseconds(milliseconds) }
+        } else {
+            // They write nothing either, so that only their heartbeats tell.
+            for node in cluster.nodes[1...] { node.losesAppends = true }
+            cluster.run(.milliseconds(100))
+            cluster.disconnect(behind)
+        }
+        cluster.rollBack(by: cluster.frameCount - Int(behind.machine.position))
+        cluster.startEngine()
+        for _ in 0..<30 {
+            cluster.run(.milliseconds(50))
+            cluster.check()
+        }
+        for node in cluster.nodes { node.losesAppends = false }
+        cluster.run(.seconds(20))
+        cluster.checkSettled(topics: topics)
+        #expect(cluster.problems.isEmpty, "seed \(seed)")
+        #expect(cluster.alive.allSatisfy { $0.machine.ledger?.epoch != epoch }, "seed \(seed)")
+    }
+
     /// The log went back while the member was paused, and has as many frames again when the member continues.
     @Test(arguments: 0..<3 as Range<UInt64>)
     func memberDoesNotServeFromAnotherLogOfEqualLength(seed: UInt64) {

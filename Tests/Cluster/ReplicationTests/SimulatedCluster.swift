@@ -115,7 +115,7 @@ final class SimulatedCluster {
     func hold(_ node: SimulatedNode) { node.isHeld = true }
 
     func connect(_ node: SimulatedNode) {
-        guard node.isAlive, !node.isConnected, isEngineUp, !isEnginePaused else { return }
+        guard node.isAlive, !node.isConnected, isEngineUp, !isEnginePaused, now >= node.connectsAfter else { return }
         hasLog = true
         node.isConnected = true
         node.isHeld = false

@@ -110,6 +110,8 @@ final class SimulatedNode {
     var outbox = Outbox(limit: 1 << 20)
     var hub = ModelHub()
     var isConnected = false
+    /// The earliest time at which it connects again.
+    var connectsAfter = Moment.zero
     var isAlive = true
     var isPaused = false
     /// Whether its connection is open and carries nothing.

@@ -15,14 +15,19 @@ extension ClusterNode {
         )
     }
 
-    /// A heartbeat of this member with the requests since the last one.
+    /// A heartbeat of this member with the requests since the last one. A heartbeat that follows another one soon has none: the
+    /// requests of so short a time say nothing about the demand.
     func reporting(_ heartbeat: Heartbeat) -> Heartbeat {
         let now = clock()
         let (members, isReachable) = state.withLock {
             ($0.machine.ledger?.members.count, $0.machine.isServing(at: now))
         }
         var heartbeat = heartbeat
-        heartbeat.rates = shared.withLock { $0.rates.report(members: members, isReachable: isReachable, at: now) }
+        heartbeat.rates = shared.withLock { shared in
+            guard now - shared.ratesReportedAt >= ClusterTimings().heartbeat / 2 else { return [] }
+            shared.ratesReportedAt = now
+            return shared.rates.report(members: members, isReachable: isReachable, at: now)
+        }
         return heartbeat
     }
 

@@ -67,7 +67,9 @@ extension MemberMachine {
         phase = .inspecting
         monitor.connected(at: now)
         reader.connected()
-        return [inspectLog(connectedAt: now)]
+        end.connected()
+        // Without a member, the heartbeat asks the others for theirs.
+        return beatNow(at: now) + [inspectLog(connectedAt: now)]
     }
 
     /// Orders to inspect the log.
@@ -107,15 +109,23 @@ extension MemberMachine {
             // Readers may have events that the log has lost, so no stream can be resumed, here or on other members.
             return enter(from: generation.last, ending: ledger?.epoch, at: now)
         }
+        let isMissing = reader.missingSince.map { now - $0 >= timings.lost } ?? false
+        if isMissing, let epoch = ledger?.epoch, generation.last < min(end.stated(in: epoch), reader.position + 1) {
+            // Other members have read what the log does not have.
+            return enter(from: generation.last, ending: epoch, at: now)
+        }
         // The state of a member that has applied a lost frame replaces it.
-        let isLost = reader.missingSince.map { now - $0 >= timings.lost && generation.last > reader.position } ?? false
+        let isLost = isMissing && generation.last > reader.position
         if isLost || generation.first > reader.position + 1 { return enter(from: generation.last, at: now) }
-        reader.reaches(generation.last)
+        // Members may have said more meanwhile.
+        reader.reaches(max(generation.last, ledger.map { end.stated(in: $0.epoch) } ?? 0))
         if phase == .inspecting, !isLocal, reader.position >= max(1, generation.first) {
             reader.unproven = reader.position
         }
+        let wasInspecting = phase == .inspecting
         phase = .following
-        var actions = drain(at: now)
+        // Members that have connected wait for the heartbeat.
+        var actions = (wasInspecting ? beatNow(at: now) : []) + drain(at: now)
         // While a frame is missing, the log is inspected again and again.
         let pause = reader.missingSince == nil ? .zero : timings.resend
         if phase == .following { actions += resend(after: pause, at: now) }
@@ -151,6 +161,7 @@ extension MemberMachine {
         otherEpochSince = nil
         reader.missingSince = nil
         reader.restart(after: position)
+        end.restart()
         // This member may have been removed meanwhile.
         let actions = resetMembership(isLogRead: false) + [.keepUsedCredits]
         phase = .loading(Loading(since: now, nextRequest: now, base: min(base ?? position, position), ending: epoch))

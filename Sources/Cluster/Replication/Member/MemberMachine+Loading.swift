@@ -196,7 +196,7 @@ extension MemberMachine {
     /// The state for a joining member that reads some formats, without the values, and the format to send it in; nil while this
     /// member must not reply, or shares none of the formats.
     package func state(for other: Formats, at now: Moment) -> (snapshot: ClusterSnapshot, format: UInt8)? {
-        guard isServing(at: now), isMember, let ledger, let created = inspections.created,
+        guard isServing(at: now), isMember, end.isConfirmed, let ledger, let created = inspections.created,
             let common = ledger.formats?.common(with: other)
         else { return nil }
         let limit = timings.window * (Self.windowParts - 1) / Self.windowParts

@@ -162,9 +162,29 @@ extension MemberMachine {
 
     // MARK: - Writing
 
+    /// Whether this member may write after the end of the log (see `EndOfLog`).
+    mutating func confirmsEnd(at now: Moment) -> Bool {
+        guard !end.isConfirmed, let ledger else { return end.isConfirmed }
+        let others = ledger.members.lazy.filter { [process] in $0.value.info.process != process }.map(\.key)
+        end.confirm(
+            others,
+            of: ledger.epoch,
+            upTo: reader.position,
+            isReachable: monitor.isReachable(at: now),
+            suspect: timings.suspect,
+            at: now
+        )
+        return end.isConfirmed
+    }
+
+    /// Appends the frame in flight again if the end of the log is confirmed now.
+    mutating func resendAtConfirmedEnd(at now: Moment) -> [MemberAction] {
+        end.isConfirmed ? [] : resend(at: now)
+    }
+
     /// Appends the frame in flight again unless it was sent within `time`.
     mutating func resend(after time: Duration = .zero, in format: UInt8? = nil, at now: Moment) -> [MemberAction] {
-        guard let bytes = writer.repeated(after: time, in: format, at: now) else { return [] }
+        guard confirmsEnd(at: now), let bytes = writer.repeated(after: time, in: format, at: now) else { return [] }
         counters.framesRepeated += 1
         return [.append(bytes)]
     }

@@ -14,9 +14,13 @@ extension MemberMachine {
             monitor.echoed(sentAt: heartbeat.sentAt, at: now)
             return []
         }
+        let asks = monitor.asks(heartbeat)
         guard var other = monitor.accept(heartbeat, at: now) else { return [] }
         reports.heard(heartbeat, at: now)
-        guard heartbeat.member != 0 else { return other + fetchIfBehind(at: now) }
+        guard heartbeat.member != 0 else {
+            return other + (asks && isFollowing ? beatNow(at: now) : []) + fetchIfBehind(at: now)
+        }
+        end.heard(heartbeat)
         if phase == .following, heartbeat.epoch == ledger?.epoch {
             reader.reaches(heartbeat.position)
             // A digest of a position that this member has not read yet says nothing.
@@ -26,6 +30,7 @@ extension MemberMachine {
                 }
                 other += handedOver.read(heartbeat.position, by: heartbeat.member)
             }
+            other += resendAtConfirmedEnd(at: now)
         }
         if isElsewhere(heartbeat, at: now) { return other + [inspectLog()] }
         if let info = ledger?.members[heartbeat.member]?.info, monitor.noteConfiguration(of: heartbeat),
@@ -50,8 +55,14 @@ extension MemberMachine {
         return isDue
     }
 
+    /// Sends a heartbeat before it is due.
+    mutating func beatNow(at now: Moment) -> [MemberAction] {
+        monitor.beatNow(at: now)
+        return beat(at: now)
+    }
+
     private mutating func beat(at now: Moment) -> [MemberAction] {
-        guard phase != .offline, monitor.beats(at: now) else { return [] }
+        guard phase != .offline, let sentAt = monitor.beats(at: now) else { return [] }
         reports.timePassed(timings, at: now)
         let isFollowing = isFollowing
         // Until the log has its report, a member states the beginning of the epoch.
@@ -61,7 +72,7 @@ extension MemberMachine {
             member: 0,
             epoch: ledger?.epoch ?? 0,
             position: 0,
-            sentAt: now,
+            sentAt: sentAt,
             configuration: configuration,
             formats: formats
         )
@@ -86,6 +97,7 @@ extension MemberMachine {
         if case .loading(let loading) = phase { return actions + loadingTimePassed(loading, at: now) }
         if phase == .replaying, let replay { return actions + replayTimePassed(replay.deadline, at: now) }
         guard isFollowing, let ledger else { return actions }
+        actions += resendAtConfirmedEnd(at: now)
         history.note(ledger, interval: timings.window / Self.windowParts, at: now)
         hasSuspects = !suspects(at: now).isEmpty
         writer.control += carried.retire(ledger.topics, after: timings.linger, at: now)

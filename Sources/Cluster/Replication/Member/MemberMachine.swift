@@ -26,6 +26,7 @@ package struct MemberMachine: ~Copyable, Sendable {
     /// Whether the log is that of this process alone, because the engine is away.
     package internal(set) var isLocal = false
     var inspections = LogInspections()
+    var end = EndOfLog()
     var former = FormerState()
     var reader = LogReader()
     package internal(set) var ledger: ClusterLedger?
@@ -259,7 +260,7 @@ package struct MemberMachine: ~Copyable, Sendable {
 
     /// The next frame to append; nil if nothing waits, or if the previous frame was not read from the log yet.
     package mutating func nextFrame(from outbox: inout Outbox, at now: Moment) -> [UInt8]? {
-        guard isFollowing, writer.isIdle, let ledger else { return nil }
+        guard isFollowing, writer.isIdle, end.isConfirmed || confirmsEnd(at: now), let ledger else { return nil }
         if isMember, !reports.hasOwn { reports.wait(for: outbox) }
         if !readers.new.isEmpty, !isLeaving { writer.control += readers.declareNew() }
         if hasSuspects { removeSilent(at: now) }

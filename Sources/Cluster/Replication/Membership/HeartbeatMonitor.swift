@@ -1,6 +1,6 @@
 package import Primitives
 
-/// The message that a member sends periodically to all members, itself included.
+/// The message that a member sends periodically, and when another process has connected, to all members, itself included.
 package struct Heartbeat: Sendable, Equatable {
     /// The format of these fields, which later formats do not change.
     private static let format: UInt8 = 3
@@ -80,6 +80,8 @@ struct HeartbeatMonitor: Sendable {
     private let timings: ClusterTimings
     /// The time of the next heartbeat of this member.
     private var next = Moment.zero
+    /// The time of sending of the last one.
+    private var lastSentAt = Moment.zero
     /// The formats of other processes.
     private(set) var formats: HeardFormats
     /// The digests of the members' configurations.
@@ -108,6 +110,11 @@ struct HeartbeatMonitor: Sendable {
     /// the present: somebody without the cluster's secret may have recorded them.
     func isNew(_ heartbeat: Heartbeat) -> Bool { newest[heartbeat.process].map { heartbeat.sentAt > $0 } ?? true }
 
+    /// Whether a process that is no member asks for the heartbeats of the members: one that has connected again, or is new.
+    func asks(_ heartbeat: Heartbeat) -> Bool {
+        heartbeat.member == 0 && (heartbeat.epoch != 0 || newest[heartbeat.process] == nil)
+    }
+
     /// A heartbeat of another process was received; nil if it is not new.
     mutating func accept(_ heartbeat: Heartbeat, at now: Moment) -> [MemberAction]? {
         guard isNew(heartbeat) else { return nil }
@@ -135,12 +142,16 @@ struct HeartbeatMonitor: Sendable {
     /// A connection is open.
     mutating func connected(at now: Moment) { (silentSince, next) = (now, now) }
 
-    /// Whether this member sends a heartbeat now.
-    mutating func beats(at now: Moment) -> Bool {
-        guard now >= next else { return false }
+    /// The next heartbeat is due now.
+    mutating func beatNow(at now: Moment) { next = now }
+
+    /// The time of sending of the heartbeat that this member sends now, later than that of the one before; nil: none is due.
+    mutating func beats(at now: Moment) -> Moment? {
+        guard now >= next else { return nil }
         next = now + timings.heartbeat
         formats.forget(before: now - timings.suspect)
-        return true
+        lastSentAt = max(now, lastSentAt + .nanoseconds(1))
+        return lastSentAt
     }
 
     /// The connection is closed.

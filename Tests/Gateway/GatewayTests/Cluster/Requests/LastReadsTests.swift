@@ -12,7 +12,7 @@ import Testing
     private static func pass(_ seconds: Double, on member: ClusterMember, _ fixture: ClusterFixture) async {
         await fixture.settle()
         fixture.time.pass(seconds)
-        await fixture.exchangeHeartbeats()
+        await fixture.serveAgain()
         let pool = member.services.pool
         pool.timePassed()
         while pool.state.withLock({ $0.awaitsReads }) { await Task.yield() }

@@ -15,7 +15,7 @@ import Testing
     private static let body = #"{"sources":[{"upstream":"demo","mode":"MERGE","items":["i"],"fields":["f"]}]}"#
 
     /// Prepares a stream and returns its path.
-    private static func prepare(_ member: ClusterMember) async throws -> String {
+    private static func prepare(_ member: ClusterMember, _ body: String = body) async throws -> String {
         let made = await member.perform("POST", "/v1/streams", body)
         return "/v1/streams/\(try #require(made.json["id"]?.string))"
     }
@@ -56,14 +56,14 @@ import Testing
         fixture.time.pass(1_000)
         #expect(await late.outcome.status == 503)
         fixture.engine.releaseFrames(for: member.node.process)
-        await fixture.exchangeHeartbeats()
+        await fixture.serveAgain()
     }
 
     /// Lets time pass for members without a pending change.
     private static func pass(_ seconds: Double, _ fixture: ClusterFixture) async {
         await fixture.settle()
         fixture.time.pass(seconds)
-        await fixture.exchangeHeartbeats()
+        await fixture.serveAgain()
     }
 
     @Test func sourcesOfAnotherMemberAreShownWithTheirStates() async throws {
@@ -187,7 +187,9 @@ import Testing
     @Test func aStreamThatTheLogOpensAfterItsDeletionIsGone() async throws {
         try await ClusterFixture.run { fixture in
             let member = fixture.members[0]
-            let path = try await Self.prepare(member)
+            // Of a subscription that is not active, so that nothing else is written meanwhile, for which the request would wait.
+            let source = #"{"subscription":"\#(await member.makeSubscription())"}"#
+            let path = try await Self.prepare(member, #"{"sources":[\#(source)]}"#)
             await fixture.settle()
             fixture.engine.holdFrames(for: member.node.process)
             let deleted = member.start("DELETE", path)

@@ -90,6 +90,14 @@ struct ClusterFixture {
         for member in members { await member.catchUp() }
     }
 
+    /// The same after a time without messages, for which the members open other connections: until all members serve again.
+    func serveAgain() async {
+        await exchangeHeartbeats()
+        for member in members {
+            while !member.node.servesResources || member.node.generation == nil { await Task.yield() }
+        }
+    }
+
     /// Runs a test with one more member, which joins now.
     func withAnother(_ test: (ClusterMember) async throws -> Void) async throws {
         var configuration = GatewayConfiguration()
