@@ -9,7 +9,7 @@ internal import FoundationEssentials
 /// `GATEWAY_UPSTREAMS_DEMO_SERVER_ADDRESS`; the names of upstreams, feeds and API keys that neither the file nor flags
 /// give are listed in `GATEWAY_UPSTREAM_NAMES`, `GATEWAY_FEED_NAMES` and `GATEWAY_AUTH_KEY_NAMES`. A secret may be in a
 /// file of its own, which the key with `File` or `_FILE` at its end names; the order of the sources is the same for both
-/// keys.
+/// keys, and a source has one of them.
 package struct ConfigurationReader {
     private let flags: [(key: String, value: String)]
     private let environment: [String: String]
@@ -175,8 +175,12 @@ package struct ConfigurationReader {
     /// The value in the first source that has the key, or the key of a file for a secret.
     private mutating func value(of setting: Setting, key: String, from readers: [ConfigReader]) -> String? {
         for reader in readers {
-            if let value = reader.string(forKey: ConfigKey(key), isSecret: setting.isSecret) { return value }
-            guard setting.isSecret, let path = reader.string(forKey: ConfigKey(key + "File")) else { continue }
+            let path = setting.isSecret ? reader.string(forKey: ConfigKey(key + "File")) : nil
+            if let value = reader.string(forKey: ConfigKey(key), isSecret: setting.isSecret) {
+                if path != nil { note(key + "File", "is given beside \(key): remove one") }
+                return value
+            }
+            guard let path else { continue }
             guard let text = readFile(path) else {
                 note(key + "File", "names a file that cannot be read")
                 return nil

@@ -118,6 +118,13 @@ internal import Testing
         #expect(configuration.pool.upstreams.first?.password == "s3 cret ")
     }
 
+    @Test func aSecretAndItsFileInOneSourceAreAMistake() {
+        let file = Self.demo + "\n    password: a\n    passwordFile: /run/secrets/demo"
+        let mistakes = Self.mistakes { try Self.read(file: file, files: ["/run/secrets/demo": "b"]) }
+        #expect(mistakes.count == 1)
+        #expect(mistakes.first?.contains("passwordFile: is given beside upstreams.demo.password") == true)
+    }
+
     @Test func secretsOfFilesFollowTheOrderOfTheSources() throws {
         let file = Self.demo + "\n    password: of the file"
         let named = ["GATEWAY_UPSTREAMS_DEMO_PASSWORD_FILE": "/new"]
@@ -130,7 +137,6 @@ internal import Testing
         let flag = [(key: "upstreams.demo.passwordFile", value: "/new")]
         let variable = ["GATEWAY_UPSTREAMS_DEMO_PASSWORD": "of a variable"]
         #expect(try password(flags: flag, environment: variable) == "new")
-        #expect(try password(environment: variable.merging(named) { $1 }) == "of a variable")
         #expect(try password(environment: [:]) == "of the file")
         let missing = ["GATEWAY_UPSTREAMS_DEMO_PASSWORD_FILE": "/missing"]
         #expect(
