@@ -123,7 +123,8 @@ let gateway: [Target] = [
         [
             "Changes", "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO",
             "Primitives",
-            "GatewayStreaming", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", "YAMLText", logging, heapModule, crypto,
+            "GatewayStreaming", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", "YAMLText", logging, dequeModule,
+            heapModule, crypto,
             gatewayProduct("Configuration", package: "swift-configuration"),
             gatewayProduct("CryptoExtras", package: "swift-crypto"),
         ],

@@ -151,7 +151,7 @@ package final class HTTPHost: HTTPHandler {
             let result =
                 if body.count > Self.largeBody {
                     OperationResult.later { [services, call] in
-                        try await services.background.perform {
+                        try await services.background.perform(for: call) {
                             try await services.coordination.perform(call, operation).last
                         }
                     }

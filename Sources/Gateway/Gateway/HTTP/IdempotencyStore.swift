@@ -180,7 +180,7 @@ package final class IdempotencyStore: Sendable {
 extension IdempotencyStore {
     /// Performs a request with a key once.
     func perform(_ call: Call, _ key: Key, _ operation: Operation, now: Moment) async throws -> OperationResult {
-        switch begin(key, of: Self.owner(of: call), body: call.body, now: now) {
+        switch begin(key, of: call.shareName, body: call.body, now: now) {
         case .perform:
             // A task of its own goes on when the client leaves, which may repeat the request to receive the response.
             let result = await Task.immediate { try await operation.handler(call).last }.result
@@ -217,10 +217,5 @@ extension IdempotencyStore {
         let caller = call.caller
         if caller.isAnonymous { return IPNetwork.subscriber(of: call.request.peer.host) }
         return caller.identity.map { "\($0) \(Base64URL.encode(KeyHash.digest(of: caller.rights.line)))" }
-    }
-
-    /// The caller whose share a request counts towards: its credentials, or else its network.
-    private static func owner(of call: Call) -> String {
-        call.caller.identity ?? IPNetwork.subscriber(of: call.request.peer.host)
     }
 }

@@ -14,7 +14,7 @@ package struct ClientsResource: Sendable {
     /// `GET /v1/clients`.
     func list(_ call: Call) throws -> OperationResult {
         // Each client is shown with its subscriptions.
-        try services.visiting(services.pool.resourceCount) {
+        try services.visiting(services.pool.resourceCount, call) {
             let permissions = services.permissions(call)
             let page = try Page(of: services.pool.clients().filter(permissions.sees), for: call) { $0.id.rawValue }
             return .response(
@@ -85,7 +85,7 @@ package struct ClientsResource: Sendable {
 
     /// `GET /v1/clients/{id}`.
     func get(_ call: Call) throws -> OperationResult {
-        try services.visiting(services.pool.resourceCount) {
+        try services.visiting(services.pool.resourceCount, call) {
             .response(services.clientResponse(try services.client(call), call))
         }
     }

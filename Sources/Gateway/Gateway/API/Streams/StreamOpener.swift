@@ -69,7 +69,7 @@ package struct StreamOpener: Sendable {
         if services.coordination.contact == .ownStreams, selectors.contains(where: \.isExisting) {
             throw Self.closing("behind", .notInContact, call)
         }
-        return try await services.background.perform(if: selectors.count > BackgroundQueue.largeCount) {
+        return try await services.background.perform(for: call, if: selectors.count > BackgroundQueue.largeCount) {
             try check(selectors, call)
             let request = request.compressed(compresses(selectors.map(\.isSubscription), call))
             if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }

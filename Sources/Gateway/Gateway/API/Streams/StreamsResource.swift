@@ -39,14 +39,14 @@ package struct StreamsResource: Sendable {
         let id = call.parameter("id")
         let request = try StreamQuery.request(call)
         let count = services.streamResources.sourceCount(of: id)
-        return try services.visiting(count) { try opener.reopen(id, request, call) }
+        return try services.visiting(count, call) { try opener.reopen(id, request, call) }
     }
 
     // MARK: - The resource
 
     /// `GET /v1/streams`.
     func list(_ call: Call) throws -> OperationResult {
-        try services.visiting(services.streamResources.sourceCount) { try listed(call) }
+        try services.visiting(services.streamResources.sourceCount, call) { try listed(call) }
     }
 
     /// The list of streams.
@@ -69,7 +69,7 @@ package struct StreamsResource: Sendable {
     /// `GET /v1/streams/{id}`.
     func get(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
-        return try services.visiting(services.streamResources.sourceCount(of: id)) {
+        return try services.visiting(services.streamResources.sourceCount(of: id), call) {
             let view = view(id, try services.stream(call))
             return .response(response(view).tagged(view.tag, isKnown: try view.tag.isKnown(to: call)))
         }
@@ -88,7 +88,7 @@ package struct StreamsResource: Sendable {
         let isLarge = selectors.count > BackgroundQueue.largeCount
         try opener.check(selectors, call)
         return try await services.coordination.admit(.sources(selectors, of: call.caller), for: call) {
-            try await services.background.perform(if: isLarge) { try prepare(request, selectors, call) }
+            try await services.background.perform(for: call, if: isLarge) { try prepare(request, selectors, call) }
         }
     }
 
@@ -113,7 +113,7 @@ package struct StreamsResource: Sendable {
     /// `PATCH /v1/streams/{id}`: adds and removes sources of an open stream.
     func patch(_ call: Call) async throws -> Response {
         let isLarge = services.streamResources.sourceCount(of: call.parameter("id")) > BackgroundQueue.largeCount
-        return try await services.background.perform(if: isLarge) { try await patched(call) }
+        return try await services.background.perform(for: call, if: isLarge) { try await patched(call) }
     }
 
     /// Changes a stream.
@@ -130,7 +130,8 @@ package struct StreamsResource: Sendable {
         var owner = call.caller
         owner.identity = services.streamResources.entry(id)?.owner
         return try await services.coordination.admit(.sources(add, of: owner), for: call) {
-            try await services.background.perform(if: add.count + remove.count > BackgroundQueue.largeCount) {
+            let isLarge = add.count + remove.count > BackgroundQueue.largeCount
+            return try await services.background.perform(for: call, if: isLarge) {
                 try change(id, add: add, remove: remove, of: owner, call)
                 let view = try view(id)
                 return response(view).tagged(view.tag, isKnown: false)
@@ -140,7 +141,8 @@ package struct StreamsResource: Sendable {
 
     /// `DELETE /v1/streams/{id}`.
     func delete(_ call: Call) throws -> OperationResult {
-        try services.visiting(services.streamResources.sourceCount(of: call.parameter("id"))) { try deleted(call) }
+        let count = services.streamResources.sourceCount(of: call.parameter("id"))
+        return try services.visiting(count, call) { try deleted(call) }
     }
 
     /// Deletes a stream.

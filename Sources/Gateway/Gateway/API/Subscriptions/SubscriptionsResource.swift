@@ -12,7 +12,7 @@ struct SubscriptionsResource: Sendable {
 
     /// `GET /v1/subscriptions`.
     func list(_ call: Call) throws -> OperationResult {
-        try services.visiting(services.pool.resourceCount) {
+        try services.visiting(services.pool.resourceCount, call) {
             let resources = services.pool.resources().filter(services.permissions(call).sees)
             let page = try Page(of: resources, for: call) { $0.id.rawValue }
             return .response(page.response("subscriptions") { SubscriptionView($1, of: services.pool).write(to: &$0) })
@@ -84,7 +84,9 @@ struct SubscriptionsResource: Sendable {
         // A subscription that moves to another upstream subscription is compared with it, value by value.
         let isLarge = resource.reading.table.isLarge
         try await services.coordination.admit(use, for: call) {
-            try await services.background.perform(if: isLarge) { try apply(patch, to: resource, of: owner, call) }
+            try await services.background.perform(for: call, if: isLarge) {
+                try apply(patch, to: resource, of: owner, call)
+            }
         }
         let (response, tag) = SubscriptionView(resource, of: services.pool).response()
         return response.tagged(tag, isKnown: false)

@@ -60,7 +60,7 @@ final class OneTimeReading: Sendable {
     private func beginInBackground() throws -> OperationResult {
         let pending = try services.pendingResponse(call)
         pending.onCompletion { self.leave() }
-        let isAdded = services.background.add {
+        let isAdded = services.background.add(for: call.shareName) {
             if pending.isComplete { return }
             let change = self.services.readings.change(of: self.topic)
             var versions = self.services.versions(of: self.topic)
@@ -77,8 +77,10 @@ final class OneTimeReading: Sendable {
 
     private func wait(with pending: PendingResponse, since change: WaitingReadings.Change?) {
         let (background, readings, topic, timers) = (services.background, services.readings, topic, services.timers)
+        let caller = call.shareName
         let timer = timers.schedule(after: .seconds(query.wait)) {
-            if !background.add({ pending.complete(self.late) }) { pending.complete(self.late) }
+            let isAdded = background.add(for: caller, isBounded: false) { pending.complete(self.late) }
+            if !isAdded { pending.complete(self.late) }
         }
         if let timer { pending.onCompletion { timers.cancel(timer) } }
         if let earliest {

@@ -95,7 +95,7 @@ struct ValuesResource: Sendable {
         guard call.header("If-None-Match") != nil, let wait = PreferHeader(call.header("Prefer")).wait else {
             guard isLarge else { return .response(try response(view, call, find)) }
             return .later {
-                try await services.background.perform {
+                try await services.background.perform(for: call) {
                     .response(try response(ValuesView(resource, now: services.clock()), call, find))
                 }
             }

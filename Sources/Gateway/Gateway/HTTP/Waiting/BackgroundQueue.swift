@@ -1,43 +1,77 @@
+internal import DequeModule
 internal import Dispatch
 internal import Primitives
 internal import SessionPool
 
 /// Runs large work on a thread of its own, so that it delays neither the threads of the HTTP server, which serve other
 /// requests and streams, nor the threads of Swift tasks, which handle the upstream sessions and are only as many as the
-/// processors. Each piece of work runs after the previous one; the number of waiting pieces is bounded. The thread
-/// exists while there is work.
+/// processors. Each piece of work runs after the previous one; callers take turns. The number of waiting pieces is bounded,
+/// in all and for each caller. The thread exists while there is work.
 final class BackgroundQueue: Sendable {
-    /// The greatest number of waiting pieces of work.
-    static let capacity = 1_000
+    typealias Work = @Sendable () -> Void
+
+    /// The greatest number of waiting pieces of work, and of one caller's.
+    static let (capacity, share) = (1_000, 500)
     /// A request that visits more resources than this, or more sources of a stream, is large work: each takes some microseconds,
     /// and up to 0.2 ms to join.
     static let largeCount = 100
 
     private struct State {
-        var waiting = 0
+        /// The work that waits, by caller.
+        private var waiting: [String: Deque<Work>] = [:]
+        /// The callers whose work waits, in the order of their turns.
+        private var turns: Deque<String> = []
+        private var count = 0
         var isStopped = false
+
+        /// Whether bounded work of a caller can be added. The first piece of a caller always can.
+        func hasRoom(for caller: String) -> Bool {
+            let own = waiting[caller]?.count ?? 0
+            return !isStopped && own < BackgroundQueue.share && (own == 0 || count < BackgroundQueue.capacity)
+        }
+
+        mutating func add(_ work: @escaping Work, of caller: String) {
+            if waiting[caller] == nil { turns.append(caller) }
+            waiting[caller, default: []].append(work)
+            count += 1
+        }
+
+        /// Removes and returns the work whose turn it is.
+        mutating func next() -> Work? {
+            guard let caller = turns.popFirst(), let work = waiting[caller]?.popFirst() else { return nil }
+            count -= 1
+            if waiting[caller]?.isEmpty == true { waiting[caller] = nil } else { turns.append(caller) }
+            return work
+        }
     }
 
     private let state = RankedMutex(State())
     private let queue = DispatchQueue(label: "gateway.background")
 
     /// Adds work; false if the queue is stopped, or full and the work is bounded.
-    func add(isBounded: Bool = true, _ work: @escaping @Sendable () -> Void) -> Bool {
+    ///
+    /// - Parameter caller: The caller whose request it is; empty for work of several requests.
+    func add(for caller: String = "", isBounded: Bool = true, _ work: @escaping Work) -> Bool {
         let isAdded = state.withLock { state in
-            if state.isStopped || (isBounded && state.waiting >= Self.capacity) { return false }
-            state.waiting += 1
+            if state.isStopped || isBounded && !state.hasRoom(for: caller) { return false }
+            state.add(work, of: caller)
             return true
         }
-        guard isAdded else { return false }
-        queue.async { [self] in
-            state.withLock { $0.waiting -= 1 }
-            work()
-        }
-        return true
+        if isAdded { runNext() }
+        return isAdded
     }
 
-    /// Whether bounded work can be added.
-    private var hasRoom: Bool { state.withLock { !$0.isStopped && $0.waiting < Self.capacity } }
+    /// Adds a job of a task, whose first one had room.
+    fileprivate func add(_ job: UnownedJob, of executor: CallerExecutor) {
+        state.withLock { state in
+            state.add({ job.runSynchronously(on: executor.asUnownedTaskExecutor()) }, of: executor.caller)
+        }
+        runNext()
+    }
+
+    private func runNext() {
+        queue.async { [self] in state.withLock { $0.next() }?() }
+    }
 
     /// The problem of a request whose work is not added.
     var refusal: Problem {
@@ -45,28 +79,32 @@ final class BackgroundQueue: Sendable {
         return Problem(.gatewayFull, detail: "Too many large requests are being processed.")
     }
 
-    /// Performs work on this queue, if the work is large, with all that follows from it.
+    /// Performs work of a request on this queue, if the work is large, with all that follows from it.
     ///
     /// - Throws: The error of the work; `refusal` if the queue is full or stopped.
-    func perform<Result>(if isLarge: Bool = true, _ work: () async throws -> Result) async throws -> Result {
+    func perform<Result>(
+        for call: Call,
+        if isLarge: Bool = true,
+        _ work: () async throws -> Result
+    ) async throws -> Result {
         guard isLarge else { return try await work() }
-        guard hasRoom else { throw refusal }
-        return try await withTaskExecutorPreference(self, operation: work)
+        let executor = CallerExecutor(queue: self, caller: call.shareName)
+        guard state.withLock({ $0.hasRoom(for: executor.caller) }) else { throw refusal }
+        return try await withTaskExecutorPreference(executor, operation: work)
     }
 
     /// Refuses further work; the work that was added is still performed.
     func stop() { state.withLock { $0.isStopped = true } }
 }
 
-extension BackgroundQueue: TaskExecutor {
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
-        state.withLock { $0.waiting += 1 }
-        queue.async { [self] in
-            state.withLock { $0.waiting -= 1 }
-            job.runSynchronously(on: asUnownedTaskExecutor())
-        }
-    }
+/// Runs the jobs of a request's task at the turns of the caller.
+private final class CallerExecutor: TaskExecutor {
+    private let queue: BackgroundQueue
+    let caller: String
+
+    init(queue: BackgroundQueue, caller: String) { (self.queue, self.caller) = (queue, caller) }
+
+    func enqueue(_ job: consuming ExecutorJob) { queue.add(UnownedJob(job), of: self) }
 }
 
 /// Work that runs once more if it is requested, once or several times, while it runs.
@@ -78,10 +116,12 @@ final class RepeatedWork: Sendable {
         case ended
     }
 
-    private let work: @Sendable () -> Void
+    private let caller: String
+    private let work: BackgroundQueue.Work
     private let state = RankedMutex(State.idle)
 
-    init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+    /// - Parameter caller: The caller whose request it is; empty for work of several requests.
+    init(for caller: String = "", _ work: @escaping BackgroundQueue.Work) { (self.caller, self.work) = (caller, work) }
 
     func request(on queue: BackgroundQueue) {
         let isNew = state.withLock { state in
@@ -97,7 +137,7 @@ final class RepeatedWork: Sendable {
 
     private func add(to queue: BackgroundQueue) {
         // Requests wait for the work, which is queued once at a time: dropped, it would leave them without a response.
-        guard !queue.add(isBounded: false, { self.run(on: queue) }) else { return }
+        guard !queue.add(for: caller, isBounded: false, { self.run(on: queue) }) else { return }
         state.withLock { state in
             if state != .ended { state = .idle }
         }
@@ -124,10 +164,11 @@ extension Services {
     /// Performs a request that visits a number of resources, or of sources of a stream: on the background queue if they are many.
     func visiting(
         _ count: Int,
+        _ call: Call,
         _ work: @escaping @Sendable () throws -> OperationResult
     ) throws -> OperationResult {
         guard count > BackgroundQueue.largeCount else { return try work() }
-        return .later { [background] in try await background.perform { try work() } }
+        return .later { [background] in try await background.perform(for: call) { try work() } }
     }
 
     /// Responds as soon as there is a response: at once, or after a change, at the latest after the requested waiting
@@ -149,13 +190,15 @@ extension Services {
         sharing rules: SharedDecision.Rules? = nil
     ) throws(Problem) -> OperationResult {
         let pending = try pendingResponse(call)
+        let caller = call.shareName
         let timer = timers.schedule(after: .seconds(seconds)) { [background] in
-            // If the queue is full, the response is made here, because it is due.
-            if !background.add({ pending.complete(timedOut) }) { pending.complete(timedOut) }
+            // If the queue is stopped, the response is made here, because it is due.
+            let isAdded = background.add(for: caller, isBounded: false) { pending.complete(timedOut) }
+            if !isAdded { pending.complete(timedOut) }
         }
         if let timer { pending.onCompletion { [timers] in timers.cancel(timer) } }
         let watch: SharedDecision.Watch = { [background] complete in
-            let attempt = RepeatedWork {
+            let attempt = RepeatedWork(for: caller) {
                 if let response = decide() { complete(response) }
             }
             // The first call of this closure is made at once.

@@ -97,7 +97,7 @@ import Testing
         }
         #expect(isAdded)
         begun.wait()
-        while fixture.services.background.add({}) {}
+        for caller in ["a", "127.0.0.1"] { while fixture.services.background.add(for: caller, {}) {} }
         return gate
     }
 

@@ -81,21 +81,6 @@ import Testing
         #expect(numbers == [0, 1, 2])
     }
 
-    @Test func theNumberOfWaitingWorksIsBounded() {
-        let queue = BackgroundQueue()
-        let gate = DispatchSemaphore(value: 0)
-        let isRunning = DispatchSemaphore(value: 0)
-        let isStarted = queue.add {
-            isRunning.signal()
-            gate.wait()
-        }
-        #expect(isStarted)
-        isRunning.wait()
-        for _ in 0..<BackgroundQueue.capacity { #expect(queue.add {}) }
-        #expect(!queue.add {})
-        gate.signal()
-    }
-
     @Test func workThatIsRequestedWhileItRunsWaitsBehindOtherWork() async {
         let queue = BackgroundQueue()
         let (names, source) = AsyncStream.makeStream(of: String.self)

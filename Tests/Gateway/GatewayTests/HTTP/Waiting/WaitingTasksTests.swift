@@ -65,20 +65,4 @@ import Testing
             return
         }
     }
-
-    @Test func largeWorkContinuesOnTheBackgroundQueue() async throws {
-        let queue = BackgroundQueue()
-        let awaited = Awaited<Int>()
-        let task = Task {
-            try await queue.perform { () throws -> Bool in
-                _ = try await awaited.value
-                return withUnsafeCurrentTask { $0?.unownedTaskExecutor == queue.asUnownedTaskExecutor() }
-            }
-        }
-        awaited.end(.success(1))
-        #expect(try await task.value)
-        queue.stop()
-        await #expect(throws: Problem.self) { try await queue.perform {} }
-        #expect(await (try? queue.perform(if: false) { 1 }) == 1)
-    }
 }

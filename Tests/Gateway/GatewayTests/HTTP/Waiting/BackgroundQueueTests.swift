@@ -1,0 +1,64 @@
+import Dispatch
+import MicroHTTPD
+import Testing
+
+@testable import Gateway
+@testable import SessionPool
+
+@Suite struct BackgroundQueueTests {
+    private let queue = BackgroundQueue()
+
+    /// Keeps the queue busy until the returned gate is opened.
+    private func occupy() -> DispatchSemaphore {
+        let (begun, gate) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let isAdded = queue.add {
+            begun.signal()
+            gate.wait()
+        }
+        #expect(isAdded)
+        begun.wait()
+        return gate
+    }
+
+    @Test func callersTakeTurns() async {
+        let gate = occupy()
+        let (order, source) = AsyncStream.makeStream(of: String.self)
+        for caller in ["a", "a", "a", "b", "b"] {
+            let isAdded = queue.add(for: caller) { source.yield(caller) }
+            #expect(isAdded)
+        }
+        gate.signal()
+        var callers: [String] = []
+        for await caller in order.prefix(5) { callers.append(caller) }
+        #expect(callers == ["a", "b", "a", "b", "a"])
+    }
+
+    @Test func largeWorkContinuesOnTheQueue() async throws {
+        let call = Call(record: CallRecord(HTTPRequest(method: "GET", rawPath: "/"), requestID: "", since: .zero))
+        let awaited = Awaited<Int>()
+        let task = Task {
+            try await queue.perform(for: call) { () throws -> Bool in
+                _ = try await awaited.value
+                return withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }
+            }
+        }
+        awaited.end(.success(1))
+        #expect(try await task.value)
+        queue.stop()
+        await #expect(throws: Problem.self) { try await queue.perform(for: call) {} }
+        #expect(await (try? queue.perform(for: call, if: false) { 1 }) == 1)
+    }
+
+    @Test func oneCallerCannotFillTheQueue() {
+        let gate = occupy()
+        var count = 0
+        while queue.add(for: "a", {}) { count += 1 }
+        #expect(count == BackgroundQueue.share)
+        while queue.add(for: "b", {}) { count += 1 }
+        #expect(count == BackgroundQueue.capacity)
+        let isFirst = queue.add(for: "c") {}
+        let isSecond = queue.add(for: "c") {}
+        #expect(isFirst && !isSecond)
+        gate.signal()
+    }
+}
