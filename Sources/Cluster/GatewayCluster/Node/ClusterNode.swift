@@ -50,7 +50,7 @@ final class ClusterNode: Sendable {
         var counters = ClusterCounters()
         /// The rates of requests that are limited on all members together.
         var rates = SharedRates()
-        /// When a heartbeat carried them last.
+        /// When a heartbeat carried the rates last.
         var ratesReportedAt = Moment.zero
         /// The uses of the tickets that belong to this member.
         var tickets = AcceptedUses()

@@ -15,8 +15,8 @@ extension ClusterNode {
         )
     }
 
-    /// A heartbeat of this member with the requests since the last one. A heartbeat that follows another one soon has none: the
-    /// requests of so short a time say nothing about the demand.
+    /// A heartbeat of this member with the requests since the last report. A heartbeat soon after a report has no requests: those
+    /// of so short a time say nothing about the demand.
     func reporting(_ heartbeat: Heartbeat) -> Heartbeat {
         let now = clock()
         let (members, isReachable) = state.withLock {

@@ -11,7 +11,7 @@ struct EndOfLog: Sendable {
     /// Up to where members had applied the log of an epoch when they were heard first over the present connection: later frames
     /// are in the log.
     private var heard: [UInt64: (epoch: UInt64, position: UInt64)] = [:]
-    /// The time since which this member can hear the others; nil: it cannot.
+    /// The time since which this member can hear the others; nil: heartbeats do not arrive.
     private var hearingSince: Moment?
 
     /// A connection is open.

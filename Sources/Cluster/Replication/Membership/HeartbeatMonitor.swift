@@ -145,7 +145,7 @@ struct HeartbeatMonitor: Sendable {
     /// The next heartbeat is due now.
     mutating func beatNow(at now: Moment) { next = now }
 
-    /// The time of sending of the heartbeat that this member sends now, later than that of the one before; nil: none is due.
+    /// The time of sending of a heartbeat that is due, later than the time of sending of the former heartbeat; nil: none is due.
     mutating func beats(at now: Moment) -> Moment? {
         guard now >= next else { return nil }
         next = now + timings.heartbeat

@@ -137,6 +137,7 @@ internal import Testing
         let flag = [(key: "upstreams.demo.passwordFile", value: "/new")]
         let variable = ["GATEWAY_UPSTREAMS_DEMO_PASSWORD": "of a variable"]
         #expect(try password(flags: flag, environment: variable) == "new")
+        #expect(throws: ConfigurationError.self) { try password(environment: variable.merging(named) { $1 }) }
         #expect(try password(environment: [:]) == "of the file")
         let missing = ["GATEWAY_UPSTREAMS_DEMO_PASSWORD_FILE": "/missing"]
         #expect(

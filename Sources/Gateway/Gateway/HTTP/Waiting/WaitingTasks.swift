@@ -153,9 +153,8 @@ final class WaitingRequests: Sendable {
     /// The name under which a request counts. Callers are distinguished by their credentials or else by their network.
     /// Without credentials, requests from loopback do not count: behind a local proxy they come from different callers.
     static func name(of call: Call) -> String? {
-        if let identity = call.caller.identity { return identity }
-        let host = call.request.peer.host
-        return ListeningAddress.isLoopback(host) ? nil : IPNetwork.subscriber(of: host)
+        let isCounted = call.caller.identity != nil || !ListeningAddress.isLoopback(call.request.peer.host)
+        return isCounted ? call.shareName : nil
     }
 
     /// Ends the requests of some callers.

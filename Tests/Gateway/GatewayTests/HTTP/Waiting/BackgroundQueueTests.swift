@@ -36,14 +36,25 @@ import Testing
     @Test func largeWorkContinuesOnTheQueue() async throws {
         let call = Call(record: CallRecord(HTTPRequest(method: "GET", rawPath: "/"), requestID: "", since: .zero))
         let awaited = Awaited<Int>()
+        let (steps, source) = AsyncStream.makeStream(of: String.self)
         let task = Task {
             try await queue.perform(for: call) { () throws -> Bool in
+                source.yield("begun")
                 _ = try await awaited.value
+                source.yield("continued")
                 return withUnsafeCurrentTask { $0?.unownedTaskExecutor != nil }
             }
         }
+        var order = steps.makeAsyncIterator()
+        #expect(await order.next() == "begun")
+        let gate = occupy()
+        let isAdded = queue.add(for: "other") { source.yield("other") }
         awaited.end(.success(1))
-        #expect(try await task.value)
+        gate.signal()
+        // At the turn of the caller, which comes after the other work.
+        #expect(await order.next() == "other")
+        #expect(await order.next() == "continued")
+        #expect(try await task.value && isAdded)
         queue.stop()
         await #expect(throws: Problem.self) { try await queue.perform(for: call) {} }
         #expect(await (try? queue.perform(for: call, if: false) { 1 }) == 1)
