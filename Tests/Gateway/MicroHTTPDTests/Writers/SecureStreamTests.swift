@@ -57,11 +57,12 @@ internal import Testing
         _ = try client.read(through: "\r\n\r\n")
         let payloads = (0..<200).map { [UInt8](repeating: UInt8(ascii: "a") + UInt8($0 % 26), count: 40_000 + $0) }
         for payload in payloads.prefix(100) { content.push(payload) }
-        // Another stream, from beginning to end, shows that the loop has visited the blocked one.
+        // Another stream, from beginning to end, shows that the loop has visited the blocked one. Its client, another process,
+        // takes some of the bytes whenever it runs, so it may be blocked more than once.
         let other = try SecureClient(port: server.port)
         other.send("GET /other HTTP/1.1\r\nHost: x\r\n\r\n")
         #expect(other.readToEnd().hasSuffix("0\r\n\r\n"))
-        #expect(content.blocks == 1)
+        #expect(content.blocks > 0)
         for payload in payloads.dropFirst(100) { content.push(payload) }
         content.finish()
         let expected = payloads.flatMap { chunk($0) } + Array("0\r\n\r\n".utf8)
