@@ -10,12 +10,13 @@ from browser import browsing
 from module import blank, expect
 from pages import other_origin
 
-# A gateway in the place of `fetch`: `refuse` may answer a request; `send` sends an event to the open stream.
+# A gateway in the place of `fetch`: `refuse` may answer a request; `changed` sees a change of the sources, and may delay its answer; `send`
+# sends an event to the open stream.
 FAKE = """(async () => {
     const module = await import("/gateway.js");
     const json = (status, body, headers) => new Response(JSON.stringify(body), { status, headers });
     const state = { client: "c", status: "CONNECTED:WS-STREAMING", active: true, subscribed: true, lastError: null };
-    window.fake = { requests: [], refuse: () => null, json, serial: 0, events: 0 };
+    window.fake = { requests: [], refuse: () => null, changed: () => {}, json, serial: 0, events: 0 };
     let sources = [], output;
     const add = (list) => list.map((source) => ({ ...state, subscription: `s${++fake.serial}`, mode: source.mode }));
     fake.write = (text) => output.enqueue(new TextEncoder().encode(text));
@@ -36,6 +37,7 @@ FAKE = """(async () => {
         if (method === "PATCH") {
             const removed = new Set((data.remove ?? []).map(({ subscription }) => subscription));
             sources = [...sources.filter(({ subscription }) => !removed.has(subscription)), ...add(data.add ?? [])];
+            await fake.changed(data, sources);
             return json(200, { id: "stream", sources });
         }
         if (!path.endsWith("/events")) return json(404, {});
@@ -218,6 +220,45 @@ CHECKS = [
         window.SharedWorker = window.BroadcastChannel = class { constructor() { throw new DOMException("denied", "SecurityError"); } };
         start({ share: undefined });
         await until(() => handle.state.state === "open");
+    """),
+    # The stream has had the snapshot when it is cut; the answer to the addition comes later.
+    trial("a_snapshot_before_the_answer_to_its_addition_is_not_lost", """
+        let answer;
+        fake.changed = async ({ add }, sources) => {
+            if (!add) return;
+            const { subscription } = sources.at(-1);
+            fake.send("stream", { stream: "stream", sources, resume: "resumed" }, "");
+            fake.send("update", { subscription, client: "c", item: "b", itemPos: 1, snapshot: true, fields: { n: "1" } });
+            await (answer ? null : new Promise((resolve) => { answer = resolve; }));
+        };
+        start();
+        await until(() => handle.state.state === "open");
+        fake.update(1, { n: "0" });
+        const added = gateway.subscribe({ ...quotes, items: ["b"] });
+        await until(() => answer);
+        fake.end();
+        await until(() => handle.state.state !== "open");
+        answer();
+        await until(() => handle.state.state === "open");
+        await until(() => added.rows.get("b")?.n === "1", 5000);
+    """),
+    trial("a_status_before_the_answer_to_an_addition_is_not_lost", """
+        let answer;
+        fake.changed = (_, sources) => {
+            sources.at(-1).status = "DISCONNECTED:TRYING-RECOVERY";
+            sources.at(-1).lastFailure = { detail: "The server closed the connection." };
+            fake.send("stream", { stream: "stream", sources, resume: "resumed" }, "");
+            fake.send("status", { client: "c", status: "CONNECTED:WS-STREAMING" });
+            fake.update(1, { n: "0" });
+            return new Promise((resolve) => { answer = resolve; });
+        };
+        start();
+        await until(() => handle.state.state === "open");
+        const added = gateway.subscribe({ ...quotes, items: ["b"] });
+        await until(() => answer && handle.rows.get("a")?.n === "0");
+        answer();
+        await until(() => added.state.state === "open", 5000);
+        if (added.info.lastFailure) return JSON.stringify(added.info);
     """),
     trial("a_clock_that_is_set_back_delays_no_events", """
         start();

@@ -54,6 +54,9 @@ class Entry {
 /** The source of an entry, as requests have it. The mode of a feed is known to the gateway. */
 function sourceOf({ spec: { mode, ...spec } }) { return spec.feed ? spec : { mode, ...spec }; }
 
+/** What an event tells of a client. */
+const statusOf = ({ status, lastFailure }) => ({ status, lastFailure });
+
 class Hub {
   id = random();
   #tabs = new Map();
@@ -63,6 +66,7 @@ class Hub {
   #states = new Map();
   /** The sources that the stream had before the entries that are added to it. */
   #known = null;
+  /** The status of each client that the stream told last, and the cause of its last failure. */
   #clients = new Map();
   #early = null;
   #stray = new Set();
@@ -365,6 +369,7 @@ class Hub {
       clearInterval(watch);
       clearTimeout(healthy);
       this.#isOpen = false;
+      this.#reading = null;
     }
     if (closing === "deleted") this.#forget();
     // The gateway ends it again whenever it is opened, with a long delay. What else is needed has another stream, without that delay.
@@ -453,13 +458,17 @@ class Hub {
     return answer.sources.filter(({ subscription }) => !this.#known.has(subscription) && this.#known.add(subscription));
   }
 
-  /** Sends entries in one request; if it is refused, without those that it names, or in halves. */
-  async #offer(entries) {
+  /** Sends entries in one request; if it is refused, without those that it names, or in halves. Ends with the present stream. */
+  async #offer(entries, reading = this.#reading) {
     if (!entries.length) return;
     try {
-      const states = await this.#extend(entries);
-      if (states.length === entries.length) entries.forEach((entry, index) => this.#map(entry, states[index]));
-      else for (const entry of entries) this.#map(entry, await this.#identify(entry));
+      const states = await this.#extend(entries), areAll = states.length === entries.length;
+      for (const entry of entries) {
+        const state = areAll ? states.shift() : await this.#identify(entry);
+        // The events before the end may be a part of the snapshot, and the next stream may not have the source.
+        if (reading !== this.#reading) return;
+        this.#map(entry, state);
+      }
     } catch (error) {
       const { isFinal, status, problem } = error, code = problem?.code;
       // A refusal without a code is one of a proxy, and may pass, unless the request is too large for the proxy.
@@ -474,8 +483,8 @@ class Hub {
       for (const [entry, refusal] of named) this.#refuse(entry, refusal, "problem");
       const rest = entries.filter((entry) => !named.has(entry));
       const half = named.size ? rest.length : Math.ceil(rest.length / 2);
-      await this.#offer(rest.slice(0, half));
-      await this.#offer(rest.slice(half));
+      await this.#offer(rest.slice(0, half), reading);
+      await this.#offer(rest.slice(half), reading);
     }
   }
 
@@ -499,11 +508,11 @@ class Hub {
     }
     const early = (this.#early ?? []).filter(([source]) => source === state.subscription);
     entry.source = state.subscription;
-    // A stream that is not open yet has the last event only if the rows so far continue after it.
-    entry.since = early.length || (!this.#isOpen && this.#last) ? null : this.#last;
+    // Of a stream that is not open yet, the rows so far continue after the last event, if there was one.
+    entry.since = early.length || !this.#isOpen ? null : this.#last;
     entry.skip = "";
     this.#sources.set(state.subscription, entry);
-    this.#inform(entry, { ...state, ...this.#states.get(state.subscription) });
+    this.#inform(entry, { ...state, ...this.#states.get(state.subscription), ...this.#clients.get(state.client) });
     this.#tellInfos();
     // Before the stream is open, it tells whether the rows so far still hold.
     if (!this.#isOpen) return;
@@ -537,21 +546,21 @@ class Hub {
 
   #note(entry, name, data) {
     if (name === "subscribed") {
-      this.#inform(entry, { ...data, subscribed: true, active: true, lastError: null, status: this.#clients.get(data.client) ?? entry.info.status });
+      this.#inform(entry, { ...data, subscribed: true, active: true, lastError: null, ...this.#clients.get(data.client) });
     } else if (name === "unsubscribed") this.#inform(entry, { subscribed: false, active: data.active ?? entry.info.active });
     else if (name === "real-max-frequency") this.#inform(entry, { realMaxFrequency: data.value });
     else if (name === "subscription-error") this.#refuse(entry, data, "subscription");
   }
 
   #ofClient(name, id, text, data) {
-    if (name === "status") this.#clients.set(data.client, data.status);
+    if (name === "status") this.#clients.set(data.client, statusOf(data));
     const tabs = new Set();
     for (const entry of this.#sources.values()) {
       if (!entry.info.client && !entry.info.subscribed) entry.info.client = data.client;
       if (entry.info.client !== data.client) continue;
       for (const tab of entry.tabs) tabs.add(tab);
       if (name === "server-error") this.#refuse(entry, data, "session");
-      else if (name === "status") this.#inform(entry, { status: data.status, lastFailure: data.lastFailure });
+      else if (name === "status") this.#inform(entry, statusOf(data));
     }
     for (const tab of tabs) tab.batch.push(`["${name}","${id}",${text}]`);
   }
@@ -563,7 +572,7 @@ class Hub {
     this.#stray = new Set();
     if (isFirst) this.#clients.clear();
     for (const state of sources) {
-      if (state.status) this.#clients.set(state.client, state.status);
+      if (state.status) this.#clients.set(state.client, statusOf(state));
       const entry = this.#sources.get(state.subscription);
       if (!entry) this.#stray.add(state.subscription);
       else this.#inform(entry, { lastFailure: undefined, ...state });
@@ -636,7 +645,7 @@ class Hub {
   }
 
   #flush(tab) {
-    if (this.#isStopped || (tab.last === this.#last && !tab.batch.length)) return;
+    if (tab.last === this.#last && !tab.batch.length) return;
     tab.at = performance.now();
     tab.last = this.#last;
     this.#tell(tab, { t: "events", last: this.#last, text: `[${tab.batch.join(",")}]` });
@@ -699,15 +708,13 @@ class Hub {
       await this.#patch({ remove: gone.map((subscription) => ({ subscription })) });
       for (const source of gone) this.#stray.delete(source);
     }
-    const missing = this.#missing();
-    if (!missing.length) return;
     this.#known = new Set([...this.#states.keys(), ...this.#sources.keys()]);
     this.#early = [];
     try {
-      await this.#offer(missing);
+      await this.#offer(this.#missing());
     } finally {
       this.#early = null;
-      this.#stray = new Set([...this.#stray].filter((source) => !this.#sources.has(source)));
+      for (const source of this.#sources.keys()) this.#stray.delete(source);
     }
   }
 }
