@@ -40,9 +40,9 @@ enum FailureOutcome: Equatable {
     case streamWithheld
     /// An HTTP streaming response was refused: the session is bound to the next best transport at once.
     case streamRefused
-    /// The session is interrupted by an HTTP streaming response that ended before it carried anything; what the server
-    /// may have sent in it is recovered.
-    case interruptedWithoutHTTPStreaming(cause: String)
+    /// The session is interrupted by a bind to a streaming transport that ended before it carried anything; what the
+    /// server may have sent in it is recovered.
+    case interruptedWithoutStream(SessionTransport, cause: String)
     /// The session is interrupted.
     case interrupted(cause: String, wait: RetryWait)
     /// The session is interrupted on a WebSocket that cannot be used.
@@ -102,8 +102,11 @@ extension SessionBinding {
             .bindOtherwise
         case .greeting:
             transport.streams ? .interruptedWithoutWebSocket : .bindOtherwise
+        // A server that was not reached proves nothing.
+        case .requested where transport.streams && failure == .broken:
+            .interruptedWithoutStream(transport, cause: errorCause)
         case .requested where transport == .httpStreaming && failure != .unreachable:
-            streamFailureOutcome(from: failure)
+            failure == .timeout ? .streamWithheld : .streamRefused
         case .requested where transport.streams, .pollingForced:
             .interrupted(cause: failure.cause(transport.causePrefix), wait: .retryDelay)
         case .streaming:
@@ -116,15 +119,6 @@ extension SessionBinding {
                 cause: failure == .timeout ? "\(transport.causePrefix).idle.timeout" : errorCause,
                 wait: transport.usesWebSocket ? .firstRetry : .retryDelay
             )
-        }
-    }
-
-    /// An HTTP streaming response failed before it carried anything. A server that was not reached proves nothing.
-    private func streamFailureOutcome(from failure: ConnectionFailure) -> FailureOutcome {
-        switch failure {
-        case .timeout: .streamWithheld
-        case .refused: .streamRefused
-        case .broken, .unreachable: .interruptedWithoutHTTPStreaming(cause: errorCause)
         }
     }
 
@@ -143,8 +137,8 @@ extension SessionState {
         case .creating(let creation):
             let cause = "\(creation.method.causePrefix).conerr.\(code)"
             if code == 5 { return .serverOverloaded(cause: cause) }
-            if code == 65 { return .versionRefused }
-            return Self.isRetryable(conerr: code) ? .creationFailed(cause: cause) : .final
+            if Self.isRetryable(conerr: code) { return .creationFailed(cause: cause) }
+            return Self.speaksOfVersion(code: code, message: message) ? .versionRefused : .final
         case .bound(let binding):
             let cause = "\(binding.transport.causePrefix).conerr.\(code)"
             if Self.isRetryable(conerr: code) { return .sessionLost(cause: cause, wait: .retryDelay) }
@@ -156,8 +150,9 @@ extension SessionState {
         }
     }
 
+    /// 65 stands for any invalid value; only the message tells that it is the version.
     private static func speaksOfVersion(code: Int, message: String) -> Bool {
-        code == 65 && message.lowercased().contains("protocol version")
+        code == 65 && message.lowercased().contains("version")
     }
 
     /// The meaning of an `END` on the session's connection: ignored on a creation that was not answered yet.

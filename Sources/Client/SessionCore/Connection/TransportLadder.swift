@@ -5,13 +5,15 @@
 struct TransportLadder {
     private var isWebSocketSuspended = false
     private var disabled: Set<SessionTransport> = []
-    /// Whether HTTP streaming was refused in the present session, or in the last one if that never became stable.
-    private var isHTTPStreamingRefused = false
+    /// The streaming transports without success in the present session, or in the last one if that never became stable.
+    private var refused: Set<SessionTransport> = []
+    /// Whether a bind to a WebSocket was lost in that time before it carried anything.
+    private var isWebSocketInDoubt = false
     private var clientIP: String?
 
     /// Whether a session is to be created on a WebSocket rather than over HTTP.
     func createsOnWebSocket(forced: ForcedTransport?, isEarlyOpenEnabled: Bool) -> Bool {
-        guard isEarlyOpenEnabled, !isWebSocketSuspended, !disabled.contains(.webSocketStreaming) else { return false }
+        guard isEarlyOpenEnabled, !isWebSocketSuspended, isAdmitted(.webSocketStreaming) else { return false }
         switch forced {
         case nil, .ws, .wsStreaming: return true
         case .wsPolling, .http, .httpStreaming, .httpPolling: return false
@@ -20,7 +22,11 @@ struct TransportLadder {
 
     /// The best transport that is admitted and not disabled; nil if there is none.
     func bestTransport(forced: ForcedTransport?) -> SessionTransport? {
-        Self.preference(forced).first { !disabled.contains($0) && !($0 == .httpStreaming && isHTTPStreamingRefused) }
+        Self.preference(forced).first(where: isAdmitted)
+    }
+
+    private func isAdmitted(_ transport: SessionTransport) -> Bool {
+        !disabled.contains(transport) && !refused.contains(transport)
     }
 
     private static func preference(_ forced: ForcedTransport?) -> [SessionTransport] {
@@ -44,11 +50,20 @@ struct TransportLadder {
     /// HTTP responses do not arrive while they are open.
     mutating func disableHTTPStreaming() { disabled.insert(.httpStreaming) }
 
-    /// An HTTP streaming response was refused, or ended before it carried anything.
-    mutating func refuseHTTPStreaming() { isHTTPStreamingRefused = true }
+    /// An HTTP streaming response was refused.
+    mutating func streamRefused() { refused.insert(.httpStreaming) }
 
-    /// A session is over. The next one tries HTTP streaming again, unless it may have to fail for the same reason.
-    mutating func sessionEnded(wasStable: Bool) { if wasStable { isHTTPStreamingRefused = false } }
+    /// A bind to a streaming transport ended before it carried anything. A WebSocket, which the server has greeted, gets a
+    /// second chance.
+    mutating func streamLost(over transport: SessionTransport) {
+        let hasSecondChance = transport == .webSocketStreaming && !isWebSocketInDoubt
+        if hasSecondChance { isWebSocketInDoubt = true } else { refused.insert(transport) }
+    }
+
+    /// A session is over. The next one tries all streaming transports again, unless it may have to fail for the same reason.
+    mutating func sessionEnded(wasStable: Bool) {
+        if wasStable { (refused, isWebSocketInDoubt) = ([], false) }
+    }
 
     /// The client reads too slowly to stream. Returns false, and changes nothing, if only streaming is admitted.
     mutating func disableStreaming(forced: ForcedTransport?) -> Bool {
@@ -68,7 +83,8 @@ struct TransportLadder {
     /// Enables all transports again.
     mutating func admitAll() {
         isWebSocketSuspended = false
-        isHTTPStreamingRefused = false
+        isWebSocketInDoubt = false
+        refused = []
         disabled = []
     }
 

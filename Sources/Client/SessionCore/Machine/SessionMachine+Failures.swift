@@ -39,12 +39,12 @@ extension SessionMachine {
         case .streamWithheld:
             forcePolling(at: context)
         case .streamRefused:
-            ladder.refuseHTTPStreaming()
+            ladder.streamRefused()
             out.stopTimer(.transport)
             opening.cause = "http.streaming.unavailable"
             bindInBestWay(at: context)
-        case .interruptedWithoutHTTPStreaming(let cause):
-            ladder.refuseHTTPStreaming()
+        case .interruptedWithoutStream(let transport, let cause):
+            ladder.streamLost(over: transport)
             interrupt(cause: cause, wait: .retryDelay, reason: reason, at: context)
         case .interrupted(let cause, let wait):
             interrupt(cause: cause, wait: wait, reason: reason, at: context)

@@ -42,6 +42,28 @@ internal import Testing
         #expect(harness.orders[harness.stream]?.kind == .webSocket)
     }
 
+    @Test func socketThatGreetsButEndsTwiceBeforeItBindsIsNotTriedAgainInTheSession() {
+        let harness = SessionHarness.sensing()
+        for _ in 1...2 {
+            harness.receive("LOOP,0")
+            #expect(harness.orders[harness.stream]?.kind == .webSocket)
+            harness.open()
+            harness.receive("WSOK")
+            harness.breakStream()
+            harness.advance(4000)
+            harness.receive("CONOK,sid,70000,0,*")
+        }
+        harness.receive("LOOP,0")
+        #expect(harness.orders[harness.stream]?.kind == .httpStream)
+        harness.receive("CONOK,sid,70000,5000,*", "PROBE")
+        #expect(harness.status == .connectedHTTPStreaming)
+        // The next session tries a WebSocket again.
+        harness.receive("END,48,again")
+        harness.advance(4000)
+        harness.receive("CONOK,sid2,70000,0,*", "LOOP,0")
+        #expect(harness.orders[harness.stream]?.kind == .webSocket)
+    }
+
     @Test(arguments: [true, false])
     func pollingSocketThatDoesNotGreetIsDisabled(opens: Bool) {
         var options = SessionHarness.officialOptions

@@ -228,7 +228,7 @@ internal import Testing
         harness.receive("WSOK", "CONERR,65,Unsupported protocol version: 2.5.0")
         #expect(harness.orders[harness.stream]?.subprotocol == "TLCP-2.4.0.lightstreamer.com")
         harness.open()
-        harness.receive("WSOK", "CONERR,65,whatever")
+        harness.receive("WSOK", "CONERR,65,Version not supported")
         #expect(harness.orders[harness.stream]?.subprotocol == "TLCP-2.3.0.lightstreamer.com")
         #expect(harness.status == .connecting)
         harness.open()
@@ -246,10 +246,19 @@ internal import Testing
         harness.connect()
         harness.breakStream()
         #expect(harness.takeRequests().last?.contains("LS_protocol=TLCP-2.2.0") == true)
-        harness.receive("CONERR,65,bad")
+        harness.receive("CONERR,65,bad version")
         #expect(harness.takeRequests().last?.contains("LS_protocol=TLCP-2.1.0") == true)
-        harness.receive("CONERR,65,bad")
-        #expect(harness.takeConversation().suffix(2) == ["S: DISCONNECTED", "error 65 bad"])
+        harness.receive("CONERR,65,bad version")
+        #expect(harness.takeConversation().suffix(2) == ["S: DISCONNECTED", "error 65 bad version"])
+    }
+
+    @Test func anotherInvalidValueIsFinalAtOnce() {
+        let harness = SessionHarness()
+        harness.connect()
+        harness.open()
+        _ = harness.takeTrace()
+        harness.receive("WSOK", "CONERR,65,Invalid value of LS_user")
+        #expect(harness.takeConversation().suffix(2) == ["S: DISCONNECTED", "error 65 Invalid value of LS_user"])
     }
 
     @Test func serverThatForgetsAVersionGetsANewSessionInAnotherOne() {
