@@ -70,7 +70,7 @@ internal import Testing
             // The longest first.
             "Browser/chaos.py", "Browser/module.py", "Browser/module_rules.py", "Browser/firefox.py",
             "Packaging/check.py", "Browser/limits.py", "PythonClient/follow_faults.py", "PythonClient/replay.py",
-            "PythonClient/model_context.py", "Browser/module_pages.py", "Browser/docs.py",
+            "PythonClient/model_context.py", "Browser/module_pages.py", "Browser/module_hub.py", "Browser/docs.py",
             "Browser/dashboard_recovery.py", "Browser/dashboard_views.py", "Browser/dashboard_layout.py",
             "Browser/accessibility.py", "Examples/check.py", "Examples/compressed.py", "Terminal/watch.py",
             "Browser/dashboard_access.py", "Browser/dashboard_scripts.py",

@@ -12,7 +12,7 @@
 import { channel, ended, locks, random, slice, turn } from "./channels.js";
 import { Handle, Sub } from "./handle.js";
 import { contend } from "./hub.js";
-import { Requests } from "./requests.js";
+import { Requests, sleep } from "./requests.js";
 import { derived, patience } from "./states.js";
 import { fit, isAfter, normal, retold, tableOf } from "./tables.js";
 
@@ -192,7 +192,7 @@ class Gateway {
     const { signal } = leaving;
     // Where the user blocks storage, no lock is granted.
     const isShared = this.options.share !== "page" && globalThis.BroadcastChannel && await locks()?.query().catch(() => null);
-    this.#token = token === undefined ? await this.requests.ask(false).catch(() => {}) : token;
+    this.#token = token === undefined ? await Promise.race([this.requests.ask(false).catch(() => {}), sleep(5000, signal)]) : token;
     this.#user = isShared && await digest(this.#token);
     const scope = isShared ? `ls1:${this.url}:${this.options.share ?? ""}:${this.#user}` : `page:${id}`;
     if (signal.aborted) return;
@@ -223,7 +223,7 @@ class Gateway {
       // A worker whose process was ended answers nothing; this tab queues without it.
       setTimeout(resolve, patience);
       try {
-        const worker = this.worker = new SharedWorker(new URL("./gateway-hub.js", import.meta.url), { type: "module", name: "lightstreamer-gateway" });
+        const worker = this.worker = new SharedWorker(new URL("./gateway-hub.js", import.meta.url), { type: "module" });
         worker.onerror = worker.port.onmessage = resolve;
         worker.port.postMessage(config);
       } catch {
@@ -251,7 +251,7 @@ class Gateway {
     this.#post({
       t: "hello", token: this.#token, stream: this.#stream, last: this.#last, pace: this.#pace,
       subs: [...this.#subs.values()].map((sub) => {
-        const isWhole = !!(isHandOver && sub.info.source && this.#last && sub.since !== this.#last);
+        const isWhole = isHandOver && sub.info.source && this.#last && sub.since !== this.#last;
         sub.isWhole = isWhole;
         sub.skip = isWhole ? this.#last : "";
         return { key: sub.key, spec: sub.spec, isWhole, info: sub.info, events: isWhole ? [...sub.table.snapshot()] : [] };
@@ -312,6 +312,8 @@ class Gateway {
 
   #inform(sub, info) {
     this.#unlink(sub);
+    // A tab has the whole of a source once its reset and another event have come.
+    if (sub.info.source !== info.source) sub.since = this.#last;
     sub.info = info;
     // Of a feed the gateway knows the mode. It is told before the first event.
     if (fit(sub, info.mode)) for (const handle of sub.handles) handle.fit();

@@ -92,6 +92,8 @@ export class Handle {
 
   /** The updates from now on, snapshots included. Of a reader that is too slow the oldest ones are dropped. */
   async * [Symbol.asyncIterator]() {
+    // The rows that a handle is told when it joins are no updates.
+    await 0;
     const reader = { queue: [...this.table.snapshot()] };
     this.#readers.add(reader);
     try {

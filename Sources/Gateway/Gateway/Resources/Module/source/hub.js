@@ -143,7 +143,10 @@ class Hub {
     else if (message.t === "drop") this.#drop(tab, message.key);
     else if (message.t === "bye") this.#remove(tab);
     else if (message.t === "token") tab.answer?.(message);
-    else if (message.t === "pace") tab.pace = message.pace;
+    else if (message.t === "pace") {
+      tab.pace = message.pace;
+      this.#flushTabs();
+    }
     else if (message.t === "wake") this.#retryNow(message.isForced);
   }
 
@@ -170,13 +173,15 @@ class Hub {
     if (!stream || !last || (this.#stream && this.#stream !== stream)) return;
     this.#stream = stream;
     if (!this.#last || !isAfter(last, this.#last)) this.#last = last;
+    // Of tabs of two epochs none is behind the other: after an unknown id, the stream begins with a snapshot.
+    else if (isAfter(this.#last, last)) this.#last = "-";
     for (const { key, spec, info, events, isWhole } of subs) {
       if (!isWhole) continue;
-      let entry = this.#entries.get(key) ?? this.#sources.get(info.source);
-      if (entry?.source && !isAfter(last, entry.skip)) continue;
-      entry ??= new Entry(key, spec);
+      // Equal sources may have several texts; a tab without the whole of one is asked again later.
+      const entry = this.#sources.get(info.source) ?? this.#entries.get(key) ?? new Entry(key, spec);
       this.#entries.set(key, entry);
       entry.keys.add(key);
+      if (entry.source && !isAfter(last, entry.skip)) continue;
       entry.source = info.source;
       entry.info = info;
       entry.skip = last;
@@ -460,7 +465,7 @@ class Hub {
 
   /** Sends entries in one request; if it is refused, without those that it names, or in halves. Ends with the present stream. */
   async #offer(entries, reading = this.#reading) {
-    if (!entries.length) return;
+    if (!entries.length || reading !== this.#reading) return;
     try {
       const states = await this.#extend(entries), areAll = states.length === entries.length;
       for (const entry of entries) {
@@ -506,19 +511,25 @@ class Hub {
       for (const tab of entry.tabs) other.tabs.add(tab);
       return;
     }
-    const early = (this.#early ?? []).filter(([source]) => source === state.subscription);
     entry.source = state.subscription;
-    // Of a stream that is not open yet, the rows so far continue after the last event, if there was one.
-    entry.since = early.length || !this.#isOpen ? null : this.#last;
-    entry.skip = "";
     this.#sources.set(state.subscription, entry);
     this.#inform(entry, { ...state, ...this.#states.get(state.subscription), ...this.#clients.get(state.client) });
     this.#tellInfos();
     // Before the stream is open, it tells whether the rows so far still hold.
     if (!this.#isOpen) return;
-    this.#deliver(entry, "reset", "", JSON.stringify({ subscription: entry.source }));
-    for (const [, ...event] of early) this.#deliver(entry, ...event);
+    this.#begin(entry);
+    for (const [source, ...event] of this.#early) {
+      if (source !== entry.source) continue;
+      entry.since = null;
+      this.#deliver(entry, ...event);
+    }
     this.#flushTabs();
+  }
+
+  /** The rows so far are void; the present state follows. */
+  #begin(entry) {
+    entry.since = this.#last;
+    this.#deliver(entry, "reset", "", JSON.stringify({ subscription: entry.source }));
   }
 
   // MARK: Events
@@ -556,7 +567,7 @@ class Hub {
     if (name === "status") this.#clients.set(data.client, statusOf(data));
     const tabs = new Set();
     for (const entry of this.#sources.values()) {
-      if (!entry.info.client && !entry.info.subscribed) entry.info.client = data.client;
+      if (!entry.info.client && entry.info.active) entry.info.client = data.client;
       if (entry.info.client !== data.client) continue;
       for (const tab of entry.tabs) tabs.add(tab);
       if (name === "server-error") this.#refuse(entry, data, "session");
@@ -566,35 +577,36 @@ class Hub {
   }
 
   #told({ stream, sources, resume }) {
-    const isFirst = !this.#isOpen;
+    const isFirst = !this.#isOpen, former = this.#states, isNew = resume !== "resumed";
     this.#stream = stream;
     this.#states = new Map(sources.map((state) => [state.subscription, state]));
     this.#stray = new Set();
+    // These events precede a removal of their sources, or another epoch.
+    this.#early &&= [];
     if (isFirst) this.#clients.clear();
+    if (isNew) this.#last = "";
     for (const state of sources) {
       if (state.status) this.#clients.set(state.client, statusOf(state));
-      const entry = this.#sources.get(state.subscription);
-      if (!entry) this.#stray.add(state.subscription);
-      else this.#inform(entry, { lastFailure: undefined, ...state });
+      const source = state.subscription, entry = this.#sources.get(source);
+      if (entry) {
+        this.#inform(entry, { lastFailure: undefined, ...state });
+        // Where the answer to an addition came first, events of the same source before its removal may have followed.
+        if (isNew || !(isFirst || former.has(source))) this.#begin(entry);
+        if (isNew || !isFirst || this.#isWhole(entry)) continue;
+        // Its snapshot did not arrive: the source is removed and added again.
+        entry.source = null;
+        this.#sources.delete(source);
+      }
+      this.#stray.add(source);
     }
     // In the middle of a stream, the event of a change; or that of a new epoch, which ends the state of all sources.
-    if (!isFirst && resume === "resumed") return;
+    if (!(isFirst || isNew)) return;
     this.#isOpen = true;
     this.#wasUnknown = false;
-    if (resume !== "resumed") this.#last = "";
-    for (const [source, entry] of [...this.#sources]) {
-      if (!this.#states.has(source)) {
-        this.#sources.delete(source);
-        entry.source = null;
-      } else if (resume !== "resumed") {
-        entry.since = this.#last;
-        this.#deliver(entry, "reset", "", JSON.stringify({ subscription: source }));
-      } else if (!this.#isWhole(entry)) {
-        // Its snapshot did not arrive: the source is removed and added again.
-        this.#sources.delete(source);
-        this.#stray.add(source);
-        entry.source = null;
-      }
+    for (const [source, entry] of this.#sources) {
+      if (this.#states.has(source)) continue;
+      entry.source = null;
+      this.#sources.delete(source);
     }
     this.#become({ state: "open", resume, sources: sources.length });
     this.#flushSoon();
@@ -603,7 +615,7 @@ class Hub {
   #inform(entry, facts) {
     entry.info = { ...entry.info, ...facts, source: entry.source };
     fit(entry, facts.mode);
-    if (isLive(facts.status) || (facts.active && facts.subscribed)) entry.info.problem = undefined;
+    if (facts.subscribed || (entry.isNeeded && isLive(facts.status))) entry.info.problem = undefined;
     this.#dirty.add(entry);
     if (facts.lastError && facts.active === false) this.#refuse(entry, facts.lastError, "subscription");
   }

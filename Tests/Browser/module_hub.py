@@ -1,0 +1,334 @@
+"""What the hub of the module does when it is handed over, when sources are removed and added again, and when events come before responses.
+
+    python module_hub.py
+
+Ends 0 once every check holds; prints the first that does not, and ends 1. The page has a gateway of its own.
+"""
+
+import gateway
+from browser import browsing
+from module_pages import trial
+from pages import other_origin
+
+NAMES = """
+    const told = (sources) => fake.send("stream", { stream: "stream", sources, resume: "resumed" }, "");
+    const live = { client: "c", status: "CONNECTED:WS-STREAMING", active: true, subscribed: true, lastError: null };
+    const wait = (time) => new Promise((resolve) => setTimeout(resolve, time));
+"""
+
+CHECKS = [
+    # The server has refused one subscription; the client of both connects again.
+    trial("a_refusal_outlasts_a_reconnection_of_the_client", NAMES + """
+        start();
+        const other = gateway.subscribe({ ...quotes, items: ["b"] });
+        await until(() => handle.state.state === "open" && other.state.state === "open");
+        fake.send("subscription-error", { subscription: "s2", client: "c", code: 21, message: "Bad Item Group name" });
+        fake.send("unsubscribed", { subscription: "s2", client: "c", active: false });
+        await until(() => other.state.state === "refused");
+        fake.send("status", { client: "c", status: "DISCONNECTED:WILL-RETRY" });
+        fake.send("status", { client: "c", status: "CONNECTED:WS-STREAMING" });
+        fake.update(1, { n: "1" });
+        await until(() => handle.rows.size);
+        await wait(2500);
+        if (other.state.state !== "refused") return JSON.stringify(other.state);
+    """),
+    # As of a pooled client that has ended: the gateway tells `client: null`, and another upstream connects again.
+    trial("a_refusal_without_a_client_outlasts_a_status_of_another_one", NAMES + """
+        fake.changed = (_, sources) => {
+            Object.assign(sources.at(-1), { client: null, status: null, active: false, subscribed: false, lastError: { code: 2, message: "No such adapter set" } });
+            told(sources);
+        };
+        start();
+        await until(() => handle.state.state === "open");
+        const other = gateway.subscribe({ ...quotes, upstream: "bad" });
+        await until(() => other.state.state === "refused");
+        fake.send("status", { client: "c", status: "DISCONNECTED:WILL-RETRY" });
+        fake.send("status", { client: "c", status: "CONNECTED:WS-STREAMING" });
+        fake.update(1, { n: "1" });
+        await until(() => handle.rows.size);
+        await wait(2500);
+        if (other.state.state !== "refused") return JSON.stringify(other.state);
+    """),
+    # Removed and added again while the events from before are still on their way: the gateway has the same subscription.
+    trial("a_source_that_is_added_again_has_no_rows_from_before", NAMES + """
+        start();
+        await until(() => handle.state.state === "open");
+        const spec = { ...quotes, mode: "COMMAND", items: ["b"] };
+        let other = gateway.subscribe(spec);
+        await until(() => other.state.state === "open");
+        const row = (key, id) => fake.send("update", { subscription: "s2", client: "c", item: "b", itemPos: 1, key, command: "ADD", snapshot: false, fields: { key } }, id);
+        told([{ ...live, subscription: "s1", mode: "MERGE" }, { ...live, subscription: "s2", mode: "COMMAND" }]);
+        row("k0", "e-10");
+        await until(() => other.rows.size === 1);
+        other.close();
+        let isAdded;
+        fake.refuse = ({ method }) => method === "POST" && fake.json(201, { id: "probe", sources: [{ ...live, subscription: "s2", mode: "COMMAND" }] });
+        fake.changed = ({ add }, sources) => {
+            if (!add) return;
+            sources.at(-1).subscription = "s2";
+            isAdded = true;
+        };
+        await until(() => fake.requests.filter(({ method }) => method === "PATCH").length === 2);
+        other = gateway.subscribe(spec);
+        await until(() => isAdded && other.state.state === "open");
+        row("k1", "e-11");
+        told([{ ...live, subscription: "s1", mode: "MERGE" }]);
+        told([{ ...live, subscription: "s1", mode: "MERGE" }, { ...live, subscription: "s2", mode: "COMMAND" }]);
+        row("k2", "e-12");
+        await until(() => other.rows.has("k2"));
+        if ([...other.rows.keys()].join() !== "k2") return [...other.rows.keys()].join();
+    """),
+    # The next stream has the source of an unanswered addition, and repeats its events while it is removed and added.
+    trial("repeated_events_of_a_source_that_is_added_again_are_no_part_of_it", NAMES + """
+        let answer, count = 0;
+        const row = (key) => fake.send("update", { subscription: "s2", client: "c", item: "b", itemPos: 1, key, command: "ADD", snapshot: false, fields: { key } });
+        fake.refuse = ({ method }) => method === "POST" && fake.serial && fake.json(201, { id: "probe", sources: [{ ...live, subscription: "s2", mode: "COMMAND" }] });
+        fake.changed = async ({ add }, sources) => {
+            if (!add) return;
+            sources.at(-1).subscription = "s2";
+            if (++count === 1) {
+                told(sources);
+                await new Promise((resolve) => { answer = resolve; });
+            } else {
+                // What the stream had before the removal arrives now.
+                row("k1");
+                told(sources.slice(0, -1));
+                told(sources);
+                row("k2");
+                await wait(50);
+            }
+        };
+        start();
+        await until(() => handle.state.state === "open");
+        fake.update(1, { n: "0" });
+        const added = gateway.subscribe({ ...quotes, mode: "COMMAND", items: ["b"] });
+        await until(() => answer);
+        fake.end();
+        await until(() => handle.state.state !== "open");
+        answer();
+        await until(() => handle.state.state === "open");
+        await until(() => added.rows.has("k2"), 5000);
+        if ([...added.rows.keys()].join() !== "k2") return [...added.rows.keys()].join();
+    """),
+    # Another epoch begins between the event of an addition and its answer.
+    trial("a_new_epoch_voids_events_before_the_answer_to_an_addition", NAMES + """
+        const row = (key, id) => fake.send("update", { subscription: "s2", client: "c", item: "b", itemPos: 1, key, command: "ADD", snapshot: false, fields: { key } }, id);
+        fake.changed = async (_, sources) => {
+            told(sources);
+            row("k1", "e-10");
+            fake.send("stream", { stream: "stream", sources, resume: "gap" }, "");
+            row("k2", "f-1");
+            await wait(50);
+        };
+        start();
+        await until(() => handle.state.state === "open");
+        const added = gateway.subscribe({ ...quotes, mode: "COMMAND", items: ["b"] });
+        await until(() => added.rows.has("k2"), 5000);
+        if ([...added.rows.keys()].join() !== "k2") return [...added.rows.keys()].join();
+    """),
+    # A hidden tab knows the source of its subscription, but has no rows of it yet, when the hub dies.
+    trial("a_tab_that_waits_for_its_snapshot_has_not_the_whole", NAMES + """
+        const tab = (options) => connect("http://gateway.example", { share: "tabs", ...options });
+        let answer;
+        fake.changed = async (_, sources) => {
+            told(sources);
+            await wait(1200);
+            fake.send("update", { subscription: "s2", client: "c", item: "b", itemPos: 1, snapshot: true, fields: { n: "1" } });
+            fake.update(1, { n: "9" });
+            await new Promise((resolve) => { answer = resolve; });
+        };
+        const hub = tab(), first = hub.subscribe(quotes);
+        await until(() => first.state.state === "open");
+        Object.defineProperty(document, "hidden", { value: true });
+        const hidden = tab({ hidden: { maxFrequency: 0.2 } });
+        await until(() => hidden.stream === "stream");
+        await wait(1200);
+        const added = hidden.subscribe({ ...quotes, items: ["b"] });
+        await until(() => answer && first.rows.get("a")?.n === "9");
+        fake.changed = (_, sources) => {
+            if (!_.add) return;
+            told(sources);
+            fake.send("update", { subscription: sources.at(-1).subscription, client: "c", item: "b", itemPos: 1, snapshot: true, fields: { n: "1" } });
+        };
+        answer();
+        await until(() => added.info.source);
+        hub.close();
+        await until(() => fake.requests.filter(({ path }) => path.endsWith("/events")).length === 2);
+        await until(() => added.rows.get("b")?.n === "1");
+    """),
+    # The last event of the tab is one of a former stream.
+    trial("a_tab_without_rows_does_not_continue_after_an_event_of_a_former_stream", NAMES + """
+        const tab = () => connect("http://gateway.example", { share: "tabs" });
+        const hub = tab();
+        await wait(300);
+        const other = tab(), first = other.subscribe(quotes);
+        await until(() => first.state.state === "open");
+        fake.update(1, { n: "1" });
+        await until(() => first.rows.size);
+        first.close();
+        await until(() => fake.requests.some(({ method }) => method === "DELETE"));
+        let opened = 0;
+        fake.refuse = ({ path, signal }) => path.endsWith("/events") && ++opened === 1
+            && new Promise((resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+        const added = other.subscribe({ ...quotes, items: ["b"] });
+        await until(() => opened && added.info.source);
+        // The gateway sends the snapshot to a stream that begins, or once the source is added.
+        fake.changed = ({ add }, sources) => {
+            if (!add) return;
+            told(sources);
+            fake.send("update", { subscription: sources.at(-1).subscription, client: "c", item: "b", itemPos: 1, snapshot: true, fields: { n: "1" } });
+        };
+        hub.close();
+        await until(() => added.state.state === "open");
+        if (other.state.resume === "resumed") await until(() => added.rows.size, 3000);
+    """),
+    # A hidden tab has events of the former epoch alone when the hub dies.
+    trial("tabs_of_two_epochs_begin_with_a_snapshot", NAMES + """
+        const tab = (options) => connect("http://gateway.example", { share: "tabs", ...options }), asked = [], { fetch } = window;
+        window.fetch = (url, init) => {
+            if (url.endsWith("/events")) {
+                const id = init.headers["Last-Event-ID"];
+                asked.push(id);
+                // An id that is not of this epoch gives a gap.
+                if (id && !id.startsWith("f")) init = { ...init, headers: {} };
+            }
+            return fetch(url, init);
+        };
+        const send = (item, id) => fake.send("update", { subscription: "s1", client: "c", item, itemPos: 1, snapshot: false, fields: { n: "1" } }, id);
+        const hub = tab(), first = hub.subscribe(quotes);
+        await until(() => first.state.state === "open");
+        const second = tab(), own = second.subscribe(quotes);
+        await until(() => own.state.state === "open");
+        Object.defineProperty(document, "hidden", { value: true });
+        const hidden = tab({ hidden: { maxFrequency: 1 / 3 } }), late = hidden.subscribe(quotes);
+        await until(() => late.state.state === "open");
+        send("old", "e-1");
+        await until(() => [first, own, late].every(({ rows }) => rows.has("old")));
+        send("older", "e-2");
+        await until(() => late.rows.has("older"));
+        fake.send("stream", { stream: "stream", sources: [{ ...live, subscription: "s1", mode: "MERGE" }], resume: "gap" }, "");
+        for (const id of ["f-1", "f-2"]) send("new", id);
+        await until(() => own.rows.has("new"));
+        hub.close();
+        await until(() => asked.length === 2);
+        await wait(500);
+        send(asked[1]?.startsWith("f") ? "next" : "new", "f-3");
+        await wait(3500);
+        if (late.rows.has("old") || !late.rows.has("new")) return `${asked}: ${[...late.rows.keys()]}`;
+    """),
+    # One tab has a source by one text; another has it by another text, but not the whole yet; a third one has the whole.
+    trial("a_source_with_two_texts_survives_a_hand_over", NAMES + """
+        const tab = () => connect("http://gateway.example", { share: "tabs" }), same = { ...quotes, requestedSnapshot: "yes" };
+        fake.changed = ({ add }, sources) => { if (add) sources.pop(); };
+        fake.refuse = ({ method }) => method === "POST" && fake.serial && fake.json(201, { id: "probe", sources: [{ ...live, subscription: "s1", mode: "MERGE" }] });
+        const hub = tab(), own = hub.subscribe(quotes);
+        await until(() => own.state.state === "open");
+        const second = tab(), first = second.subscribe(quotes);
+        await until(() => first.state.state === "open");
+        const third = tab();
+        await until(() => third.stream === "stream");
+        const fourth = tab(), other = fourth.subscribe(same);
+        await until(() => other.state.state === "open");
+        fake.update(1, { n: "1" });
+        fake.update(1, { n: "2" });
+        await until(() => [first, other].every(({ rows }) => rows.get("a")?.n === "2"));
+        const late = third.subscribe(same);
+        await until(() => late.rows.get("a")?.n === "2");
+        hub.close();
+        await until(() => fake.requests.filter(({ path }) => path.endsWith("/events")).length === 2);
+        await until(() => [first, other, late].every(({ state }) => state.state === "open"));
+        await wait(500);
+        fake.update(1, { n: "3" });
+        await until(() => other.rows.get("a").n === "3");
+        await until(() => late.rows.get("a").n === "3", 2000);
+        await until(() => first.rows.get("a").n === "3", 2000);
+    """),
+    # After a hand-over the former stream stays in use; another one continues after the last event of the slowest tab.
+    trial("a_list_has_no_event_twice_after_a_hand_over", NAMES + """
+        const tab = (options) => connect("http://gateway.example", { share: "tabs", ...options }), list = { ...quotes, mode: "RAW" };
+        const send = (number) => fake.send("update", { subscription: `s${fake.serial}`, client: "c", item: "a", itemPos: 1, snapshot: false, fields: { n: `${number}` } }, `e-${number}`);
+        const hub = tab(), first = hub.subscribe(list);
+        await until(() => first.state.state === "open");
+        const second = tab(), own = second.subscribe(list);
+        await until(() => own.state.state === "open");
+        Object.defineProperty(document, "hidden", { value: true });
+        const hidden = tab({ hidden: { maxFrequency: 1 / 3 } }), late = hidden.subscribe(list);
+        await until(() => late.state.state === "open");
+        send(10);
+        await until(() => late.rows.length === 1);
+        send(11);
+        await until(() => late.rows.length === 2);
+        send(12); send(13);
+        await until(() => own.rows.length === 4);
+        fake.refuse = ({ method, path }) => path.endsWith("/events") && fake.serial === 1 && fake.json(409, { code: "stream-in-use" });
+        hub.close();
+        await until(() => fake.serial === 2 && own.state.state === "open");
+        for (const number of [12, 13, 14]) send(number);
+        await until(() => own.rows.length === 5);
+        const again = tab().subscribe(list);
+        await until(() => again.rows.length);
+        const found = [own, again].map(({ rows }) => rows.map(({ fields }) => fields.n).join());
+        if (found[0] !== found[1]) return found.join(" | ");
+    """),
+    trial("a_page_that_gives_no_first_token_in_time_is_asked_again", """
+        let asked = 0;
+        start({ token: () => ++asked === 1 ? new Promise(() => {}) : "new" });
+        await until(() => handle.state.state === "open", 20_000);
+    """),
+    trial("a_reader_of_a_shared_subscription_has_each_row_once", """
+        start();
+        await until(() => handle.state.state === "open");
+        fake.update(1, { n: "1" });
+        await until(() => handle.rows.size);
+        const seen = [], other = gateway.subscribe(quotes);
+        (async () => { for await (const { fields } of other) seen.push(fields.n); })();
+        fake.update(1, { n: "2" });
+        await until(() => seen.at(-1) === "2");
+        if (seen.join() !== "1,2") return seen.join();
+    """),
+    trial("a_page_that_is_shown_has_what_was_kept_for_it", """
+        let isHidden = true;
+        Object.defineProperty(document, "hidden", { get: () => isHidden });
+        start({ hidden: { maxFrequency: 0.02 } });
+        await until(() => handle.state.state === "open");
+        fake.update(1, { n: "1" });
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        fake.update(1, { n: "2" });
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        if (handle.rows.get("a")?.n === "2") return "not kept";
+        isHidden = false;
+        document.dispatchEvent(new Event("visibilitychange"));
+        await until(() => handle.rows.get("a")?.n === "2", 2000);
+    """),
+    # The refusal of an addition comes while the stream is replaced.
+    trial("a_refusal_after_the_end_of_its_stream_makes_no_other_stream", NAMES + """
+        let answer, made = 0;
+        fake.refuse = async ({ method, data }) => {
+            if (method === "PATCH" && data.add?.length === 2 && !answer) {
+                await new Promise((resolve) => { answer = resolve; });
+                return fake.json(422, { code: "invalid", errors: [{ pointer: "/add/0", detail: "No." }] });
+            }
+            if (method === "POST" && ++made > 1) await wait(300);
+        };
+        start();
+        await until(() => handle.state.state === "open");
+        const others = ["b", "x"].map((item) => gateway.subscribe({ ...quotes, items: [item] }));
+        await until(() => answer);
+        fake.send("closing", { reason: "deleted" }, "");
+        fake.end();
+        await until(() => made === 2);
+        answer();
+        await until(() => handle.state.state === "open" && others[1].state.state === "open");
+        if (made > 2) return `${made} streams`;
+    """),
+]
+
+
+def main(_=None):
+    with other_origin() as origin, browsing() as browser:
+        gateway.run(CHECKS, browser, origin)
+    print(f"module: {len(CHECKS)} checks of the hub")
+
+
+if __name__ == "__main__":
+    gateway.script("module", main)
