@@ -90,10 +90,13 @@ extension Services {
         for id in streamResources.ids {
             guard let entry = streamResources.entry(id), entry.isOpen else { continue }
             let caller = entry.opener ?? Caller(identity: entry.owner)
-            let isLost = revocation.ends(caller) || (revocation.requiresCredentials && losesFeed(entry, caller))
+            let isLost = revocation.ends(caller) || loses(entry.joined.values, caller, after: revocation)
             if isLost { streams.close(id, reason: "revoked") }
         }
-        waiting.end(where: revocation.endsRequests)
+        waiting.end { request in
+            revocation.endsRequests(of: request.caller)
+                || loses(CollectionOfOne(request.joined).compactMap(\.self), request.caller, after: revocation)
+        }
         for resource in pool.resources() where !resource.isImplicit {
             let permissions = permissions(ofOwnerOf: resource.id.rawValue, after: revocation)
             if permissions?.mayHold(resource) != true { try? pool.delete(resource.id) }
@@ -106,10 +109,15 @@ extension Services {
         }
     }
 
-    /// Whether a stream has joined data of a feed that is no longer public, or no longer has it.
-    private func losesFeed(_ entry: StreamResources.Entry, _ caller: Caller) -> Bool {
+    /// Whether a caller has joined data of a feed that is no longer public, or no longer has the data.
+    private func loses(
+        _ joined: some Sequence<JoinedSubscription>,
+        _ caller: Caller,
+        after revocation: Revocation
+    ) -> Bool {
+        guard revocation.requiresCredentials else { return false }
         let permissions = permissions(of: caller)
-        return entry.joined.values.contains { !permissions.covers($0.properties, of: $0.upstream) }
+        return joined.contains { !permissions.covers($0.properties, of: $0.upstream) }
     }
 
     /// The present permissions of the owner of a client or subscription; nil: it has none any more.

@@ -46,7 +46,7 @@ final class OneTimeReading: Sendable {
                 defer { leave() }
                 return .response(late())
             }
-            let pending = try services.pendingResponse(call)
+            let pending = try services.pendingResponse(call, reading: joined)
             pending.onCompletion { self.leave() }
             wait(with: pending, since: change)
             return .deferred
@@ -58,7 +58,7 @@ final class OneTimeReading: Sendable {
 
     /// Begins on the background queue, because the values of a large table take long to write.
     private func beginInBackground() throws -> OperationResult {
-        let pending = try services.pendingResponse(call)
+        let pending = try services.pendingResponse(call, reading: joined)
         pending.onCompletion { self.leave() }
         let isAdded = services.background.add(for: call.shareName) {
             if pending.isComplete { return }

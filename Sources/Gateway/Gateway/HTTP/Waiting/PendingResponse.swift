@@ -64,11 +64,12 @@ extension Services {
     /// A pending response to a long poll, which counts as waiting. The response is a refusal if the caller loses its rights or
     /// its token expires before; there is none when the client leaves.
     ///
+    /// - Parameter joined: The subscription whose values the response has; nil: none that the request has joined.
     /// - Throws: A 429 problem if too many requests of the caller wait.
-    func pendingResponse(_ call: Call) throws(Problem) -> PendingResponse {
+    func pendingResponse(_ call: Call, reading joined: JoinedSubscription? = nil) throws(Problem) -> PendingResponse {
         let pending = PendingResponse(call.respond)
         let name = WaitingRequests.name(of: call)
-        let remove = try addWaiting(of: call.caller, counted: name) { [weak pending] refusal in
+        let remove = try addWaiting(of: call.caller, counted: name, reading: joined) { [weak pending] refusal in
             pending?.complete { ProblemDetails.response(to: call, for: refusal) }
         }
         pending.onCompletion(remove)

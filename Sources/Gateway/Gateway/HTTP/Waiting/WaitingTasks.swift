@@ -88,6 +88,8 @@ final class WaitingRequests: Sendable {
 
     struct Request {
         let caller: Caller
+        /// The subscription whose values the request waits for; nil: it waits for something else.
+        let joined: JoinedSubscription?
         /// The name under which the request counts; nil: it does not count towards the limit.
         let counted: String?
         let end: @Sendable () -> Void
@@ -122,12 +124,13 @@ final class WaitingRequests: Sendable {
     func add(
         of caller: Caller,
         counted name: String?,
+        reading joined: JoinedSubscription? = nil,
         end: @escaping @Sendable () -> Void
     ) throws(Problem) -> UInt64 {
         try requests.withLock { requests throws(Problem) in
             guard requests.count(name) else { throw Self.refusal }
             requests.next += 1
-            requests.all[requests.next] = Request(caller: caller, counted: name, end: end)
+            requests.all[requests.next] = Request(caller: caller, joined: joined, counted: name, end: end)
             return requests.next
         }
     }
@@ -157,10 +160,10 @@ final class WaitingRequests: Sendable {
         return isCounted ? call.shareName : nil
     }
 
-    /// Ends the requests of some callers.
-    func end(where isEnded: (Caller) -> Bool) {
+    /// Ends some requests.
+    func end(where isEnded: (Request) -> Bool) {
         let all = requests.withLock { $0.all }
-        for request in all.values where isEnded(request.caller) { request.end() }
+        for request in all.values where isEnded(request) { request.end() }
     }
 }
 
@@ -173,9 +176,10 @@ extension Services {
     func addWaiting(
         of caller: Caller,
         counted name: String?,
+        reading joined: JoinedSubscription? = nil,
         end: @escaping @Sendable (Problem) -> Void
     ) throws(Problem) -> @Sendable () -> Void {
-        let number = try waiting.add(of: caller, counted: name) { end(Challenge.changed()) }
+        let number = try waiting.add(of: caller, counted: name, reading: joined) { end(Challenge.changed()) }
         let timer = whenExpired(caller) { end(Challenge.expired()) }
         return { [waiting, timers] in
             waiting.remove(number)

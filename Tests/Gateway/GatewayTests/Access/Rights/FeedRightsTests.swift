@@ -2,6 +2,7 @@ import JSONText
 import MicroHTTPD
 import SessionCore
 import SessionPool
+import Synchronization
 import Testing
 
 @testable import Gateway
@@ -45,6 +46,23 @@ import Testing
         }
         try await fixture.reload { $0.feeds[0].items = [FeedItem("item1")].compactMap { $0 } }
         #expect(streams.map { fixture.events($0).contains(#""reason":"revoked""#) } == [true, false])
+    }
+
+    @Test func reloadEndsReadsThatWaitForDataThatTheFeedNoLongerHas() async throws {
+        let fixture = try await fixture()
+        let statuses = Mutex([String: Int]())
+        for item in ["item1", "item2"] {
+            let request = HTTPRequest("GET", "/feeds/q/\(item)", as: Self.key, [HTTPField("Prefer", "wait=60")])
+            let decision = fixture.host.decide(request) { response in
+                statuses.withLock { $0[item] = response.status }
+            }
+            guard case .wait = decision else {
+                Issue.record("The read of \(item) does not wait.")
+                continue
+            }
+        }
+        try await fixture.reload { $0.feeds[0].items = [FeedItem("item1")].compactMap { $0 } }
+        #expect(statuses.withLock { $0 } == ["item2": 401])
     }
 
     @Test func dataOfTheFeedMayBeReadInEveryForm() async throws {
