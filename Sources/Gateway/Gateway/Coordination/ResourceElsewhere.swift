@@ -68,5 +68,6 @@ extension Permissions {
         if case .pooledClient = resource.kind, !caller.rights.reachesOverAll {
             throw Challenge.insufficient(.manage, "The events of a pooled client require all rights.")
         }
+        try check(.manage)
     }
 }

@@ -166,6 +166,8 @@ package struct Permissions: Sendable {
             guard controls(client) else {
                 throw Challenge.insufficient(.manage, "The events of a pooled client require all rights.")
             }
+            // The events include the changes of options and details, which may hold credentials.
+            try check(.manage)
         }
     }
 

@@ -33,6 +33,22 @@ import Testing
         ]
     }
 
+    /// They have the options and details that are changed, with credentials among them.
+    @Test func theEventsOfAClientNeedTheRightToManageIt() async throws {
+        let fixture = try await AccessFixture(TokenForge.configuration())
+        let owner = try Self.token(fixture)
+        let rights = #""operations":"read subscribe","upstreams":"demo","items":"item*""#
+        let reader = try TokenForge.token(rights, expiry: fixture.time.wall + 100)
+        let client = fixture.makeClient(as: owner)
+        for target in ["/v1/clients/\(client)/events", "/v1/stream?client=\(client)"] {
+            let refused = fixture.perform("GET", target, as: reader)
+            #expect(refused.status == 403)
+            #expect(refused.headers["WWW-Authenticate"]?.contains("manage") == true)
+            #expect(fixture.perform("GET", target, as: owner).isStream)
+        }
+        #expect(fixture.perform("GET", "/v1/clients/\(client)", as: reader).status == 200)
+    }
+
     @Test func aDedicatedClientNeedsItsUpstreamOnEveryCall() async throws {
         let fixture = try await AccessFixture(TokenForge.configuration())
         func token(_ upstream: String) throws -> String { try Self.token(upstreams: upstream, fixture) }
