@@ -132,6 +132,35 @@ import Testing
         #expect(fixture.perform("GET", target(ticket, id), "", [accept]).status == 401)
     }
 
+    @Test func itReopensItsStreamAtTheLimitOfItsCaller() async throws {
+        var access = AccessFixture.keys()
+        access.keys[1].rights.streams = 1
+        let fixture = try await AccessFixture(access)
+        let id = fixture.makeSubscription(as: AccessFixture.alice)
+        let ticket = fixture.makeTicket(as: AccessFixture.alice)
+        let (_, first) = fixture.open("GET", target(ticket, id))
+        let (again, second) = fixture.open("GET", target(ticket, id), "", [Self.last])
+        #expect(again.isStream)
+        #expect(closeReason(fixture, first) == "replaced")
+        let events = "/v1/subscriptions/\(id)/events"
+        for stream in [first, second] {
+            #expect(fixture.perform("GET", events, as: AccessFixture.alice).status == 503)
+            stream?.onEnd(.peerClosed)
+        }
+        // Another stream is not replaced.
+        let (other, _) = fixture.open("GET", events, as: AccessFixture.alice)
+        #expect(other.isStream)
+        #expect(fixture.perform("GET", target(ticket, id), "", [Self.last]).status == 503)
+    }
+
+    @Test func itIsValidNoLongerThanTheTokenOfItsCaller() async throws {
+        var access = TokenForge.configuration()
+        access.webTokens.leeway = .zero
+        let fixture = try await AccessFixture(access)
+        let token = try TokenForge.token(#""operations":"read""#, expiry: fixture.time.wall + 5)
+        #expect(fixture.perform("POST", "/v1/tickets", as: token).json["expiresIn"]?.number?.text == "5")
+    }
+
     @Test func aClientThatIsTooFastKeepsItsTicket() async throws {
         var access = AccessFixture.keys()
         access.keys[1].rights.rate = 1

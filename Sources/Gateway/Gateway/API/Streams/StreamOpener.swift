@@ -179,9 +179,10 @@ package struct StreamOpener: Sendable {
         let owner = StreamOwner(peer: call.request.peer.host, identity: call.caller.identity)
         let (caller, redemption) = (call.caller, call.redemption)
         if let former = redemption?.replaced, former != id { services.streams.close(former, reason: Self.replaced) }
-        guard services.access.openStreams.add(caller) else {
+        let limit = caller.rights.streams
+        guard services.access.openStreams.add(caller, isReplacing: redemption?.isReopening == true) else {
             ended(id)
-            throw Self.overLimit(caller.rights.streams ?? 0, "for these credentials", call)
+            throw Self.overLimit(limit ?? 0, "for these credentials", call)
         }
         let expiry = closeAtExpiry(id, caller)
         let leave: @Sendable () -> Void = {
@@ -194,7 +195,11 @@ package struct StreamOpener: Sendable {
         let waiting = services.coordination.wait(of: request, topics: Set(topics))
         do {
             let former = services.access.opened(id, by: redemption)
-            if let former { services.streams.close(former, reason: Self.replaced) }
+            if let former, services.streams.listing(of: former) != nil {
+                services.streams.close(former, reason: Self.replaced)
+            } else if let limit, services.access.openStreams.count(caller) > limit {
+                throw Self.overLimit(limit, "for these credentials", call)
+            }
             var request = request
             request.owner = owner.identity ?? owner.peer
             let joined = services.streamResources.entry(id)?.joined ?? [:]

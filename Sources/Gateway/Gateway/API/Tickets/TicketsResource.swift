@@ -10,10 +10,12 @@ struct TicketsResource: Sendable {
         guard let ticket = try services.access.ticket(for: call.caller) else {
             throw Problem(.overQuota, detail: "Too many tickets are unused.")
         }
+        // A ticket gives no more rights than the token of its caller, which may expire first.
+        let lifetime = min(ticket.lifetime, services.access.remaining(of: call.caller) ?? ticket.lifetime)
         let response = Response.json(201) { json in
             json.beginObject()
             json.member("ticket", ticket.text)
-            json.member("expiresIn", ticket.lifetime.roundedSeconds)
+            json.member("expiresIn", lifetime.roundedSeconds)
             json.endObject()
         }
         return .response(response)

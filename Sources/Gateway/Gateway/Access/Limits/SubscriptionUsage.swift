@@ -96,11 +96,14 @@ final class OpenStreamCounts: Sendable {
     private let counts = RankedMutex<[String: Int]>([:])
 
     /// Counts a stream that is about to open; false, without counting, if the caller has reached its limit.
-    func add(_ caller: Caller) -> Bool {
+    ///
+    /// - Parameter isReplacing: The stream may replace another one, which counts until it has ended: the caller may have one
+    ///   more for so long.
+    func add(_ caller: Caller, isReplacing: Bool) -> Bool {
         guard let identity = caller.identity else { return true }
         return counts.withLock { counts in
             let present = counts[identity, default: 0]
-            if let limit = caller.rights.streams, present >= limit { return false }
+            if let limit = caller.rights.streams, present >= limit + (isReplacing ? 1 : 0) { return false }
             counts[identity] = present + 1
             return true
         }
