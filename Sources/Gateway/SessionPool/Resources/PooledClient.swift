@@ -243,7 +243,9 @@ extension PooledClient: ClientObserver {
         case .disconnectedWillRetry where wasRecovering && core.lastRefusal == nil: break
         case .disconnectedWillRetry, .disconnectedTryingRecovery: noteFailure()
         case .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling, .connectedHTTPPolling: noteSuccess()
-        case .connecting, .connectedStreamSensing, .stalled, .disconnected: break
+        // The pool may plan another attempt; a dedicated client makes none.
+        case .disconnected: state.withLock { $0.trouble?.nextAttempt = nil }
+        case .connecting, .connectedStreamSensing, .stalled: break
         }
     }
 
