@@ -6,9 +6,8 @@ Ends 0 once every check holds; prints the first that does not, and ends 1.
 """
 
 import gateway
-from browser import browsing
-from module_pages import trial
-from pages import RESOURCES, Assets, other_origin
+from module_pages import perform, trial
+from pages import RESOURCES, Assets
 
 CHECKS = [
     trial("a_view_that_is_shown_again_has_one_sequence_of_reads", """
@@ -135,9 +134,7 @@ CHECKS = [
 
 
 def main(_=None):
-    with other_origin(RESOURCES, Assets) as origin, browsing() as browser:
-        gateway.run(CHECKS, browser, origin)
-    print(f"dashboard: {len(CHECKS)} checks of its scripts")
+    perform(CHECKS, f"dashboard: {len(CHECKS)} checks of its scripts", RESOURCES, Assets)
 
 
 if __name__ == "__main__":

@@ -6,14 +6,33 @@ Ends 0 once every check holds; prints the first that does not, and ends 1. The p
 """
 
 import gateway
-from browser import browsing
-from module_pages import trial
-from pages import other_origin
+from module_pages import perform, trial
 
 NAMES = """
-    const told = (sources) => fake.send("stream", { stream: "stream", sources, resume: "resumed" }, "");
-    const live = { client: "c", status: "CONNECTED:WS-STREAMING", active: true, subscribed: true, lastError: null };
-    const wait = (time) => new Promise((resolve) => setTimeout(resolve, time));
+    const { told } = fake, wait = (time) => new Promise((resolve) => setTimeout(resolve, time));
+    const tab = (options) => connect("http://gateway.example", { share: "tabs", ...options });
+    const opened = () => fake.requests.filter(({ path }) => path.endsWith("/events")).length;
+    const source = (number, mode = "MERGE") => ({ ...fake.state, subscription: `s${number}`, mode });
+    const update = (subscription, data, id) => fake.send("update", { subscription, client: "c", item: "b", itemPos: 1, snapshot: false, ...data }, id);
+    const row = (key, id) => update("s2", { key, command: "ADD", fields: { key } }, id);
+    const snapshot = (subscription) => update(subscription, { snapshot: true, fields: { n: "1" } });
+    /** A gateway that adds a source, and sends its snapshot. */
+    const supply = ({ add }, sources) => {
+        if (!add) return;
+        told(sources);
+        snapshot(sources.at(-1).subscription);
+    };
+    /** A gateway that answers other streams than the first with a source: the module asks so for the source of one text. */
+    const probes = (state) => ({ method }) => method === "POST" && fake.serial && fake.json(201, { id: "probe", sources: [state] });
+    /** The client connects again, and its other subscription has an update; then `added` has some time to change. */
+    const reconnect = async (added) => {
+        fake.send("status", { client: "c", status: "DISCONNECTED:WILL-RETRY" });
+        fake.send("status", { client: "c", status: "CONNECTED:WS-STREAMING" });
+        fake.update(1, { n: "1" });
+        await until(() => handle.rows.size);
+        await wait(2500);
+        return added.state.state !== "refused" && JSON.stringify(added.state);
+    };
 """
 
 CHECKS = [
@@ -25,12 +44,7 @@ CHECKS = [
         fake.send("subscription-error", { subscription: "s2", client: "c", code: 21, message: "Bad Item Group name" });
         fake.send("unsubscribed", { subscription: "s2", client: "c", active: false });
         await until(() => other.state.state === "refused");
-        fake.send("status", { client: "c", status: "DISCONNECTED:WILL-RETRY" });
-        fake.send("status", { client: "c", status: "CONNECTED:WS-STREAMING" });
-        fake.update(1, { n: "1" });
-        await until(() => handle.rows.size);
-        await wait(2500);
-        if (other.state.state !== "refused") return JSON.stringify(other.state);
+        return reconnect(other);
     """),
     # As of a pooled client that has ended: the gateway tells `client: null`, and another upstream connects again.
     trial("a_refusal_without_a_client_outlasts_a_status_of_another_one", NAMES + """
@@ -42,12 +56,7 @@ CHECKS = [
         await until(() => handle.state.state === "open");
         const other = gateway.subscribe({ ...quotes, upstream: "bad" });
         await until(() => other.state.state === "refused");
-        fake.send("status", { client: "c", status: "DISCONNECTED:WILL-RETRY" });
-        fake.send("status", { client: "c", status: "CONNECTED:WS-STREAMING" });
-        fake.update(1, { n: "1" });
-        await until(() => handle.rows.size);
-        await wait(2500);
-        if (other.state.state !== "refused") return JSON.stringify(other.state);
+        return reconnect(other);
     """),
     # Removed and added again while the events from before are still on their way: the gateway has the same subscription.
     trial("a_source_that_is_added_again_has_no_rows_from_before", NAMES + """
@@ -56,13 +65,12 @@ CHECKS = [
         const spec = { ...quotes, mode: "COMMAND", items: ["b"] };
         let other = gateway.subscribe(spec);
         await until(() => other.state.state === "open");
-        const row = (key, id) => fake.send("update", { subscription: "s2", client: "c", item: "b", itemPos: 1, key, command: "ADD", snapshot: false, fields: { key } }, id);
-        told([{ ...live, subscription: "s1", mode: "MERGE" }, { ...live, subscription: "s2", mode: "COMMAND" }]);
+        told([source(1), source(2, "COMMAND")]);
         row("k0", "e-10");
         await until(() => other.rows.size === 1);
         other.close();
         let isAdded;
-        fake.refuse = ({ method }) => method === "POST" && fake.json(201, { id: "probe", sources: [{ ...live, subscription: "s2", mode: "COMMAND" }] });
+        fake.refuse = probes(source(2, "COMMAND"));
         fake.changed = ({ add }, sources) => {
             if (!add) return;
             sources.at(-1).subscription = "s2";
@@ -72,8 +80,8 @@ CHECKS = [
         other = gateway.subscribe(spec);
         await until(() => isAdded && other.state.state === "open");
         row("k1", "e-11");
-        told([{ ...live, subscription: "s1", mode: "MERGE" }]);
-        told([{ ...live, subscription: "s1", mode: "MERGE" }, { ...live, subscription: "s2", mode: "COMMAND" }]);
+        told([source(1)]);
+        told([source(1), source(2, "COMMAND")]);
         row("k2", "e-12");
         await until(() => other.rows.has("k2"));
         if ([...other.rows.keys()].join() !== "k2") return [...other.rows.keys()].join();
@@ -81,8 +89,7 @@ CHECKS = [
     # The next stream has the source of an unanswered addition, and repeats its events while it is removed and added.
     trial("repeated_events_of_a_source_that_is_added_again_are_no_part_of_it", NAMES + """
         let answer, count = 0;
-        const row = (key) => fake.send("update", { subscription: "s2", client: "c", item: "b", itemPos: 1, key, command: "ADD", snapshot: false, fields: { key } });
-        fake.refuse = ({ method }) => method === "POST" && fake.serial && fake.json(201, { id: "probe", sources: [{ ...live, subscription: "s2", mode: "COMMAND" }] });
+        fake.refuse = probes(source(2, "COMMAND"));
         fake.changed = async ({ add }, sources) => {
             if (!add) return;
             sources.at(-1).subscription = "s2";
@@ -112,11 +119,10 @@ CHECKS = [
     """),
     # Another epoch begins between the event of an addition and its answer.
     trial("a_new_epoch_voids_events_before_the_answer_to_an_addition", NAMES + """
-        const row = (key, id) => fake.send("update", { subscription: "s2", client: "c", item: "b", itemPos: 1, key, command: "ADD", snapshot: false, fields: { key } }, id);
         fake.changed = async (_, sources) => {
             told(sources);
             row("k1", "e-10");
-            fake.send("stream", { stream: "stream", sources, resume: "gap" }, "");
+            told(sources, "gap");
             row("k2", "f-1");
             await wait(50);
         };
@@ -128,12 +134,11 @@ CHECKS = [
     """),
     # A hidden tab knows the source of its subscription, but has no rows of it yet, when the hub dies.
     trial("a_tab_that_waits_for_its_snapshot_has_not_the_whole", NAMES + """
-        const tab = (options) => connect("http://gateway.example", { share: "tabs", ...options });
         let answer;
         fake.changed = async (_, sources) => {
             told(sources);
             await wait(1200);
-            fake.send("update", { subscription: "s2", client: "c", item: "b", itemPos: 1, snapshot: true, fields: { n: "1" } });
+            snapshot("s2");
             fake.update(1, { n: "9" });
             await new Promise((resolve) => { answer = resolve; });
         };
@@ -145,20 +150,15 @@ CHECKS = [
         await wait(1200);
         const added = hidden.subscribe({ ...quotes, items: ["b"] });
         await until(() => answer && first.rows.get("a")?.n === "9");
-        fake.changed = ({ add }, sources) => {
-            if (!add) return;
-            told(sources);
-            fake.send("update", { subscription: sources.at(-1).subscription, client: "c", item: "b", itemPos: 1, snapshot: true, fields: { n: "1" } });
-        };
+        fake.changed = supply;
         answer();
         await until(() => added.info.source);
         hub.close();
-        await until(() => fake.requests.filter(({ path }) => path.endsWith("/events")).length === 2);
+        await until(() => opened() === 2);
         await until(() => added.rows.get("b")?.n === "1");
     """),
     # The last event of the tab is one of a former stream.
     trial("a_tab_without_rows_does_not_continue_after_an_event_of_a_former_stream", NAMES + """
-        const tab = () => connect("http://gateway.example", { share: "tabs" });
         const hub = tab();
         await wait(300);
         const other = tab(), first = other.subscribe(quotes);
@@ -167,24 +167,20 @@ CHECKS = [
         await until(() => first.rows.size);
         first.close();
         await until(() => fake.requests.some(({ method }) => method === "DELETE"));
-        let opened = 0;
-        fake.refuse = ({ path, signal }) => path.endsWith("/events") && ++opened === 1
+        let count = 0;
+        fake.refuse = ({ path, signal }) => path.endsWith("/events") && ++count === 1
             && new Promise((resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
         const added = other.subscribe({ ...quotes, items: ["b"] });
-        await until(() => opened && added.info.source);
+        await until(() => count && added.info.source);
         // The gateway sends the snapshot to a stream that begins, or once the source is added.
-        fake.changed = ({ add }, sources) => {
-            if (!add) return;
-            told(sources);
-            fake.send("update", { subscription: sources.at(-1).subscription, client: "c", item: "b", itemPos: 1, snapshot: true, fields: { n: "1" } });
-        };
+        fake.changed = supply;
         hub.close();
         await until(() => added.state.state === "open");
         if (other.state.resume === "resumed") await until(() => added.rows.size);
     """),
     # A hidden tab has events of the former epoch alone when the hub dies.
     trial("tabs_of_two_epochs_begin_with_a_snapshot", NAMES + """
-        const tab = (options) => connect("http://gateway.example", { share: "tabs", ...options }), asked = [], { fetch } = window;
+        const asked = [], { fetch } = window;
         window.fetch = (url, init) => {
             if (url.endsWith("/events")) {
                 const id = init.headers["Last-Event-ID"];
@@ -194,7 +190,7 @@ CHECKS = [
             }
             return fetch(url, init);
         };
-        const send = (item, id) => fake.send("update", { subscription: "s1", client: "c", item, itemPos: 1, snapshot: false, fields: { n: "1" } }, id);
+        const send = (item, id) => update("s1", { item, fields: { n: "1" } }, id);
         const hub = tab(), first = hub.subscribe(quotes);
         await until(() => first.state.state === "open");
         const second = tab(), own = second.subscribe(quotes);
@@ -206,7 +202,7 @@ CHECKS = [
         await until(() => [first, own, late].every(({ rows }) => rows.has("old")));
         send("older", "e-2");
         await until(() => late.rows.has("older"));
-        fake.send("stream", { stream: "stream", sources: [{ ...live, subscription: "s1", mode: "MERGE" }], resume: "gap" }, "");
+        told([source(1)], "gap");
         for (const id of ["f-1", "f-2"]) send("new", id);
         await until(() => own.rows.has("new"));
         hub.close();
@@ -217,9 +213,9 @@ CHECKS = [
     """),
     # One tab has a source by one text; another has it by another text, but not the whole yet; a third one has the whole.
     trial("a_source_with_two_texts_survives_a_hand_over", NAMES + """
-        const tab = () => connect("http://gateway.example", { share: "tabs" }), same = { ...quotes, requestedSnapshot: "yes" };
+        const same = { ...quotes, requestedSnapshot: "yes" };
         fake.changed = ({ add }, sources) => { if (add) sources.pop(); };
-        fake.refuse = ({ method }) => method === "POST" && fake.serial && fake.json(201, { id: "probe", sources: [{ ...live, subscription: "s1", mode: "MERGE" }] });
+        fake.refuse = probes(source(1));
         const hub = tab(), own = hub.subscribe(quotes);
         await until(() => own.state.state === "open");
         const second = tab(), first = second.subscribe(quotes);
@@ -234,7 +230,7 @@ CHECKS = [
         const late = third.subscribe(same);
         await until(() => late.rows.get("a")?.n === "2");
         hub.close();
-        await until(() => fake.requests.filter(({ path }) => path.endsWith("/events")).length === 2);
+        await until(() => opened() === 2);
         await until(() => [first, other, late].every(({ state }) => state.state === "open"));
         await wait(500);
         fake.update(1, { n: "3" });
@@ -244,8 +240,8 @@ CHECKS = [
     """),
     # After a hand-over the former stream stays in use; another one continues after the last event of the slowest tab.
     trial("a_list_has_no_event_twice_after_a_hand_over", NAMES + """
-        const tab = (options) => connect("http://gateway.example", { share: "tabs", ...options }), list = { ...quotes, mode: "RAW" };
-        const send = (number) => fake.send("update", { subscription: `s${fake.serial}`, client: "c", item: "a", itemPos: 1, snapshot: false, fields: { n: `${number}` } }, `e-${number}`);
+        const list = { ...quotes, mode: "RAW" };
+        const send = (number) => update(`s${fake.serial}`, { item: "a", fields: { n: `${number}` } }, `e-${number}`);
         const hub = tab(), first = hub.subscribe(list);
         await until(() => first.state.state === "open");
         const second = tab(), own = second.subscribe(list);
@@ -324,9 +320,7 @@ CHECKS = [
 
 
 def main(_=None):
-    with other_origin() as origin, browsing() as browser:
-        gateway.run(CHECKS, browser, origin)
-    print(f"module: {len(CHECKS)} checks of the hub")
+    perform(CHECKS, f"module: {len(CHECKS)} checks of the hub")
 
 
 if __name__ == "__main__":

@@ -11,18 +11,19 @@ from module import blank, expect
 from pages import other_origin
 
 # A gateway in the place of `fetch`: `refuse` may answer a request; `changed` sees a change of the sources, and may delay its answer; `send`
-# sends an event to the open stream.
+# sends an event to the open stream, `told` the event `stream`. Sources have the facts of `state`.
 FAKE = """(async () => {
     const module = await import("/gateway.js");
     const json = (status, body, headers) => new Response(JSON.stringify(body), { status, headers });
     const state = { client: "c", status: "CONNECTED:WS-STREAMING", active: true, subscribed: true, lastError: null };
-    window.fake = { requests: [], refuse: () => null, changed: () => {}, json, serial: 0, events: 0 };
+    window.fake = { requests: [], refuse: () => null, changed: () => {}, json, state, serial: 0, events: 0 };
     let sources = [], output;
     const add = (list) => list.map((source) => ({ ...state, subscription: `s${++fake.serial}`, mode: source.mode }));
     fake.write = (text) => output.enqueue(new TextEncoder().encode(text));
     fake.send = (name, data, id = `e-${++fake.events}`) => fake.write(`event: ${name}\\nid: ${id}\\ndata: ${JSON.stringify(data)}\\n\\n`);
     fake.update = (number, fields) =>
         fake.send("update", { subscription: `s${number}`, client: "c", item: "a", itemPos: 1, snapshot: false, fields });
+    fake.told = (sources, resume = "resumed") => fake.send("stream", { stream: "stream", sources, resume }, "");
     fake.end = () => output.close();
     window.fetch = async (url, { method = "GET", headers = {}, body, signal } = {}) => {
         const path = new URL(url).pathname, token = headers.Authorization?.slice(7), data = body && JSON.parse(body);
@@ -43,7 +44,7 @@ FAKE = """(async () => {
         if (!path.endsWith("/events")) return json(404, {});
         const stream = new ReadableStream({ start(controller) { output = controller; } });
         signal?.addEventListener("abort", () => { try { output.error(signal.reason); } catch {} });
-        fake.send("stream", { stream: "stream", sources, resume: headers["Last-Event-ID"] ? "resumed" : "fresh" }, "");
+        fake.told(sources, headers["Last-Event-ID"] ? "resumed" : "fresh");
         return new Response(stream, { status: 200 });
     };
     window.quotes = { upstream: "demo", mode: "MERGE", items: ["a"], fields: ["n"] };
@@ -75,6 +76,13 @@ def trial(name, text):
 
     check.__name__ = name
     return check
+
+
+def perform(checks, description, *pages):
+    """Performs trials in one browser, from the server that `other_origin(*pages)` starts."""
+    with other_origin(*pages) as origin, browsing() as browser:
+        gateway.run(checks, browser, origin)
+    print(description)
 
 
 # MARK: - Tokens
@@ -227,7 +235,7 @@ CHECKS = [
         fake.changed = async ({ add }, sources) => {
             if (!add) return;
             const { subscription } = sources.at(-1);
-            fake.send("stream", { stream: "stream", sources, resume: "resumed" }, "");
+            fake.told(sources);
             fake.send("update", { subscription, client: "c", item: "b", itemPos: 1, snapshot: true, fields: { n: "1" } });
             await (answer ? null : new Promise((resolve) => { answer = resolve; }));
         };
@@ -247,7 +255,7 @@ CHECKS = [
         fake.changed = (_, sources) => {
             sources.at(-1).status = "DISCONNECTED:TRYING-RECOVERY";
             sources.at(-1).lastFailure = { detail: "The server closed the connection." };
-            fake.send("stream", { stream: "stream", sources, resume: "resumed" }, "");
+            fake.told(sources);
             fake.send("status", { client: "c", status: "CONNECTED:WS-STREAMING" });
             fake.update(1, { n: "0" });
             return new Promise((resolve) => { answer = resolve; });
@@ -372,7 +380,7 @@ CHECKS = [
         await until(() => handle.state.state === "open");
         fake.send("server-error", { client: "c", code: 8, message: "Too many sessions" });
         await until(() => handle.state.state === "refused");
-        fake.send("stream", { stream: "stream", sources: [source], resume: "resumed" }, "");
+        fake.told([source]);
         await until(() => handle.state.state === "connecting" || handle.state.state === "waiting");
     """),
     trial("a_stream_with_rare_heartbeats_is_not_lost", """
@@ -573,9 +581,7 @@ CHECKS = [
 
 
 def main(_=None):
-    with other_origin() as origin, browsing() as browser:
-        gateway.run(CHECKS, browser, origin)
-    print(f"module: {len(CHECKS)} checks with a gateway in the page")
+    perform(CHECKS, f"module: {len(CHECKS)} checks with a gateway in the page")
 
 
 if __name__ == "__main__":
