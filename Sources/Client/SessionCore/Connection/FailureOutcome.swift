@@ -40,8 +40,8 @@ enum FailureOutcome: Equatable {
     case streamWithheld
     /// An HTTP streaming response was refused: the session is bound to the next best transport at once.
     case streamRefused
-    /// The session is interrupted by a bind to a streaming transport that ended before it carried anything; what the
-    /// server may have sent in it is recovered.
+    /// The session is interrupted by a bind to a streaming transport that ended before the first line. The session is
+    /// recovered, because the server may have sent data.
     case interruptedWithoutStream(SessionTransport, cause: String)
     /// The session is interrupted.
     case interrupted(cause: String, wait: RetryWait)

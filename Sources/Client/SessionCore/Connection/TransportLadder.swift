@@ -7,7 +7,7 @@ struct TransportLadder {
     private var disabled: Set<SessionTransport> = []
     /// The streaming transports without success in the present session, or in the last one if that never became stable.
     private var refused: Set<SessionTransport> = []
-    /// Whether a bind to a WebSocket was lost in that time before it carried anything.
+    /// Whether one streaming bind on a WebSocket was lost before the first line, in the same time.
     private var isWebSocketInDoubt = false
     private var clientIP: String?
 
@@ -53,7 +53,7 @@ struct TransportLadder {
     /// An HTTP streaming response was refused.
     mutating func streamRefused() { refused.insert(.httpStreaming) }
 
-    /// A bind to a streaming transport ended before it carried anything. A WebSocket, which the server has greeted, gets a
+    /// A bind to a streaming transport ended before the first line. A WebSocket, on which the server had answered, gets a
     /// second chance.
     mutating func streamLost(over transport: SessionTransport) {
         let hasSecondChance = transport == .webSocketStreaming && !isWebSocketInDoubt

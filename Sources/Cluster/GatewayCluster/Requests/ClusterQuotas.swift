@@ -130,7 +130,7 @@ extension ClusterNode {
     func claim(_ stream: AdmittedStream, for call: Call) async throws {
         guard let (identity, limit) = call.streamLimit else { return }
         // The stream that a ticket opens again counts until it has ended.
-        let former = call.redemption?.isReopening == true ? 1 : 0
+        let former = call.reopensStream ? 1 : 0
         let decision = await claim(stream: stream.id, of: identity, limit: limit + former)
         if case .accepted = decision { return }
         stream.onEnd(.neverOpened)

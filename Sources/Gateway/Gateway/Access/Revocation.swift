@@ -95,7 +95,7 @@ extension Services {
         }
         waiting.end { request in
             revocation.endsRequests(of: request.caller)
-                || loses(CollectionOfOne(request.joined).compactMap(\.self), request.caller, after: revocation)
+                || request.joined.map { loses([$0], request.caller, after: revocation) } == true
         }
         for resource in pool.resources() where !resource.isImplicit {
             let permissions = permissions(ofOwnerOf: resource.id.rawValue, after: revocation)

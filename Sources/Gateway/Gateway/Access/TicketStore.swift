@@ -199,6 +199,11 @@ extension StreamTarget {
     }
 }
 
+extension Call {
+    /// Whether the ticket of the request has opened the stream before.
+    package var reopensStream: Bool { redemption?.isReopening == true }
+}
+
 /// The use of a ticket by a request.
 package struct TicketRedemption: Sendable {
     /// The hash of the ticket, or another name of it.

@@ -65,9 +65,7 @@ extension Permissions {
         guard let resource = coordination.resourceElsewhere(id), sees(resource) else {
             throw PoolError.unknownClient(id)
         }
-        if case .pooledClient = resource.kind, !caller.rights.reachesOverAll {
-            throw Challenge.insufficient(.manage, "The events of a pooled client require all rights.")
-        }
-        try check(.manage)
+        let isPooled = if case .pooledClient = resource.kind { true } else { false }
+        try checkEvents(ofClientUnderControl: !isPooled || caller.rights.reachesOverAll)
     }
 }

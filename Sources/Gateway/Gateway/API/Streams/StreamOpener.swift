@@ -145,7 +145,7 @@ package struct StreamOpener: Sendable {
     /// of its client succeeds: the connection of the present stream may be lost without a notice.
     package func inUse(_ id: String, _ call: Call) -> any Error {
         let problem = Problem(.streamInUse, detail: "The stream \"\(id)\" is open.")
-        guard call.redemption?.isReopening == true else { return problem }
+        guard call.reopensStream else { return problem }
         services.streams.close(id, reason: Self.replaced)
         return Self.closing(Self.replaced, problem, call, retryMilliseconds: 500...2_000)
     }
@@ -180,7 +180,7 @@ package struct StreamOpener: Sendable {
         let (caller, redemption) = (call.caller, call.redemption)
         if let former = redemption?.replaced, former != id { services.streams.close(former, reason: Self.replaced) }
         let limit = caller.rights.streams
-        guard services.access.openStreams.add(caller, isReplacing: redemption?.isReopening == true) else {
+        guard services.access.openStreams.add(caller, isReplacing: call.reopensStream) else {
             ended(id)
             throw Self.overLimit(limit ?? 0, "for these credentials", call)
         }

@@ -97,8 +97,8 @@ final class OpenStreamCounts: Sendable {
 
     /// Counts a stream that is about to open; false, without counting, if the caller has reached its limit.
     ///
-    /// - Parameter isReplacing: The stream may replace another one, which counts until it has ended: the caller may have one
-    ///   more for so long.
+    /// - Parameter isReplacing: The stream may replace a former stream, which counts until its end. Until then, the caller may
+    ///   have one stream more than its limit.
     func add(_ caller: Caller, isReplacing: Bool) -> Bool {
         guard let identity = caller.identity else { return true }
         return counts.withLock { counts in

@@ -162,13 +162,19 @@ package struct Permissions: Sendable {
             try check(.read)
             guard let client = pool.client(id) else { return try checkElsewhere(client: id.rawValue) }
             guard sees(client) else { throw PoolError.unknownClient(id.rawValue) }
-            // The events of a pooled client include the outcomes of messages and the subscriptions of other callers.
-            guard controls(client) else {
-                throw Challenge.insufficient(.manage, "The events of a pooled client require all rights.")
-            }
-            // The events include the changes of options and details, which may hold credentials.
-            try check(.manage)
+            try checkEvents(ofClientUnderControl: controls(client))
         }
+    }
+
+    /// Refuses the events of a visible client. Those of a pooled client include the outcomes of messages and the subscriptions
+    /// of other callers; those of any client include the changes of options and details, which may hold credentials.
+    ///
+    /// - Parameter isControlled: Whether the caller controls the client.
+    func checkEvents(ofClientUnderControl isControlled: Bool) throws(Problem) {
+        guard isControlled else {
+            throw Challenge.insufficient(.manage, "The events of a pooled client require all rights.")
+        }
+        try check(.manage)
     }
 
     /// Refuses a caller without a right.
