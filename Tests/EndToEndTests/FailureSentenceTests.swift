@@ -250,7 +250,7 @@ internal import Testing
             let detail = sentence.replacing("upstreams.demo.", with: "")
             Self.expect(detail, in: error["detail"]?.string, "stream")
         } else {
-            let status = try await stream.first("status") { $0["lastFailure", "reason"] != nil }
+            let status = try await stream.first("status") { $0["status"]?.string?.hasPrefix("DISCONNECTED") == true }
             #expect(status["lastFailure", "reason"]?.string == failure.reason)
             #expect(status["lastFailure", "code"]?.number?.intValue == failure.code)
             #expect(status["lastFailure", "attempts"]?.number?.intValue == 1)

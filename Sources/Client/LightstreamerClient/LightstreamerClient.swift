@@ -75,7 +75,8 @@ public final class LightstreamerClient: Sendable {
     /// The HTTP status of the last failure; nil: it had none.
     package var lastHTTPStatus: Int? { core.state.withLock { $0.lastHTTPStatus } }
 
-    /// The error of the server that was the last failure, if another attempt follows it; nil: it was another failure.
+    /// The error of the server that was the last failure, known before the status after it; nil: it was another failure, or the
+    /// client was disconnected by a call.
     package var lastRefusal: UpstreamRefusal? { core.state.withLock { $0.lastRefusal } }
 
     /// The pause from the status `DISCONNECTED:WILL-RETRY` or `DISCONNECTED:TRYING-RECOVERY`, or from a failed attempt to

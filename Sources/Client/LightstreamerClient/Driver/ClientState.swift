@@ -30,7 +30,7 @@ struct ClientState {
     var lastFailure: FailureKind?
     /// The HTTP status of that failure; nil: it had none.
     var lastHTTPStatus: Int?
-    /// The error of the server that was that failure, if another attempt follows it; nil: it was another failure.
+    /// The error of the server that was that failure; nil: it was another failure, or the client was disconnected by a call.
     var lastRefusal: UpstreamRefusal?
     /// The pause between the last failure before the present status and the attempt after it; nil: there was none.
     var attemptPause: Duration?

@@ -221,7 +221,9 @@ final class SessionDriver {
             case .scheduleTimer(let timer, let delay): timers.schedule(timer, after: delay)
             case .cancelTimer(let timer): timers.cancel(timer)
             case .notify(.subscription(let token, let event)): delivery.deliver(event, of: token)
-            case .notify(let event): notify(event)
+            case .notify(let event):
+                if case .statusChanged(.disconnected) = event { noteClosure(actions) }
+                notify(event)
             case .numbered(let number): core.notificationNumber.store(number, ordering: .relaxed)
             case .rememberVersion(let version, let address): VersionMemory.shared.remember(version, for: address)
             case .log(let note): log(note)
@@ -273,6 +275,15 @@ final class SessionDriver {
         default: break
         }
         delivery.deliver(event)
+    }
+
+    /// The error of the server that ends the attempts is known before the status that precedes its event.
+    private func noteClosure(_ actions: [SessionAction]) {
+        var refusal: UpstreamRefusal?
+        for case .notify(.serverError(let code, let message)) in actions {
+            refusal = UpstreamRefusal(code: code, message: message)
+        }
+        core.state.withLock { [refusal] in $0.lastRefusal = refusal }
     }
 
     /// The pause before the next attempt is known before the events of the failure are.

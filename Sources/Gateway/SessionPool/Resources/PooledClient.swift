@@ -203,7 +203,7 @@ package final class PooledClient: Sendable {
             state.connectionChanged(to: status.isConnected, at: now)
             if status == .disconnected {
                 state.reconnectAt = now + state.reconnectDelay
-                state.trouble?.nextAttempt = state.reconnectAt
+                if state.trouble?.refusal?.isLasting != true { state.trouble?.nextAttempt = state.reconnectAt }
                 state.reconnectDelay = min(state.reconnectDelay * 2, Self.longestReconnectDelay)
             } else {
                 state.reconnectAt = nil
@@ -243,8 +243,7 @@ extension PooledClient: ClientObserver {
         case .disconnectedWillRetry where wasRecovering && core.lastRefusal == nil: break
         case .disconnectedWillRetry, .disconnectedTryingRecovery: noteFailure()
         case .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling, .connectedHTTPPolling: noteSuccess()
-        // The pool may plan another attempt; a dedicated client makes none.
-        case .disconnected: state.withLock { $0.trouble?.nextAttempt = nil }
+        case .disconnected: noteClosure()
         case .connecting, .connectedStreamSensing, .stalled: break
         }
     }
@@ -252,6 +251,15 @@ extension PooledClient: ClientObserver {
     /// Notes the last failure of the client.
     private func noteFailure() {
         note(core.lastFailure ?? .other, core.lastRefusal, next: core.attemptPause.map { clock() + $0 })
+    }
+
+    /// Notes the error with which the server has refused or closed the session, unless a call has disconnected the client.
+    private func noteClosure() {
+        // The pool may plan another attempt; a dedicated client makes none.
+        guard let refusal = core.lastRefusal else { return state.withLock { $0.trouble?.nextAttempt = nil } }
+        // Without a session, lines that cannot be parsed are those of another kind of server.
+        let isOther = refusal.code == UpstreamRefusal.badDataCode && !state.withLock { $0.hasSession }
+        note(isOther ? .notLightstreamer : .serverError, refusal, next: nil)
     }
 
     private func note(_ kind: FailureKind, _ refusal: UpstreamRefusal?, next: Moment?) {
@@ -291,11 +299,6 @@ extension PooledClient: ClientObserver {
     }
 
     private func received(_ refusal: UpstreamRefusal) {
-        // Without a session, lines that cannot be parsed are those of another kind of server.
-        let isOther = refusal.code == UpstreamRefusal.badDataCode && !state.withLock { $0.hasSession }
-        // The status before the error has planned the next attempt.
-        let next = refusal.isLasting ? nil : state.withLock { $0.reconnectAt }
-        note(isOther ? .notLightstreamer : .serverError, refusal, next: next)
         state.withLock { $0.lastServerError = refusal }
         metrics.serverError(refusal.code, on: self)
         report([.serverError(code: refusal.code, message: refusal.message)])

@@ -22,6 +22,25 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    @Test func refusalThatEndsTheAttemptsIsKnownUntilTheClientIsDisconnected() async throws {
+        let fixture = try ClientFixture()
+        try fixture.client.connect()
+        let link = try #require(await fixture.connector.next())
+        link.open()
+        link.say("WSOK", "CONERR,1,User/password check failed")
+        _ = await fixture.words(until: "error 1")
+        #expect(fixture.client.lastRefusal == UpstreamRefusal(code: 1, message: "User/password check failed"))
+        try fixture.client.connect()
+        let next = try #require(await fixture.connector.next())
+        next.open()
+        next.say("WSOK", "CONERR,6,Adapter not available")
+        _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
+        fixture.client.disconnect()
+        _ = await fixture.words(until: "status DISCONNECTED")
+        #expect(fixture.client.lastRefusal == nil)
+        await fixture.client.shutdown()
+    }
+
     @Test(arguments: ["END,48,refresh", "REQERR,1,20,Session not found"])
     func lossOfTheSessionIsAnErrorOfTheServer(line: String) async throws {
         let fixture = try ClientFixture()

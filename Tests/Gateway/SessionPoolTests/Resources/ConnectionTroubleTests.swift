@@ -71,27 +71,55 @@ internal import Testing
     }
 
     /// A pooled client that makes no attempt by itself.
-    private func pooledClient(_ time: ManualTime) throws -> PooledClient {
+    private func pooledClient(_ time: ManualTime, _ sink: RecordingSink = RecordingSink()) throws -> PooledClient {
         let pool = SessionPool(
             configuration: PoolConfiguration(
                 upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
             ),
-            sink: RecordingSink(),
+            sink: sink,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             clock: { time.moment }
         )
         return try pool.makePooledClient(ClientID("c1"), SessionKey(upstream: "demo", user: nil, password: nil))
     }
 
+    /// The server refuses or closes the session of a client; the client knows the error before its events.
+    private func close(_ client: PooledClient, code: Int, _ message: String) {
+        let refusal = UpstreamRefusal(code: code, message: message)
+        client.core.core.state.withLock { $0.noteFailure(.serverError, refusal: refusal) }
+        client.client(client.core, emitted: .status(.disconnected))
+        client.client(client.core, emitted: .serverError(code: code, message: message))
+    }
+
     @Test func refusalHasTheTimeOfTheNextAttempt() throws {
         let time = ManualTime()
         let client = try pooledClient(time)
-        client.client(client.core, emitted: .status(.disconnected))
-        client.client(client.core, emitted: .serverError(code: 8, message: "full"))
+        close(client, code: 8, "full")
         #expect(client.trouble?.nextAttempt == time.moment + .seconds(1))
-        client.client(client.core, emitted: .status(.disconnected))
-        client.client(client.core, emitted: .serverError(code: 1, message: "wrong password"))
+        close(client, code: 1, "wrong password")
         #expect(client.trouble?.nextAttempt == nil)
+    }
+
+    @Test func statusOfARefusedClientHasTheCause() throws {
+        let sink = RecordingSink()
+        let time = ManualTime()
+        let client = try pooledClient(time, sink)
+        close(client, code: 8, "full")
+        close(client, code: 8, "full")
+        close(client, code: 1, "wrong password")
+        let failures = sink.present.ofClients.compactMap { change -> LastFailure?? in
+            if case .client(_, .event(.status(_, let failure))) = change { failure } else { nil }
+        }
+        #expect(failures.map { $0?.code } == [8, 8, 1])
+        #expect(failures.map { $0?.attempts } == [1, 2, 1])
+        let next = [1, 2].map { "\(time.moment + .seconds($0))" }
+        #expect(failures.map { $0?.nextAttempt } == next + [nil])
+        #expect(client.trouble?.attempts == 1)
+        // The user disconnects.
+        client.client(client.core, emitted: .status(.connecting))
+        client.core.core.state.withLock { $0.noteFailure(.closed) }
+        client.client(client.core, emitted: .status(.disconnected))
+        #expect(client.trouble?.code == 1 && client.trouble?.attempts == 1)
     }
 
     /// As after data that cannot be parsed, which the server sends in each session.
@@ -102,8 +130,7 @@ internal import Testing
             client.client(client.core, emitted: .status(.connectedStreamSensing))
             time.pass(seconds)
             client.client(client.core, emitted: .status(.connectedWSStreaming))
-            client.client(client.core, emitted: .status(.disconnected))
-            client.client(client.core, emitted: .serverError(code: 61, message: "malformed"))
+            close(client, code: 61, "malformed")
             return client.trouble?.nextAttempt.map { $0 - time.moment }
         }
         #expect([0.5, 0.5, 0.5].map(pause) == [.seconds(1), .seconds(2), .seconds(4)])
@@ -118,8 +145,11 @@ internal import Testing
         let delivery = EventDelivery(core: client.core.core)
         delivery.add(client)
         func kind(after events: [SessionEvent]) -> FailureKind? {
-            let error = SessionEvent.serverError(code: UpstreamRefusal.badDataCode, message: "m")
-            for event in events + [.statusChanged(.disconnected), error] { delivery.deliver(event) }
+            for event in events { delivery.deliver(event) }
+            let refusal = UpstreamRefusal(code: UpstreamRefusal.badDataCode, message: "m")
+            client.core.core.state.withLock { $0.noteFailure(.serverError, refusal: refusal) }
+            delivery.deliver(.statusChanged(.disconnected))
+            delivery.deliver(.serverError(code: refusal.code, message: refusal.message))
             return client.trouble?.kind
         }
         #expect(kind(after: [.propertyChanged(.sessionId("S1")), .statusChanged(status)]) == .serverError)

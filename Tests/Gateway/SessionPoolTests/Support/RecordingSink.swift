@@ -98,5 +98,16 @@ final class RecordingSink: PoolSink {
         if heldAnswers.withLock({ $0?.append(answer) }) == nil { answer() }
     }
     func shownValue(of property: String, on client: PooledClient) -> JSONValue? { nil }
-    func lastFailure(of client: PooledClient) -> LastFailure? { nil }
+    func lastFailure(of client: PooledClient) -> LastFailure? {
+        client.trouble.map { trouble in
+            LastFailure(
+                reason: trouble.kind.rawValue,
+                code: trouble.code,
+                detail: "",
+                since: "",
+                attempts: trouble.attempts,
+                nextAttempt: trouble.nextAttempt.map { "\($0)" }
+            )
+        }
+    }
 }

@@ -1,9 +1,10 @@
-import LightstreamerClient
 import MicroHTTPD
+import SessionCore
 import SessionPool
 import Testing
 
 @testable import Gateway
+@testable import LightstreamerClient
 
 @Suite(.serialized) struct UpstreamsResourceTests {
     private static let path = "/v1/upstreams/demo"
@@ -62,12 +63,18 @@ import Testing
         _ = fixture.makeClient()
         #expect(!isNew())
         let client = try #require(fixture.services.pool.clients().first)
-        client.client(client.core, emitted: .serverError(code: 2, message: "Requested Adapter Set not available"))
+        func refuse(_ code: Int, _ message: String) {
+            let refusal = UpstreamRefusal(code: code, message: message)
+            client.core.core.state.withLock { $0.noteFailure(.serverError, refusal: refusal) }
+            client.client(client.core, emitted: .status(.disconnected))
+            client.client(client.core, emitted: .serverError(code: code, message: message))
+        }
+        refuse(2, "Requested Adapter Set not available")
         #expect(isNew())
         // Another attempt.
-        client.client(client.core, emitted: .serverError(code: 2, message: "Requested Adapter Set not available"))
+        refuse(2, "Requested Adapter Set not available")
         #expect(!isNew())
-        client.client(client.core, emitted: .serverError(code: 7, message: "License limit reached"))
+        refuse(7, "License limit reached")
         #expect(isNew())
         var pool = fixture.services.pool.configuration
         pool.upstreams[0].serverAddress = "http://127.0.0.1:10"
