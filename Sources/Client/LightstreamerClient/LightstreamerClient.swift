@@ -79,6 +79,9 @@ public final class LightstreamerClient: Sendable {
     /// client was disconnected by a call.
     package var lastRefusal: UpstreamRefusal? { core.state.withLock { $0.lastRefusal } }
 
+    /// The server address that the present or last session, or the last attempt to create one, was requested from.
+    package var attemptAddress: String? { core.state.withLock { $0.attemptAddress ?? $0.details.serverAddress } }
+
     /// The pause from the status `DISCONNECTED:WILL-RETRY` or `DISCONNECTED:TRYING-RECOVERY`, or from a failed attempt to
     /// recover the session, to the next attempt, when that was reported; nil before the first one.
     package var attemptPause: Duration? { core.state.withLock { $0.attemptPause } }

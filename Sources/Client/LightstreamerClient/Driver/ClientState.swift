@@ -32,6 +32,8 @@ struct ClientState {
     var lastHTTPStatus: Int?
     /// The error of the server that was that failure; nil: it was another failure, or the client was disconnected by a call.
     var lastRefusal: UpstreamRefusal?
+    /// The server address of the last attempt to create a session; nil: there was none.
+    var attemptAddress: String?
     /// The pause between the last failure before the present status and the attempt after it; nil: there was none.
     var attemptPause: Duration?
 

@@ -257,7 +257,10 @@ final class SessionDriver {
             ]
         )
         // Unless the connection ends with a failure of its own, its failure is that it gets no response.
-        core.state.withLock { $0.noteFailure(.timeout) }
+        core.state.withLock { state in
+            state.noteFailure(.timeout)
+            if !machine.hasSession { state.attemptAddress = request.address }
+        }
         let transport = connector.open(network) { mailbox.put(.transport(connection, $0)) }
         links[connection] = Link(transport: transport, asksForSession: request.request != nil && !machine.hasSession)
     }

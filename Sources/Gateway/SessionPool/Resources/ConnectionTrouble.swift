@@ -8,8 +8,10 @@ package struct ConnectionTrouble: Sendable, Equatable {
     package let refusal: UpstreamRefusal?
     /// The HTTP status of the server or proxy; nil: the failure had none.
     var httpStatus: Int?
+    /// The server address that was tried; nil: unknown.
+    package var address: String?
     /// When the first attempt failed for this reason.
-    package let since: Moment
+    package private(set) var since: Moment
     /// The number of attempts that have failed for this reason, one after the other.
     package var attempts = 1
     /// When the next attempt begins; nil: unknown, or none.
@@ -18,17 +20,17 @@ package struct ConnectionTrouble: Sendable, Equatable {
     /// The code of the server's error, or the HTTP status; nil: neither.
     package var code: Int? { refusal?.code ?? httpStatus }
 
-    /// Whether the reason is the same.
+    /// Whether the reason and the address are the same.
     func hasSameReason(as other: ConnectionTrouble?) -> Bool {
-        kind == other?.kind && code == other?.code
+        kind == other?.kind && code == other?.code && address == other?.address
     }
 
     /// This failure after an earlier one: the attempts with the same reason count together.
     func following(_ earlier: ConnectionTrouble?) -> ConnectionTrouble {
         guard let earlier, hasSameReason(as: earlier) else { return self }
-        var result = ConnectionTrouble(kind: kind, refusal: refusal, httpStatus: httpStatus, since: earlier.since)
+        var result = self
+        result.since = earlier.since
         result.attempts = earlier.attempts + 1
-        result.nextAttempt = nextAttempt
         return result
     }
 }

@@ -266,6 +266,7 @@ extension PooledClient: ClientObserver {
         metrics.connectionFailed(kind, on: self)
         let status = refusal == nil ? core.lastHTTPStatus : nil
         var trouble = ConnectionTrouble(kind: kind, refusal: refusal, httpStatus: status, since: clock())
+        trouble.address = core.attemptAddress
         trouble.nextAttempt = next
         let (present, isNew) = state.withLock { [trouble] state in
             let present = trouble.following(state.trouble)

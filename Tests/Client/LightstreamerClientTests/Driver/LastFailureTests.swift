@@ -41,6 +41,22 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    @Test func addressOfAnAttemptStaysAfterAChange() async throws {
+        let fixture = try ClientFixture()
+        try fixture.client.connect()
+        let link = try #require(await fixture.connector.next())
+        try fixture.client.connectionDetails.setServerAddress("http://other.invalid")
+        _ = await fixture.words(until: "property serverAddress")
+        #expect(fixture.client.attemptAddress == "http://push.invalid")
+        link.open()
+        link.say("WSOK", "CONERR,6,Adapter not available")
+        _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
+        await fixture.clock.fireNext()
+        _ = await fixture.connector.next()
+        #expect(fixture.client.attemptAddress == "http://other.invalid")
+        await fixture.client.shutdown()
+    }
+
     @Test(arguments: ["END,48,refresh", "REQERR,1,20,Session not found"])
     func lossOfTheSessionIsAnErrorOfTheServer(line: String) async throws {
         let fixture = try ClientFixture()

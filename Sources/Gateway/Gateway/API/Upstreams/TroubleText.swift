@@ -9,11 +9,11 @@ internal import SessionPool
 package enum TroubleText {
     /// The sentences for the failure of a client.
     static func sentence(_ trouble: ConnectionTrouble, of client: PooledClient) -> String {
-        let address = client.core.connectionDetails.serverAddress ?? "the server"
         if trouble.kind == .serverError, let refusal = trouble.refusal {
             return sentence(refusal, upstream: client.upstream)
         }
         let settings = client.upstream.map { "upstreams.\($0)" }
+        let address = trouble.address ?? "the server"
         return sentence(trouble.kind, httpStatus: trouble.code, address: address, settings: settings)
     }
 

@@ -1,9 +1,11 @@
+import JSONText
 import Primitives
 import SessionCore
 import SessionPool
 import Testing
 
 @testable import Gateway
+@testable import LightstreamerClient
 
 @Suite struct TroubleTextTests {
     @Test(arguments: FailureKind.allCases)
@@ -37,5 +39,22 @@ import Testing
         let outcome = fixture.perform("GET", "/v1/clients/\(client)")
         #expect(outcome.json["lastFailure"]?.isNull == true)
         #expect(fixture.perform("GET", "/v1/upstreams/demo").json["lastFailure"]?.isNull == true)
+    }
+
+    @Test func addressIsTheOneThatFailed() throws {
+        let fixture = Fixture()
+        let id = fixture.makeClient()
+        let client = try #require(fixture.services.pool.clients().first)
+        func shown() -> JSONValue? { fixture.perform("GET", "/v1/clients/\(id)").json["lastFailure"] }
+        func fail() {
+            client.core.core.state.withLock { $0.noteFailure(.refused) }
+            client.client(client.core, emitted: .status(.disconnectedWillRetry))
+        }
+        fail()
+        client.core.core.state.withLock { $0.details.serverAddress = "http://127.0.0.1:10" }
+        #expect(shown()?["detail"]?.string?.contains("http://127.0.0.1:9.") == true)
+        fail()
+        #expect(shown()?["detail"]?.string?.contains("http://127.0.0.1:10.") == true)
+        #expect(shown()?["attempts"] == 1)
     }
 }
