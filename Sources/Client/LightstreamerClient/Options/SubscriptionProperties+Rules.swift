@@ -41,7 +41,7 @@ extension SubscriptionProperties {
         case .list(let names):
             if let violation = Self.listViolation(names, "items") { return violation }
             let number = names.first(where: NameSource.isNumber)
-            return number.map { Self.refusal("items", $0, "must not hold names that are numbers") }
+            return number.map { Self.refusal("items", $0, "must not hold names of digits alone") }
         }
     }
 

@@ -95,7 +95,7 @@ struct CommandTable: Sendable {
 extension CommandTable {
     /// Whether a key can name an item: not empty, without space, not made of digits alone.
     static func isItemName(_ key: String) -> Bool {
-        !key.utf8.contains(UInt8(ascii: " ")) && !key.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        !key.isEmpty && !key.utf8.contains(UInt8(ascii: " ")) && !NameSource.isNumber(key)
     }
 
     /// A second-level subscription was created for the key.

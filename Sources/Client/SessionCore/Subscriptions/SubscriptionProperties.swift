@@ -16,31 +16,9 @@ public enum NameSource: Sendable, Hashable {
         }
     }
 
-    /// Whether a name is a number, which cannot name an item: decimal digits with an optional sign,
-    /// fraction and exponent.
+    /// Whether a name consists of digits alone, so that it cannot name an item.
     public static func isNumber(_ name: String) -> Bool {
-        // Most names begin with a letter, which comes after the digits, signs and the dot.
-        guard let first = name.utf8.first, first <= UInt8(ascii: "9") else { return false }
-        var rest = name.utf8[...]
-        func skipSign() { if let first = rest.first, first == 0x2B || first == 0x2D { rest.removeFirst() } }
-        func skipDigits() -> Bool {
-            let count = rest.prefix { (0x30...0x39).contains($0) }.count
-            rest.removeFirst(count)
-            return count > 0
-        }
-        skipSign()
-        var hasDigits = skipDigits()
-        if rest.first == UInt8(ascii: ".") {
-            rest.removeFirst()
-            if skipDigits() { hasDigits = true }
-        }
-        guard hasDigits else { return false }
-        if let first = rest.first, first == UInt8(ascii: "e") || first == UInt8(ascii: "E") {
-            rest.removeFirst()
-            skipSign()
-            if !skipDigits() { return false }
-        }
-        return rest.isEmpty
+        !name.isEmpty && name.utf8.allSatisfy { (0x30...0x39).contains($0) }
     }
 
     /// The names, or nil for a group or schema.

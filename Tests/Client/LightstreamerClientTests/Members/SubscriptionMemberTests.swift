@@ -25,12 +25,12 @@ internal import Testing
         #expect(throws: ClientError.self) { try Subscription(mode: .command, item: "a", fields: ["key"]) }
     }
 
-    @Test(arguments: ["", "two words", "123", "-3", "+7", "1.5", ".5", "5.", "1e5", "2.5E-3"])
+    @Test(arguments: ["", "two words", "123", "0"])
     func badItemNamesAreRefused(name: String) throws {
         let subscription = try Self.subscription()
         Self.refuses("items") { try subscription.setItems(["a", name]) }
         #expect(subscription.items == ["item1"])
-        try subscription.setItems(["123i", "123_456", "1.2.3", "1e", "-", ".", "0x1F"])
+        try subscription.setItems(["123i", "123_456", "1.2.3", "1e5", "-3", "+7", "1.5", ".5", "5.", "-", ".", "0x1F"])
     }
 
     @Test(arguments: ["", "two words"])

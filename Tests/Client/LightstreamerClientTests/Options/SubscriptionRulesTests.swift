@@ -2,7 +2,7 @@ internal import LightstreamerClient
 internal import Testing
 
 @Suite struct SubscriptionRulesTests {
-    @Test(arguments: [[], [""], ["a b"], ["123"], ["ok", "7"], ["-1"], ["1.5"], ["+.5e-3"], ["1E9"]])
+    @Test(arguments: [[], [""], ["a b"], ["123"], ["ok", "7"], ["0"]])
     func badItemListsAreRefused(names: [String]) {
         let subscription = Subscription(mode: .merge)
         let error = #expect(throws: ClientError.self) { try subscription.setItems(names) }
@@ -10,7 +10,7 @@ internal import Testing
         #expect(error?.property == "items")
     }
 
-    @Test(arguments: ["123i", "123_456", "a\r\nb", "7x", "1.2.3", "e5", "-", "1e", "0x10"])
+    @Test(arguments: ["123i", "123_456", "a\r\nb", "7x", "1.2.3", "-1", "1.5", "+.5e-3", "1E9", "-"])
     func itemNamesMayHoldDigitsAndLineEnds(name: String) throws {
         let subscription = Subscription(mode: .merge)
         try subscription.setItems([name])

@@ -153,7 +153,7 @@ struct ModeConflict: Equatable {
 
 /// The rules of the class reference for names of items and fields.
 enum NameRule: Sendable {
-    /// Not empty, no space, not a number.
+    /// Not empty, no space, not of digits alone.
     case item
     /// Not empty, no space.
     case field
@@ -169,7 +169,7 @@ enum NameRule: Sendable {
 
     var sentence: String {
         switch self {
-        case .item: "An item name is expected: not empty, without a space, not a number."
+        case .item: "An item name is expected: not empty, without a space, not of digits alone."
         case .field: "A field name is expected: not empty and without a space."
         }
     }
