@@ -8,8 +8,8 @@ extension DemoServerMachine {
         var ignored = 0
         for outcome in outcomes {
             switch outcome {
-            case .failure(let refusal):
-                answer(refusal.notification, ResponseFaults(), &batch)
+            case .failure(let rejection):
+                reject(rejection, &batch)
             case .success(.control(let request)):
                 let faults = faultEffects(
                     at: request.operation.faultRequest,
@@ -25,6 +25,19 @@ extension DemoServerMachine {
             }
         }
         finish(batch, isIgnored: ignored > 0)
+    }
+
+    /// Refuses a request that could not be read: for its session, for the module of its operation, or for its parameters.
+    private mutating func reject(_ rejection: RequestRejection, _ batch: inout ResponseBatch) {
+        var notification = rejection.notification
+        if case .operation(let requestID, let id, let isMobilePush) = rejection.carrier {
+            guard session(id, requestID, ResponseFaults(), &batch) != nil else { return }
+            if isMobilePush, context.configuration.mobilePush == .disabled {
+                let refusal = MobilePushPolicy.withoutModule
+                notification = .reqErr(requestID, code: refusal.code, message: refusal.message)
+            }
+        }
+        answer(notification, ResponseFaults(), &batch)
     }
 
     /// The session of a request; nil if the request was refused, with the response already written.

@@ -8,9 +8,12 @@ package enum MobilePushPolicy: Sendable, Hashable {
     /// Devices can be registered and their badges reset; there are no push subscriptions.
     case devicesOnly
 
+    /// The refusal of every request of a server without the module.
+    static let withoutModule = ControlRefusal(code: 40, message: "MPN Module disabled")
+
     /// The refusal of a request of a session with this device; nil if it is granted.
     func refusal(of operation: ControlOperation, device: String?) -> ControlRefusal? {
-        guard self == .devicesOnly else { return ControlRefusal(code: 40, message: "MPN Module disabled") }
+        guard self == .devicesOnly else { return Self.withoutModule }
         switch operation {
         case .mpnRegister(let request):
             guard request.platform == "Apple" || request.platform == "Google" else {

@@ -123,6 +123,9 @@ struct RequestTests {
         ("LS_reqId=1&LS_op=%G1", "ERROR,65,Malformed percent escape"),
         ("LS_reqId", "ERROR,65,Parameter without a value"),
         ("LS_reqId=1&LS_op=destroy", "REQERR,1,20,Session not found"),
+        ("LS_reqId=1&LS_op=delete", "REQERR,1,20,Session not found"),
+        ("LS_reqId=1&LS_op=delete&LS_subId=x&LS_session=S", "REQERR,1,20,Session not found"),
+        ("LS_reqId=1&LS_op=activate&LS_session=S", "REQERR,1,20,Session not found"),
         (
             "LS_reqId=1&LS_op=register&PN_type=Apple&PN_appId=a&PN_deviceToken=t&LS_session=S",
             "REQERR,1,20,Session not found"
@@ -134,6 +137,17 @@ struct RequestTests {
         let link = bench.openWebSocket()
         bench.say("control\n" + parameters, on: link)
         #expect(bench.lines(link) == [answer])
+    }
+
+    @Test func sessionIsLookedForBeforeTheParametersOfAMessage() {
+        let bench = ServerBench()
+        let message = "LS_reqId=1&LS_message=hello&LS_msg_prog=0"
+        #expect(bench.lines(bench.post("msg", message + "&LS_session=S")) == ["REQERR,1,20,Session not found"])
+        let (link, _) = bench.openSession()
+        bench.say("msg\n" + message, on: link)
+        #expect(bench.lines(link) == ["REQERR,1,65,Invalid value of LS_msg_prog"])
+        bench.say("control\nLS_reqId=2&LS_op=delete", on: link)
+        #expect(bench.lines(link) == ["REQERR,2,67,Missing LS_subId"])
     }
 
     @Test func batchesAreAnsweredLineByLine() {
@@ -193,12 +207,28 @@ struct RequestTests {
         #expect(bench.lines(link) == ["REQERR,4,40,MPN Module disabled"])
     }
 
-    @Test(arguments: ["activate", "pn_reconf", "deactivate"])
-    func subscriptionsToMobilePushAreRefusedWithoutTheEndOfTheSession(operation: String) {
+    @Test(arguments: ["register", "reset_badge", "activate", "pn_reconf", "deactivate"])
+    func mobilePushIsRefusedWithoutTheEndOfTheSession(operation: String) {
         let bench = ServerBench()
         let (link, _) = bench.openSession()
-        bench.say("control\nLS_reqId=1&LS_op=\(operation)&PN_deviceId=device", on: link)
-        #expect(bench.lines(link) == ["REQERR,1,40,MPN Module disabled"])
+        for parameters in ["", "&PN_deviceId=device"] {
+            bench.say("control\nLS_reqId=1&LS_op=\(operation)\(parameters)", on: link)
+            #expect(bench.lines(link) == ["REQERR,1,40,MPN Module disabled"])
+        }
+    }
+
+    @Test(arguments: [
+        ("register&PN_appId=a&PN_deviceToken=t", "REQERR,1,67,Missing PN_type"),
+        ("register&PN_type=Apple&PN_deviceToken=t", "REQERR,1,67,Missing PN_appId"),
+        ("register&PN_type=Apple&PN_appId=a", "REQERR,1,67,Missing PN_deviceToken"),
+        ("register&PN_type=Other&PN_appId=a&PN_deviceToken=t", "REQERR,1,42,Unknown platform"),
+        ("reset_badge", "REQERR,1,67,Missing PN_deviceId"),
+    ])
+    func parametersOfMobilePushAreNeeded(operation: String, answer: String) {
+        let bench = ServerBench(ServerBench.still { $0.mobilePush = .devicesOnly })
+        let (link, _) = bench.openSession()
+        bench.say("control\nLS_reqId=1&LS_op=\(operation)", on: link)
+        #expect(bench.lines(link) == [answer])
     }
 
     @Test func arbitraryBytesNeverTrap() {

@@ -137,7 +137,13 @@ package enum ControlOperation: Sendable, Hashable {
     }
 
     init(reading parameters: ParameterReader) throws(RequestRejection) {
-        switch try parameters.required(.operation) {
+        let name = try parameters.required(.operation)
+        let unknown = RequestRejection(parameters.carrier, code: 67, message: "Unknown LS_op")
+        var parameters = parameters
+        parameters.operationKnown(
+            isMobilePush: [MPNRegisterRequest.operation, MPNResetBadgeRequest.operation].contains(name)
+        )
+        switch name {
         case AddRequest.operation: self = .add(try AddRequest(reading: parameters))
         case DeleteRequest.operation: self = .delete(try DeleteRequest(reading: parameters))
         case ReconfRequest.operation: self = .reconf(try ReconfRequest(reading: parameters))
@@ -150,7 +156,7 @@ package enum ControlOperation: Sendable, Hashable {
         // operation, code 67, official clients would end the session.
         case "activate", "pn_reconf", "deactivate":
             throw RequestRejection(parameters.carrier, code: 40, message: "MPN Module disabled")
-        default: throw RequestRejection(parameters.carrier, code: 67, message: "Unknown LS_op")
+        default: throw unknown
         }
     }
 }

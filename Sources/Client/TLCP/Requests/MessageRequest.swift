@@ -42,6 +42,7 @@ package struct MessageRequest: Sendable, Hashable {
         var parameters = parameters
         requestID = try parameters.takeRequestID()
         sessionID = parameters.sessionID
+        parameters.operationKnown()
         text = try parameters.required(.message)
         sequence = try parameters.value(.sequence) { Self.isSequence($0) ? $0 : nil }
         progressive = try parameters.count(.progressive, from: 1)

@@ -90,6 +90,12 @@ struct ParameterReader {
         return requestID
     }
 
+    /// The operation is known: later rejections wait for the look for the session.
+    mutating func operationKnown(isMobilePush: Bool = false) {
+        guard case .request(let requestID) = carrier else { return }
+        carrier = .operation(requestID, in: sessionID, isMobilePush: isMobilePush)
+    }
+
     /// The required identifier of a subscription.
     func subscriptionID() throws(RequestRejection) -> SubscriptionID {
         guard let number = try count(.subscriptionID, from: 1) else { throw missing(.subscriptionID) }
@@ -105,6 +111,9 @@ package struct RequestRejection: Error, Sendable, Hashable {
         case connection
         /// `REQERR`: the request has an identifier.
         case request(RequestID)
+        /// `REQERR`: the operation is known, so that an unknown session (nil: the request names none), and a missing module for
+        /// mobile push, are refused before the parameters.
+        case operation(RequestID, in: SessionID?, isMobilePush: Bool)
         /// `ERROR`: the request has no valid identifier.
         case unaddressed
     }
@@ -128,7 +137,7 @@ package struct RequestRejection: Error, Sendable, Hashable {
     package var notification: ServerNotification {
         switch carrier {
         case .connection: .conErr(code: code, message: message)
-        case .request(let requestID): .reqErr(requestID, code: code, message: message)
+        case .request(let requestID), .operation(let requestID, _, _): .reqErr(requestID, code: code, message: message)
         case .unaddressed: .error(code: code, message: message)
         }
     }
