@@ -2,6 +2,8 @@
 struct JSONParser {
     let bytes: UnsafeBufferPointer<UInt8>
     let maxDepth: Int
+    /// Whether an object may repeat a name.
+    let admitsDuplicates: Bool
     var position = 0
 
     func failure(_ reason: JSONParseError.Reason, at offset: Int? = nil) -> JSONParseError {
@@ -85,6 +87,7 @@ struct JSONParser {
         skipWhitespace()
         var members: [JSONObject.Member] = []
         var names = JSONNames()
+        var hasDuplicates = false
         if current == UInt8(ascii: "}") {
             position += 1
             return JSONObject()
@@ -93,7 +96,10 @@ struct JSONParser {
             let nameOffset = position
             guard current == UInt8(ascii: "\"") else { throw unexpected() }
             let name = try string()
-            guard names.insert(name, among: members) else { throw failure(.duplicateName(name), at: nameOffset) }
+            if !names.insert(name, among: members) {
+                guard admitsDuplicates else { throw failure(.duplicateName(name), at: nameOffset) }
+                hasDuplicates = true
+            }
             skipWhitespace()
             guard current == UInt8(ascii: ":") else { throw unexpected() }
             position += 1
@@ -106,7 +112,7 @@ struct JSONParser {
                 skipWhitespace()
             case UInt8(ascii: "}"):
                 position += 1
-                return JSONObject(members)
+                return JSONObject(hasDuplicates ? JSONNames.lastMembers(members) : members)
             default:
                 throw unexpected()
             }
@@ -253,5 +259,21 @@ struct JSONNames {
         }
         if hashed.isEmpty { hashed = Set(members.map { Name(text: $0.name) }) }
         return hashed.insert(Name(text: name)).inserted
+    }
+
+    /// One member for each name: the value of the last, at the place of the first.
+    static func lastMembers(_ members: [JSONObject.Member]) -> [JSONObject.Member] {
+        var positions: [Name: Int] = [:]
+        var result: [JSONObject.Member] = []
+        for member in members {
+            let name = Name(text: member.name)
+            if let position = positions[name] {
+                result[position].value = member.value
+            } else {
+                positions[name] = result.count
+                result.append(member)
+            }
+        }
+        return result
     }
 }

@@ -35,11 +35,11 @@ package struct JSONPatch: Sendable, Hashable {
     /// The operations, in the order in which they are applied.
     package var operations: [Operation]
 
-    /// The patch that a text describes.
+    /// The patch that a text describes. Objects may repeat a name; the last value counts.
     package init(parsing bytes: some Collection<UInt8>) throws(Failure) {
         let document: JSONValue
         do throws(JSONParseError) {
-            document = try JSONValue(parsing: bytes)
+            document = try JSONValue(parsing: bytes, admitsDuplicates: true)
         } catch {
             throw .notJSON(error)
         }

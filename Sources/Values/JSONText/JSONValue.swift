@@ -201,15 +201,19 @@ extension JSONValue {
     /// The deepest nesting of arrays and objects that is accepted by default.
     package static let maxDepth = 128
 
-    /// Parses a whole text in the grammar of RFC 8259. Surrounding white space is allowed; a byte order mark and
-    /// duplicate names in one object are not.
+    /// Parses a whole text in the grammar of RFC 8259. Surrounding white space is allowed; a byte order mark is not.
     ///
     /// - Parameters:
     ///   - bytes: UTF-8.
     ///   - maxDepth: the deepest nesting of arrays and objects; a plain value has depth 0.
-    package init(parsing bytes: some Collection<UInt8>, maxDepth: Int = Self.maxDepth) throws(JSONParseError) {
+    ///   - admitsDuplicates: whether an object may repeat a name; the last value counts.
+    package init(
+        parsing bytes: some Collection<UInt8>,
+        maxDepth: Int = Self.maxDepth,
+        admitsDuplicates: Bool = false
+    ) throws(JSONParseError) {
         self = try Array(bytes).withUnsafeBufferPointer { bytes throws(JSONParseError) in
-            var parser = JSONParser(bytes: bytes, maxDepth: maxDepth)
+            var parser = JSONParser(bytes: bytes, maxDepth: maxDepth, admitsDuplicates: admitsDuplicates)
             return try parser.document()
         }
     }

@@ -205,7 +205,7 @@ extension ItemRow {
     ) throws(TLCPError) {
         let base = try diffBase(at: field, &budget)
         let text = try text(body, at: field)
-        guard let document = documents[field] ?? (try? JSONValue(parsing: base)) else {
+        guard let document = documents[field] ?? (try? JSONValue(parsing: base.utf8, admitsDuplicates: true)) else {
             throw .field(position: field + 1, .baseNotJSON)
         }
         guard let patch = try? JSONPatch(parsing: text.utf8),

@@ -181,6 +181,21 @@ struct ItemRowTests {
         #expect(fault("{}", "^P[]", "^Ta", fields: 1) == .field(position: 1, .diffOnDocument))
     }
 
+    /// As with the JSON libraries of servers and of other clients.
+    @Test func lastMemberOfAnEqualNameCounts() throws {
+        let document = #"{"a":{"x":1},"b":{"c":1,"c":2},"a":{"y":1}}"#
+        for (patch, result) in [
+            (#"{"op":"add","path":"/a/z","value":3}"#, #"{"a":{"y":1,"z":3},"b":{"c":2}}"#),
+            (#"{"op":"remove","path":"/a"}"#, #"{"b":{"c":2}}"#),
+            (#"{"op":"replace","path":"/b","value":{"d":1,"d":2}}"#, #"{"a":{"y":1},"b":{"d":2}}"#),
+        ] {
+            #expect(try row(document, "^P[\(patch)]", fields: 1).values == [result])
+        }
+        let many = (0..<60).map { "\"n\($0 % 20)\":\($0)" }.joined(separator: ",")
+        let last = (40..<60).map { "\"n\($0 % 20)\":\($0)" }.joined(separator: ",")
+        #expect(try row("{\(many)}", "^P[]", fields: 1).values == ["{\(last)}"])
+    }
+
     @Test func randomListsNeverTrap() {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = SeededGenerator(seed: seed)
