@@ -1,5 +1,5 @@
 /// A violation of the protocol in the bytes from the server. It affects the session: the client reports error 61 and
-/// closes the session.
+/// closes the session. Only `baseTooLarge` is a limit of this client, and ends the subscription alone.
 package enum TLCPError: Error, Hashable, Sendable {
     /// A line longer than the limit.
     case lineTooLong(limit: Int)

@@ -62,7 +62,9 @@ struct SubscriptionData: Sendable {
                 itemRow: nil
             )
         } catch {
-            throw ProtocolViolation(reason: error.description)
+            var isOwnLimit = false
+            if case .field(_, .baseTooLarge) = error { isOwnLimit = true }
+            throw ProtocolViolation(reason: error.description, isOwnLimit: isOwnLimit)
         }
     }
 
@@ -203,6 +205,8 @@ enum SubscriptionLimits {
 struct ProtocolViolation: Error, Equatable {
     /// The contradiction, for the error message.
     let reason: String
+    /// Whether the line only exceeds a limit of this client: its subscription is to fail alone.
+    var isOwnLimit = false
 }
 
 /// The frequency requested by the user compared with the one requested from the server.

@@ -16,7 +16,11 @@ extension SubscriptionStore {
             if case .deliver(let token, let update, nil)? = outcome { return (token, update) }
             if let outcome { take(outcome, of: line.subscription, into: &effects) }
         } catch {
-            effects.append(.protocolViolation(error.reason))
+            guard error.isOwnLimit else {
+                effects.append(.protocolViolation(error.reason))
+                return nil
+            }
+            abandon(line.subscription, message: error.reason, into: &effects)
         }
         return nil
     }
@@ -164,6 +168,18 @@ extension SubscriptionStore {
         case .zombie, nil:
             break
         }
+    }
+
+    /// A subscribed subscription exceeds a limit of this client: it fails as if it had been refused, and is deleted.
+    private mutating func abandon(_ id: SubscriptionID, message: String, into effects: inout [SubscriptionEffect]) {
+        for secondLevel in machines[id]?.secondLevels ?? [] { _ = release(secondLevel) }
+        _ = machines[id]?.remove()
+        if case .user(let token)? = machines[id]?.role {
+            effects.append(.notify(token, .unsubscribed(isFinal: false)))
+        }
+        failed(id, code: 61, message: message, into: &effects)
+        requestDue(id)
+        effects.append(.requestsWaiting)
     }
 
     /// `UNSUB`. An unknown one is ignored.

@@ -30,7 +30,8 @@ package struct ItemRow: Sendable, Equatable {
 
     /// Applies the field list of one update.
     ///
-    /// After an error part of the list may have been applied: the session, and with it the row, must be discarded.
+    /// After an error part of the list may have been applied: the row must be discarded, with its session or, after
+    /// `baseTooLarge`, with its subscription.
     package mutating func apply(_ list: FieldList) throws(TLCPError) -> RowChange {
         var change = RowChange(changed: FieldSet(), patches: [:])
         let covered = try list.bytes.withUnsafeBufferPointer { bytes throws(TLCPError) -> Int in

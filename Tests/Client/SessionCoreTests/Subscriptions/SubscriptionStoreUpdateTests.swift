@@ -147,6 +147,20 @@ struct SubscriptionStoreUpdateTests {
         #expect(try fixture.receive("U,1,1,a|#", "U,1,1," + fields).brief.last == "!")
     }
 
+    /// The limit is one of this client, which keeps one subscription from taking the time of all others.
+    @Test(arguments: ["^Ta", "^P[]"])
+    func differenceFromATooLargeValueEndsItsSubscriptionAlone(difference: String) throws {
+        var fixture = try StoreFixture.subscribed()
+        let value = String(repeating: " ", count: ItemRow.largestDiffBase) + "1"
+        _ = try fixture.receive("U,1,1,\(value)|b")
+        let message = "field 1: a difference from a value that is too large for differences"
+        #expect(
+            try fixture.receive("U,1,1,\(difference)|").brief == ["unsubscribed", "failed 61 \(message)", ">"]
+        )
+        #expect(fixture.send() == ["LS_reqId=2&LS_subId=1&LS_op=delete&LS_ack=false"])
+        #expect(try fixture.receive("U,1,1,a|b", "UNSUB,1") == [])
+    }
+
     @Test func snapshotEventsInRawModeCloseTheSession() throws {
         for line in ["EOS,1,1", "CS,1,1"] {
             var fixture = try StoreFixture.subscribed(.plain(.raw))

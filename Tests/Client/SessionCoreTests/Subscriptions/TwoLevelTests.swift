@@ -1,4 +1,5 @@
 internal import SessionCore
+internal import TLCP
 internal import Testing
 
 /// Keys with a second-level subscription each.
@@ -41,6 +42,24 @@ struct TwoLevelTests {
             ]
         )
         #expect(fixture.send() == ["LS_reqId=3&LS_subId=2&LS_op=delete&LS_ack=false"])
+    }
+
+    @Test func differenceFromATooLargeValueEndsItsLevel() throws {
+        var fixture = try Self.fixture()
+        let value = String(repeating: "x", count: ItemRow.largestDiffBase + 1)
+        let message = "field 1: a difference from a value that is too large for differences"
+        _ = try fixture.receive("U,2,1,\(value)|d")
+        #expect(try fixture.receive("U,2,1,^Ta|").brief == ["failed 61 \(message) at item1", ">"])
+        #expect(fixture.send() == ["LS_reqId=3&LS_subId=2&LS_op=delete&LS_ack=false"])
+        #expect(try fixture.receive("UNSUB,2", "U,1,1,\(value)|b|item2|ADD").count == 2)
+        _ = fixture.send()
+        _ = try fixture.receive("SUBOK,3,1,2")
+        #expect(try fixture.receive("U,1,1,^Ta|||UPDATE").brief == ["unsubscribed", "failed 61 \(message)", ">"])
+        #expect(
+            fixture.send() == [
+                "LS_reqId=5&LS_subId=1&LS_op=delete&LS_ack=false", "LS_reqId=6&LS_subId=3&LS_op=delete&LS_ack=false",
+            ]
+        )
     }
 
     // MARK: - First level
