@@ -11,7 +11,7 @@ struct FeedsResource: Sendable {
     /// `GET /v1/feeds`.
     func list(_ call: Call) throws -> OperationResult {
         let permissions = services.permissions(call)
-        let page = try Page(of: services.configuration.feeds.filter(permissions.sees), for: call) { $0.name }
+        let page = try Page(of: services.configuration.feeds.filter(permissions.mayRead), for: call) { $0.name }
         return .response(page.response("feeds") { view($1).write(to: &$0, isWhole: false) })
     }
 

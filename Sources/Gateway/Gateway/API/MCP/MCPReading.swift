@@ -10,12 +10,8 @@ struct MCPReading: Sendable {
     /// The feeds that the caller sees.
     var feeds: [FeedConfiguration] { services.configuration.feeds.filter(services.permissions(call).sees) }
 
-    /// The feeds whose values the caller may read: the public ones and, with the right to join subscriptions, all that it
-    /// sees.
-    var readableFeeds: [FeedConfiguration] {
-        let joins = call.caller.rights.operations.contains(.subscribe)
-        return feeds.filter { joins || $0.isPublic }
-    }
+    /// The feeds whose values the caller may read.
+    var readableFeeds: [FeedConfiguration] { services.configuration.feeds.filter(services.permissions(call).mayRead) }
 
     /// `GET /v1/feeds`.
     func listFeeds(_ query: [(String, String)]) async throws -> Response {

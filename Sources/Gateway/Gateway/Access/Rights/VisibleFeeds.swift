@@ -38,14 +38,14 @@ struct VisibleFeeds: Sendable {
 
     private func upstream(of feed: FeedConfiguration) -> String? { feed.upstream ?? defaultUpstream }
 
-    /// Whether a caller with these rights sees a feed: it is public, or the rights cover it, its upstream and one of its
-    /// items.
+    /// Whether a caller with these rights sees a feed: it is public, or the rights cover it, its upstream, its adapter and one
+    /// of its items.
     func shows(_ feed: FeedConfiguration, to rights: Rights) -> Bool {
         if feed.isPublic { return true }
         guard rights.covers(feed: feed.name), let upstream = upstream(of: feed), rights.covers(upstream: upstream),
             !rights.operations.isDisjoint(with: [.read, .subscribe])
         else { return false }
-        guard let items = feed.itemNames else { return true }
+        guard let items = feed.itemNames else { return rights.covers(feed.properties(items: [], fields: [])) }
         return items.contains { rights.covers(feed.properties(items: [$0], fields: [])) }
     }
 }
@@ -53,4 +53,9 @@ struct VisibleFeeds: Sendable {
 extension Permissions {
     /// Whether a feed is visible.
     func sees(_ feed: FeedConfiguration) -> Bool { feeds.shows(feed, to: caller.rights) }
+
+    /// Whether values of a feed may be read: it is public, or it is visible and the caller may join subscriptions.
+    func mayRead(_ feed: FeedConfiguration) -> Bool {
+        feed.isPublic || (sees(feed) && caller.rights.operations.contains(.subscribe))
+    }
 }

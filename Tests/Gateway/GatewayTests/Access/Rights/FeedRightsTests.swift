@@ -152,6 +152,26 @@ import Testing
         #expect(fixture.perform("GET", "/v1/upstreams/demo", as: Self.key).status == 200)
     }
 
+    /// A feed of any items, in an adapter that limited items do not cover; and a caller that may not subscribe.
+    @Test(arguments: [
+        (AccessFixture.admin, ["q", "other", "same", "open", "any"]), (AccessFixture.alice, ["q", "open"]),
+        (AccessFixture.reader, ["open"]),
+    ])
+    func listHasTheFeedsThatTheCallerMayRead(key: String, names: [String]) async throws {
+        let fixture = try await fixture()
+        try await fixture.reload { configuration in
+            var any = FeedConfiguration(name: "any")
+            (any.upstream, any.dataAdapter, any.fields) = ("demo", "PAYROLL", configuration.feeds[0].fields)
+            configuration.feeds.append(any)
+        }
+        let feeds = fixture.perform("GET", "/v1/feeds", as: key).json["feeds"]?.array ?? []
+        #expect(feeds.compactMap { $0["name"]?.string } == names)
+        for (name, item) in [("q", "item1"), ("other", "x"), ("same", "item1"), ("open", "p"), ("any", "item1")] {
+            let isRefused = (400..<500).contains(fixture.read("/feeds/\(name)/\(item)", key).status)
+            #expect(isRefused != names.contains(name), "\(name)")
+        }
+    }
+
     @Test func sharedSubscriptionsOfOtherDataAreNotVisible() async throws {
         let fixture = try await fixture()
         let body = #"{"sources":[{"upstream":"demo","items":["x"],"fields":["a"]},{"feed":"q"}]}"#
