@@ -6,7 +6,7 @@ struct FeedsResource: Sendable {
     let services: Services
 
     /// The query parameters of a short URL. The settings of streams are those of `GET /v1/stream`, which also takes feeds.
-    static let parameters = ["format", "cursor"]
+    static let parameters = ["format", "cursor", "lastEventId"]
 
     /// `GET /v1/feeds`.
     func list(_ call: Call) throws -> OperationResult {

@@ -185,6 +185,13 @@ import Testing
         #expect(events(target).contains(value))
     }
 
+    /// The query has the same effect as the header: an unknown id is a gap.
+    @Test(arguments: ["/feeds/quotes", "/feeds/quotes/item1", "/feeds/quotes/item1/price"])
+    func streamsOfShortURLsResumeByTheirQuery(target: String) {
+        #expect(events(target + "?format=sse").contains(#""resume":"fresh""#))
+        #expect(events(target + "?format=sse&lastEventId=x-1").contains(#""resume":"gap""#))
+    }
+
     @Test func preparedStreamsThatNameAFeedAreTyped() {
         let body = #"{"sources":[{"feed":"quotes","items":["item1"]}]}"#
         let id = fixture.perform("POST", "/v1/streams", body).json["id"]?.string ?? ""
