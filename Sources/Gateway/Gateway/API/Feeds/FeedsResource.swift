@@ -86,6 +86,11 @@ struct FeedsResource: Sendable {
         if Self.wantsStream(call) {
             var reader = QueryReader(call.query)
             if reader.text("cursor") != nil { reader.refuse("cursor", "A stream has no cursor.") }
+            if case .key = shape {
+                let rule = "A stream has all keys of an item: the URL must not name one."
+                guard call.query.has("format") else { throw Problem(.notAcceptable, detail: rule) }
+                reader.refuse("format", rule)
+            }
             try reader.finish()
             let request = try StreamQuery.request(call)
             let opener = StreamOpener(services: services)

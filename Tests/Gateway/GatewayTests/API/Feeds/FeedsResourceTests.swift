@@ -177,6 +177,15 @@ import Testing
         #expect(posted.json["items"]?.array?.compactMap(\.string) == ["item1", "item2"])
     }
 
+    /// The stream of a COMMAND item has all of its keys.
+    @Test func keysOfAnItemHaveNoStreamOfTheirOwn() {
+        let format = fixture.perform("GET", "/feeds/any/p/k?format=sse")
+        #expect(format.status == 422 && format.pointers == ["format"])
+        let type = fixture.perform("GET", "/feeds/any/p/k", "", ["Accept": "text/event-stream"])
+        #expect(type.status == 406 && type.json["detail"]?.string?.hasPrefix("A stream has all keys") == true)
+        #expect(fixture.perform("GET", "/feeds/any/p?format=sse").isStream)
+    }
+
     @Test(arguments: [
         ("/v1/stream?feed=quotes&items=item1", #""price":1.50"#), ("/feeds/quotes/item1?format=sse", #""price":1.50"#),
         ("/v1/stream?items=item1&fields=name,price", #""price":"1.50""#),
