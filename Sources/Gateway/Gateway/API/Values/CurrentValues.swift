@@ -60,8 +60,8 @@ struct CurrentValues: Sendable {
         return EncodedTable(bytes: json.bytes, gaps: gaps).json(at: now)
     }
 
-    /// The number of items without values.
-    var missingItems: Int { items.count { table.changedAt(item: $0) == nil } }
+    /// The number of items without values, apart from those whose snapshot is empty.
+    var missingItems: Int { items.count { table.changedAt(item: $0) == nil && !table.snapshotEnded(item: $0) } }
 
     /// Writes the list of items without their ages; returns the places of the ages.
     private func writeItems(to json: inout JSONBytes) -> [EncodedTable.Gap] {

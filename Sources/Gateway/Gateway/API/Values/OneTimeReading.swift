@@ -112,8 +112,8 @@ final class OneTimeReading: Sendable {
         return response(with: version.content, isLate: false)
     }
 
-    /// The response at the end of the wait: the values if all of them are there, else a 504 problem with those that are, or a
-    /// 503 problem if the gateway is stopping.
+    /// The response at the end of the wait: the values if every item has some, else a 504 problem with those that are there, or
+    /// a 503 problem if the gateway is stopping.
     private func late() -> Response {
         if let refusal = refusal() { return refusal }
         var versions = services.versions(of: topic)
@@ -124,6 +124,9 @@ final class OneTimeReading: Sendable {
         if version.hasSnapshot, let response = response(with: version.content, isLate: true) { return response }
         // The wait has ended before its time, and another gateway may have the values.
         if services.process.isStopping { return ProblemDetails.response(to: call, for: Problem.stopping) }
+        // A server may send rows of a COMMAND or DISTINCT item without ever ending its snapshot.
+        let hasRows = values.table.isSubscribed && values.missingItems == 0
+        if hasRows, let response = response(with: version.content, isLate: true) { return response }
         let state = services.hub.snapshot(of: topic)
         let client = state?.client.flatMap { services.pool.client($0) }
         let cause = client.flatMap { client in client.trouble.map { TroubleText.sentence($0, of: client) } }

@@ -134,6 +134,50 @@ import Testing
         #expect(response.json["items"]?.array?.count == 1)
     }
 
+    private static let table = "/v1/values?mode=COMMAND&items=a,b&fields=key,command"
+    private static let tableSubscribed = SubscriptionEvent.subscribed(
+        itemCount: 2,
+        fieldCount: 2,
+        keyPosition: 1,
+        commandPosition: 2
+    )
+
+    /// Rows of the items `a` and `b`.
+    private static let rows = (1...2).map { position in
+        let layout = SubscriptionLayout(
+            itemNames: ["a", "b"],
+            fieldNames: ["key", "command"],
+            fieldCount: 2,
+            keyPosition: 1,
+            commandPosition: 2
+        )
+        let changed = FieldSet(all: 2)
+        return SubscriptionEvent.update(
+            ItemUpdate(layout: layout, itemPos: position, isSnapshot: true, values: ["k", "ADD"], changed: changed)
+        )
+    }
+
+    /// The server sends an end of the snapshot for none of the items.
+    @Test func rowsAreSentAtTheEndOfTheWaitIfTheSnapshotHasNoEnd() {
+        _ = fixture.perform("GET", Self.table, "", ["Prefer": "wait=0"])
+        publish(Self.tableSubscribed, Self.rows[0])
+        let some = fixture.perform("GET", Self.table, "", ["Prefer": "wait=0"])
+        #expect(some.status == 504)
+        #expect(some.json["detail"]?.string?.contains("no values for 1 items") == true)
+        publish(Self.rows[1])
+        let all = fixture.perform("GET", Self.table, "", ["Prefer": "wait=0"])
+        #expect(all.status == 200)
+        #expect(all.json["items"]?.array?.compactMap { $0["keys"]?["k"]?["command"]?.string } == ["ADD", "ADD"])
+    }
+
+    /// An item without rows whose snapshot has ended lacks nothing.
+    @Test func itemsWithAnEmptySnapshotAreNotMissing() {
+        _ = fixture.perform("GET", Self.table, "", ["Prefer": "wait=0"])
+        publish(Self.tableSubscribed, .endOfSnapshot(itemPos: 1))
+        let response = fixture.perform("GET", Self.table, "", ["Prefer": "wait=0"])
+        #expect(response.json["detail"]?.string?.contains("no values for 1 items") == true)
+    }
+
     @Test func theEndOfTheGatewayIsNoEndOfTheWait() async {
         let response = await awaited(Self.quote, ["Prefer": "wait=20"]) { fixture.host.stopAccepting() }
         #expect(response.status == 503)
