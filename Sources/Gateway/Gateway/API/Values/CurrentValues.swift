@@ -1,4 +1,3 @@
-internal import Changes
 internal import EventHub
 internal import JSONText
 internal import SessionCore
@@ -70,17 +69,7 @@ struct CurrentValues: Sendable {
         json.beginArray()
         for item in items where json.bytes.count <= ValuesView.mostTableBytes {
             json.beginObject()
-            members.writeName(item, to: &json)
-            members.write(table.row(item: item), to: &json)
-            if isCommand {
-                json.key("keys")
-                json.beginObject()
-                for key in table.keys(item: item) where json.bytes.count <= ValuesView.mostTableBytes {
-                    json.key(key)
-                    members.writeFields(table.row(item: item, key: key), to: &json)
-                }
-                json.endObject()
-            }
+            members.write(item, to: &json)
             writeAge(of: item, to: &json, &gaps)
             json.endObject()
         }
@@ -114,31 +103,17 @@ struct CurrentValues: Sendable {
         case .value: members.writeValue(table.value(item: 1, field: 1), at: 0, to: &json)
         case .key(let key):
             if let row = table.row(item: 1, key: key) { members.writeFields(row, to: &json) } else { json.null() }
-        case .row: writeRows(of: 1, members, to: &json)
+        case .row: members.writeRows(of: 1, to: &json)
         case .table, nil:
             json.beginObject()
             for item in items where json.bytes.count <= ValuesView.mostTableBytes {
                 json.key(members.name(item))
-                writeRows(of: item, members, to: &json)
+                members.writeRows(of: item, to: &json)
             }
             json.endObject()
         }
         json.newline()
         return EncodedTable(bytes: json.bytes, gaps: [])
-    }
-
-    /// Writes the row of an item, or its rows by key.
-    private func writeRows(of item: Int, _ members: RowMembers, to json: inout JSONBytes) {
-        guard isCommand else {
-            members.writeFields(table.row(item: item), to: &json)
-            return
-        }
-        json.beginObject()
-        for key in table.keys(item: item) where json.bytes.count <= ValuesView.mostTableBytes {
-            json.key(key)
-            members.writeFields(table.row(item: item, key: key), to: &json)
-        }
-        json.endObject()
     }
 
     private func writeAge(of item: Int, to json: inout JSONBytes, _ gaps: inout [EncodedTable.Gap]) {
@@ -180,61 +155,5 @@ struct CurrentValues: Sendable {
                 return [name] + (0..<fieldCount).map { $0 < row.count ? row[$0] : nil }
             }
         }
-    }
-}
-
-/// Writes the members of rows; determines once what all rows have in common.
-private struct RowMembers {
-    private let names: [String]
-    private let labels: [String]
-    private let fieldKeys: JSONKeys
-    /// The types of the fields; empty: all values are text.
-    private let types: [FieldType]
-
-    init(_ table: ValueTable, _ feed: FeedConfiguration?) {
-        names = table.properties.items.names ?? []
-        let labels = FieldNaming(table.properties)
-        self.labels = (0..<max(0, table.fieldBound ?? 0)).map { labels.label($0 + 1) }
-        fieldKeys = JSONKeys(self.labels)
-        types = feed.map { feed in (table.properties.fields.names ?? []).map(feed.type) } ?? []
-    }
-
-    /// The name of an item, or its position.
-    func name(_ item: Int) -> String { names.indices.contains(item - 1) ? names[item - 1] : "\(item)" }
-
-    func writeName(_ item: Int, to json: inout JSONBytes) {
-        json.member("item", names.indices.contains(item - 1) ? names[item - 1] : nil)
-        json.member("itemPos", item)
-    }
-
-    /// Writes all fields of a row, and the names of those whose values are not of their types.
-    func write(_ row: [String?]?, to json: inout JSONBytes) {
-        json.key("fields")
-        let invalid = writeFields(row, to: &json)
-        if !invalid.isEmpty { json.member("invalid", Optional(invalid.map { labels[$0] })) }
-    }
-
-    /// Writes all fields of a row; null for those that it does not have. Returns the indices of the fields whose values
-    /// are not of their types.
-    @discardableResult
-    func writeFields(_ row: [String?]?, to json: inout JSONBytes) -> [Int] {
-        var invalid: [Int] = []
-        json.beginObject()
-        let count = max(fieldKeys.texts.count, row?.count ?? 0)
-        for index in 0..<count where json.bytes.count <= ValuesView.mostTableBytes {
-            if index < fieldKeys.texts.count { json.key(index, of: fieldKeys) } else { json.key("\(index + 1)") }
-            let value = row.flatMap { index < $0.count ? $0[index] : nil }
-            if !writeValue(value, at: index, to: &json) { invalid.append(index) }
-        }
-        json.endObject()
-        return invalid
-    }
-
-    /// Writes a value by its type; as text if it is not of its type. Returns whether it is.
-    @discardableResult
-    func writeValue(_ value: String?, at index: Int, to json: inout JSONBytes) -> Bool {
-        if let value, index < types.count { return TypedValue.write(value, as: types[index], to: &json) }
-        json.string(value)
-        return true
     }
 }

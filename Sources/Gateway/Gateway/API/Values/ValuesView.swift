@@ -1,4 +1,3 @@
-internal import EventHub
 internal import JSONText
 internal import SessionCore
 internal import SessionPool
@@ -98,7 +97,7 @@ struct ValuesView {
         json.member("subscription", subscription)
         json.key("items")
         json.beginArray()
-        let members = ItemMembers(self)
+        let members = RowMembers(table)
         for item in 0..<itemCount where json.bytes.count <= Self.mostTableBytes {
             json.beginObject()
             members.write(item + 1, to: &json)
@@ -127,24 +126,24 @@ struct ValuesView {
     /// Writes the members of one item, without its age.
     func writeMembers(of item: Int, to json: inout JSONBytes) {
         json.member("subscription", subscription)
-        ItemMembers(self).write(item, to: &json)
+        RowMembers(table).write(item, to: &json)
     }
 
     /// Writes the list of an item's keys.
     func writeKeys(of item: Int, to json: inout JSONBytes) {
         json.member("subscription", subscription)
-        ItemMembers(self).writeName(item, to: &json)
+        RowMembers(table).writeName(item, to: &json)
         json.member("keys", Optional(table.keys(item: item)))
     }
 
     /// Writes the row of a key; `fields` is null for a key that the item does not have.
     func writeKey(_ key: String, of item: Int, to json: inout JSONBytes) {
         json.member("subscription", subscription)
-        let members = ItemMembers(self)
+        let members = RowMembers(table)
         members.writeName(item, to: &json)
         json.member("key", key)
         json.key("fields")
-        if let row = table.row(item: item, key: key) { members.writeFields(of: row, to: &json) } else { json.null() }
+        if let row = table.row(item: item, key: key) { members.writeFields(row, to: &json) } else { json.null() }
     }
 
     /// Writes the members that differ between readings of equal values.
@@ -182,51 +181,5 @@ extension Moment {
     fileprivate func thousandths(until later: Moment) -> Int {
         let nanoseconds = max(0, later.nanoseconds &- nanoseconds)
         return Int(nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 >= 500_000 ? 1 : 0))
-    }
-}
-
-/// Writes the members of items; determines once what all items have in common.
-private struct ItemMembers {
-    private let table: ValueTable
-    private let names: [String]
-    private let fieldKeys: JSONKeys
-    private let isCommand: Bool
-
-    init(_ view: ValuesView) {
-        table = view.reading.table
-        isCommand = view.isCommand
-        names = table.properties.items.names ?? []
-        fieldKeys = FieldNaming(table.properties).keys
-    }
-
-    func write(_ item: Int, to json: inout JSONBytes) {
-        writeName(item, to: &json)
-        json.key("fields")
-        writeFields(of: table.row(item: item), to: &json)
-        if isCommand {
-            json.key("keys")
-            json.beginObject()
-            for key in table.keys(item: item) where json.bytes.count <= ValuesView.mostTableBytes {
-                json.key(key)
-                writeFields(of: table.row(item: item, key: key), to: &json)
-            }
-            json.endObject()
-        }
-    }
-
-    func writeName(_ item: Int, to json: inout JSONBytes) {
-        json.member("item", names.indices.contains(item - 1) ? names[item - 1] : nil)
-        json.member("itemPos", item)
-    }
-
-    /// Writes all fields of a row; for an item without data, all first-level fields as null.
-    func writeFields(of row: [String?]?, to json: inout JSONBytes) {
-        json.beginObject()
-        let count = row?.count ?? table.properties.fields.names?.count ?? table.fieldCount ?? 0
-        for index in 0..<max(count, 0) where json.bytes.count <= ValuesView.mostTableBytes {
-            if index < fieldKeys.texts.count { json.key(index, of: fieldKeys) } else { json.key("\(index + 1)") }
-            json.string(row?[index])
-        }
-        json.endObject()
     }
 }

@@ -192,6 +192,32 @@ import Testing
         #expect(text(.text) == "a\tk\tADD\t\t\na\tl\tADD\t7\t8\n")
     }
 
+    /// As in events, members of the second level are left out until it has sent values for the key.
+    @Test func rowsHaveTheSameMembersForEveryReader() throws {
+        let names = ["key", "command"]
+        let layout = layout(names, hasSecondLevel: true)
+        var properties = SubscriptionProperties(mode: .command, items: .list(["a", "b"]), fields: .list(names))
+        properties.secondLevelFields = .list(["x", "y"])
+        let rows = [["k", "ADD"], ["l", "UPDATE", "7", nil]].map { row in
+            let changed = FieldSet(all: row.count)
+            return SubscriptionEvent.update(
+                ItemUpdate(layout: layout, itemPos: 1, isSnapshot: true, values: row, changed: changed)
+            )
+        }
+        let subscribed = SubscriptionEvent.subscribed(itemCount: 2, fieldCount: 2, keyPosition: 1, commandPosition: 2)
+        let view = view(properties, [subscribed] + rows)
+        let values = CurrentValues(upstream: "demo", table: view.reading.table, isStale: false)
+        for table in [view.encodedTable(), try #require(values.encoded(as: .json))] {
+            let items = try #require(JSONValue(parsing: table.json(at: view.now))["items"]?.array)
+            #expect(items.map { $0["fields"] } == [["key": "k", "command": "ADD"], ["key": nil, "command": nil]])
+            #expect(items[0]["keys"]?["k"] == ["key": "k", "command": "ADD"])
+            #expect(items[0]["keys"]?["l"] == ["key": "l", "command": "UPDATE", "x": "7", "y": nil])
+        }
+        let lines = try #require(values.encoded(as: .ndjson)).json(at: view.now).split(separator: UInt8(ascii: "\n"))
+        let first = try JSONValue(parsing: Array(lines[0]))
+        #expect(first["fields"] == ["key": "k", "command": "ADD"])
+    }
+
     @Test func namesAreToldByTheirBytes() {
         for names in [["\u{E4}", "a\u{308}"], ["\u{E4}", "a\u{308}"] + (1...20).map { "f\($0)" }] {
             let labels = FieldNaming(SubscriptionProperties(mode: .merge, items: .list(["a"]), fields: .list(names)))
