@@ -96,6 +96,9 @@ package struct UpstreamRefusal: Sendable, Equatable {
     /// requests, with which a server ends the session instead of refusing a subscription or message.
     package static let oversizedCode = 67
 
+    /// The code of a key that is no item name: no second-level subscription is requested.
+    static let badKeyCode = 14
+
     /// The refusal of a request that exceeds the request limit of the server; both in bytes.
     static func oversized(_ size: Int, limit: Int) -> UpstreamRefusal {
         let message = "The request of \(size) bytes exceeds the server's limit of \(limit) bytes and was not sent"

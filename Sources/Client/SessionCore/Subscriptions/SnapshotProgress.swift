@@ -1,3 +1,5 @@
+internal import TLCP
+
 /// How much of the snapshot of a subscription has arrived. It remembers the items that are complete, so that a large
 /// snapshot is examined once and not at each of its events.
 package struct SnapshotProgress: Sendable {
@@ -30,12 +32,25 @@ extension ValueTable {
         }
     }
 
-    /// Whether every key of every item has its second-level values. True without a second level.
+    /// Whether every key of every item has its second-level values, or was refused them. True without a second level.
     package var hasSecondLevels: Bool {
         guard properties.secondLevelFields != nil, let bound = itemBound, bound > 0 else { return true }
-        let first = properties.fields.names?.count ?? fieldCount ?? 0
         return (1...bound).allSatisfy { item in
-            keys(item: item).allSatisfy { (row(item: item, key: $0)?.count ?? 0) > first }
+            keys(item: item).allSatisfy { secondLevelRefusals[UpstreamName($0)] != nil || hasSecondLevel(item, $0) }
         }
+    }
+
+    /// Why no key has second-level values; nil if one has them or waits for them, and if the server has refused none.
+    package var secondLevelRefusal: UpstreamRefusal? {
+        let refusal = secondLevelRefusals.values.first { $0.code != UpstreamRefusal.badKeyCode }
+        guard let refusal, hasSecondLevels else { return nil }
+        let isWhole = items.indices.allSatisfy { index in
+            keys(item: index + 1).allSatisfy { !hasSecondLevel(index + 1, $0) }
+        }
+        return isWhole ? refusal : nil
+    }
+
+    private func hasSecondLevel(_ item: Int, _ key: String) -> Bool {
+        (row(item: item, key: key)?.count ?? 0) > properties.fields.names?.count ?? fieldCount ?? 0
     }
 }

@@ -243,7 +243,8 @@ extension SubscriptionStore {
         guard let properties = machines[first]?.secondLevelProperties(of: key) else { return }
         guard CommandTable.isItemName(key) else {
             let message = "The received key value is not a valid name for an Item"
-            effects.append(.notify(token, .secondLevelFailed(code: 14, message: message, key: key)))
+            let code = UpstreamRefusal.badKeyCode
+            effects.append(.notify(token, .secondLevelFailed(code: code, message: message, key: key)))
             return
         }
         let id = nextID()

@@ -87,6 +87,11 @@ extension ValueTable {
         return events
     }
 
+    /// The events that report why keys have no second level.
+    package var secondLevelFailures: [SubscriptionEvent] {
+        secondLevelRefusals.map { .secondLevelFailed(code: $1.code, message: $1.message, key: $0.text) }
+    }
+
     /// The last row of each item whose `presentState` does not end with it, as updates marked as snapshot. Applied
     /// after the present state, they change nothing else.
     package func lastRows() -> [SubscriptionEvent] {

@@ -21,6 +21,8 @@ package struct ValueTable: Sendable {
     package private(set) var commandPosition: Int?
     /// The frequency limit in force; nil while not subscribed or unknown.
     package private(set) var realMaxFrequency: RealMaxFrequency?
+    /// Why keys have no second level, since they were added.
+    private(set) var secondLevelRefusals: [UpstreamName: UpstreamRefusal] = [:]
     /// The layout of the last update; nil before the first one of a subscription cycle.
     package private(set) var layout: SubscriptionLayout?
 
@@ -69,9 +71,15 @@ package struct ValueTable: Sendable {
             if makeItem(at: position) { items[position - 1].snapshotEnded = true }
         case .clearSnapshot(let position):
             if makeItem(at: position) { weight += items[position - 1].clearSnapshot(at: now) }
+            if !secondLevelRefusals.isEmpty {
+                let keys = Set(items.indices.flatMap { self.keys(item: $0 + 1).map { UpstreamName($0) } })
+                secondLevelRefusals = secondLevelRefusals.filter { keys.contains($0.key) }
+            }
         case .realMaxFrequency(let frequency):
             realMaxFrequency = frequency
-        case .lostUpdates, .secondLevelFailed, .secondLevelLostUpdates:
+        case .secondLevelFailed(let code, let message, let key):
+            secondLevelRefusals[UpstreamName(key)] = UpstreamRefusal(code: code, message: message)
+        case .lostUpdates, .secondLevelLostUpdates:
             break
         }
     }
@@ -83,6 +91,10 @@ package struct ValueTable: Sendable {
         layout = update.layout
         if items.count < position, !makeItem(at: position) { return }
         guard position >= 1 else { return }
+        // A key that is added again has another second-level subscription.
+        if !secondLevelRefusals.isEmpty, let key = update.key, update.command != CommandTable.update {
+            secondLevelRefusals[UpstreamName(key)] = nil
+        }
         weight += items[position - 1].apply(update, keyWeight: keyWeight, at: now)
     }
 
@@ -92,6 +104,7 @@ package struct ValueTable: Sendable {
         version += 1
         items = other.items
         layout = other.layout
+        secondLevelRefusals = other.secondLevelRefusals
         weight = other.weight
     }
 
@@ -104,6 +117,7 @@ package struct ValueTable: Sendable {
         keyPosition = nil
         commandPosition = nil
         realMaxFrequency = nil
+        secondLevelRefusals = [:]
         layout = nil
     }
 

@@ -12,14 +12,14 @@ struct CurrentVersions {
         let content: Content
         /// Whether every item has its snapshot.
         let hasSnapshot: Bool
-        /// Whether every item has its snapshot, and every key its second-level values.
+        /// Whether every item has its snapshot, and every key its second-level values or a refusal, unless all of them were refused.
         let isComplete: Bool
 
         init(values: CurrentValues, content: Content) {
             (self.values, self.content) = (values, content)
             var progress = SnapshotProgress()
             hasSnapshot = progress.isComplete(values.table)
-            isComplete = hasSnapshot && values.table.hasSecondLevels
+            isComplete = hasSnapshot && values.table.hasSecondLevels && values.table.secondLevelRefusal == nil
         }
     }
 

@@ -108,7 +108,9 @@ final class OneTimeReading: Sendable {
         // Before the values are encoded: until then, no change of them is a response.
         if let earliest, services.clock() < earliest { return nil }
         // The values can be those of another moment, and the subscription can have begun again since the last look.
-        guard state.isComplete, let version = versions.version(for: query), version.isComplete else { return nil }
+        guard state.isComplete, let version = versions.version(for: query) else { return nil }
+        if let refusal = version.values.table.secondLevelRefusal { return response(refusedBy: refusal) }
+        guard version.isComplete else { return nil }
         return response(with: version.content, isLate: false)
     }
 
@@ -121,6 +123,7 @@ final class OneTimeReading: Sendable {
             return confirmed(ProblemDetails.response(to: call, for: PoolError.unknownSubscription(topic.rawValue)))
         }
         let values = version.values
+        if let refusal = values.table.secondLevelRefusal { return response(refusedBy: refusal) }
         if version.hasSnapshot, let response = response(with: version.content, isLate: true) { return response }
         // The wait has ended before its time, and another gateway may have the values.
         if services.process.isStopping { return ProblemDetails.response(to: call, for: Problem.stopping) }
@@ -144,7 +147,11 @@ final class OneTimeReading: Sendable {
         guard hasChanged.load(ordering: .relaxed), let state = services.hub.snapshot(of: topic), !state.isActive,
             let refusal = state.lastError
         else { return nil }
-        return confirmed(ProblemDetails.response(to: call, refusedBy: refusal, of: .subscription))
+        return response(refusedBy: refusal)
+    }
+
+    private func response(refusedBy refusal: UpstreamRefusal) -> Response {
+        confirmed(ProblemDetails.response(to: call, refusedBy: refusal, of: .subscription))
     }
 
     /// The response with values; nil if the request waits for others.

@@ -113,6 +113,61 @@ import Testing
         #expect(response.headers["Preference-Applied"] == nil)
     }
 
+    private static let twoLevels = "/v1/values?mode=COMMAND&items=a&fields=key,command&commandSecondLevelFields=x"
+
+    /// A row of a key, with the second level if it has three values.
+    private func row(_ values: String...) -> SubscriptionEvent {
+        let layout = SubscriptionLayout(
+            itemNames: ["a"],
+            fieldNames: ["key", "command"],
+            fieldCount: 2,
+            keyPosition: 1,
+            commandPosition: 2,
+            hasSecondLevel: true
+        )
+        let changed = FieldSet(all: values.count)
+        return .update(ItemUpdate(layout: layout, itemPos: 1, isSnapshot: true, values: values, changed: changed))
+    }
+
+    /// A key that is no item name (14) has no second level; the server has refused nothing.
+    @Test(arguments: [(17, 502), (14, 200)])
+    func keysWhoseSecondLevelIsRefusedAreNotAwaited(code: Int, status: Int) {
+        _ = fixture.perform("GET", Self.twoLevels, "", ["Prefer": "wait=0"])
+        publish(
+            .subscribed(itemCount: 1, fieldCount: 2, keyPosition: 1, commandPosition: 2),
+            row("k", "ADD"),
+            .endOfSnapshot(itemPos: 1)
+        )
+        #expect(fixture.perform("GET", Self.twoLevels).isWaiting)
+        publish(.secondLevelFailed(code: code, message: "Refused", key: "k"))
+        let refused = fixture.perform("GET", Self.twoLevels)
+        #expect(refused.status == status)
+        #expect(refused.json["upstream"]?["code"]?.number?.intValue == (status == 502 ? code : nil))
+        // Another key has a second level: the row of the first one has no values of it.
+        publish(row("l", "ADD"), row("l", "UPDATE", "7"))
+        let keys = fixture.perform("GET", Self.twoLevels).json["items"]?.array?.first?["keys"]
+        #expect(keys?["k"] == ["key": "k", "command": "ADD"])
+        #expect(keys?["l"] == ["key": "l", "command": "UPDATE", "x": "7"])
+        // A key that is added again has another second-level subscription.
+        publish(row("k", "DELETE"), row("k", "ADD"))
+        #expect(fixture.perform("GET", Self.twoLevels).isWaiting)
+    }
+
+    /// A gateway that receives the state of a subscription knows which keys are not to be awaited.
+    @Test func refusalsOfTheSecondLevelBelongToTheState() {
+        var properties = SubscriptionProperties(mode: .command, items: .list(["a"]), fields: .list(["key", "command"]))
+        properties.secondLevelFields = .list(["x"])
+        var (table, copy) = (ValueTable(properties: properties), ValueTable(properties: properties))
+        table.apply(.subscribed(itemCount: 1, fieldCount: 2, keyPosition: 1, commandPosition: 2))
+        table.apply(row("k", "ADD"))
+        table.apply(.secondLevelFailed(code: 17, message: "Refused", key: "k"))
+        for event in table.eventsFromStart { copy.apply(event) }
+        #expect(copy.hasSecondLevels)
+        copy.apply(.clearSnapshot(itemPos: 1))
+        copy.apply(row("k", "ADD"))
+        #expect(!copy.hasSecondLevels)
+    }
+
     @Test func problemsConfirmTheWaitThatWasRequested() async {
         let late = fixture.perform("GET", Self.quote, "", ["Prefer": "wait=0"])
         #expect(late.status == 504)
