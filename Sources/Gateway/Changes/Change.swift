@@ -142,7 +142,7 @@ extension ValueTable {
     /// The events that lead from an empty table to the present one, in order; none for a table that is not subscribed.
     package var eventsFromStart: [SubscriptionEvent] {
         let first = firstEvents
-        return first.isEmpty ? [] : first + presentState() + secondLevelFailures
+        return first.isEmpty ? [] : first + presentState(keepsCommands: true) + secondLevelFailures
     }
 
     /// The confirmation and the frequency of a subscription in its present state; none while it is not subscribed.

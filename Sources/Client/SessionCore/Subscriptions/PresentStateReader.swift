@@ -5,6 +5,7 @@ internal import TLCP
 package struct PresentStateReader: Sendable {
     private let table: ValueTable
     private let endsMergeItems: Bool
+    private let keepsCommands: Bool
     /// The index of the item that is read, and the end.
     private var item = 0
     private let end: Int
@@ -14,10 +15,13 @@ package struct PresentStateReader: Sendable {
 
     /// A reader of all items.
     ///
-    /// - Parameter endsMergeItems: Whether the row of an item in MERGE mode is followed by an end of snapshot.
-    package init(_ table: ValueTable, endsMergeItems: Bool = false) {
+    /// - Parameters:
+    ///   - endsMergeItems: Whether the row of an item in MERGE mode is followed by an end of snapshot.
+    ///   - keepsCommands: Whether rows have the commands of the table; else each is an `ADD`.
+    package init(_ table: ValueTable, endsMergeItems: Bool = false, keepsCommands: Bool = false) {
         self.table = table
         self.endsMergeItems = endsMergeItems
+        self.keepsCommands = keepsCommands
         end = table.items.count
     }
 
@@ -84,7 +88,7 @@ package struct PresentStateReader: Sendable {
         case .command:
             guard let (slot, row) = table.items[item].rowsByKey?.row(from: place) else { return nil }
             place = slot + 1
-            return Self.added(row, layout)
+            return keepsCommands ? row : Self.added(row, layout)
         }
     }
 

@@ -79,9 +79,10 @@ extension ValueTable {
     /// with all fields changed, and the end of the snapshot if it is over.
     ///
     /// MERGE: the row. DISTINCT: the last rows, oldest first. COMMAND: one `ADD` for each key, in the order in which
-    /// the keys were added. RAW: nothing. An incomplete snapshot is ended later by the event itself.
-    package func presentState() -> [SubscriptionEvent] {
-        var reader = PresentStateReader(self)
+    /// the keys were added, or the row as it is with `keepsCommands`. RAW: nothing. An incomplete snapshot is ended later by
+    /// the event itself.
+    package func presentState(keepsCommands: Bool = false) -> [SubscriptionEvent] {
+        var reader = PresentStateReader(self, keepsCommands: keepsCommands)
         var events: [SubscriptionEvent] = []
         while let event = reader.next() { events.append(event) }
         return events

@@ -46,16 +46,12 @@ extension EventEncoder {
             json.member("key", newest.key)
             json.member("command", update.command)
         }
-        var values = newest.values
-        if let position = newest.layout.commandPosition, values.indices.contains(position - 1) {
-            values[position - 1] = update.command
-        }
         json.key("fields" as StaticString)
-        writeFields(values, context, only: update.changed)
+        writeFields(newest.values, context, only: update.changed)
         json.member("conflated", update.count)
         if variant.sendsAllFields {
             json.key("values" as StaticString)
-            writeFields(values, context, only: nil)
+            writeFields(newest.values, context, only: nil)
         }
         if !invalid.isEmpty { writeInvalid(context) }
     }

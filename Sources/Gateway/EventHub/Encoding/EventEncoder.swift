@@ -138,7 +138,7 @@ struct EventEncoder {
         json.member("snapshot", update.isSnapshot)
         if context.policy == .conflateByKey {
             json.member("key", update.key)
-            json.member("command", update.command)
+            json.member("command", update.commandForReader)
         }
         json.key("fields" as StaticString)
         writeFields(update.values, context, only: update.changed)

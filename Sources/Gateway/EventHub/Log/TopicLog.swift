@@ -199,7 +199,7 @@ struct TopicLog {
         rows += row
         last = (sequence, now)
         if case .subscription(.update(let update)) = event, update.isSnapshot, context.policy.conflates,
-            update.command == nil || update.command == "ADD"
+            update.command == nil || update.commandForReader == "ADD"
         {
             firstValues += eventWeight
         }

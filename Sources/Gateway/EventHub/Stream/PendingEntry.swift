@@ -94,7 +94,7 @@ struct ConflatedUpdate: Sendable, Equatable {
         newest = update
         changed = update.changed
         isSnapshot = update.isSnapshot
-        startsWithAdd = update.command == "ADD"
+        startsWithAdd = update.commandForReader == "ADD"
     }
 
     /// Adds the next update of the same row.
@@ -116,4 +116,13 @@ struct ConflatedUpdate: Sendable, Equatable {
 
     /// COMMAND: the command to send.
     var command: String? { startsWithAdd && !isDeletion ? "ADD" : newest.command }
+}
+
+extension ItemUpdate {
+    /// COMMAND: the command for a reader, to which a row of the present state is new, whatever the command in the values of the row.
+    /// Other updates of a known key do not change the key.
+    var commandForReader: String? {
+        let isNew = isSnapshot && command == "UPDATE" && layout.keyPosition.map(changed.contains) == true
+        return isNew ? "ADD" : command
+    }
 }

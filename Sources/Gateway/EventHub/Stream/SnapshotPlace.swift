@@ -236,14 +236,14 @@ struct SnapshotContent: Sendable {
     /// sends none, so that readers can detect its completion.
     init(ofValues table: ValueTable) {
         prologue = []
-        values = PresentStateReader(table, endsMergeItems: true)
+        values = PresentStateReader(table, endsMergeItems: true, keepsCommands: true)
         count = values.count
     }
 
     /// The events that lead from a subscription without values to the present ones (see `ValueTable.eventsFromStart`).
     init(fromStartOf table: ValueTable) {
         prologue = table.firstEvents
-        values = PresentStateReader(table)
+        values = PresentStateReader(table, keepsCommands: true)
         count = prologue.isEmpty ? 0 : prologue.count + values.count
     }
 

@@ -138,7 +138,7 @@ internal import Testing
         encoder.encode(update, sequence: 9, of: context, as: EventVariant(format: .ndjson, sendsAllFields: false))
         let members =
             #""item":"p","itemPos":1,"snapshot":true,"key":"k","command":"ADD","#
-            + #""fields":{"key":"k","command":"ADD","qty":"6"},"conflated":2"#
+            + #""fields":{"key":"k","command":"UPDATE","qty":"6"},"conflated":2"#
         #expect(
             String(decoding: encoder.json.bytes, as: UTF8.self)
                 == #"{"event":"update","id":"e-9","data":{"client":"c1","subscription":"s1",\#(members)}}"# + "\n"

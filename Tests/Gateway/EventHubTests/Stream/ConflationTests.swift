@@ -132,7 +132,7 @@ internal import Testing
         let updates = try stream.events.dropFirst()
         #expect(updates.map { $0["key"] } == ["k", "m"])
         #expect(updates.map { $0["command"] } == ["ADD", "DELETE"])
-        #expect(updates.first?["fields"] == ["key": "k", "command": "ADD", "qty": "99"])
+        #expect(updates.first?["fields"] == ["key": "k", "command": "UPDATE", "qty": "99"])
         #expect(stream.subscriber.figures.conflated == 101)
     }
 

@@ -167,6 +167,38 @@ internal import Testing
         #expect(try stream.events[2]["client"] == "c")
     }
 
+    /// The row is new to the stream, and its fields are those that readers from the start and of `GET …/values` have: a later
+    /// update does not change the command.
+    @Test(arguments: [true, false])
+    func rowsOfAJoinerHaveTheCommandOfTheTable(conflates: Bool) throws {
+        let rows = SubscriptionProperties.portfolio
+        let harness = HubHarness()
+        harness.addSubscription("s", rows)
+        let early = try harness.open(.subscription("s")) { $0.conflates = conflates }
+        harness.publish(rows.subscribed)
+        harness.publish(rows.update(["k", "ADD", "0"]))
+        harness.publish(rows.update(["k", "UPDATE", "1"], changed: [2, 3]))
+        harness.pass()
+        let late = try harness.open(.subscription("s")) { $0.conflates = conflates }
+        #expect(try late.events.last { $0.name == "update" }?["command"] == "ADD")
+        #expect(try TableReader(late.events).rows == ["1/k": ["key": "k", "command": "UPDATE", "qty": "1"]])
+        harness.publish(rows.update(["k", "UPDATE", "2"], changed: [3]))
+        harness.pass()
+        #expect(try late.events.last?["command"] == "UPDATE")
+        #expect(try TableReader(late.events).rows == TableReader(early.events).rows)
+    }
+
+    /// Another gateway, and another client that carries the subscription, have the commands of the table.
+    @Test func presentValuesOfASubscriptionHaveItsCommands() {
+        let rows = SubscriptionProperties.portfolio
+        var (table, copy) = (ValueTable(properties: rows), ValueTable(properties: rows))
+        for event in [rows.subscribed, rows.update(["k", "ADD", "0"]), rows.update(["k", "UPDATE", "1"])] {
+            table.apply(event)
+        }
+        for event in table.eventsFromStart { copy.apply(event) }
+        #expect(copy.row(item: 1, key: "k") == ["k", "UPDATE", "1"])
+    }
+
     @Test func linesOfJSONAndAllFieldsAreWrittenOnceForAll() throws {
         let harness = HubHarness()
         harness.addSubscription()

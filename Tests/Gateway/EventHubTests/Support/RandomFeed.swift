@@ -9,6 +9,8 @@ struct RandomFeed {
     private var generator: SeededGenerator
     private var values: [Int: [String?]] = [:]
     private var keys: [String: String?] = [:]
+    /// The keys whose command is `UPDATE`, which later updates do not change.
+    private var updated: Set<String> = []
     private var isSubscribed = false
 
     init(_ properties: SubscriptionProperties, seed: UInt64) {
@@ -26,10 +28,12 @@ struct RandomFeed {
             isSubscribed = false
             values.removeAll()
             keys.removeAll()
+            updated.removeAll()
             return .unsubscribed(isFinal: false)
         case 1..<3: return .endOfSnapshot(itemPos: 1)
         case 3..<5 where properties.mode == .command:
             keys.removeAll()
+            updated.removeAll()
             return .clearSnapshot(itemPos: 1)
         default: return properties.mode == .command ? row() : quote()
         }
@@ -57,9 +61,10 @@ struct RandomFeed {
         }
         if Int.random(in: 0..<4, using: &generator) == 0 {
             keys[key] = nil
+            updated.remove(key)
             return properties.update([key, "DELETE", nil], changed: [2, 3])
         }
         keys[key] = quantity
-        return properties.update([key, "UPDATE", quantity], changed: [2, 3])
+        return properties.update([key, "UPDATE", quantity], changed: updated.insert(key).inserted ? [2, 3] : [3])
     }
 }

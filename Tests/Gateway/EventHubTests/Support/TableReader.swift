@@ -31,8 +31,6 @@ struct TableReader: Equatable {
     private func members(of event: TestStream.Event) -> [String: JSONValue] {
         var members: [String: JSONValue] = [:]
         for member in event["fields"]?.object ?? JSONObject() { members[member.name] = member.value }
-        // The commands of a conflated row differ from those of its single updates.
-        members["command"] = nil
         return members
     }
 
