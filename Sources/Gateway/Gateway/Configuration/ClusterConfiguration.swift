@@ -35,20 +35,20 @@ package struct ClusterConfiguration: Sendable, Equatable {
     /// How long a stream waits for its subscriptions before it is closed. Default 2 s.
     package var openWait = Duration.seconds(2)
 
-    /// The conflict between settings: a key and the rule that it violates.
+    /// The conflicts between settings: keys, each with the rule that its value violates.
     var mistakes: [(key: String, rule: String)] {
         guard engine != .none else { return [] }
-        let length = secret?.utf8.count ?? 0
-        guard length >= Self.leastSecret else {
+        var mistakes: [(key: String, rule: String)] = []
+        if (secret?.utf8.count ?? 0) < Self.leastSecret {
             let rule =
                 secret == nil ? "is required with cluster.engine" : "must have \(Self.leastSecret) or more characters"
-            return [("cluster.secret", rule)]
+            mistakes.append(("cluster.secret", rule))
         }
-        // Other members must have taken over what this one owned before it subscribes for itself.
-        guard onEngineLoss == .hold || patience > suspect else {
-            return [("cluster.patience", "must be greater than cluster.suspect")]
+        // Other members must have taken over the resources of this member before it subscribes for itself.
+        if onEngineLoss == .local, patience <= suspect {
+            mistakes.append(("cluster.patience", "must be greater than cluster.suspect"))
         }
-        return []
+        return mistakes
     }
 
     /// The files that the engine's library reads, with their keys; none without an engine.

@@ -44,18 +44,24 @@ enum AccessCheck {
     }
 
     private static func webTokens(_ access: AccessConfiguration) -> [Mistake] {
-        do throws(KeyMaterial.Mistake) {
-            _ = try KeyMaterial.read(access.webTokens)
-            return []
-        } catch {
-            return [("auth.jwt.\(error.member)", error.rule)]
+        let keys: [WritableKeyPath<WebTokenConfiguration, String?>] = [\.secret, \.publicKey, \.keySet]
+        return keys.compactMap { key in
+            // The first mistake ends the reading, so each key is read alone.
+            var tokens = WebTokenConfiguration()
+            tokens[keyPath: key] = access.webTokens[keyPath: key]
+            do throws(KeyMaterial.Mistake) {
+                _ = try KeyMaterial.read(tokens)
+                return nil
+            } catch {
+                return ("auth.jwt.\(error.member)", error.rule)
+            }
         }
     }
 }
 
 /// Checks the certificate of the HTTP server, as the server itself would at its start.
 enum CertificateCheck {
-    /// The rule that it breaks; nil if it breaks none.
+    /// The rule that a certificate breaks; nil: none.
     static func violation(of certificate: DaemonConfiguration.Certificate?) -> String? {
         guard let certificate else { return nil }
         if certificate.chain.isEmpty { return "is required where http.tls.key is given" }
@@ -69,27 +75,52 @@ enum CertificateCheck {
 
 /// Checks the values of an upstream with the client library.
 enum UpstreamCheck {
-    /// The first mistake, with the part of the key behind the name; nil if there is none.
-    static func mistake(in upstream: UpstreamConfiguration) -> (member: String, rule: String)? {
+    /// All mistakes, each with its key.
+    static func mistakes(in upstream: UpstreamConfiguration) -> [(key: String, rule: String)] {
+        let missing = missingParts(of: upstream)
+        var configuration = ClientConfiguration()
+        upstream.apply(to: &configuration)
+        // Half of an identity cannot be used.
+        if missing.contains(where: { $0.member.hasPrefix("tls.") }) { configuration.tls.identity = nil }
+        // The first mistake ends the configuration of a client, so each part is tried with a client of its own.
+        let parts = [
+            mistake { () throws(ClientError) in _ = try LightstreamerClient(serverAddress: upstream.serverAddress) },
+            mistake { () throws(ClientError) in _ = try LightstreamerClient(configuration: configuration) },
+            mistake { () throws(ClientError) in
+                try LightstreamerClient().connectionOptions.update { $0 = upstream.options }
+            },
+        ]
+        let pins = upstream.certificatePins.compactMap { pin in
+            mistake { () throws(ClientError) in
+                try LightstreamerClient().connectionDetails.setCertificatePins([pin])
+            }.map { ($0.member, "\"\(pin)\" \($0.rule)") }
+        }
+        return (missing + parts.compactMap(\.self) + pins).map { ("upstreams.\(upstream.name).\($0.member)", $0.rule) }
+    }
+
+    /// A mistake with the part of its key behind the name.
+    private typealias Mistake = (member: String, rule: String)
+
+    private static func missingParts(of upstream: UpstreamConfiguration) -> [Mistake] {
+        var mistakes: [Mistake] = []
         if let identity = upstream.tls.identity {
-            if identity.certificateChain.isEmpty { return ("tls.certificate", "is required where tls.key is set") }
-            if identity.privateKey.isEmpty { return ("tls.key", "is required where tls.certificate is set") }
+            if identity.certificateChain.isEmpty {
+                mistakes.append(("tls.certificate", "is required where tls.key is set"))
+            }
+            if identity.privateKey.isEmpty { mistakes.append(("tls.key", "is required where tls.certificate is set")) }
         }
         if let proxy = upstream.proxy, proxy.host.isEmpty {
-            return ("proxy.address", "is required where proxy.user or proxy.password is set")
+            mistakes.append(("proxy.address", "is required where proxy.user or proxy.password is set"))
         }
         if let credentials = upstream.httpCredentials, credentials.user.isEmpty {
-            return ("http.user", "is required where http.password is set")
+            mistakes.append(("http.user", "is required where http.password is set"))
         }
+        return mistakes
+    }
+
+    private static func mistake(in attempt: () throws(ClientError) -> Void) -> Mistake? {
         do throws(ClientError) {
-            var configuration = ClientConfiguration()
-            upstream.apply(to: &configuration)
-            let client = try LightstreamerClient(
-                serverAddress: upstream.serverAddress,
-                adapterSet: upstream.adapterSet,
-                configuration: configuration
-            )
-            try upstream.apply(to: client)
+            try attempt()
             return nil
         } catch {
             switch error.property {

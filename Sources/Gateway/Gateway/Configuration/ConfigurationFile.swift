@@ -10,65 +10,60 @@ package struct ConfigurationFile: Sendable {
     }
 
     let path: String
-    let entries: [Entry]
+    private(set) var entries: [Entry] = []
     /// Keys without a value.
-    let vacant: [Entry]
+    private(set) var vacant: [Entry] = []
+    /// The mistakes in parts that are no settings, which the entries do not have.
+    private(set) var mistakes: [ConfigurationMistake] = []
 
-    /// Parses the text of a file; throws the mistake if it is not valid YAML.
+    /// Parses the text of a file; throws the mistake if the text is not a mapping in valid YAML.
     package init(path: String, text: String) throws(ConfigurationError) {
         self.path = path
-        do {
-            guard let root = try YAMLNode(parsing: text) else {
-                (entries, vacant) = ([], [])
-                return
-            }
-            guard case .mapping = root.content else { throw Self.error(path, 1, nil, "must hold a mapping of keys") }
-            var entries: [Entry] = []
-            try Self.flatten(root, key: "", path: path, into: &entries)
-            try Self.refuseRepeated(entries, path: path)
-            self.entries = entries.filter { $0.value != nil }
-            vacant = entries.filter { $0.value == nil }
-        } catch let error as YAMLError {
-            throw Self.error(path, error.line, nil, "is not valid YAML or JSON: \(error.reason)")
-        } catch let error as ConfigurationError {
-            throw error
+        let root: YAMLNode?
+        do throws(YAMLError) {
+            root = try YAMLNode(parsing: text)
         } catch {
-            throw Self.error(path, 1, nil, "cannot be read: \(error)")
+            throw Self.error(path, error.line, "is not valid YAML or JSON: \(error.reason)")
         }
-    }
-
-    private static func error(_ path: String, _ line: Int, _ key: String?, _ rule: String) -> ConfigurationError {
-        ConfigurationError(mistakes: [ConfigurationMistake(place: "\(path):\(line)", key: key, rule: rule)])
-    }
-
-    /// Refuses a key that is written with dots in one place, and as a member of its group in another.
-    private static func refuseRepeated(_ entries: [Entry], path: String) throws {
+        guard let root else { return }
+        guard case .mapping = root.content else { throw Self.error(path, 1, "must hold a mapping of keys") }
+        flatten(root, key: "")
+        // A key may be written with dots in one place, and as a member of its group in another.
         var seen: Set<String> = []
-        let mistakes = entries.filter { !seen.insert($0.key).inserted }.map {
-            ConfigurationMistake(place: "\(path):\($0.line)", key: $0.key, rule: "is given more than once")
+        for entry in entries + vacant where !seen.insert(entry.key).inserted {
+            note(entry.line, entry.key, "is given more than once")
         }
-        guard mistakes.isEmpty else { throw ConfigurationError(mistakes: mistakes) }
     }
 
-    private static func flatten(_ node: YAMLNode, key: String, path: String, into entries: inout [Entry]) throws {
+    private static func error(_ path: String, _ line: Int, _ rule: String) -> ConfigurationError {
+        ConfigurationError(mistakes: [ConfigurationMistake(place: "\(path):\(line)", key: nil, rule: rule)])
+    }
+
+    private mutating func note(_ line: Int, _ key: String, _ rule: String) {
+        mistakes.append(ConfigurationMistake(place: "\(path):\(line)", key: key.isEmpty ? nil : key, rule: rule))
+    }
+
+    private mutating func flatten(_ node: YAMLNode, key: String) {
         switch node.content {
-        case .scalar(let text, _):
-            entries.append(Entry(key: key, value: node.isNull ? nil : text, line: node.line))
+        case .scalar(let text, _): add(key, node.isNull ? nil : text, node)
         case .mapping(let members):
-            if members.isEmpty { entries.append(Entry(key: key, value: nil, line: node.line)) }
+            if members.isEmpty { add(key, nil, node) }
             for (name, value) in members {
                 guard let text = name.string, !text.isEmpty, !text.contains(".") || key.isEmpty else {
-                    let rule = "has a member whose name is empty, has a dot or is not text"
-                    throw error(path, name.line, key, rule)
+                    note(name.line, key, "has a member whose name is empty, has a dot or is not text")
+                    continue
                 }
-                try flatten(value, key: key.isEmpty ? text : "\(key).\(text)", path: path, into: &entries)
+                flatten(value, key: key.isEmpty ? text : "\(key).\(text)")
             }
         case .sequence(let elements):
             let values = elements.compactMap(\.string)
-            guard values.count == elements.count else {
-                throw error(path, node.line, key, "must be a list of plain values")
-            }
-            entries.append(Entry(key: key, value: values.joined(separator: ","), line: node.line))
+            guard values.count == elements.count else { return note(node.line, key, "must be a list of plain values") }
+            add(key, values.joined(separator: ","), node)
         }
+    }
+
+    private mutating func add(_ key: String, _ value: String?, _ node: YAMLNode) {
+        let entry = Entry(key: key, value: value, line: node.line)
+        if value == nil { vacant.append(entry) } else { entries.append(entry) }
     }
 }

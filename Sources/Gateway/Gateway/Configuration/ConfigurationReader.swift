@@ -16,7 +16,7 @@ package struct ConfigurationReader {
     private let file: ConfigurationFile?
     private let defaults: [(key: String, value: String)]
     private let readFile: (String) -> String?
-    private var mistakes: [ConfigurationMistake] = []
+    private var mistakes: [ConfigurationMistake]
 
     /// A reader of these sources. `defaults` apply to keys that no other source has; `readFile` returns the text of a
     /// file, nil if it cannot be read.
@@ -32,6 +32,7 @@ package struct ConfigurationReader {
         self.file = file
         self.defaults = defaults
         self.readFile = readFile
+        mistakes = file?.mistakes ?? []
     }
 
     /// Reads everything; throws all mistakes at once.
@@ -61,7 +62,7 @@ package struct ConfigurationReader {
                 do throws(SettingError) {
                     try setting.apply(&configuration, name, value)
                 } catch {
-                    note(key, error.rule)
+                    note(error.rules.map { (key, $0) })
                 }
             }
         }
@@ -283,19 +284,15 @@ package struct ConfigurationReader {
     /// Checks rules that involve several values.
     private mutating func check(_ configuration: inout GatewayConfiguration) {
         for upstream in configuration.pool.upstreams {
-            let key = "upstreams.\(upstream.name).serverAddress"
-            if upstream.serverAddress.isEmpty {
-                note(key, "is required")
-            } else if let mistake = UpstreamCheck.mistake(in: upstream) {
-                note("upstreams.\(upstream.name).\(mistake.member)", mistake.rule)
-            }
+            if upstream.serverAddress.isEmpty { note("upstreams.\(upstream.name).serverAddress", "is required") }
+            note(UpstreamCheck.mistakes(in: upstream))
         }
         for upstream in configuration.pool.upstreams.filter(\.isDefault).dropFirst() {
             note("upstreams.\(upstream.name).default", "is true, as for another upstream: only one can be the default")
         }
-        for mistake in configuration.feedMistakes { note(mistake.key, mistake.rule) }
-        for mistake in AccessCheck.mistakes(in: configuration.access) { note(mistake.key, mistake.rule) }
-        for mistake in configuration.cluster.mistakes { note(mistake.key, mistake.rule) }
+        note(configuration.feedMistakes)
+        note(AccessCheck.mistakes(in: configuration.access))
+        note(configuration.cluster.mistakes)
         for file in configuration.cluster.files where readFile(file.path) == nil {
             note(file.key, "names a file that cannot be read")
         }
@@ -311,9 +308,14 @@ package struct ConfigurationReader {
     }
 
     /// Adds a mistake, unless its key already has one.
-    private mutating func note(_ key: String, _ rule: String) {
-        if mistakes.contains(where: { $0.key == key }) { return }
-        mistakes.append(ConfigurationMistake(place: place(of: key), key: key, rule: rule))
+    private mutating func note(_ key: String, _ rule: String) { note([(key, rule)]) }
+
+    /// Adds the mistakes that one check found, apart from those of keys that already have a mistake.
+    private mutating func note(_ found: [(key: String, rule: String)]) {
+        let known = Set(mistakes.map(\.key))
+        for (key, rule) in found where !known.contains(key) {
+            mistakes.append(ConfigurationMistake(place: place(of: key), key: key, rule: rule))
+        }
     }
 
     /// The place of a key, or of the key that names the file with its value; for a missing key, the place of its group
@@ -361,7 +363,7 @@ package struct ConfigurationMistake: Error, Sendable, Equatable, CustomStringCon
     package let place: String
     /// The key; nil for a mistake of the file as a whole.
     package let key: String?
-    /// The rule that it breaks.
+    /// The rule that the value, or the file, breaks.
     package let rule: String
 
     /// `place: key: rule`.

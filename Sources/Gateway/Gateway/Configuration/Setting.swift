@@ -77,7 +77,11 @@ package struct Setting: Sendable {
     }
 }
 
-/// The rule that a value breaks, as the end of a sentence that begins with its key.
+/// The rules that a value breaks, each as the end of a sentence that begins with its key.
 struct SettingError: Error, Equatable {
-    let rule: String
+    let rules: [String]
+}
+
+extension SettingError {
+    init(rule: String) { self.init(rules: [rule]) }
 }

@@ -37,12 +37,42 @@ enum SettingValue {
 
     static func choice<Choice: RawRepresentable & CaseIterable>(_ text: String) throws(SettingError) -> Choice
     where Choice.RawValue == String {
-        let word = text.lowercased()
-        guard let choice = Choice.allCases.first(where: { $0.rawValue.lowercased() == word }) else {
-            let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-            throw SettingError(rule: "must be one of \(names)")
+        guard let choice: Choice = choice(named: text) else {
+            throw SettingError(rule: "must be \(oneOf(Choice.self))")
         }
         return choice
+    }
+
+    /// A list of words.
+    static func choices<Choice: RawRepresentable & CaseIterable & SendableMetatype>(
+        _ text: String
+    ) throws(SettingError) -> [Choice] where Choice.RawValue == String {
+        try elements(text, oneOf(Choice.self), choice(named:))
+    }
+
+    private static func choice<Choice: RawRepresentable & CaseIterable>(named text: String) -> Choice?
+    where Choice.RawValue == String {
+        let word = text.lowercased()
+        return Choice.allCases.first { $0.rawValue.lowercased() == word }
+    }
+
+    private static func oneOf<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) -> String
+    where Choice.RawValue == String {
+        "one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))"
+    }
+
+    /// The values of the elements of a list; throws a mistake for each element without a value.
+    ///
+    /// - Parameter expectation: The rule for an element, as the part of a sentence behind "must be".
+    static func elements<Element>(
+        _ text: String,
+        _ expectation: String,
+        _ read: (String) -> Element?
+    ) throws(SettingError) -> [Element] {
+        let values = list(text).map { (text: $0, value: read($0)) }
+        let mistakes = values.filter { $0.value == nil }.map { "\"\($0.text)\" must be \(expectation)" }
+        guard mistakes.isEmpty else { throw SettingError(rules: mistakes) }
+        return values.compactMap(\.value)
     }
 
     /// The elements of a list: the parts between commas without the spaces around them.

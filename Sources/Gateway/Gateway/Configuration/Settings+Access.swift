@@ -48,12 +48,9 @@ extension Settings {
             ) {
                 SettingValue.text($0.hosts)
             } apply: { access, text throws(SettingError) in
-                access.hosts = try SettingValue.list(text).map { host throws(SettingError) in
+                access.hosts = try SettingValue.elements(text, "a host name, or an IPv6 address in brackets") { host in
                     let name = KnownHosts.name(of: host)
-                    guard KnownHosts.isName(name) else {
-                        throw SettingError(rule: "\"\(host)\" must be a host name, or an IPv6 address in brackets")
-                    }
-                    return name
+                    return KnownHosts.isName(name) ? name : nil
                 }
             },
             access.setting(
@@ -63,7 +60,8 @@ extension Settings {
             ) {
                 SettingValue.text($0.trustedProxies.map(\.description))
             } apply: { access, text throws(SettingError) in
-                access.trustedProxies = try networks(text)
+                let expectation = "an address, or a network such as 10.0.0.0/8"
+                access.trustedProxies = try SettingValue.elements(text, expectation) { IPNetwork($0) }
             },
             access.setting(
                 "cors.origins",
@@ -72,7 +70,8 @@ extension Settings {
             ) {
                 SettingValue.text($0.origins)
             } apply: { access, text throws(SettingError) in
-                access.origins = try origins(text)
+                let expectation = "an origin, such as https://example.com, without a path"
+                access.origins = try SettingValue.elements(text, expectation) { isOrigin($0) ? $0 : nil }
             },
         ]
     }()
@@ -200,9 +199,7 @@ extension Settings {
             rights.setting("operations", .list(of: words), meaning("the permitted operations")) { rights in
                 SettingValue.text(Right.allCases.filter(rights.operations.contains).map(\.rawValue))
             } apply: { rights, text throws(SettingError) in
-                var operations: Set<Right> = []
-                for word in SettingValue.list(text) { operations.insert(try SettingValue.choice(word)) }
-                rights.operations = operations
+                rights.operations = Set(try SettingValue.choices(text))
             },
             patterns(rights, "upstreams", \.upstreams, meaning("the permitted upstreams")),
             patterns(rights, "items", \.items, meaning("the permitted items")),
@@ -267,8 +264,7 @@ extension Settings {
 
 extension Settings {
     private static func modes(_ text: String) throws(SettingError) -> Set<AccessConfiguration.Mode> {
-        var modes: Set<AccessConfiguration.Mode> = []
-        for word in SettingValue.list(text) { modes.insert(try SettingValue.choice(word)) }
+        let modes = Set<AccessConfiguration.Mode>(try SettingValue.choices(text))
         if modes.isEmpty || (modes.contains(.none) && modes.count > 1) {
             throw SettingError(rule: "must be none alone, or keys, jwt, or both")
         }
@@ -285,26 +281,8 @@ extension Settings {
         return rate
     }
 
-    private static func networks(_ text: String) throws(SettingError) -> [IPNetwork] {
-        var networks: [IPNetwork] = []
-        for element in SettingValue.list(text) {
-            guard let network = IPNetwork(element) else {
-                throw SettingError(rule: "\"\(element)\" must be an address, or a network such as 10.0.0.0/8")
-            }
-            networks.append(network)
-        }
-        return networks
-    }
-
-    private static func origins(_ text: String) throws(SettingError) -> [String] {
-        let origins = SettingValue.list(text)
-        for origin in origins where origin != "*" && !isOrigin(origin) {
-            throw SettingError(rule: "\"\(origin)\" must be an origin, such as https://example.com, without a path")
-        }
-        return origins
-    }
-
     private static func isOrigin(_ text: String) -> Bool {
+        if text == "*" { return true }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == 3 && ["http:", "https:"].contains(parts[0]) && parts[1].isEmpty && !parts[2].isEmpty
             && text == text.lowercased() && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }

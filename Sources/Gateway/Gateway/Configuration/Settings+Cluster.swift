@@ -14,9 +14,10 @@ extension Settings {
             engine.setting("url", .list(of: "nats:// or tls:// addresses"), "The servers of the engine.") {
                 $0.servers.joined(separator: ", ")
             } apply: { engine, text throws(SettingError) in
-                let servers = SettingValue.list(text)
-                guard !servers.isEmpty, servers.allSatisfy({ $0.hasPrefix("nats://") || $0.hasPrefix("tls://") })
-                else { throw SettingError(rule: "must be a list of nats:// or tls:// addresses") }
+                let servers = try SettingValue.elements(text, "a nats:// or tls:// address") { server in
+                    server.hasPrefix("nats://") || server.hasPrefix("tls://") ? server : nil
+                }
+                if servers.isEmpty { throw SettingError(rule: "must be a list of nats:// or tls:// addresses") }
                 engine.servers = servers
             },
             engine.setting("name", .text("letters, digits, - and _"), "The name of the cluster on its engine.") {

@@ -297,12 +297,8 @@ extension Settings {
         group.setting(key, .list(of: "HOST:PORT, * for any"), meaning) {
             SettingValue.text($0[keyPath: path].entries.map { "\($0.host ?? "*"):\($0.port.map(String.init) ?? "*")" })
         } apply: { part, text throws(SettingError) in
-            for pattern in SettingValue.list(text) {
-                guard let entry = AddressAllowList.entry(pattern) else {
-                    throw SettingError(rule: "\"\(pattern)\" must be HOST:PORT, with * for any host or any port")
-                }
-                part[keyPath: path].entries.append(entry)
-            }
+            let expectation = "HOST:PORT, with * for any host or any port"
+            part[keyPath: path].entries += try SettingValue.elements(text, expectation, AddressAllowList.entry)
         }
     }
 }

@@ -76,7 +76,8 @@ import Testing
         ([("auth", "none"), ("auth.keys.a.hash", hash)], "auth: is none, but"),
         ([("auth", "keys")], "auth: requires API keys"),
         ([("auth", "jwt")], "auth: requires tokens"), ([("auth", "none,keys")], "auth: must be none alone"),
-        ([("auth", "magic")], "auth: must be one of"), ([("auth.keys.a.items", "x")], "auth.keys.a.hash: is required"),
+        ([("auth", "magic")], "auth: \"magic\" must be one of"),
+        ([("auth.keys.a.items", "x")], "auth.keys.a.hash: is required"),
         ([("auth.keys.a.hash", "sha256:12")], "auth.keys.a.hash: must be sha256:"),
         (
             [("auth.keys.a.hash", hash), ("auth.keys.b.hash", hash)],
@@ -84,7 +85,7 @@ import Testing
         ),
         (
             [("auth.keys.a.hash", hash), ("auth.keys.a.operations", "read, fly")],
-            "auth.keys.a.operations: must be one of"
+            "auth.keys.a.operations: \"fly\" must be one of"
         ),
         ([("auth.keys.a b.hash", hash)], "auth.keys.a b: must have a name"),
         ([("auth.jwt.secret", "short")], "auth.jwt.secret:"),
@@ -100,6 +101,16 @@ import Testing
     func mistakesAreNamed(flags: [(String, String)], expected: String) {
         let mistakes = Self.mistakes(flags.map { (key: $0.0, value: $0.1) })
         #expect(mistakes.contains { $0.hasPrefix(expected) }, "\(mistakes)")
+    }
+
+    @Test func allMistakesOfTheKeysAreNamed() {
+        let keys = [("auth.jwt.secret", "short"), ("auth.jwt.publicKey", "x"), ("auth.jwt.jwks", "{}")]
+        let mistakes = Self.mistakes(keys)
+        #expect(mistakes.count == 3, "\(mistakes)")
+        for key in keys { #expect(mistakes.contains { $0.hasPrefix("\(key.0): must") }, "\(key.0): \(mistakes)") }
+        let missing = Self.mistakes([("auth", "keys, jwt")])
+        #expect(missing.count == 2 && missing[0].hasPrefix("auth: requires API keys"), "\(missing)")
+        #expect(missing.last?.hasPrefix("auth: requires tokens") == true)
     }
 
     @Test func hostsAreKnownWithoutTheirPorts() throws {

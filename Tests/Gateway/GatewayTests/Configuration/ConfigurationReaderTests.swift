@@ -208,6 +208,56 @@ internal import Testing
         #expect(mistakes.contains { $0.hasPrefix("gateway.yaml:6: upstreams.demo.serverAddress:") })
     }
 
+    @Test func everyMistakeOfAFileIsReportedAtOnce() {
+        let file = """
+            upstreams:
+              a.b: { serverAddress: 'http://a' }
+              demo:
+                serverAddress: ftp://example.com
+                tls: { key: k, pins: [sha256/x, sha1/y] }
+                proxy: { user: u }
+                http: { password: p }
+            feeds:
+              f: { items: [{ a: b }], fields: { a: string, b: text } }
+            http: { hosts: [[x]] }
+            """
+        let expected = [
+            "gateway.yaml:2: upstreams: has a member whose name is empty, has a dot or is not text",
+            "gateway.yaml:4: upstreams.demo.serverAddress: must be an http or https URL",
+            "gateway.yaml:5: upstreams.demo.tls.certificate: is required where tls.key is set",
+            "gateway.yaml:5: upstreams.demo.tls.pins: \"sha256/x\" must be",
+            "gateway.yaml:5: upstreams.demo.tls.pins: \"sha1/y\" must be",
+            "gateway.yaml:6: upstreams.demo.proxy.address: is required",
+            "gateway.yaml:7: upstreams.demo.http.user: is required",
+            "gateway.yaml:9: feeds.f.fields.b: must begin with one of",
+            "gateway.yaml:9: feeds.f.items: must be a list of plain values",
+            "gateway.yaml:10: http.hosts: must be a list of plain values",
+        ]
+        let mistakes = Self.mistakes { try Self.read(file: file) }
+        #expect(mistakes.count == expected.count, "\(mistakes)")
+        for rule in expected { #expect(mistakes.contains { $0.hasPrefix(rule) }, "\(rule): \(mistakes)") }
+    }
+
+    @Test(arguments: [
+        ("cors.origins", "a.example,https://b.example,https://c/x", ["a.example", "https://c/x"]),
+        ("http.hosts", "fd00::1,a.example,x/y", ["fd00::1", "x/y"]),
+        ("http.trustedProxies", "x,10.0.0.0/8,y", ["x", "y"]),
+        ("pool.allowUpstream", "x,127.0.0.1:1,y", ["x", "y"]),
+        ("upstreams.u.controlLinks", "x,127.0.0.1:1,y", ["x", "y"]),
+        ("feeds.f.items", "i{3…1},a,b{1…3", ["i{3…1}", "b{1…3"]), ("auth", "magic,keys,word", ["magic", "word"]),
+        ("auth.keys.k.operations", "fly,read,swim", ["fly", "swim"]),
+        ("auth.jwt.operations", "fly,read,swim", ["fly", "swim"]), ("cluster.url", "x,nats://a,y", ["x", "y"]),
+    ])
+    func everyElementOfAListThatBreaksARuleIsNamed(key: String, list: String, elements: [String]) {
+        let mistakes = Self.mistakes { try Self.read(flags: [(key, list)]) }.filter {
+            $0.hasPrefix("flags: \(key): \"")
+        }
+        #expect(mistakes.count == elements.count, "\(mistakes)")
+        for (mistake, element) in zip(mistakes, elements) {
+            #expect(mistake.hasPrefix("flags: \(key): \"\(element)\" must be "), "\(mistake)")
+        }
+    }
+
     @Test(arguments: [
         ("http:\n  prot: 1", "gateway.yaml:2: http.prot: is not a key of the configuration; did you mean http.port?"),
         ("port: 1", "gateway.yaml:1: port: is not a key of the configuration; did you mean http.port?"),
@@ -356,6 +406,13 @@ internal import Testing
         #expect(mistakes.count == 1 && mistakes[0].contains("cluster.patience: must be greater than cluster.suspect"))
     }
 
+    @Test func allMistakesOfAClusterAreNamed() {
+        let flags = [("cluster.engine", "nats"), ("cluster.onEngineLoss", "local"), ("cluster.patience", "1.5")]
+        let mistakes = Self.mistakes { try Self.read(flags: flags) }
+        #expect(mistakes.count == 2 && mistakes[0].contains("cluster.secret: is required"), "\(mistakes)")
+        #expect(mistakes.last?.contains("cluster.patience: must be greater than cluster.suspect") == true)
+    }
+
     /// The library of the engine reads these files when it connects; the check accepted any path.
     @Test(arguments: ["credentialsFile", "tls.authorities", "tls.certificate", "tls.key"])
     func aFileForTheEngineHasToBeThere(member: String) throws {
@@ -366,7 +423,7 @@ internal import Testing
         #expect(throws: Never.self) { try Self.read(flags: Array(cluster.dropFirst())) }
     }
 
-    @Test(arguments: ["upstreams: [", "- 1\n- 2", "a: &x 1\nb: [*x, {c: 1}]"])
+    @Test(arguments: ["upstreams: [", "- 1\n- 2"])
     func unreadableFileIsOneMistake(text: String) {
         #expect(Self.mistakes { try Self.read(file: text) }.count == 1)
     }

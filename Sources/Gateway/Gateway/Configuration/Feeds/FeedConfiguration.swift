@@ -64,8 +64,8 @@ package struct FeedItem: Sendable, Equatable {
     /// The names that the pattern stands for.
     package let names: [String]
 
-    /// Reads `PATTERN` or `PATTERN=DESCRIPTION`; nil for a range that is empty or has more than `most` numbers, and for
-    /// a name that is no item.
+    /// Reads `PATTERN` or `PATTERN=DESCRIPTION`; nil for a range that does not end, is empty or has more than `most`
+    /// numbers, and for a name that is no item.
     package init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1).map { String($0.trimmed) }
         guard let pattern = parts.first, let names = Self.expanded(pattern) else { return nil }
@@ -75,9 +75,8 @@ package struct FeedItem: Sendable, Equatable {
     }
 
     private static func expanded(_ pattern: String) -> [String]? {
-        guard let open = pattern.firstIndex(of: "{"), let close = pattern[open...].firstIndex(of: "}") else {
-            return NameRule.item.admits(pattern) ? [pattern] : nil
-        }
+        guard let open = pattern.firstIndex(of: "{") else { return NameRule.item.admits(pattern) ? [pattern] : nil }
+        guard let close = pattern[open...].firstIndex(of: "}") else { return nil }
         let inner = pattern[pattern.index(after: open)..<close].replacing("...", with: "…").replacing("..", with: "…")
         let bounds = inner.split(separator: "…", omittingEmptySubsequences: false).map { Int($0) }
         guard bounds.count == 2, let first = bounds[0], let last = bounds[1], first >= 0, last >= first,

@@ -60,16 +60,8 @@ extension Settings {
             ) {
                 SettingValue.text($0.items.map(\.pattern))
             } apply: { feed, text throws(SettingError) in
-                var items: [FeedItem] = []
-                for element in SettingValue.list(text) {
-                    guard let item = FeedItem(element) else {
-                        throw SettingError(
-                            rule: "\"\(element)\" must be an item, or a pattern of at most \(FeedItem.most) items"
-                        )
-                    }
-                    items.append(item)
-                }
-                feed.items = items
+                let expectation = "an item, or a pattern of at most \(FeedItem.most) items"
+                feed.items = try SettingValue.elements(text, expectation, FeedItem.init)
             },
             Setting(
                 "feeds.*.fields.*",
