@@ -68,7 +68,7 @@ extension ClusterNode: Coordination {
     private func performWithSources(_ call: Call, _ operation: Operation) async throws -> OperationResult {
         do {
             return try await performHere(call, operation)
-        } catch PoolError.unknownSubscription, PoolError.unknownClient {
+        } catch let error where ProblemDetails.isUnknownSource(error) {
             guard await caughtUp() else { throw StreamOpener.closing("behind", .notInContact, call) }
             return try await performHere(call, operation)
         }

@@ -67,8 +67,10 @@ package struct ClientsResource: Sendable {
     }
 
     private func make(_ creation: Creation, as id: ClientID, _ call: Call) throws -> PooledClient {
-        let client = try services.pool.createClient(creation.specification, as: id) { core in
-            try creation.options?.apply(to: core.connectionOptions)
+        let client = try ProblemDetails.lookUp(.body(at: ["upstream"])) {
+            try services.pool.createClient(creation.specification, as: id) { core in
+                try creation.options?.apply(to: core.connectionOptions)
+            }
         }
         do {
             // The limit is checked when a client is created, not again when a member of the cluster inherits the client.

@@ -28,7 +28,9 @@ struct MessagesResource: Sendable {
         try reader.finish()
         guard let upstream = named ?? defaults.upstream else { throw Problem(.invalidValue) }
         try services.permissions(call).check(upstream: upstream)
-        let session = try services.sessionKey(upstream: upstream)
+        let session = try ProblemDetails.lookUp(.parameter("upstream")) {
+            try services.sessionKey(upstream: upstream)
+        }
         let client = try await services.coordination.admit(.activation, for: call) {
             try services.pool.messenger(session, for: Self.messageTime)
         }

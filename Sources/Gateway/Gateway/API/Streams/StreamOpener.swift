@@ -36,9 +36,22 @@ package struct StreamOpener: Sendable {
         }
     }
 
-    /// Checks the rights of a caller on the sources that a request names.
+    /// Checks the rights of a caller on the sources that a request names in its query or path.
     func check(_ selectors: [SourceSelector], _ call: Call) throws {
-        for selector in selectors { try check(selector, call) }
+        for selector in selectors {
+            let (name, query) = (selector.member, call.query)
+            try ProblemDetails.lookUp(query.has(name) ? .parameter(name) : nil) { try check(selector, call) }
+        }
+    }
+
+    /// Checks the rights of a caller on the sources that a body names.
+    ///
+    /// - Parameter list: The member with the list of the sources; nil: the body is the only source.
+    func check(_ selectors: [SourceSelector], in list: String?, _ call: Call) throws {
+        for (index, selector) in selectors.enumerated() {
+            let path = (list.map { [$0, "\(index)"] } ?? []) + [selector.member]
+            try ProblemDetails.lookUp(.body(at: path)) { try check(selector, call) }
+        }
     }
 
     /// Finds or joins sources without checks: all or none. They count towards the quotas of `owner`.

@@ -86,7 +86,7 @@ package struct StreamsResource: Sendable {
         }
         try checkPrepared(call)
         let isLarge = selectors.count > BackgroundQueue.largeCount
-        try opener.check(selectors, call)
+        try opener.check(selectors, in: reader.has("sources") ? "sources" : nil, call)
         return try await services.coordination.admit(.sources(selectors, of: call.caller), for: call) {
             try await services.background.perform(for: call, if: isLarge) { try prepare(request, selectors, call) }
         }
@@ -126,7 +126,7 @@ package struct StreamsResource: Sendable {
         let remove = SourceReader.list("remove", of: reader) ?? []
         try reader.refusals.finish()
         try checkTag(of: id, call)
-        try opener.check(add, call)
+        try opener.check(add, in: "add", call)
         var owner = call.caller
         owner.identity = services.streamResources.entry(id)?.owner
         return try await services.coordination.admit(.sources(add, of: owner), for: call) {

@@ -17,6 +17,15 @@ package enum SourceSelector: Sendable, Equatable {
         }
     }
 
+    /// The member of a body, or the parameter of a query, that names a client, a subscription or an upstream.
+    var member: String {
+        switch self {
+        case .existing(.subscription): "subscription"
+        case .existing(.client): "client"
+        case .join: "upstream"
+        }
+    }
+
     /// Whether the selector names a source that a request has created.
     var isExisting: Bool { if case .existing = self { true } else { false } }
 }

@@ -144,7 +144,7 @@ struct SubscriptionsResource: Sendable {
             throw Problem(
                 refusing: missing.map {
                     ProblemEntry(
-                        .body(JSONPointer(tokens: [$0.list])),
+                        .body(at: [$0.list]),
                         .missingMember,
                         "\($0.list) or \($0.group) is required."
                     )
@@ -203,10 +203,10 @@ struct SubscriptionsResource: Sendable {
         switch carrier {
         case .upstream(let name):
             try services.permissions(call).check(upstream: name)
-            let key = try services.sessionKey(upstream: name)
+            let key = try ProblemDetails.lookUp(.body(at: ["upstream"])) { try services.sessionKey(upstream: name) }
             return (.pooled(key), key.upstream)
         case .client(let id):
-            let client = try services.client(call, id: id)
+            let client = try ProblemDetails.lookUp(.body(at: ["client"])) { try services.client(call, id: id) }
             guard client.isDedicated else {
                 throw Problem(.notDedicated, detail: "The client belongs to the pool; name its upstream instead.")
             }

@@ -19,7 +19,9 @@ struct ValuesResource: Sendable {
         try reader.finish()
         guard let item else {
             guard field == nil, key == nil else {
-                throw Problem(.unknownItem, detail: "A field or key needs an item: item or itemPos is required.")
+                let rule = "A field or key needs an item: item or itemPos is required."
+                let entry = ProblemEntry(.parameter("item"), .unknownItem, rule)
+                throw Problem(.unknownItem, detail: rule, entries: [entry])
             }
             return try reply(call) { _ in .table }
         }
@@ -260,16 +262,20 @@ struct ValuesResource: Sendable {
         let name: String?
         let position: Int?
 
-        func item(in view: ValuesView) throws(Problem) -> Int {
-            let named = try name.map { name throws(Problem) in try view.item(name) }
-            if let position { try view.check(item: position) }
-            return try agreed(named, or: .unknownItem)
+        func item(in view: ValuesView) throws -> Int {
+            try ProblemDetails.lookUp(.parameter("itemPos")) {
+                let named = try ProblemDetails.lookUp(.parameter("item")) { try name.map(view.item) }
+                if let position { try view.check(item: position) }
+                return try agreed(named, or: .unknownItem)
+            }
         }
 
-        func field(in view: ValuesView) throws(Problem) -> Int {
-            let named = try name.map { name throws(Problem) in try view.field(name) }
-            if let position { try view.check(field: position) }
-            return try agreed(named, or: .unknownField)
+        func field(in view: ValuesView) throws -> Int {
+            try ProblemDetails.lookUp(.parameter("fieldPos")) {
+                let named = try ProblemDetails.lookUp(.parameter("field")) { try name.map(view.field) }
+                if let position { try view.check(field: position) }
+                return try agreed(named, or: .unknownField)
+            }
         }
 
         private func agreed(_ named: Int?, or code: ProblemCode) throws(Problem) -> Int {

@@ -30,7 +30,8 @@ enum Credential: Equatable {
             throw Challenge.malformed("A request may carry one credential only.")
         }
         if !ticket.hasPrefix(IssuedTicket.prefix) {
-            throw Challenge.malformed("The parameter ticket must be a ticket of POST /v1/tickets, not a key or token.")
+            let rule = "The parameter ticket must be a ticket of POST /v1/tickets, not a key or token."
+            throw Challenge.malformed(rule, parameters: ["ticket"])
         }
         return .ticket(ticket)
     }
@@ -39,13 +40,13 @@ enum Credential: Equatable {
     @discardableResult
     static func refusingTokens(in request: HTTPRequest) throws(Problem) -> Query {
         let query = (try? Query(raw: request.rawQuery)) ?? Query()
-        let isToken = query.pairs.contains { pair in
+        let tokens = query.pairs.filter { pair in
             tokenParameters.contains(pair.name.lowercased()) || pair.value.hasPrefix(APIKey.prefix)
         }
-        guard isToken else { return query }
-        throw Challenge.malformed(
+        if tokens.isEmpty { return query }
+        let rule =
             "Keys and tokens in a URL are refused, because logs keep URLs. Use Authorization: Bearer, or a ticket."
-        )
+        throw Challenge.malformed(rule, parameters: tokens.prefix(Refusals.mostEntries).map(\.name))
     }
 
     private static func bearer(_ headers: [String]) throws(Problem) -> String? {
@@ -117,8 +118,13 @@ package enum Challenge {
     static func expired() -> Problem { invalid("The token has expired.") }
 
     /// 400: the credential is malformed.
-    static func malformed(_ sentence: String) -> Problem {
-        refusal(.malformed, sentence, parameters: [("error", "invalid_request"), ("error_description", sentence)])
+    ///
+    /// - Parameter parameters: The query parameters that hold the credential.
+    static func malformed(_ sentence: String, parameters: [String] = []) -> Problem {
+        let reason = [("error", "invalid_request"), ("error_description", sentence)]
+        var problem = refusal(.malformed, sentence, parameters: reason)
+        problem.entries = parameters.map { ProblemEntry(.parameter($0), .malformed, sentence) }
+        return problem
     }
 
     /// 403: the credential is valid and its rights do not suffice.

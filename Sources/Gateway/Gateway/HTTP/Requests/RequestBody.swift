@@ -35,7 +35,7 @@ enum RequestBody {
         guard object.isEmpty else {
             throw Problem(
                 refusing: object.prefix(Refusals.mostEntries).map {
-                    ProblemEntry(.body(JSONPointer(tokens: [$0.name])), .unknownMember, "This operation takes no body.")
+                    ProblemEntry(.body(at: [$0.name]), .unknownMember, "This operation takes no body.")
                 }
             )
         }
@@ -95,7 +95,7 @@ final class Refusals {
         if isFull { return }
         let location: ProblemEntry.Location =
             switch origin {
-            case .body: .body(JSONPointer(tokens: path))
+            case .body: .body(at: path)
             case .query: .parameter(parameter(of: path))
             }
         entries.append(ProblemEntry(location, code, rule))

@@ -11,6 +11,9 @@ package struct ProblemEntry: Sendable, Equatable {
         case body(JSONPointer)
         /// A query parameter.
         case parameter(String)
+
+        /// A value of the body, by the names and indices that lead to the value.
+        static func body(at path: [String]) -> Location { .body(JSONPointer(tokens: path)) }
     }
 
     /// The place of the error.

@@ -29,6 +29,26 @@ package enum ProblemDetails {
         }
     }
 
+    /// Whether an error says that a client or subscription is unknown.
+    package static func isUnknownSource(_ error: any Error) -> Bool {
+        [.unknownClient, .unknownSubscription].contains(problem(for: error).code)
+    }
+
+    /// Looks up what a value of the query or body names; the problem of an unknown name has the place of the value.
+    static func lookUp<Found>(
+        _ place: @autoclosure () -> ProblemEntry.Location?,
+        _ find: () throws -> Found
+    ) throws -> Found {
+        do {
+            return try find()
+        } catch {
+            var problem = problem(for: error)
+            guard problem.code.status == 404, problem.entries.isEmpty, let place = place() else { throw error }
+            problem.entries = [ProblemEntry(place, problem.code, problem.detail ?? problem.code.title)]
+            throw problem
+        }
+    }
+
     /// An error as a sentence, for an event of a stream.
     package static func sentence(for error: any Error) -> String {
         let problem = problem(for: error)
@@ -161,7 +181,7 @@ extension ProblemDetails {
         case .unknownSubscription(let id):
             Problem(.unknownSubscription, detail: "No subscription has the id \"\(id)\".")
         case .addressNotAllowed(let address):
-            Problem(.upstreamNotAllowed, detail: "The configuration does not allow \(address).")
+            refusal(of: address)
         case .overQuota(let quota):
             Problem(.overQuota, detail: explanation(of: quota))
         case .creditsNeeded:
@@ -181,8 +201,7 @@ extension ProblemDetails {
         case .invalidValue: refusal(property: error.property, rule: error.rule)
         case .lifecycle, .noServerAddress: Problem(.lifecycle, detail: sentence(error.rule))
         case .tooManySessions: Problem(.tooManySessions, detail: sentence(error.rule))
-        case .addressNotAllowed:
-            Problem(.upstreamNotAllowed, detail: "The configuration does not allow \(error.value ?? "this address").")
+        case .addressNotAllowed: refusal(of: error.value ?? "this address")
         case .notCommandMode: Problem(.notCommandMode, detail: sentence(error.rule))
         case .unknownItem: Problem(.unknownItem, detail: sentence(error.rule))
         case .unknownField, .outOfBounds: Problem(.unknownField, detail: sentence(error.rule))
@@ -205,8 +224,13 @@ extension ProblemDetails {
 
     private static func refusal(property: String?, rule: String) -> Problem {
         guard let property else { return Problem(.invalidValue, detail: sentence(rule)) }
-        let location = ProblemEntry.Location.body(JSONPointer(tokens: [property]))
-        return Problem(refusing: [ProblemEntry(location, .invalidValue, sentence(rule))])
+        return Problem(refusing: [ProblemEntry(.body(at: [property]), .invalidValue, sentence(rule))])
+    }
+
+    /// The problem for an address in a body.
+    private static func refusal(of address: String) -> Problem {
+        let (code, rule) = (ProblemCode.upstreamNotAllowed, "The configuration does not allow \(address).")
+        return Problem(code, detail: rule, entries: [ProblemEntry(.body(at: ["serverAddress"]), code, rule)])
     }
 
     private static func explanation(of quota: PoolQuota) -> String {

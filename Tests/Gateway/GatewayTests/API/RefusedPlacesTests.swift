@@ -1,0 +1,84 @@
+import JSONText
+import Testing
+
+@testable import Gateway
+
+/// Problems name the value of the query or body that the gateway refused.
+@Suite struct RefusedPlacesTests {
+    private let fixture = Fixture()
+
+    /// Checks a problem with one entry.
+    private func check(_ outcome: Fixture.Outcome, code: String, place: String) {
+        #expect(outcome.code == code, "\(outcome.text)")
+        #expect(outcome.pointers == [place], "\(outcome.text)")
+        let entry = outcome.json["errors"]?.array?.first
+        #expect(entry?["code"]?.string == code)
+        #expect(entry?["detail"]?.string?.hasSuffix(".") == true)
+    }
+
+    @Test(arguments: [
+        ("/v1/stream?upstream=nope&items=a&fields=b", "unknown-upstream", "upstream"),
+        ("/v1/values?upstream=nope&items=a&fields=b", "unknown-upstream", "upstream"),
+        ("/v1/stream?subscription=nope", "unknown-subscription", "subscription"),
+        ("/v1/stream?client=nope", "unknown-client", "client"),
+    ])
+    func unknownNamesOfAQueryAreNamed(target: String, code: String, parameter: String) {
+        check(fixture.perform("GET", target), code: code, place: parameter)
+    }
+
+    @Test func theUnknownUpstreamOfAMessageIsNamed() {
+        let outcome = fixture.perform("POST", "/v1/messages?upstream=nope", #"{"text":"x"}"#)
+        check(outcome, code: "unknown-upstream", place: "upstream")
+    }
+
+    @Test(arguments: [
+        ("/v1/clients", #"{"upstream":"nope"}"#, "unknown-upstream", "/upstream"),
+        ("/v1/clients", #"{"serverAddress":"http://x.example"}"#, "upstream-not-allowed", "/serverAddress"),
+        (
+            "/v1/subscriptions", #"{"upstream":"nope","items":["a"],"fields":["b"]}"#, "unknown-upstream", "/upstream"
+        ), ("/v1/subscriptions", #"{"client":"nope","items":["a"],"fields":["b"]}"#, "unknown-client", "/client"),
+        ("/v1/streams", #"{"upstream":"nope","items":["a"],"fields":["b"]}"#, "unknown-upstream", "/upstream"),
+        (
+            "/v1/streams", #"{"sources":[{"items":["a"],"fields":["b"]},{"client":"nope"}]}"#, "unknown-client",
+            "/sources/1/client"
+        ),
+    ])
+    func unknownNamesOfABodyAreNamed(path: String, body: String, code: String, pointer: String) {
+        check(fixture.perform("POST", path, body), code: code, place: pointer)
+    }
+
+    @Test func refusalsOfAPatchAreNamed() {
+        let details = "/v1/clients/\(fixture.makeClient())/details"
+        let address = fixture.perform("PATCH", details, #"{"serverAddress":"http://x.example"}"#)
+        check(address, code: "upstream-not-allowed", place: "/serverAddress")
+        let body = #"{"sources":[{"subscription":"\#(fixture.makeSubscription())"}]}"#
+        let stream = fixture.perform("POST", "/v1/streams", body).headers["Location"] ?? ""
+        let source = fixture.perform("PATCH", stream, #"{"add":[{"subscription":"nope"}]}"#)
+        check(source, code: "unknown-subscription", place: "/add/0/subscription")
+    }
+
+    @Test(arguments: [
+        ("item=nope", "unknown-item", "item"), ("itemPos=9", "unknown-item", "itemPos"),
+        ("item=i1&field=nope", "unknown-field", "field"), ("item=i1&fieldPos=9", "unknown-field", "fieldPos"),
+        ("field=f1", "unknown-item", "item"),
+    ])
+    func theParameterOfAValueThatIsUnknownIsNamed(query: String, code: String, parameter: String) {
+        let values = "/v1/subscriptions/\(fixture.makeSubscription())/values?\(query)"
+        check(fixture.perform("GET", values), code: code, place: parameter)
+    }
+
+    @Test func aNameOfThePathHasNoEntry() {
+        for path in ["/v1/upstreams/nope", "/v1/clients/nope/events", "/v1/subscriptions/nope/events"] {
+            let outcome = fixture.perform("GET", path)
+            #expect(outcome.status == 404 && outcome.pointers.isEmpty, "\(path): \(outcome.text)")
+        }
+    }
+
+    @Test(arguments: ["access_token=x", "api_key=x&token=y"])
+    func parametersThatMayHoldAKeyAreNamed(query: String) async throws {
+        let fixture = try await AccessFixture()
+        let outcome = fixture.perform("GET", "/v1/clients?\(query)")
+        let names = query.split(separator: "&").map { String($0.prefix { $0 != "=" }) }
+        #expect(outcome.code == "malformed" && outcome.pointers == names, "\(outcome.text)")
+    }
+}
