@@ -96,7 +96,10 @@ package final class HTTPHost: HTTPHandler {
 
     /// The response to a request that the HTTP server rejected.
     package func refusal(for refusal: RequestRefusal, headers: HTTPFields) -> HTTPResponse {
-        let problem = ProblemDetails.problem(for: refusal)
+        var problem = ProblemDetails.problem(for: refusal)
+        if let limit = ProblemDetails.limit(exceededBy: refusal, in: services.configuration) {
+            problem.detail = "\(refusal.explanation) The limit is \(limit)."
+        }
         let now = services.clock()
         let request = HTTPRequest(method: "", rawPath: "", headers: headers)
         let id = RequestIdentity.id(of: request)

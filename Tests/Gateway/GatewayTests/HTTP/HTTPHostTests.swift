@@ -241,6 +241,24 @@ import Testing
         #expect(response.headers["Cache-Control"] == "no-store")
     }
 
+    @Test(arguments: [
+        (RequestRefusal.bodyTooLarge, "1000 bytes (http.maxBody)"),
+        (.targetTooLong, "2000 bytes (http.maxRequestLine)"), (.headersTooLarge, "3000 bytes (http.maxHeaders)"),
+        (.bodyBudgetExceeded, "4000 bytes (http.maxBodies)"),
+        (.responseBudgetExceeded, "5000 bytes (http.maxResponses)"), (.connectionLimitReached, "http.maxConnections"),
+    ])
+    func aRefusalNamesTheLimitThatTheRequestExceeds(refusal: RequestRefusal, limit: String) {
+        let fixture = Fixture { configuration in
+            configuration.http.bodyLimit = 1_000
+            configuration.http.targetLimit = 2_000
+            configuration.http.headerLimit = 3_000
+            configuration.http.bodyBudget = 4_000
+            configuration.http.responseBudget = 5_000
+        }
+        let detail = Fixture.outcome(fixture.host.refusal(for: refusal, headers: [])).json["detail"]?.string ?? ""
+        #expect(detail.hasPrefix(refusal.explanation) && detail.contains(" The limit is \(limit)"), "\(detail)")
+    }
+
     @Test func theContractAndThePagesAreServed() {
         #expect(fixture.perform("GET", "/openapi.yaml").text.hasPrefix("openapi: 3.1"))
         let page = fixture.perform("GET", "/")

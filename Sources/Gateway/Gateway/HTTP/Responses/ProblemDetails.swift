@@ -97,6 +97,20 @@ package enum ProblemDetails {
         }
     }
 
+    /// The limit that a rejected request exceeds, with its setting; nil: no limit.
+    static func limit(exceededBy refusal: RequestRefusal, in configuration: GatewayConfiguration) -> String? {
+        let http = configuration.http
+        return switch refusal {
+        case .bodyTooLarge: "\(http.bodyLimit) bytes (http.maxBody)"
+        case .targetTooLong: "\(http.targetLimit) bytes (http.maxRequestLine)"
+        case .headersTooLarge: "\(http.headerLimit) bytes (http.maxHeaders)"
+        case .bodyBudgetExceeded: "\(http.bodyBudget) bytes (http.maxBodies), half of it for one address"
+        case .responseBudgetExceeded: "\(configuration.responseBudget()) bytes (http.maxResponses)"
+        case .connectionLimitReached: "http.maxConnections, or what the system's limit of open files leaves"
+        default: nil
+        }
+    }
+
     /// The response to a call that waited for the Lightstreamer server, if the server has refused the request.
     static func response(to call: Call, refusedBy refusal: UpstreamRefusal, of kind: UpstreamCodes.Kind) -> Response {
         response(problem(for: refusal, of: kind), requestID: call.requestID)
