@@ -25,6 +25,12 @@ import Testing
         }
     }
 
+    /// A patch of an upstream depends on no state.
+    @Test func thePatchOfAnUpstreamDeclaresNoConflict() throws {
+        let patch = try #require(contract.operations.first { $0.name == "patchUpstream" })
+        #expect(!patch.statuses.contains(409))
+    }
+
     @Test func pathParametersAreDeclared() throws {
         for (path, item) in try pairs(contract.root["paths"]) {
             let declared = (item["parameters"]?.array ?? []).map(contract.resolve)
@@ -55,7 +61,8 @@ import Testing
     @Test(arguments: [
         ("NotModified", "Link"), ("NullValue", "Link"), ("SubscriptionAccepted", "Preference-Applied"),
         ("NotFound", "Idempotency-Replayed"), ("Conflict", "Idempotency-Replayed"), ("Refused", "Preference-Applied"),
-        ("PreconditionFailed", "Preference-Applied"), ("Malformed", "WWW-Authenticate"),
+        ("PreconditionFailed", "Preference-Applied"), ("NotAcceptable", "Preference-Applied"),
+        ("Malformed", "WWW-Authenticate"),
     ])
     func headersOfSharedResponsesAreDeclared(response: String, header: String) {
         #expect(contract.root["components"]?["responses"]?[response]?["headers"]?[header] != nil)

@@ -156,7 +156,8 @@ package final class Operation: Sendable {
         if mediaTypes != .fixed { statuses.insert(406) }
         switch method {
         case .post: statuses.formUnion([409, 413, 415])
-        case .patch: statuses.formUnion([409, 412, 413, 415])
+        // Only clients, subscriptions and streams have a state with which a patch can conflict.
+        case .patch: statuses.formUnion(placement == .owner ? [409, 412, 413, 415] : [412, 413, 415])
         case .put: statuses.formUnion([413, 415])
         case .get where ownStatuses.contains(304): statuses.insert(412)
         case .get, .delete: break
