@@ -33,7 +33,7 @@ extension ClusterNode: Coordination {
         }
     }
 
-    /// Performs a request here, or has the member perform it that has its resource.
+    /// Performs a request here, or on the member that has the resource of the request.
     private func route(_ call: Call, _ operation: Operation, _ services: Services) async throws -> OperationResult {
         let routing = ClusterRouting(cluster: self, services: services)
         switch operation.placement {
@@ -64,7 +64,7 @@ extension ClusterNode: Coordination {
     }
 
     /// Performs a request that may name sources of a stream here; again if this member does not know one of them: another member may
-    /// have created it just now, or has not reported it yet in a new epoch.
+    /// have created the source just now, or has not reported the source yet in a new epoch.
     private func performWithSources(_ call: Call, _ operation: Operation) async throws -> OperationResult {
         do {
             return try await performHere(call, operation)
@@ -118,8 +118,8 @@ extension ClusterNode: Coordination {
         return result
     }
 
-    /// Waits until the log has the changes of requests that a response may show; throws if it may not have them: a caller that
-    /// has read a change must not read the state before it from the next owner.
+    /// Waits until the log has the changes of requests that a response may show; throws if the log may lack some: a caller that
+    /// has read a change must not read the state before that change from the next owner.
     private func changesAreWritten() async throws(Problem) {
         guard let generation = reports.withLock({ $0.changing > 0 ? $0.outbox.generation : nil }) else { return }
         let confirmation = await withCheckedContinuation { continuation in
@@ -172,7 +172,7 @@ extension ClusterNode: Coordination {
         do {
             return try await reserving(use, for: call, perform)
         } catch let refusal as CreditRefusal {
-            // This member can have no session for a new subscription: a member that has one performs the request. A resource
+            // This member can have no session for a new subscription: a member with a session performs the request. A resource
             // that exists stays with its owner.
             guard refusal.shortage.missing.sessions > 0, call.parameters["id"] == nil,
                 let carrier = carrier(of: refusal.shortage.upstream, for: call),

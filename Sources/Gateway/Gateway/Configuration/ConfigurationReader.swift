@@ -114,7 +114,7 @@ package struct ConfigurationReader {
         return "feeds.\(names[0]).fields.\(names.last ?? "")"
     }
 
-    /// An environment variable that has the prefix of the settings and is not one of them.
+    /// An environment variable that has the prefix of the settings and is not the variable of a setting.
     package struct UnknownVariable: Sendable, Equatable {
         /// The name of the variable.
         package let name: String
@@ -143,7 +143,7 @@ package struct ConfigurationReader {
         }
     }
 
-    /// The known name that was probably intended: a similar one or, if the group was omitted, the only one with this
+    /// The known name that was probably intended: a similar name or, if the group was omitted, the only name with this
     /// ending.
     private static func suggestion(for name: String, among known: [String], withEnding ending: String) -> String? {
         if let similar = SimilarNames.suggestion(for: name, among: known) { return similar }
@@ -213,7 +213,7 @@ package struct ConfigurationReader {
         return names.filter { seen.insert($0).inserted }
     }
 
-    /// The names that meet the rule. The others are mistakes, and are not looked up: with some of them, the library that
+    /// The names that meet the rule. Other names are mistakes, and are not looked up: with some of these, the library that
     /// derives names of environment variables ends the process.
     private mutating func admitted(_ names: [String], under group: String) -> [String] {
         names.filter { name in
@@ -260,8 +260,8 @@ package struct ConfigurationReader {
         }
     }
 
-    /// Refuses a variable of several keys, with names that differ only in letter case or separators: it may be the secret of
-    /// one of them.
+    /// Refuses a variable of several keys, with names that differ only in letter case or separators: the variable may be
+    /// the secret of one key.
     private mutating func refuseSharedVariables(_ chosen: ChosenNames) {
         var owners: [String: String] = [:]
         for setting in Settings.all where setting.key.contains("*") {

@@ -96,7 +96,7 @@ package struct ClientsResource: Sendable {
     func delete(_ call: Call) throws -> OperationResult {
         let client = try services.dedicatedClient(call)
         try services.pool.deleteClient(client.id)
-        // The pool reports the removal once the events of the client are delivered; it stops to count now.
+        // The pool reports the removal once the events of the client are delivered; the client stops to count now.
         services.coordination.made(.resourceRemoved(client.id.rawValue))
         return .response(Response(status: 204))
     }

@@ -54,7 +54,7 @@ package struct StreamOpener: Sendable {
         }
     }
 
-    /// Finds or joins sources without checks: all or none. They count towards the quotas of `owner`.
+    /// Finds or joins sources without checks: all or none. The sources count towards the quotas of `owner`.
     package func acquire(_ selectors: [SourceSelector], for owner: Caller) throws -> AcquiredSources {
         var acquired = AcquiredSources()
         do {
@@ -260,7 +260,7 @@ package struct StreamOpener: Sendable {
         } else if let entry = services.streamResources.remove(id) {
             release(entry.joined, entry.clients, of: entry.owner)
         }
-        // Also if the stream was removed before it was claimed.
+        // Also for a stream that was removed before a request claimed the stream.
         if services.streamResources.entry(id) == nil { services.coordination.made(.streamRemoved(id)) }
     }
 

@@ -81,7 +81,7 @@ struct SubscriptionsResource: Sendable {
         var owner = call.caller
         owner.identity = services.access.owners.owner(of: resource.id)
         let use = ResourceUse.changedSubscription(resource.id, properties, of: owner)
-        // A subscription that moves to another upstream subscription is compared with it, value by value.
+        // A move to another upstream subscription compares the values of both subscriptions.
         let isLarge = resource.reading.table.isLarge
         try await services.coordination.admit(use, for: call) {
             try await services.background.perform(for: call, if: isLarge) {
@@ -264,7 +264,7 @@ struct SubscriptionsResource: Sendable {
             refused()
             return ProblemDetails.response(to: call, refusedBy: refusal, of: .subscription).waited(wait)
         }
-        // Another request has unsubscribed or deleted it.
+        // Another request has unsubscribed or deleted the subscription.
         if !resource.isDeleted { return shown(false).waited(wait) }
         let id = resource.id.rawValue
         return services.response(to: call, waiting: wait, for: .unknownSubscription(id), id)

@@ -242,7 +242,7 @@ struct ValuesResource: Sendable {
         json.beginObject()
         write(&json)
         guard json.bytes.count <= ValuesView.mostTableBytes else { throw Self.tooLarge }
-        // Each media type has tags of its own: a cache that has one of them must not use it for the other.
+        // Each media type has tags of its own: a cache must not use the response of one media type for another.
         let form = plain == nil ? "" : "-text"
         let tag = EntityTag(EntityTag(of: json.bytes).opaque + "-" + view.staleness + form, isWeak: true)
         if let plain {

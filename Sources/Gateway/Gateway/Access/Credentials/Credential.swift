@@ -9,8 +9,8 @@ enum Credential: Equatable {
     /// A ticket, in the query.
     case ticket(String)
 
-    /// Query parameters that carry tokens in other APIs. They are refused: logs, histories and `Referer` would keep
-    /// them.
+    /// Query parameters that carry tokens in other APIs. The parameters are refused: logs, histories and `Referer` would
+    /// keep the tokens.
     private static let tokenParameters: Set<String> = ["access_token", "token", "api_key", "apikey", "jwt", "bearer"]
 
     /// The credential of a request; nil if there is none.
@@ -66,7 +66,7 @@ enum Credential: Equatable {
     }
 
     /// The value of a cookie (RFC 6265 section 4.2). A cookie that occurs twice is refused: another host of the same
-    /// site may have set one of them.
+    /// site may have set one of the two.
     private static func cookie(_ name: String, in request: HTTPRequest) throws(Problem) -> String? {
         var values: [String] = []
         for header in request.headers.values(of: "Cookie") {

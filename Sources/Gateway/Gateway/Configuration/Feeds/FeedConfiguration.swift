@@ -30,7 +30,7 @@ package struct FeedConfiguration: Sendable, Equatable {
     package var snapshot: RequestedSnapshot?
     /// The requested frequency; nil: none.
     package var maxFrequency: RequestedMaxFrequency?
-    /// Whether callers need no credentials for it.
+    /// Whether callers need no credentials for the feed.
     package var isPublic = false
 
     /// A feed of any items without fields.

@@ -173,7 +173,7 @@ package enum ProblemDetails {
         json.endArray()
     }
 
-    /// The time after which a client may repeat a request, in seconds; nil: it has to change the request.
+    /// The time after which a client may repeat a request, in seconds; nil: the client has to change the request.
     static func retryAfter(_ code: ProblemCode) -> Int? {
         switch code {
         case .overQuota, .unavailable, .gatewayFull, .streamLimit: 5

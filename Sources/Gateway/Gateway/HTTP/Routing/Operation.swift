@@ -26,7 +26,7 @@ package final class Operation: Sendable {
     enum MediaTypes: Sendable, Equatable {
         /// JSON. A request whose `Accept` excludes it is rejected with 406 before the handler runs.
         case json
-        /// The handler chooses one by `Accept`, or rejects the request with 406.
+        /// The handler chooses a media type by `Accept`, or rejects the request with 406.
         case negotiated
         /// Independent of `Accept`; also for responses without a body.
         case fixed
