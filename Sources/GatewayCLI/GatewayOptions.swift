@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import FoundationEssentials
 internal import Gateway
-internal import Logging
 
 /// The flags of commands that read the configuration of a gateway.
 struct GatewayOptions: ParsableArguments {

@@ -1,5 +1,4 @@
 public import DemoServer
-internal import LightstreamerClient
 
 /// A Lightstreamer server in the process of a test: on a port of its own, with data that the test publishes and faults that
 /// the test causes.

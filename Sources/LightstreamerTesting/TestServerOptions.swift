@@ -1,5 +1,4 @@
 public import DemoServer
-internal import LightstreamerClient
 public import Logging
 
 /// The properties of a test server that do not change while the server runs.

@@ -1,5 +1,4 @@
 internal import JSONText
-internal import Replication
 
 /// The facts of an engine on which the safety of its log depends.
 struct EngineFacts: Sendable, Equatable {

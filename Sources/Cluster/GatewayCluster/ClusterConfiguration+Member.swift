@@ -3,7 +3,6 @@ internal import Crypto
 internal import EngineNATS
 internal import Gateway
 internal import Replication
-internal import SessionPool
 
 extension ClusterConfiguration {
     /// How long a request waits for a member without heartbeats to be replaced.

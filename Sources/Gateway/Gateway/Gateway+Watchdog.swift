@@ -1,6 +1,5 @@
 internal import MicroHTTPD
 internal import Primitives
-internal import SessionCore
 internal import SessionPool
 
 /// How often each network thread has come round.

@@ -5,7 +5,6 @@ internal import LightstreamerClient
 package import Logging
 internal import MicroHTTPD
 internal import Primitives
-internal import SessionCore
 package import SessionPool
 internal import StreamIO
 

@@ -1,4 +1,3 @@
-internal import LightstreamerClient
 internal import SessionCore
 
 /// Sessions that a server refuses with an error that another attempt repeats: a wrong adapter set, wrong credentials.

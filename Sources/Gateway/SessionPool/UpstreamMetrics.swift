@@ -1,7 +1,5 @@
-internal import Changes
 internal import LightstreamerClient
 internal import Primitives
-internal import SessionCore
 
 /// Counts the work of clients by upstream, including deleted clients: the counters never decrease.
 package final class UpstreamMetrics: Sendable {

@@ -1,4 +1,3 @@
-internal import JSONText
 internal import NIOCore
 
 /// The events that the streams of a benchmark received, and the events that they lack.

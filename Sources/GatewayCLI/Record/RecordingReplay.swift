@@ -1,5 +1,4 @@
 internal import DemoServer
-internal import LightstreamerClient
 internal import Recording
 internal import TLCP
 

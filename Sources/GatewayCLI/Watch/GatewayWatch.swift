@@ -1,4 +1,3 @@
-internal import ArgumentParser
 internal import HTTPFetch
 internal import JSONText
 internal import SessionCore

@@ -1,5 +1,4 @@
 internal import JSONText
-internal import LightstreamerClient
 internal import TLCP
 
 /// The table of `watch` in a terminal: a row for each item, in COMMAND mode for each key, in DISTINCT and RAW mode for

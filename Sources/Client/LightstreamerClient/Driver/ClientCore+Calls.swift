@@ -1,6 +1,5 @@
 internal import SessionCore
 internal import Synchronization
-internal import TLCPTransports
 
 /// The calls of a client: checked on the caller's thread, performed by the driver.
 extension ClientCore {

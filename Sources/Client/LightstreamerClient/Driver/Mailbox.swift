@@ -1,5 +1,4 @@
 internal import Primitives
-internal import SessionCore
 
 #if canImport(Glibc)
     internal import Glibc

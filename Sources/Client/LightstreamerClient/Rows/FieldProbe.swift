@@ -1,5 +1,3 @@
-internal import SessionCore
-
 /// Finds out the coding keys of a type by decoding it once from empty values.
 final class FieldProbe: Decoder {
     let codingPath: [any CodingKey] = []

@@ -1,5 +1,3 @@
-internal import TLCP
-
 /// The output of a session machine: the actions of the current event, and what all actions so far have established.
 ///
 /// Only changes become actions: a status or property is notified if it differs from the one notified last, a timer is

@@ -1,5 +1,3 @@
-internal import JSONText
-
 /// Reads the arguments of one notification from left to right.
 ///
 ///     TAG , first , second , last one, commas included

@@ -1,6 +1,5 @@
 internal import Changes
 internal import EventHub
-internal import Gateway
 internal import Primitives
 internal import Replication
 internal import SessionCore

@@ -1,5 +1,4 @@
 internal import Changes
-internal import EventHub
 internal import Gateway
 internal import Logging
 internal import Replication

@@ -1,6 +1,4 @@
-internal import Changes
 internal import Gateway
-internal import MicroHTTPD
 internal import Replication
 internal import SessionCore
 internal import SessionPool

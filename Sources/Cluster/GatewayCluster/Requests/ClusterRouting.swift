@@ -1,6 +1,5 @@
 internal import Gateway
 internal import JSONText
-internal import MicroHTTPD
 internal import Primitives
 internal import Replication
 

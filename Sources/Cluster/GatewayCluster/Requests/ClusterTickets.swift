@@ -1,7 +1,5 @@
 internal import Gateway
 internal import Replication
-internal import SessionCore
-internal import SessionPool
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials

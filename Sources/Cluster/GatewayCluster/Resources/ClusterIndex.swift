@@ -1,9 +1,6 @@
-internal import Changes
-internal import EventHub
 internal import Gateway
 internal import Replication
 internal import SessionCore
-internal import SessionPool
 
 extension ClusterNode {
     /// A client or subscription by its id; nil: there is none in the log.

@@ -1,10 +1,8 @@
 internal import Changes
 internal import Gateway
 internal import JSONText
-internal import LightstreamerClient
 internal import MicroHTTPD
 internal import Replication
-internal import SessionCore
 internal import SessionPool
 
 /// The clients and subscriptions that requests create. The log contains their specifications, from which another member

@@ -2,7 +2,6 @@ internal import Changes
 internal import EventHub
 internal import Gateway
 internal import JSONText
-internal import LightstreamerClient
 internal import MicroHTTPD
 internal import Replication
 internal import SessionCore

@@ -1,8 +1,6 @@
 internal import Changes
 internal import EventHub
-internal import Gateway
 internal import Replication
-internal import SessionPool
 
 /// A prepared stream as the log describes it.
 struct PreparedStream: Sendable {

@@ -1,5 +1,4 @@
 package import Changes
-internal import Primitives
 package import SessionCore
 
 /// The state of the cluster at a position of the log: its members, the shared subscriptions, their owners, and the

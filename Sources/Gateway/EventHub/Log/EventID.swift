@@ -1,5 +1,3 @@
-internal import JSONText
-
 /// The id of a data event, `<epoch>-<sequence>`.
 package struct EventID: Equatable, Sendable {
     /// The name of the numbering; sequences of different epochs cannot be compared.

@@ -1,5 +1,4 @@
 internal import Primitives
-internal import SessionCore
 internal import StreamIO
 
 /// A part of a topic's log: records, and their bytes in the variants that are read. Appended to, never moved.

@@ -1,5 +1,4 @@
 internal import Primitives
-internal import SessionCore
 internal import StreamIO
 
 /// New events of channels as bytes that all streams of a live group share.

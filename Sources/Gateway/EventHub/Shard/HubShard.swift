@@ -1,5 +1,4 @@
 package import Primitives
-internal import SessionCore
 package import StreamIO
 
 /// The streams of one loop: takes over published events once for all of them, and reports the streams that are due.

@@ -1,6 +1,5 @@
 internal import Changes
 internal import Primitives
-internal import SessionCore
 internal import StreamIO
 internal import Synchronization
 

@@ -1,6 +1,5 @@
 internal import Changes
 internal import Primitives
-internal import SessionCore
 internal import StreamIO
 
 /// One stream: its positions in the channels that it reads, and its pending events.

@@ -1,6 +1,5 @@
 internal import MicroHTTPD
 internal import Primitives
-internal import SessionCore
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials

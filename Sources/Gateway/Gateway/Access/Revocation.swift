@@ -1,4 +1,3 @@
-internal import EventHub
 internal import SessionPool
 
 /// The rights that callers have lost by a change of the configuration, or of the JWK set.

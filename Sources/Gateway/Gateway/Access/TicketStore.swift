@@ -1,5 +1,4 @@
 internal import Primitives
-internal import SessionCore
 
 /// Tickets, each of which opens one stream within a short time, and reopens that stream until some time after it has
 /// closed. Only hashes are stored.

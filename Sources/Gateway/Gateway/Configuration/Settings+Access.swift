@@ -1,5 +1,3 @@
-internal import MicroHTTPD
-
 extension Settings {
     /// The settings of authentication, authorization and rate limits.
     static let access: [Setting] = authentication + network + keys + webTokens + claims + limits

@@ -1,7 +1,5 @@
 package import Changes
 package import JSONText
-internal import MicroHTTPD
-internal import SessionCore
 package import SessionPool
 
 /// The one door between a gateway and the other gateways that behave as one with it.

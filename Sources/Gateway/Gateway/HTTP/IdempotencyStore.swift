@@ -2,7 +2,6 @@ internal import Crypto
 internal import JSONText
 internal import MicroHTTPD
 internal import Primitives
-internal import SessionCore
 
 /// The responses to requests with an `Idempotency-Key`, so that a repeated POST is performed once.
 ///

@@ -2,7 +2,6 @@ internal import Changes
 internal import EventHub
 package import GatewayStreaming
 internal import LightstreamerClient
-internal import Logging
 package import SessionCore
 package import SessionPool
 

@@ -1,5 +1,4 @@
 internal import Primitives
-internal import SessionCore
 
 /// Notices threads and tasks that do not come round: `/health/live` fails then, so that the process is replaced.
 ///

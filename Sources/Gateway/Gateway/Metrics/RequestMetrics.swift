@@ -1,5 +1,4 @@
 internal import Primitives
-internal import SessionCore
 
 /// Counts responses. Labels come from fixed lists, so that requests cannot add new ones.
 package final class RequestMetrics: Sendable {

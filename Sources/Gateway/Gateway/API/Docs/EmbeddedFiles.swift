@@ -1,5 +1,4 @@
 internal import CGatewayFiles
-internal import MicroHTTPD
 internal import StreamIO
 
 /// A file of the pages, in its original and its compressed form.

@@ -1,6 +1,5 @@
 internal import Changes
 internal import JSONText
-internal import SessionCore
 
 /// The JSON form of a feed.
 struct FeedView: Sendable {

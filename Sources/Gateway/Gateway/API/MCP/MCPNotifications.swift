@@ -1,5 +1,4 @@
 internal import JSONText
-internal import SessionCore
 
 /// A `GET /mcp` that waits until values of subscribed resources change. Its response is a complete event stream with the
 /// changes of up to a second; the client then repeats the request, as the transport permits. So notifications wait for no

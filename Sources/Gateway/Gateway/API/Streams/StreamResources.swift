@@ -2,7 +2,6 @@ package import Changes
 internal import EventHub
 internal import Primitives
 package import SessionCore
-internal import SessionPool
 
 /// The lock of the changes of a stream, which copies of its entry share.
 final class ChangeLock: Sendable {

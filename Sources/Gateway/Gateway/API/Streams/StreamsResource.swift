@@ -1,7 +1,6 @@
 internal import Changes
 internal import EventHub
 internal import JSONText
-internal import SessionCore
 internal import SessionPool
 
 /// `/v1/stream`, `/v1/streams` and the `…/events` of clients and subscriptions.

@@ -1,5 +1,4 @@
 internal import Changes
-internal import SessionPool
 
 /// `GET /v1/values`: reads the values of a subscription in one request, which joins the shared subscription, waits for
 /// its snapshot and leaves it.

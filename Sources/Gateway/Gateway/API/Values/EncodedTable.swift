@@ -1,6 +1,5 @@
 internal import JSONText
 internal import Primitives
-internal import SessionCore
 
 /// The JSON of all values of a subscription, with a gap for the age of each item: ages differ between readings of equal
 /// values.

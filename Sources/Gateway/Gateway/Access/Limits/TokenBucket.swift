@@ -1,5 +1,4 @@
 internal import Primitives
-internal import SessionCore
 
 /// A token bucket: admits `rate` requests a second, and `burst` at once after a pause.
 package struct TokenBucket: Sendable {

@@ -1,5 +1,3 @@
-internal import JSONText
-
 extension WebTokenConfiguration {
     /// The settings that decide which tokens are valid, as a line of text that is the same in every process.
     package var line: String {

@@ -1,5 +1,4 @@
 package import Changes
-internal import EventHub
 internal import JSONText
 internal import Primitives
 internal import SessionCore

@@ -1,8 +1,5 @@
-internal import Changes
 package import MicroHTTPD
 package import Primitives
-internal import SessionCore
-internal import SessionPool
 package import StreamIO
 internal import Synchronization
 

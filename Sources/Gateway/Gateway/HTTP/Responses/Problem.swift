@@ -1,7 +1,6 @@
 internal import JSONText
 internal import MicroHTTPD
 internal import SessionCore
-internal import SessionPool
 
 /// One error in the input of a request.
 package struct ProblemEntry: Sendable, Equatable {

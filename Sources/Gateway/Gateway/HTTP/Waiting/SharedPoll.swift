@@ -1,5 +1,4 @@
 internal import MicroHTTPD
-internal import SessionCore
 
 /// How requests that are equal to one that waits get its response.
 struct SharedDecision: Sendable {

@@ -1,6 +1,5 @@
 internal import HeapModule
 internal import Primitives
-internal import SessionCore
 
 /// Runs actions when they are due, in one task for all requests that wait and all streams that expire.
 final class TimerQueue: Sendable {
