@@ -42,12 +42,17 @@ extension ValueTable {
 
     /// Why no key has second-level values; nil if one has them or waits for them, and if the server has refused none.
     package var secondLevelRefusal: UpstreamRefusal? {
-        let refusal = secondLevelRefusals.values.first { $0.code != UpstreamRefusal.badKeyCode }
-        guard let refusal, hasSecondLevels else { return nil }
-        let isWhole = items.indices.allSatisfy { index in
-            keys(item: index + 1).allSatisfy { !hasSecondLevel(index + 1, $0) }
+        if secondLevelRefusals.isEmpty { return nil }
+        var first: UpstreamRefusal?
+        for item in items.indices.map({ $0 + 1 }) {
+            for key in keys(item: item) {
+                guard !hasSecondLevel(item, key), let refusal = secondLevelRefusals[UpstreamName(key)] else {
+                    return nil
+                }
+                if first == nil, refusal.code != UpstreamRefusal.badKeyCode { first = refusal }
+            }
         }
-        return isWhole ? refusal : nil
+        return first
     }
 
     private func hasSecondLevel(_ item: Int, _ key: String) -> Bool {

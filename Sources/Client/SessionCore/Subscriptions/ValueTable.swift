@@ -70,11 +70,8 @@ package struct ValueTable: Sendable {
         case .endOfSnapshot(let position):
             if makeItem(at: position) { items[position - 1].snapshotEnded = true }
         case .clearSnapshot(let position):
+            forgetRefusals(of: secondLevelRefusals.isEmpty ? [] : keys(item: position), item: position)
             if makeItem(at: position) { weight += items[position - 1].clearSnapshot(at: now) }
-            if !secondLevelRefusals.isEmpty {
-                let keys = Set(items.indices.flatMap { self.keys(item: $0 + 1).map { UpstreamName($0) } })
-                secondLevelRefusals = secondLevelRefusals.filter { keys.contains($0.key) }
-            }
         case .realMaxFrequency(let frequency):
             realMaxFrequency = frequency
         case .secondLevelFailed(let code, let message, let key):
@@ -91,11 +88,18 @@ package struct ValueTable: Sendable {
         layout = update.layout
         if items.count < position, !makeItem(at: position) { return }
         guard position >= 1 else { return }
-        // A key that is added again has another second-level subscription.
-        if !secondLevelRefusals.isEmpty, let key = update.key, update.command != CommandTable.update {
-            secondLevelRefusals[UpstreamName(key)] = nil
+        if !secondLevelRefusals.isEmpty, let key = update.key, update.command == CommandTable.delete {
+            forgetRefusals(of: [key], item: position)
         }
         weight += items[position - 1].apply(update, keyWeight: keyWeight, at: now)
+    }
+
+    /// Forgets why keys of an item have no second level, unless another item has the keys as well.
+    private mutating func forgetRefusals(of keys: [String], item position: Int) {
+        for key in keys where secondLevelRefusals[UpstreamName(key)] != nil {
+            let isElsewhere = items.indices.contains { $0 != position - 1 && items[$0].rowsByKey?[key] != nil }
+            if !isElsewhere { secondLevelRefusals[UpstreamName(key)] = nil }
+        }
     }
 
     /// Takes the values of another table of an equal subscription. The two tables share the memory of the rows that neither

@@ -116,9 +116,9 @@ import Testing
     private static let twoLevels = "/v1/values?mode=COMMAND&items=a&fields=key,command&commandSecondLevelFields=x"
 
     /// A row of a key, with the second level if it has three values.
-    private func row(_ values: String...) -> SubscriptionEvent {
+    private func row(_ values: String..., item: Int = 1) -> SubscriptionEvent {
         let layout = SubscriptionLayout(
-            itemNames: ["a"],
+            itemNames: ["a", "b"],
             fieldNames: ["key", "command"],
             fieldCount: 2,
             keyPosition: 1,
@@ -126,7 +126,7 @@ import Testing
             hasSecondLevel: true
         )
         let changed = FieldSet(all: values.count)
-        return .update(ItemUpdate(layout: layout, itemPos: 1, isSnapshot: true, values: values, changed: changed))
+        return .update(ItemUpdate(layout: layout, itemPos: item, isSnapshot: true, values: values, changed: changed))
     }
 
     /// A key that is no item name (14) has no second level; the server has refused nothing.
@@ -155,13 +155,20 @@ import Testing
 
     /// A gateway that receives the state of a subscription knows which keys are not to be awaited.
     @Test func refusalsOfTheSecondLevelBelongToTheState() {
-        var properties = SubscriptionProperties(mode: .command, items: .list(["a"]), fields: .list(["key", "command"]))
+        var properties = SubscriptionProperties(
+            mode: .command,
+            items: .list(["a", "b"]),
+            fields: .list(["key", "command"])
+        )
         properties.secondLevelFields = .list(["x"])
         var (table, copy) = (ValueTable(properties: properties), ValueTable(properties: properties))
-        table.apply(.subscribed(itemCount: 1, fieldCount: 2, keyPosition: 1, commandPosition: 2))
-        table.apply(row("k", "ADD"))
+        table.apply(.subscribed(itemCount: 2, fieldCount: 2, keyPosition: 1, commandPosition: 2))
+        for item in [1, 2] { table.apply(row("k", "ADD", item: item)) }
         table.apply(.secondLevelFailed(code: 17, message: "Refused", key: "k"))
-        for event in table.eventsFromStart { copy.apply(event) }
+        for event in table.eventsWithRows { copy.apply(event) }
+        #expect(copy.secondLevelRefusal?.code == 17)
+        // The other item has the key as well.
+        copy.apply(row("k", "DELETE", item: 2))
         #expect(copy.hasSecondLevels)
         copy.apply(.clearSnapshot(itemPos: 1))
         copy.apply(row("k", "ADD"))
@@ -244,7 +251,7 @@ import Testing
     /// Returns after the work of the background queue so far.
     private func passBackground() {
         let done = DispatchSemaphore(value: 0)
-        #expect(fixture.services.background.add { done.signal() })
+        #expect(fixture.services.background.medium.add { done.signal() })
         done.wait()
     }
 
@@ -259,7 +266,7 @@ import Testing
             publish(subscribed, update(["1", "2"]))
             passBackground()
             let gate = DispatchSemaphore(value: 0)
-            #expect(fixture.services.background.add { gate.wait() })
+            #expect(fixture.services.background.medium.add { gate.wait() })
             // The request examines the values once, after the three events.
             publish(.unsubscribed(isFinal: false), subscribed, update(["3", "4"], item: 2))
             gate.signal()
