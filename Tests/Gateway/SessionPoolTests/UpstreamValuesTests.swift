@@ -62,6 +62,15 @@ internal import Testing
         #expect(pool.values(of: "demo").used == 0)
     }
 
+    /// As after the difference from a value that is too large for differences.
+    @Test func subscribedSubscriptionThatFailsIsUnsubscribedForGood() throws {
+        let (resource, carrier) = try resourceWithKey(in: pool())
+        let failure = SubscriptionEvent.failed(code: 61, message: "m")
+        carrier.subscription(carrier.subscription, emitted: failure)
+        #expect(sink.present.events[resource.id]?.suffix(2) == [failure, .unsubscribed(isFinal: true)])
+        #expect(!resource.status.isActive && resource.status.lastError?.code == 61)
+    }
+
     @Test func subscriptionWhoseValuesExceedTheBudgetIsRefusedAndUnsubscribed() throws {
         let pool = pool { $0.maxValueBytes = 1 }
         let (resource, carrier) = try resourceWithKey(in: pool)

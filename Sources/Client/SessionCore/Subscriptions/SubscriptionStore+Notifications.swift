@@ -174,9 +174,6 @@ extension SubscriptionStore {
     private mutating func abandon(_ id: SubscriptionID, message: String, into effects: inout [SubscriptionEffect]) {
         for secondLevel in machines[id]?.secondLevels ?? [] { _ = release(secondLevel) }
         _ = machines[id]?.remove()
-        if case .user(let token)? = machines[id]?.role {
-            effects.append(.notify(token, .unsubscribed(isFinal: false)))
-        }
         failed(id, code: 61, message: message, into: &effects)
         requestDue(id)
         effects.append(.requestsWaiting)

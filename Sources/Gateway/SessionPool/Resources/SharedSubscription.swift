@@ -166,12 +166,18 @@ final class SharedSubscription: Sendable {
 
 extension SharedSubscription: SubscriptionObserver {
     func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent) {
-        let (arrivals, refusal): ([SubscriptionResource], UpstreamRefusal?)
-        if case .unsubscribed(isFinal: true) = event, let removal = UpstreamRefusal(event) {
-            (arrivals, refusal) = apply([.failed(code: removal.code, message: removal.message), event])
-        } else {
-            (arrivals, refusal) = apply(CollectionOfOne(event))
-        }
+        let (arrivals, refusal) =
+            switch event {
+            case .failed where state.withLock({ $0.resources.contains { $0.status.isSubscribed } }):
+                apply([event, .unsubscribed(isFinal: true)])
+            case .unsubscribed(isFinal: true):
+                if let removal = UpstreamRefusal(event) {
+                    apply([.failed(code: removal.code, message: removal.message), event])
+                } else {
+                    apply(CollectionOfOne(event))
+                }
+            default: apply(CollectionOfOne(event))
+            }
         if !arrivals.isEmpty { arrived(self, arrivals, refusal) }
     }
 
