@@ -1,5 +1,6 @@
 internal import CGatewayFiles
 internal import StreamIO
+internal import Synchronization
 
 /// A file of the pages, in its original and its compressed form.
 struct StaticFile: Sendable {
@@ -42,8 +43,12 @@ struct StaticFile: Sendable {
 
 /// The files that are part of the binary: the contract, the module for browsers, the dashboard and the API page.
 struct EmbeddedFiles: Sendable {
-    /// The files of this program.
+    /// The files of this program, compressed on first use, which takes up to 0.1 s.
     static let shared = EmbeddedFiles()
+    private static let ready = Atomic<Bool>(false)
+
+    /// Whether the files are compressed.
+    static var areReady: Bool { ready.load(ordering: .acquiring) }
 
     private let files: [String: StaticFile]
 
@@ -57,6 +62,7 @@ struct EmbeddedFiles: Sendable {
             index += 1
         }
         self.files = files
+        Self.ready.store(true, ordering: .releasing)
     }
 
     subscript(name: String) -> StaticFile? { files[name] }

@@ -41,15 +41,16 @@ struct PagesResource: Sendable {
     }
 
     private func file(_ name: String, _ call: Call) throws -> OperationResult {
-        guard let file = EmbeddedFiles.shared[name] else { throw Self.unknown(name) }
-        return .response(try page(file, call))
+        if EmbeddedFiles.areReady { return .response(try page(name, call)) }
+        return .later { try await services.background.perform(for: call) { .response(try page(name, call)) } }
     }
 
     private static func unknown(_ name: String) -> Problem {
         Problem(.notFound, detail: "There is no file \"\(name)\".")
     }
 
-    private func page(_ file: StaticFile, _ call: Call) throws(Problem) -> Response {
+    private func page(_ name: String, _ call: Call) throws(Problem) -> Response {
+        guard let file = EmbeddedFiles.shared[name] else { throw Self.unknown(name) }
         var response = Response(status: 200)
         response.headers.append("Content-Type", file.mediaType)
         response.headers.append("Content-Security-Policy", Self.contentSecurityPolicy)

@@ -20,6 +20,8 @@ struct Fixture {
     let hub = EventHub(epoch: "e", clock: Moment.monotonic)
 
     init(upstreams: [String] = ["demo"], configure: (inout GatewayConfiguration) -> Void = { _ in }) {
+        // Pages are answered at once.
+        _ = EmbeddedFiles.shared
         var configuration = GatewayConfiguration()
         configuration.pool.upstreams = upstreams.map {
             UpstreamConfiguration(name: $0, serverAddress: "http://127.0.0.1:9", adapterSet: "DEMO")

@@ -31,6 +31,8 @@ struct AccessFixture {
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         configure: (inout GatewayConfiguration) -> Void = { _ in }
     ) async throws {
+        // Pages are answered at once.
+        _ = EmbeddedFiles.shared
         var configuration = GatewayConfiguration()
         configuration.access = access
         configuration.pool.upstreams = upstreams
