@@ -15,8 +15,10 @@ import time
 
 from harness import Process, call
 
-TABLE_ITEMS, TABLE_FIELDS = 65_536, 64
+# The sizes of the tables of item groups, in items and fields; that of `medium` has values.
+TABLES = {"large": (65_536, 64), "medium": (500, 64)}
 JOINS = 10_000
+TOGETHER = 60
 
 
 def probe(port, pipe):
@@ -38,7 +40,7 @@ def probe(port, pipe):
 
 
 class LargeServer:
-    """An upstream that confirms every subscription; the item group `large` has the largest table."""
+    """An upstream that confirms every subscription; the item groups of `TABLES` have tables of these sizes."""
 
     async def start(self):
         self.stream = None
@@ -63,8 +65,13 @@ class LargeServer:
                         continue
                     answers += f"REQOK,{values['LS_reqId']}\r\n"
                     if values.get("LS_op") == "add":
-                        size = f"{TABLE_ITEMS},{TABLE_FIELDS}" if values["LS_group"] == "large" else "1,1"
-                        self.stream.write(f"SUBOK,{values['LS_subId']},{size}\r\n".encode())
+                        subscription, group = values["LS_subId"], values["LS_group"]
+                        items, fields = TABLES.get(group, (1, 1))
+                        lines = f"SUBOK,{subscription},{items},{fields}\r\n"
+                        if group == "medium":
+                            row = "|".join(["12345678"] * fields)
+                            lines += "".join(f"U,{subscription},{item},{row}\r\n" for item in range(1, items + 1))
+                        self.stream.write(lines.encode())
                     elif values.get("LS_op") == "delete":
                         self.stream.write(f"UNSUB,{values['LS_subId']}\r\n".encode())
                 writer.write(f"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: {len(answers)}\r\n\r\n"
@@ -78,9 +85,22 @@ def joins(first, count):
             for number in range(count)]
 
 
+async def together(port, path):
+    """Many requests on connections of their own at the same time; the answer to the last one."""
+    return (await asyncio.gather(*(call(port, "GET", path) for _ in range(TOGETHER))))[-1]
+
+
 async def heavy_requests(port):
     """Each heavy request, with its name."""
     yield "nothing", lambda: asyncio.sleep(2)
+    medium = {"upstream": "large", "mode": "MERGE", "itemGroup": "medium", "fieldSchema": "medium"}
+    medium = (await call(port, "POST", "/v1/subscriptions", medium))[1].get("location", "")
+
+    async def complete():
+        while len((await call(port, "GET", medium + "/values"))[2]) < 8 * 500 * 64:
+            await asyncio.sleep(0.1)
+    await complete()
+    yield f"{TOGETHER} GETs of the values of a medium table", lambda: together(port, medium + "/values")
     for path in ("/docs", "/openapi.yaml", "/metrics"):
         yield f"GET {path}", lambda path=path: call(port, "GET", path)
     large = {"upstream": "large", "mode": "MERGE", "itemGroup": "large", "fieldSchema": "large"}

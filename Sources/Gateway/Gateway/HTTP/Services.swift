@@ -25,8 +25,8 @@ package final class Services: Sendable {
     let encodedTables = EncodedTables()
     /// The sessions of the Model Context Protocol.
     let mcpSessions = MCPSessions()
-    /// Runs large work outside the threads of the HTTP server.
-    let background = BackgroundQueue()
+    /// Runs work that takes long outside the threads of the HTTP server.
+    let background = BackgroundQueues()
     /// The requests that wait for values of shared subscriptions.
     let readings: WaitingReadings
     /// The requests that have read values of shared subscriptions in the last second.

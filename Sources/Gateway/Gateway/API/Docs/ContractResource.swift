@@ -15,7 +15,7 @@ struct ContractResource: Sendable {
     func edition(_ call: Call) async throws -> Response { try await document(.streams, call) }
 
     private func document(_ edition: ContractEdition, _ call: Call) async throws -> Response {
-        try await services.background.perform(for: call, if: !ContractJSON.isReady) {
+        try await services.background.perform(for: call, ContractJSON.isReady ? .small : .large) {
             let document = services.feedContract.document(services.openFeeds, edition)
             var response = Response(status: 200)
             response.headers.append("Content-Type", "application/json")

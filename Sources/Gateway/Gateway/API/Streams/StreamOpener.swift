@@ -39,8 +39,10 @@ package struct StreamOpener: Sendable {
     /// Checks the rights of a caller on the sources that a request names in its query or path.
     func check(_ selectors: [SourceSelector], _ call: Call) throws {
         for selector in selectors {
-            let (name, query) = (selector.member, call.query)
-            try ProblemDetails.lookUp(query.has(name) ? .parameter(name) : nil) { try check(selector, call) }
+            do { try check(selector, call) } catch {
+                let name = selector.member
+                throw ProblemDetails.located(error, at: call.query.has(name) ? .parameter(name) : nil)
+            }
         }
     }
 
@@ -49,8 +51,10 @@ package struct StreamOpener: Sendable {
     /// - Parameter list: The member with the list of the sources; nil: the body is the only source.
     func check(_ selectors: [SourceSelector], in list: String?, _ call: Call) throws {
         for (index, selector) in selectors.enumerated() {
-            let path = (list.map { [$0, "\(index)"] } ?? []) + [selector.member]
-            try ProblemDetails.lookUp(.body(at: path)) { try check(selector, call) }
+            do { try check(selector, call) } catch {
+                let path = (list.map { [$0, "\(index)"] } ?? []) + [selector.member]
+                throw ProblemDetails.located(error, at: .body(at: path))
+            }
         }
     }
 
@@ -82,7 +86,7 @@ package struct StreamOpener: Sendable {
         if services.coordination.contact == .ownStreams, selectors.contains(where: \.isExisting) {
             throw Self.closing("behind", .notInContact, call)
         }
-        return try await services.background.perform(for: call, if: selectors.count > BackgroundQueue.largeCount) {
+        return try await services.background.perform(for: call, WorkSize(visiting: selectors.count)) {
             try check(selectors, call)
             let request = request.compressed(compresses(selectors.map(\.isSubscription), call))
             if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }

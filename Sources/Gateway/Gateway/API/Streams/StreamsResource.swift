@@ -84,10 +84,10 @@ package struct StreamsResource: Sendable {
             throw Problem(.gatewayFull, detail: "The maximum number of streams is open or prepared.")
         }
         try checkPrepared(call)
-        let isLarge = selectors.count > BackgroundQueue.largeCount
+        let size = WorkSize(visiting: selectors.count)
         try opener.check(selectors, in: reader.has("sources") ? "sources" : nil, call)
         return try await services.coordination.admit(.sources(selectors, of: call.caller), for: call) {
-            try await services.background.perform(for: call, if: isLarge) { try prepare(request, selectors, call) }
+            try await services.background.perform(for: call, size) { try prepare(request, selectors, call) }
         }
     }
 
@@ -111,8 +111,8 @@ package struct StreamsResource: Sendable {
 
     /// `PATCH /v1/streams/{id}`: adds and removes sources of an open stream.
     func patch(_ call: Call) async throws -> Response {
-        let isLarge = services.streamResources.sourceCount(of: call.parameter("id")) > BackgroundQueue.largeCount
-        return try await services.background.perform(for: call, if: isLarge) { try await patched(call) }
+        let size = WorkSize(visiting: services.streamResources.sourceCount(of: call.parameter("id")))
+        return try await services.background.perform(for: call, size) { try await patched(call) }
     }
 
     /// Changes a stream.
@@ -129,8 +129,8 @@ package struct StreamsResource: Sendable {
         var owner = call.caller
         owner.identity = services.streamResources.entry(id)?.owner
         return try await services.coordination.admit(.sources(add, of: owner), for: call) {
-            let isLarge = add.count + remove.count > BackgroundQueue.largeCount
-            return try await services.background.perform(for: call, if: isLarge) {
+            let size = WorkSize(visiting: add.count + remove.count)
+            return try await services.background.perform(for: call, size) {
                 try change(id, add: add, remove: remove, of: owner, call)
                 let view = try view(id)
                 return response(view).tagged(view.tag, isKnown: false)

@@ -82,9 +82,9 @@ struct SubscriptionsResource: Sendable {
         owner.identity = services.access.owners.owner(of: resource.id)
         let use = ResourceUse.changedSubscription(resource.id, properties, of: owner)
         // A move to another upstream subscription compares the values of both subscriptions.
-        let isLarge = resource.reading.table.isLarge
+        let size = resource.reading.table.writing
         try await services.coordination.admit(use, for: call) {
-            try await services.background.perform(for: call, if: isLarge) {
+            try await services.background.perform(for: call, size) {
                 try apply(patch, to: resource, of: owner, call)
             }
         }
@@ -203,8 +203,10 @@ struct SubscriptionsResource: Sendable {
         switch carrier {
         case .upstream(let name):
             try services.permissions(call).check(upstream: name)
-            let key = try ProblemDetails.lookUp(.body(at: ["upstream"])) { try services.sessionKey(upstream: name) }
-            return (.pooled(key), key.upstream)
+            do {
+                let key = try services.sessionKey(upstream: name)
+                return (.pooled(key), key.upstream)
+            } catch { throw ProblemDetails.located(error, at: .body(at: ["upstream"])) }
         case .client(let id):
             let client = try ProblemDetails.lookUp(.body(at: ["client"])) { try services.client(call, id: id) }
             guard client.isDedicated else {

@@ -34,7 +34,7 @@ final class OneTimeReading: Sendable {
     /// Responds at once or when the values are there, at the latest after the requested wait.
     func begin() throws -> OperationResult {
         do {
-            if services.hub.read(topic, { table, _ in table.isLarge }) == true { return try beginInBackground() }
+            if let queue = services.background[writing] { return try begin(on: queue) }
             let change = services.readings.change(of: topic)
             var versions = services.versions(of: topic)
             if let response = decide(&versions) {
@@ -56,21 +56,27 @@ final class OneTimeReading: Sendable {
         }
     }
 
-    /// Begins on the background queue, because the values of a large table take long to write.
-    private func beginInBackground() throws -> OperationResult {
+    /// How long it takes to write the table.
+    private var writing: WorkSize { services.hub.read(topic) { table, _ in table.writing } ?? .small }
+
+    /// Begins on a background queue, because the values of the table take long to write.
+    private func begin(on queue: BackgroundQueue) throws -> OperationResult {
         let pending = try services.pendingResponse(call, reading: joined)
         pending.onCompletion { self.leave() }
-        let isAdded = services.background.add(for: call.shareName) {
+        let isAdded = queue.add(for: call.shareName) {
             if pending.isComplete { return }
             let change = self.services.readings.change(of: self.topic)
             var versions = self.services.versions(of: self.topic)
-            if let response = self.decide(&versions) { return pending.complete { response } }
+            if let response = self.decide(&versions) {
+                if response.problem == nil { self.keep(&versions) }
+                return pending.complete { response }
+            }
             if self.query.wait <= 0 { return pending.complete(self.late) }
             self.wait(with: pending, since: change)
         }
         guard isAdded else {
             pending.cancel()
-            throw services.background.refusal
+            throw queue.refusal
         }
         return .deferred
     }
@@ -79,7 +85,8 @@ final class OneTimeReading: Sendable {
         let (background, readings, topic, timers) = (services.background, services.readings, topic, services.timers)
         let caller = call.shareName
         let timer = timers.schedule(after: .seconds(query.wait)) {
-            let isAdded = background.add(for: caller, isBounded: false) { pending.complete(self.late) }
+            let queue = self.writing == .large ? background.large : background.medium
+            let isAdded = queue.add(for: caller, isBounded: false) { pending.complete(self.late) }
             if !isAdded { pending.complete(self.late) }
         }
         if let timer { pending.onCompletion { timers.cancel(timer) } }

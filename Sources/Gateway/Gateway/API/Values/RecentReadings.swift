@@ -52,7 +52,7 @@ final class RecentReadings: Sendable {
             }
             let known = latest.withLock { $0 }
             if known.version == version { return known }
-            guard hub.read(topic, { table, _ in table.isLarge }) == false else { return nil }
+            guard hub.read(topic, { table, _ in table.writing }) == .small else { return nil }
             var versions = services.versions(of: topic)
             guard let values = versions.version(for: query), values.isComplete else { return nil }
             if RecentReadings.mayKeep(values.content) { latest.withLock { $0 = values.content } }

@@ -1,33 +1,36 @@
 internal import SessionCore
 
 extension ValueTable {
-    /// From this number of values on, the background queue writes the table, which takes about 10 ms.
-    private static let largeCount = 50_000
+    /// From these numbers of values on, writing them is medium and large work: it takes about 0.5 and 10 ms.
+    private static let counts = (medium: 2_500, large: 50_000)
 
-    /// From this weight on, in bytes, the background queue writes the table, whatever the number of values.
-    private static let largeWeight = 1 << 20
+    /// From this number of bytes on, writing values is large work, whatever the number of values.
+    private static let largeLength = 1 << 20
 
-    /// Whether the background queue writes the table.
-    var isLarge: Bool {
-        if weight > Self.largeWeight { return true }
-        return cellCount > Self.largeCount
+    /// How long it takes to write the table.
+    var writing: WorkSize { Self.writing(cellCount, weight) }
+
+    /// How long it takes to write an item.
+    func writing(item: Int) -> WorkSize {
+        let length = weight > Self.largeLength ? textLength(item: item, upTo: Self.largeLength) : 0
+        return Self.writing(cellCount(item: item), length)
     }
 
-    /// Whether the background queue writes an item of a large table.
-    func isLarge(item: Int) -> Bool {
-        cellCount(item: item) > Self.largeCount || textLength(item: item, upTo: Self.largeWeight) > Self.largeWeight
+    /// How long it takes to write the row of a key.
+    func writing(item: Int, key: String) -> WorkSize {
+        Self.writing(0, Self.textLength(of: row(item: item, key: key)))
     }
 
-    /// Whether the background queue writes the row of a key of a large table.
-    func isLarge(item: Int, key: String) -> Bool {
-        Self.textLength(of: row(item: item, key: key)) > Self.largeWeight
-    }
-
-    /// Whether the background queue writes a value of a large table.
-    func isLarge(item: Int, field: Int, key: String?) -> Bool {
+    /// How long it takes to write a value.
+    func writing(item: Int, field: Int, key: String?) -> WorkSize {
         let text =
             if let key { value(item: item, key: key, field: field) } else { value(item: item, field: field) }
-        return (text?.utf8.count ?? 0) > Self.largeWeight
+        return Self.writing(0, text?.utf8.count ?? 0)
+    }
+
+    private static func writing(_ count: Int, _ length: Int) -> WorkSize {
+        if count > counts.large || length > largeLength { return .large }
+        return count > counts.medium ? .medium : .small
     }
 
     /// Whether the values of the table are longer than a number of bytes, so that their JSON is as well.

@@ -79,13 +79,16 @@ struct ValuesResource: Sendable {
 
     // MARK: - Responses
 
-    /// Whether the background queue writes a part of a large table.
-    private func isLarge(_ target: ValuesTarget, _ view: ValuesView) -> Bool {
-        switch target {
-        case .table: true
-        case .item(let item), .keys(let item): view.reading.table.isLarge(item: item)
-        case .key(let item, let key): view.reading.table.isLarge(item: item, key: key)
-        case .value(let item, let field, let key): view.reading.table.isLarge(item: item, field: field, key: key)
+    /// How long it takes to write a part of a table.
+    private func writing(_ find: Selection, _ view: ValuesView) -> WorkSize {
+        let table = view.reading.table
+        guard table.writing != .small, let target = try? find(view) else { return .small }
+        return switch target {
+        case .table:
+            if case .whole = services.encodedTables[tag(of: view)] { .small } else { table.writing }
+        case .item(let item), .keys(let item): table.writing(item: item)
+        case .key(let item, let key): table.writing(item: item, key: key)
+        case .value(let item, let field, let key): table.writing(item: item, field: field, key: key)
         }
     }
 
@@ -93,11 +96,12 @@ struct ValuesResource: Sendable {
     private func reply(_ call: Call, _ find: @escaping Selection) throws -> OperationResult {
         let resource = try services.subscription(call)
         let view = ValuesView(resource, now: services.clock())
-        let isLarge = view.reading.table.isLarge && (try? find(view)).map { self.isLarge($0, view) } == true
+        let size = writing(find, view)
+        let background = services.background[size]
         guard call.header("If-None-Match") != nil, let wait = PreferHeader(call.header("Prefer")).wait else {
-            guard isLarge else { return .response(try response(view, call, find)) }
+            if background == nil { return .response(try response(view, call, find)) }
             return .later {
-                try await services.background.perform(for: call) {
+                try await services.background.perform(for: call, size) {
                     .response(try response(ValuesView(resource, now: services.clock()), call, find))
                 }
             }
@@ -109,7 +113,10 @@ struct ValuesResource: Sendable {
         let present: @Sendable () -> Response = { polled(call) }
         let rules = SharedDecision.Rules(response: polled) { (try? services.subscription($0)) != nil }
         var isQuick = false
-        if !isLarge {
+        if background != nil, wait <= 0 {
+            return .later { try await services.background.perform(for: call, size) { .response(present()) } }
+        }
+        if background == nil {
             let first = try response(view, call, find)
             guard first.status == 304, wait > 0 else { return .response(first.waited(wait)) }
             part.note(try find(view), in: view.reading)
@@ -132,9 +139,10 @@ struct ValuesResource: Sendable {
             on: resource.watchers,
             present: { resource.status },
             isKnown: { _ in !resource.isDeleted && part.isKnown(in: resource.reading) },
-            decideInBackground: { changed(resource, part, call, wait, find) },
+            decideOn: background ?? services.background.medium,
+            { changed(resource, part, call, wait, find) },
             timedOut: present,
-            sharing: isLarge ? nil : rules
+            sharing: size == .large ? nil : rules
         )
     }
 
@@ -200,8 +208,7 @@ struct ValuesResource: Sendable {
     /// The whole table. Its tag is the version of the subscription, so that a response for a version that was encoded
     /// before requires no JSON.
     private func table(_ view: ValuesView, _ call: Call) throws -> Response {
-        let version = String(view.reading.status.version)
-        let tag = EntityTag(view.subscription + "-" + version + "-" + view.staleness, isWeak: true)
+        let tag = tag(of: view)
         let isKnown = try tag.isKnown(to: call)
         let table: EncodedTable
         switch services.encodedTables[tag] {
@@ -219,6 +226,10 @@ struct ValuesResource: Sendable {
         if isKnown { return .notModified(tag, length: length) }
         return Response(status: 200, mediaType: "application/json", body: table.json(at: view.now))
             .tagged(tag, isKnown: false)
+    }
+
+    private func tag(of view: ValuesView) -> EntityTag {
+        EntityTag("\(view.subscription)-\(view.reading.status.version)-\(view.staleness)", isWeak: true)
     }
 
     private static let tooLarge = Problem(.invalidValue, detail: "The values are too large: select a part of them.")

@@ -13,6 +13,8 @@ final class WaitingReadings: Sendable {
 
     private struct Group: Sendable {
         let work: RepeatedWork
+        /// How long it took to write the table when the requests were decided last.
+        var size = WorkSize.medium
         var change: Change
         /// The watch of the subscription; nil until it exists.
         var watch: UInt64?
@@ -27,10 +29,10 @@ final class WaitingReadings: Sendable {
 
     private let hub: EventHub
     private let coordination: any Coordination
-    private let background: BackgroundQueue
+    private let background: BackgroundQueues
     private let state = RankedMutex(State())
 
-    init(hub: EventHub, coordination: any Coordination, background: BackgroundQueue) {
+    init(hub: EventHub, coordination: any Coordination, background: BackgroundQueues) {
         (self.hub, self.coordination, self.background) = (hub, coordination, background)
     }
 
@@ -80,7 +82,8 @@ final class WaitingReadings: Sendable {
 
     /// Decides for all requests of a subscription, in the background.
     func attempt(_ topic: SubscriptionID) {
-        state.withLock { $0.groups[topic]?.work }?.request(on: background)
+        guard let group = state.withLock({ $0.groups[topic] }) else { return }
+        group.work.request(on: group.size == .large ? background.large : background.medium)
     }
 
     private func watch(_ topic: SubscriptionID) {
@@ -102,7 +105,13 @@ final class WaitingReadings: Sendable {
     }
 
     private func attemptAll(of topic: SubscriptionID) {
-        guard let group = state.withLock({ $0.groups[topic] }) else { return }
+        let size = hub.read(topic, { table, _ in table.writing }) ?? .small
+        let (group, hasGrown) = state.withLock { state in
+            defer { state.groups[topic]?.size = size }
+            return (state.groups[topic], size == .large && state.groups[topic]?.size != .large)
+        }
+        guard let group else { return }
+        if hasGrown { return group.work.request(on: background.large) }
         var versions = CurrentVersions(of: topic, in: hub, coordination.contact)
         for (attempt, since) in group.requests.values {
             attempt(&versions, since != group.change)

@@ -39,14 +39,15 @@ package enum ProblemDetails {
         _ place: @autoclosure () -> ProblemEntry.Location?,
         _ find: () throws -> Found
     ) throws -> Found {
-        do {
-            return try find()
-        } catch {
-            var problem = problem(for: error)
-            guard problem.code.status == 404, problem.entries.isEmpty, let place = place() else { throw error }
-            problem.entries = [ProblemEntry(place, problem.code, problem.detail ?? problem.code.title)]
-            throw problem
-        }
+        do { return try find() } catch { throw located(error, at: place()) }
+    }
+
+    /// The error of a look-up; the problem of an unknown name has the place of the value that names it.
+    static func located(_ error: any Error, at place: ProblemEntry.Location?) -> any Error {
+        var problem = problem(for: error)
+        guard problem.code.status == 404, problem.entries.isEmpty, let place else { return error }
+        problem.entries = [ProblemEntry(place, problem.code, problem.detail ?? problem.code.title)]
+        return problem
     }
 
     /// An error as a sentence, for an event of a stream.
@@ -104,7 +105,7 @@ package enum ProblemDetails {
         case .bodyTooLarge: "\(http.bodyLimit) bytes (http.maxBody)"
         case .targetTooLong: "\(http.targetLimit) bytes (http.maxRequestLine)"
         case .headersTooLarge: "\(http.headerLimit) bytes (http.maxHeaders)"
-        case .bodyBudgetExceeded: "\(http.bodyBudget) bytes (http.maxBodies), half of it for one address"
+        case .bodyBudgetExceeded: "\(http.bodyBudget) bytes (http.maxBodies), of which one address has a share"
         case .responseBudgetExceeded: "\(configuration.responseBudget()) bytes (http.maxResponses)"
         case .connectionLimitReached: "http.maxConnections, or what the system's limit of open files leaves"
         default: nil

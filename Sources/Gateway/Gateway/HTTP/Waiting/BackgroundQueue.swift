@@ -3,18 +3,64 @@ internal import Dispatch
 internal import Primitives
 internal import SessionPool
 
-/// Runs large work on a thread of its own, so that it delays neither the threads of the HTTP server, which serve other
-/// requests and streams, nor the threads of Swift tasks, which handle the upstream sessions and are only as many as the
-/// processors. Each piece of work runs after the previous one; callers take turns. The number of waiting pieces is bounded,
-/// in all and for each caller. The thread exists while there is work.
+/// How long a request takes the thread that performs it.
+enum WorkSize {
+    /// Less than a millisecond: the thread of the HTTP server performs the request at once.
+    case small
+    /// Some milliseconds, which many such requests together would delay others by.
+    case medium
+    /// Possibly longer.
+    case large
+
+    /// The size of a request that visits a number of resources, or of sources of a stream: each takes some microseconds, and up
+    /// to 0.2 ms to join.
+    init(visiting count: Int) { self = count > Self.mostVisits ? .large : .small }
+
+    /// The most resources that small work visits.
+    static let mostVisits = 100
+}
+
+/// The queues of medium and of large work: the former does not wait for the latter.
+struct BackgroundQueues: Sendable {
+    let medium = BackgroundQueue(label: "gateway.background.medium", capacity: 4_000)
+    let large = BackgroundQueue(label: "gateway.background.large")
+
+    /// The queue for work of a size; nil for small work.
+    subscript(size: WorkSize) -> BackgroundQueue? {
+        switch size {
+        case .small: nil
+        case .medium: medium
+        case .large: large
+        }
+    }
+
+    /// Performs work of a request with all that follows from it: on the queue for its size, or at once.
+    ///
+    /// - Throws: The error of the work; `refusal` of the queue if that is full or stopped.
+    func perform<Result>(
+        for call: Call,
+        _ size: WorkSize = .large,
+        _ work: () async throws -> Result
+    ) async throws -> Result {
+        guard let queue = self[size] else { return try await work() }
+        return try await queue.perform(for: call, work)
+    }
+
+    /// Refuses further work; the work that was added is still performed.
+    func stop() { for queue in [medium, large] { queue.stop() } }
+}
+
+/// Runs work on a thread of its own, so that it delays neither the threads of the HTTP server, which serve other requests and
+/// streams, nor the threads of Swift tasks, which handle the upstream sessions and are only as many as the processors. Each
+/// piece of work runs after the previous one; callers take turns. The number of waiting pieces is bounded, in all and for each
+/// caller. The thread exists while there is work.
 final class BackgroundQueue: Sendable {
     typealias Work = @Sendable () -> Void
 
-    /// The greatest number of waiting pieces of work, and of one caller's.
-    static let (capacity, share) = (1_000, 500)
-    /// A request that visits more resources than this, or more sources of a stream, is large work: each takes some microseconds,
-    /// and up to 0.2 ms to join.
-    static let largeCount = 100
+    /// The greatest number of waiting pieces of work.
+    let capacity: Int
+    /// The greatest number of waiting pieces of one caller.
+    var share: Int { capacity / 2 }
 
     private struct State {
         /// The work that waits, by caller.
@@ -25,9 +71,9 @@ final class BackgroundQueue: Sendable {
         var isStopped = false
 
         /// Whether bounded work of a caller can be added. The first piece of a caller always can.
-        func hasRoom(for caller: String) -> Bool {
+        func hasRoom(for caller: String, of queue: BackgroundQueue) -> Bool {
             let own = waiting[caller]?.count ?? 0
-            return !isStopped && own < BackgroundQueue.share && (own == 0 || count < BackgroundQueue.capacity)
+            return !isStopped && own < queue.share && (own == 0 || count < queue.capacity)
         }
 
         mutating func add(_ work: @escaping Work, of caller: String) {
@@ -46,14 +92,17 @@ final class BackgroundQueue: Sendable {
     }
 
     private let state = RankedMutex(State())
-    private let queue = DispatchQueue(label: "gateway.background")
+    private let queue: DispatchQueue
+
+    /// A queue whose thread has a label.
+    init(label: String, capacity: Int = 1_000) { (queue, self.capacity) = (DispatchQueue(label: label), capacity) }
 
     /// Adds work; false if the queue is stopped, or full and the work is bounded.
     ///
     /// - Parameter caller: The caller whose request it is; empty for work of several requests.
     func add(for caller: String = "", isBounded: Bool = true, _ work: @escaping Work) -> Bool {
         let isAdded = state.withLock { state in
-            if state.isStopped || isBounded && !state.hasRoom(for: caller) { return false }
+            if state.isStopped || isBounded && !state.hasRoom(for: caller, of: self) { return false }
             state.add(work, of: caller)
             return true
         }
@@ -79,17 +128,9 @@ final class BackgroundQueue: Sendable {
         return Problem(.gatewayFull, detail: "Too many large requests are being processed.")
     }
 
-    /// Performs work of a request on this queue, if the work is large, with all that follows from it.
-    ///
-    /// - Throws: The error of the work; `refusal` if the queue is full or stopped.
-    func perform<Result>(
-        for call: Call,
-        if isLarge: Bool = true,
-        _ work: () async throws -> Result
-    ) async throws -> Result {
-        guard isLarge else { return try await work() }
+    fileprivate func perform<Result>(for call: Call, _ work: () async throws -> Result) async throws -> Result {
         let executor = CallerExecutor(queue: self, caller: call.shareName)
-        guard state.withLock({ $0.hasRoom(for: executor.caller) }) else { throw refusal }
+        guard state.withLock({ $0.hasRoom(for: executor.caller, of: self) }) else { throw refusal }
         return try await withTaskExecutorPreference(executor, operation: work)
     }
 
@@ -112,7 +153,7 @@ final class RepeatedWork: Sendable {
     private enum State {
         case idle
         case queued
-        case queuedAgain
+        case queuedAgain(BackgroundQueue)
         case ended
     }
 
@@ -125,9 +166,15 @@ final class RepeatedWork: Sendable {
 
     func request(on queue: BackgroundQueue) {
         let isNew = state.withLock { state in
-            if state == .ended { return false }
-            defer { state = state == .idle ? .queued : .queuedAgain }
-            return state == .idle
+            switch state {
+            case .ended: return false
+            case .idle:
+                state = .queued
+                return true
+            case .queued, .queuedAgain:
+                state = .queuedAgain(queue)
+                return false
+            }
         }
         if isNew { add(to: queue) }
     }
@@ -137,44 +184,56 @@ final class RepeatedWork: Sendable {
 
     private func add(to queue: BackgroundQueue) {
         // Requests wait for the work, which is queued once at a time: dropped, it would leave them without a response.
-        guard !queue.add(for: caller, isBounded: false, { self.run(on: queue) }) else { return }
-        state.withLock { state in
-            if state != .ended { state = .idle }
-        }
+        guard !queue.add(for: caller, isBounded: false, { self.run() }) else { return }
+        advance(to: .idle)
     }
 
-    private func run(on queue: BackgroundQueue) {
-        let isEnded = state.withLock { state in
-            if state != .ended { state = .queued }
-            return state == .ended
-        }
-        if isEnded { return }
+    private func run() {
+        // Later requests demand the work once more; those before this moment do not.
+        guard advance(to: .queued) else { return }
         work()
-        let isDue = state.withLock { state in
-            if state == .ended { return false }
-            defer { state = state == .queuedAgain ? .queued : .idle }
-            return state == .queuedAgain
+        let next: BackgroundQueue? = state.withLock { state in
+            switch state {
+            case .ended: return nil
+            case .queuedAgain(let queue):
+                state = .queued
+                return queue
+            case .idle, .queued:
+                state = .idle
+                return nil
+            }
         }
         // Behind the other work, which would never run if the state changes faster than this work is done.
-        if isDue { add(to: queue) }
+        if let next { add(to: next) }
+    }
+
+    /// Enters a state; false if the work has ended.
+    @discardableResult private func advance(to next: State) -> Bool {
+        state.withLock { state in
+            if case .ended = state { return false }
+            state = next
+            return true
+        }
     }
 }
 
 extension Services {
-    /// Performs a request that visits a number of resources, or of sources of a stream: on the background queue if they are many.
+    /// Performs a request that visits a number of resources, or of sources of a stream: on a background queue if they are many.
     func visiting(
         _ count: Int,
         _ call: Call,
         _ work: @escaping @Sendable () throws -> OperationResult
     ) throws -> OperationResult {
-        guard count > BackgroundQueue.largeCount else { return try work() }
-        return .later { [background] in try await background.perform(for: call) { try work() } }
+        let size = WorkSize(visiting: count)
+        if size == .small { return try work() }
+        return .later { [background] in try await background.perform(for: call, size) { try work() } }
     }
 
     /// Responds as soon as there is a response: at once, or after a change, at the latest after the requested waiting
-    /// time. The background queue makes the responses, because they take long to make.
+    /// time. A background queue makes the responses, because they take long to make.
     ///
     /// - Parameters:
+    ///   - background: The queue.
     ///   - watchers: Where changes of a state are reported.
     ///   - isKnown: Whether there is no response for a state; it must be quick.
     ///   - decide: The response; nil before a change.
@@ -185,19 +244,20 @@ extension Services {
         on watchers: Watchers<State>,
         present: @escaping @Sendable () -> State,
         isKnown: @escaping @Sendable (State) -> Bool = { _ in false },
-        decideInBackground decide: @escaping @Sendable () -> Response?,
+        decideOn background: BackgroundQueue,
+        _ decide: @escaping @Sendable () -> Response?,
         timedOut: @escaping @Sendable () -> Response,
         sharing rules: SharedDecision.Rules? = nil
     ) throws(Problem) -> OperationResult {
         let pending = try pendingResponse(call)
         let caller = call.shareName
-        let timer = timers.schedule(after: .seconds(seconds)) { [background] in
+        let timer = timers.schedule(after: .seconds(seconds)) {
             // If the queue is stopped, the response is made here, because it is due.
             let isAdded = background.add(for: caller, isBounded: false) { pending.complete(timedOut) }
             if !isAdded { pending.complete(timedOut) }
         }
         if let timer { pending.onCompletion { [timers] in timers.cancel(timer) } }
-        let watch: SharedDecision.Watch = { [background] complete in
+        let watch: SharedDecision.Watch = { complete in
             let attempt = RepeatedWork(for: caller) {
                 if let response = decide() { complete(response) }
             }

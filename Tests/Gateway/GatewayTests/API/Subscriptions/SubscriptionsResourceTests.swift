@@ -315,7 +315,7 @@ import Testing
         let poll = fixture.perform("GET", subscription + "/values", "", waiting) { _ in source.yield("response") }
         #expect(poll.isWaiting)
         let gate = DispatchSemaphore(value: 0)
-        let isAdded = fixture.services.background.add {
+        let isAdded = fixture.services.background.medium.add {
             gate.wait()
             source.yield("other work")
         }

@@ -63,7 +63,7 @@ import Testing
     /// Returns once the background queue has done its work.
     private func settle(_ fixture: AccessFixture) async {
         await withCheckedContinuation { done in
-            if !fixture.services.background.add({ done.resume() }) { done.resume() }
+            if !fixture.services.background.medium.add({ done.resume() }) { done.resume() }
         }
     }
 
@@ -112,13 +112,13 @@ import Testing
             Issue.record("the values are not there")
             return
         }
-        let count = BackgroundQueue.capacity + 200
+        let count = fixture.services.background.medium.capacity + 200
         for _ in 0..<count { _ = fixture.host.decide(request(present.headers["ETag"]), later: answered.add) }
         await settle(fixture)
         #expect(answered.value == 1)
         // The queue is busy while the change is reported.
         let gate = DispatchSemaphore(value: 0)
-        #expect(fixture.services.background.add { gate.wait() })
+        #expect(fixture.services.background.medium.add { gate.wait() })
         publish(2, to: fixture)
         gate.signal()
         await settle(fixture)

@@ -42,7 +42,7 @@ import Testing
         try publish("1", to: fixture)
         // The background queue answers the request, which leaves the subscription.
         await withCheckedContinuation { done in
-            if !fixture.services.background.add({ done.resume() }) { done.resume() }
+            if !fixture.services.background.medium.add({ done.resume() }) { done.resume() }
         }
     }
 

@@ -100,9 +100,10 @@ import Testing
             [.subscribed(itemCount: 2, fieldCount: 2, keyPosition: nil, commandPosition: nil), .update(update)]
         )
         let table = view.reading.table
-        #expect(table.isLarge && !merge.reading.table.isLarge)
-        #expect(table.isLarge(item: 1) && !table.isLarge(item: 2))
-        #expect(table.isLarge(item: 1, field: 1, key: nil) && !table.isLarge(item: 1, field: 2, key: nil))
+        #expect(table.writing == .large && merge.reading.table.writing == .small)
+        #expect(table.writing(item: 1) == .large && table.writing(item: 2) == .small)
+        #expect(table.writing(item: 1, field: 1, key: nil) == .large)
+        #expect(table.writing(item: 1, field: 2, key: nil) == .small)
         #expect(table.isLonger(than: 2 << 20) && !table.isLonger(than: 3 << 20))
     }
 

@@ -6,7 +6,8 @@ import Testing
 @testable import SessionPool
 
 @Suite struct BackgroundQueueTests {
-    private let queue = BackgroundQueue()
+    private let queues = BackgroundQueues()
+    private var queue: BackgroundQueue { queues.large }
 
     /// Keeps the queue busy until the returned gate is opened.
     private func occupy() -> DispatchSemaphore {
@@ -38,7 +39,7 @@ import Testing
         let awaited = Awaited<Int>()
         let (steps, source) = AsyncStream.makeStream(of: String.self)
         let task = Task {
-            try await queue.perform(for: call) { () throws -> Bool in
+            try await queues.perform(for: call) { () throws -> Bool in
                 source.yield("begun")
                 _ = try await awaited.value
                 source.yield("continued")
@@ -56,17 +57,17 @@ import Testing
         #expect(await order.next() == "continued")
         #expect(try await task.value && isAdded)
         queue.stop()
-        await #expect(throws: Problem.self) { try await queue.perform(for: call) {} }
-        #expect(await (try? queue.perform(for: call, if: false) { 1 }) == 1)
+        await #expect(throws: Problem.self) { try await queues.perform(for: call) {} }
+        #expect(await (try? queues.perform(for: call, .small) { 1 }) == 1)
     }
 
     @Test func oneCallerCannotFillTheQueue() {
         let gate = occupy()
         var count = 0
         while queue.add(for: "a", {}) { count += 1 }
-        #expect(count == BackgroundQueue.share)
+        #expect(count == queue.share)
         while queue.add(for: "b", {}) { count += 1 }
-        #expect(count == BackgroundQueue.capacity)
+        #expect(count == queue.capacity)
         let isFirst = queue.add(for: "c") {}
         let isSecond = queue.add(for: "c") {}
         #expect(isFirst && !isSecond)

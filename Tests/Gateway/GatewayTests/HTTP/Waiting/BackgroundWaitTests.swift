@@ -23,7 +23,8 @@ import Testing
             on: watchers,
             present: { 0 },
             isKnown: isKnown,
-            decideInBackground: {
+            decideOn: fixture.services.background.medium,
+            {
                 hasChanged.questions.withLock { $0 += 1 }
                 return hasChanged.isSet.load(ordering: .acquiring) ? Response(status: 200) : nil
             },
@@ -35,7 +36,7 @@ import Testing
     @Test func aChangeIsExaminedOnTheBackgroundQueue() async throws {
         let hasChanged = Flag()
         let gate = DispatchSemaphore(value: 0)
-        #expect(fixture.services.background.add { gate.wait() })
+        #expect(fixture.services.background.medium.add { gate.wait() })
         try wait(for: hasChanged)
         hasChanged.isSet.store(true, ordering: .releasing)
         watchers.notify(1)
@@ -52,7 +53,7 @@ import Testing
         try wait(for: hasChanged) { $0 < 2 }
         watchers.notify(1)
         await withCheckedContinuation { done in
-            if !fixture.services.background.add({ done.resume() }) { done.resume() }
+            if !fixture.services.background.medium.add({ done.resume() }) { done.resume() }
         }
         #expect(hasChanged.questions.withLock { $0 } == 0)
         watchers.notify(2)
@@ -61,7 +62,7 @@ import Testing
     }
 
     @Test func workRunsInOrderOutsideTheThreadsOfTasks() async {
-        let queue = BackgroundQueue()
+        let queue = BackgroundQueue(label: "test")
         let gate = DispatchSemaphore(value: 0)
         #expect(queue.add { gate.wait() })
         let works = AsyncStream.makeStream(of: (Int, isTask: Bool).self)
@@ -82,7 +83,7 @@ import Testing
     }
 
     @Test func workThatIsRequestedWhileItRunsWaitsBehindOtherWork() async {
-        let queue = BackgroundQueue()
+        let queue = BackgroundQueue(label: "test")
         let (names, source) = AsyncStream.makeStream(of: String.self)
         let request = Request()
         let work = RepeatedWork {
