@@ -244,7 +244,11 @@ final class SessionDriver {
             links[connection] = Link(transport: ClosedTransport())
             return
         }
-        guard let network = ConnectionRequest(request, pins: core.state.withLock { $0.certificatePins }) else {
+        let pins = core.state.withLock { state in
+            if !machine.hasSession { state.attemptAddress = request.address }
+            return state.certificatePins
+        }
+        guard let network = ConnectionRequest(request, pins: pins) else {
             links[connection] = Link(transport: ClosedTransport())
             mailbox.put(.transport(connection, .closed(.failed(reason: "the address is invalid"))))
             return
@@ -257,10 +261,7 @@ final class SessionDriver {
             ]
         )
         // Unless the connection ends with a failure of its own, its failure is that it gets no response.
-        core.state.withLock { state in
-            state.noteFailure(.timeout)
-            if !machine.hasSession { state.attemptAddress = request.address }
-        }
+        core.state.withLock { $0.noteFailure(.timeout) }
         let transport = connector.open(network) { mailbox.put(.transport(connection, $0)) }
         links[connection] = Link(transport: transport, asksForSession: request.request != nil && !machine.hasSession)
     }

@@ -18,7 +18,8 @@ public enum NameSource: Sendable, Hashable {
 
     /// Whether a name consists of digits alone, so that it cannot name an item.
     public static func isNumber(_ name: String) -> Bool {
-        !name.isEmpty && name.utf8.allSatisfy { (0x30...0x39).contains($0) }
+        for byte in name.utf8 where !(0x30...0x39).contains(byte) { return false }
+        return !name.isEmpty
     }
 
     /// The names, or nil for a group or schema.
