@@ -27,7 +27,7 @@ extension DemoServerMachine {
         finish(batch, isIgnored: ignored > 0)
     }
 
-    /// Refuses a request that could not be read: for its session, for the module of its operation, or for its parameters.
+    /// Refuses a request that could not be read: because of the session, of the module for the operation, or of the parameters.
     private mutating func reject(_ rejection: RequestRejection, _ batch: inout ResponseBatch) {
         var notification = rejection.notification
         if case .operation(let requestID, let id, let isMobilePush) = rejection.carrier {

@@ -75,8 +75,8 @@ public final class LightstreamerClient: Sendable {
     /// The HTTP status of the last failure; nil: it had none.
     package var lastHTTPStatus: Int? { core.state.withLock { $0.lastHTTPStatus } }
 
-    /// The error of the server that was the last failure, known before the status after it; nil: it was another failure, or the
-    /// client was disconnected by a call.
+    /// The error of the server, if the last failure was one, known before the status after the failure; nil: another failure,
+    /// or a call has disconnected the client.
     package var lastRefusal: UpstreamRefusal? { core.state.withLock { $0.lastRefusal } }
 
     /// The server address that the present or last session, or the last attempt to create one, was requested from.

@@ -30,7 +30,7 @@ struct ClientState {
     var lastFailure: FailureKind?
     /// The HTTP status of that failure; nil: it had none.
     var lastHTTPStatus: Int?
-    /// The error of the server that was that failure; nil: it was another failure, or the client was disconnected by a call.
+    /// The error of the server, if the last failure was one; nil: another failure, or a call has disconnected the client.
     var lastRefusal: UpstreamRefusal?
     /// The server address of the last attempt to create a session; nil: there was none.
     var attemptAddress: String?

@@ -21,7 +21,7 @@ package struct ValueTable: Sendable {
     package private(set) var commandPosition: Int?
     /// The frequency limit in force; nil while not subscribed or unknown.
     package private(set) var realMaxFrequency: RealMaxFrequency?
-    /// Why keys have no second level, since they were added.
+    /// Why keys have no second level.
     private(set) var secondLevelRefusals: [UpstreamName: UpstreamRefusal] = [:]
     /// The layout of the last update; nil before the first one of a subscription cycle.
     package private(set) var layout: SubscriptionLayout?

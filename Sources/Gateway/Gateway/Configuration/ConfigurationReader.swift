@@ -213,8 +213,8 @@ package struct ConfigurationReader {
         return names.filter { seen.insert($0).inserted }
     }
 
-    /// The names that meet the rule. Other names are mistakes, and are not looked up: with some of these, the library that
-    /// derives names of environment variables ends the process.
+    /// The names that meet the rule. Other names are mistakes, for which no environment variable is looked up: the library that
+    /// derives the names of variables ends the process at some names.
     private mutating func admitted(_ names: [String], under group: String) -> [String] {
         names.filter { name in
             if SettingValue.isName(name) { return true }

@@ -77,7 +77,7 @@ package struct Setting: Sendable {
     }
 }
 
-/// The rules that a value breaks, each as the end of a sentence that begins with its key.
+/// The rules that a value breaks, each as the end of a sentence that begins with the key.
 struct SettingError: Error, Equatable {
     let rules: [String]
 }

@@ -12,14 +12,17 @@ struct CurrentVersions {
         let content: Content
         /// Whether every item has its snapshot.
         let hasSnapshot: Bool
-        /// Whether every item has its snapshot, and every key its second-level values or a refusal, unless all of them were refused.
+        /// Why no key has second-level values; nil if the server has not refused those of all keys.
+        let secondLevelRefusal: UpstreamRefusal?
+        /// Whether every item has its snapshot, and every key its second-level values or a refusal, with values for one key.
         let isComplete: Bool
 
         init(values: CurrentValues, content: Content) {
             (self.values, self.content) = (values, content)
             var progress = SnapshotProgress()
             hasSnapshot = progress.isComplete(values.table)
-            isComplete = hasSnapshot && values.table.hasSecondLevels && values.table.secondLevelRefusal == nil
+            secondLevelRefusal = values.table.secondLevelRefusal
+            isComplete = hasSnapshot && secondLevelRefusal == nil && values.table.hasSecondLevels
         }
     }
 

@@ -37,8 +37,7 @@ final class OneTimeReading: Sendable {
             if let queue = services.background[writing] { return try begin(on: queue) }
             let change = services.readings.change(of: topic)
             var versions = services.versions(of: topic)
-            if let response = decide(&versions) {
-                if response.problem == nil { keep(&versions) }
+            if let response = decideAndKeep(&versions) {
                 leave()
                 return .response(response)
             }
@@ -67,10 +66,7 @@ final class OneTimeReading: Sendable {
             if pending.isComplete { return }
             let change = self.services.readings.change(of: self.topic)
             var versions = self.services.versions(of: self.topic)
-            if let response = self.decide(&versions) {
-                if response.problem == nil { self.keep(&versions) }
-                return pending.complete { response }
-            }
+            if let response = self.decideAndKeep(&versions) { return pending.complete { response } }
             if self.query.wait <= 0 { return pending.complete(self.late) }
             self.wait(with: pending, since: change)
         }
@@ -85,7 +81,7 @@ final class OneTimeReading: Sendable {
         let (background, readings, topic, timers) = (services.background, services.readings, topic, services.timers)
         let caller = call.shareName
         let timer = timers.schedule(after: .seconds(query.wait)) {
-            let queue = self.writing == .large ? background.large : background.medium
+            let queue = background.queue(for: self.writing)
             let isAdded = queue.add(for: caller, isBounded: false) { pending.complete(self.late) }
             if !isAdded { pending.complete(self.late) }
         }
@@ -105,6 +101,13 @@ final class OneTimeReading: Sendable {
 
     // MARK: - Responses
 
+    /// The response, whose values are kept for equal requests; nil while the request has to wait.
+    private func decideAndKeep(_ versions: inout CurrentVersions) -> Response? {
+        let response = decide(&versions)
+        if let response, response.problem == nil { keep(&versions) }
+        return response
+    }
+
     /// The response; nil while the request has to wait.
     private func decide(_ versions: inout CurrentVersions) -> Response? {
         let state = services.hub.read(topic) { [self] table, isActive in
@@ -116,7 +119,7 @@ final class OneTimeReading: Sendable {
         if let earliest, services.clock() < earliest { return nil }
         // The values can be those of another moment, and the subscription can have begun again since the last look.
         guard state.isComplete, let version = versions.version(for: query) else { return nil }
-        if let refusal = version.values.table.secondLevelRefusal { return response(refusedBy: refusal) }
+        if let refusal = version.secondLevelRefusal { return response(refusedBy: refusal) }
         guard version.isComplete else { return nil }
         return response(with: version.content, isLate: false)
     }
@@ -130,7 +133,7 @@ final class OneTimeReading: Sendable {
             return confirmed(ProblemDetails.response(to: call, for: PoolError.unknownSubscription(topic.rawValue)))
         }
         let values = version.values
-        if let refusal = values.table.secondLevelRefusal { return response(refusedBy: refusal) }
+        if let refusal = version.secondLevelRefusal { return response(refusedBy: refusal) }
         if version.hasSnapshot, let response = response(with: version.content, isLate: true) { return response }
         // The wait has ended before its time, and another gateway may have the values.
         if services.process.isStopping { return ProblemDetails.response(to: call, for: Problem.stopping) }

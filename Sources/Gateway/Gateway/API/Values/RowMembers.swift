@@ -63,8 +63,9 @@ struct RowMembers {
         if !invalid.isEmpty { json.member("invalid", Optional(invalid.map { naming.label($0 + 1) })) }
     }
 
-    /// Writes the fields that a row has: those of the second level once it has sent values for the key, as in events; without a
-    /// row, all first-level fields as null. Returns the indices of the fields whose values are not of their types.
+    /// Writes the fields of a row, of which second-level fields are a part once the second level has sent values for the key, as
+    /// in events; without a row, all first-level fields as null. Returns the indices of the fields whose values are not of the
+    /// types of the fields.
     @discardableResult
     func writeFields(_ row: [String?]?, to json: inout JSONBytes) -> [Int] {
         var invalid: [Int] = []
@@ -79,7 +80,7 @@ struct RowMembers {
         return invalid
     }
 
-    /// Writes a value by its type; as text if it is not of its type. Returns whether it is.
+    /// Writes a value by the type of the field, a value of another type as text. Returns whether the value is of the type.
     @discardableResult
     func writeValue(_ value: String?, at index: Int, to json: inout JSONBytes) -> Bool {
         if let value, index < types.count { return TypedValue.write(value, as: types[index], to: &json) }

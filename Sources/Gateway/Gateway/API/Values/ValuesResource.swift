@@ -97,9 +97,8 @@ struct ValuesResource: Sendable {
         let resource = try services.subscription(call)
         let view = ValuesView(resource, now: services.clock())
         let size = writing(find, view)
-        let background = services.background[size]
         guard call.header("If-None-Match") != nil, let wait = PreferHeader(call.header("Prefer")).wait else {
-            if background == nil { return .response(try response(view, call, find)) }
+            if size == .small { return .response(try response(view, call, find)) }
             return .later {
                 try await services.background.perform(for: call, size) {
                     .response(try response(ValuesView(resource, now: services.clock()), call, find))
@@ -113,14 +112,13 @@ struct ValuesResource: Sendable {
         let present: @Sendable () -> Response = { polled(call) }
         let rules = SharedDecision.Rules(response: polled) { (try? services.subscription($0)) != nil }
         var isQuick = false
-        if background != nil, wait <= 0 {
-            return .later { try await services.background.perform(for: call, size) { .response(present()) } }
-        }
-        if background == nil {
+        if size == .small {
             let first = try response(view, call, find)
             guard first.status == 304, wait > 0 else { return .response(first.waited(wait)) }
             part.note(try find(view), in: view.reading)
             isQuick = first.body.count <= Self.quickLength
+        } else if wait <= 0 {
+            return .later { try await services.background.perform(for: call, size) { .response(present()) } }
         }
         if isQuick {
             return try services.wait(
@@ -139,7 +137,7 @@ struct ValuesResource: Sendable {
             on: resource.watchers,
             present: { resource.status },
             isKnown: { _ in !resource.isDeleted && part.isKnown(in: resource.reading) },
-            decideOn: background ?? services.background.medium,
+            decideOn: services.background.queue(for: size),
             { changed(resource, part, call, wait, find) },
             timedOut: present,
             sharing: size == .large ? nil : rules

@@ -83,7 +83,7 @@ final class WaitingReadings: Sendable {
     /// Decides for all requests of a subscription, in the background.
     func attempt(_ topic: SubscriptionID) {
         guard let group = state.withLock({ $0.groups[topic] }) else { return }
-        group.work.request(on: group.size == .large ? background.large : background.medium)
+        group.work.request(on: background.queue(for: group.size))
     }
 
     private func watch(_ topic: SubscriptionID) {
@@ -111,7 +111,7 @@ final class WaitingReadings: Sendable {
             return (state.groups[topic], size == .large && state.groups[topic]?.size != .large)
         }
         guard let group else { return }
-        if hasGrown { return group.work.request(on: background.large) }
+        if hasGrown { return group.work.request(on: background.queue(for: size)) }
         var versions = CurrentVersions(of: topic, in: hub, coordination.contact)
         for (attempt, since) in group.requests.values {
             attempt(&versions, since != group.change)

@@ -38,8 +38,8 @@ struct VisibleFeeds: Sendable {
 
     private func upstream(of feed: FeedConfiguration) -> String? { feed.upstream ?? defaultUpstream }
 
-    /// Whether a caller with these rights sees a feed: it is public, or the rights cover it, its upstream, its adapter and one
-    /// of its items.
+    /// Whether a caller with these rights sees a feed: public feeds, and those whose name, upstream, adapter and at least one
+    /// item the rights cover.
     func shows(_ feed: FeedConfiguration, to rights: Rights) -> Bool {
         if feed.isPublic { return true }
         guard rights.covers(feed: feed.name), let upstream = upstream(of: feed), rights.covers(upstream: upstream),

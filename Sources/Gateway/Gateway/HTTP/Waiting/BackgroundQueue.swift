@@ -7,7 +7,7 @@ internal import SessionPool
 enum WorkSize {
     /// Less than a millisecond: the thread of the HTTP server performs the request at once.
     case small
-    /// Some milliseconds, which many such requests together would delay others by.
+    /// Some milliseconds: many such requests together would delay other requests.
     case medium
     /// Possibly longer.
     case large
@@ -34,6 +34,9 @@ struct BackgroundQueues: Sendable {
         }
     }
 
+    /// The queue for work that no thread of the HTTP server may do, whatever the size.
+    func queue(for size: WorkSize) -> BackgroundQueue { self[size] ?? medium }
+
     /// Performs work of a request with all that follows from it: on the queue for its size, or at once.
     ///
     /// - Throws: The error of the work; `refusal` of the queue if that is full or stopped.
@@ -50,7 +53,7 @@ struct BackgroundQueues: Sendable {
     func stop() { for queue in [medium, large] { queue.stop() } }
 }
 
-/// Runs work on a thread of its own, so that it delays neither the threads of the HTTP server, which serve other requests and
+/// Runs work on a thread of its own: the work delays neither the threads of the HTTP server, which serve other requests and
 /// streams, nor the threads of Swift tasks, which handle the upstream sessions and are only as many as the processors. Each
 /// piece of work runs after the previous one; callers take turns. The number of waiting pieces is bounded, in all and for each
 /// caller. The thread exists while there is work.
