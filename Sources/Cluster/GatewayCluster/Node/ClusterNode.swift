@@ -13,7 +13,7 @@ internal import SessionPool
 /// other members, are applied to the hub. One task handles all inputs, so that the hub applies changes in the order of
 /// the log.
 final class ClusterNode: Sendable {
-    struct State: ~Copyable, Sendable {
+    struct State: Sendable {
         var machine: MemberMachine
         /// The connection to the log; nil while there is none.
         var link: EngineLink?
@@ -100,7 +100,7 @@ final class ClusterNode: Sendable {
         configuration: ClusterConfiguration,
         engine: any ClusterEngine,
         localEngine: any ClusterEngine = LocalEngine(),
-        machine: consuming sending MemberMachine,
+        machine: MemberMachine,
         hub: EventHub,
         logger: Logger,
         clock: @escaping @Sendable () -> Moment

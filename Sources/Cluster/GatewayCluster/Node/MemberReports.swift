@@ -25,7 +25,7 @@ struct MemberReports: Sendable {
     }
 
     /// A fact that follows from the log up to a position.
-    typealias Condition = @Sendable (_ machine: borrowing MemberMachine, _ now: Moment) -> Bool
+    typealias Condition = @Sendable (_ machine: MemberMachine, _ now: Moment) -> Bool
 
     /// A request that waits until a condition holds.
     struct Conditional: Sendable {
@@ -133,7 +133,7 @@ struct MemberReports: Sendable {
     }
 
     /// Removes and returns the callbacks of the requests whose condition holds, or whose deadline has passed.
-    mutating func due(_ machine: borrowing MemberMachine, at now: Moment) -> [@Sendable () -> Void] {
+    mutating func due(_ machine: MemberMachine, at now: Moment) -> [@Sendable () -> Void] {
         var due: [@Sendable () -> Void] = []
         var rest: [Conditional] = []
         for request in conditional {

@@ -15,7 +15,7 @@ struct LogPlace: Sendable, Equatable {
     /// Whether the log has the resource.
     var isKnown: Bool { holder != .unknown }
 
-    init(of id: String, in machine: borrowing MemberMachine) {
+    init(of id: String, in machine: MemberMachine) {
         holder = machine.holder(of: id)
         isOpen = machine.ledger?.specified[id]?.isOpen
         epoch = machine.ledger?.epoch

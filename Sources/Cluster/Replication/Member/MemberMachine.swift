@@ -13,7 +13,7 @@ package import Primitives
 ///
 /// Every state leaves to `offline` by `disconnected`. A member that follows the log belongs to the cluster from its own
 /// `join` until its `remove`; then it joins again under another number.
-package struct MemberMachine: ~Copyable, Sendable {
+package struct MemberMachine: Sendable {
     private(set) var timings: ClusterTimings
     private(set) var info: MemberInfo
     /// Names the process.

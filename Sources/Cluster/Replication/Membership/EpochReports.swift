@@ -26,7 +26,7 @@ struct EpochReports: Sendable {
     mutating func restart(isLeaving: Bool) { (end, hasOwn) = (nil, isLeaving) }
 
     /// This member has joined, and has reported if the outbox is open.
-    mutating func wait(for outbox: borrowing Outbox) {
+    mutating func wait(for outbox: Outbox) {
         guard end == nil, outbox.isOpen else { return }
         end = outbox.recordsAppended
         hasOwn = hasOwn || outbox.isEmpty
