@@ -125,7 +125,6 @@ let gateway: [Target] = [
             "Primitives",
             "GatewayStreaming", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", "YAMLText", logging, dequeModule,
             heapModule, crypto,
-            gatewayProduct("Configuration", package: "swift-configuration"),
             gatewayProduct("CryptoExtras", package: "swift-crypto"),
         ],
         exclude: ["Resources"]
@@ -305,7 +304,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
     ],
     targets: values + client + gateway + cluster + programs + allTests

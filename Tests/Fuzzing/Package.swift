@@ -52,7 +52,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-configuration.git", from: "1.4.0", traits: []),
     ],
     targets: [
         module("JSONText", in: "Values"),
@@ -105,7 +104,6 @@ let package = Package(
                 "Primitives",
                 "GatewayStreaming", "Replication",
                 "EngineNATS", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", "YAMLText", logging, crypto,
-                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
             ],
             exclude: ["Resources"]

@@ -1,4 +1,3 @@
-internal import Configuration
 internal import FoundationEssentials
 
 /// Reads a configuration: flags take precedence over the environment, the environment over the file, and the file over
@@ -37,15 +36,7 @@ package struct ConfigurationReader {
 
     /// Reads everything; throws all mistakes at once.
     package mutating func read() throws(ConfigurationError) -> GatewayConfiguration {
-        let flags = InMemoryProvider(name: "flags", values: values(self.flags))
-        let entries = (self.file?.entries ?? []).map { ($0.key, $0.value ?? "") }
-        let file = InMemoryProvider(name: "file", values: values(entries))
-        let defaults = InMemoryProvider(name: "defaults", values: values(self.defaults))
-        let variables = EnvironmentVariablesProvider(environmentVariables: environment)
-        let sources: [any ConfigProvider] = [flags, variables, file, defaults]
-        let readers = sources.map { ConfigReader(providers: [$0]).scoped(to: "gateway") }
-        // Names of variables are ASCII. The provider of variables traps on some other keys, such as a field `aÄ` in decomposed form.
-        let withoutVariables = [readers[0], readers[2], readers[3]]
+        let sources = sources
         var configuration = GatewayConfiguration()
         var chosen = chosenNames
         chosen.upstreams = admitted(chosen.upstreams, under: "upstreams")
@@ -57,8 +48,7 @@ package struct ConfigurationReader {
         for setting in Settings.all {
             for name in names(for: setting, of: chosen) {
                 let key = Self.key(of: setting, named: name)
-                let consulted = key.utf8.allSatisfy { $0 < 0x80 } ? readers : withoutVariables
-                guard let value = value(of: setting, key: key, from: consulted) else { continue }
+                guard let value = value(of: setting, key: key, from: sources) else { continue }
                 do throws(SettingError) {
                     try setting.apply(&configuration, name, value)
                 } catch {
@@ -159,25 +149,30 @@ package struct ConfigurationReader {
     /// The variable from which `watch` takes its credential.
     private static let tokenVariable = "GATEWAY_TOKEN"
 
-    private func values(_ pairs: [(key: String, value: String)]) -> [AbsoluteConfigKey: ConfigValue] {
-        Dictionary(
-            pairs.map { (AbsoluteConfigKey(["gateway"] + $0.key.split(separator: ".").map(String.init)), $0.value) }
-                .map { ($0, ConfigValue(.string($1), isSecret: true)) },
-            uniquingKeysWith: { first, second in
-                // A repeated flag extends a list.
-                guard case .string(let one) = first.content, case .string(let two) = second.content else {
-                    return second
-                }
-                return ConfigValue(.string("\(one),\(two)"), isSecret: true)
-            }
-        )
+    /// The values of one source by key.
+    private typealias Source = (_ key: String) -> String?
+
+    /// The sources, the first one with the highest precedence. Names of variables are ASCII.
+    private var sources: [Source] {
+        let environment = environment
+        let variables: Source = { key in
+            key.utf8.allSatisfy { $0 < 0x80 } ? environment[Self.variable(for: key)] : nil
+        }
+        let entries = (file?.entries ?? []).map { (key: $0.key, value: $0.value ?? "") }
+        return [Self.source(flags), variables, Self.source(entries), Self.source(defaults)]
+    }
+
+    /// A repeated flag extends a list.
+    private static func source(_ pairs: [(key: String, value: String)]) -> Source {
+        let values = Dictionary(pairs.map { ($0.key, $0.value) }) { "\($0),\($1)" }
+        return { values[$0] }
     }
 
     /// The value in the first source that has the key, or the key of a file for a secret.
-    private mutating func value(of setting: Setting, key: String, from readers: [ConfigReader]) -> String? {
-        for reader in readers {
-            let path = setting.isSecret ? reader.string(forKey: ConfigKey(key + "File")) : nil
-            if let value = reader.string(forKey: ConfigKey(key), isSecret: setting.isSecret) {
+    private mutating func value(of setting: Setting, key: String, from sources: [Source]) -> String? {
+        for source in sources {
+            let path = setting.isSecret ? source(key + "File") : nil
+            if let value = source(key) {
                 if path != nil { note(key + "File", "is given beside \(key): remove one") }
                 return value
             }
@@ -213,8 +208,7 @@ package struct ConfigurationReader {
         return names.filter { seen.insert($0).inserted }
     }
 
-    /// The names that meet the rule. Other names are mistakes, for which no environment variable is looked up: the library that
-    /// derives the names of variables ends the process at some names.
+    /// The names that meet the rule. Other names are mistakes.
     private mutating func admitted(_ names: [String], under group: String) -> [String] {
         names.filter { name in
             if SettingValue.isName(name) { return true }
