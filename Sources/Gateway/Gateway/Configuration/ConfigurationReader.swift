@@ -222,7 +222,7 @@ package struct ConfigurationReader {
             (setting.isSecret ? [setting.key, setting.key + "File"] : [setting.key]).map { $0.split(separator: ".") }
         }
         func isKnown(_ key: String) -> Bool {
-            let parts = key.split(separator: ".")
+            let parts = key.split(separator: ".", omittingEmptySubsequences: false)
             return patterns.contains { Self.isMatch(parts, $0) }
         }
         func rule(for key: String) -> String {
@@ -338,7 +338,7 @@ package struct ConfigurationReader {
         var name = prefix
         var wasLower = false
         for character in key {
-            if character == "." || character == "-" {
+            if !character.isLetter, !character.isNumber {
                 name.append("_")
                 wasLower = false
             } else {

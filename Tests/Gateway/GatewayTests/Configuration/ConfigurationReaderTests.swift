@@ -261,6 +261,7 @@ internal import Testing
     @Test(arguments: [
         ("http:\n  prot: 1", "gateway.yaml:2: http.prot: is not a key of the configuration; did you mean http.port?"),
         ("port: 1", "gateway.yaml:1: port: is not a key of the configuration; did you mean http.port?"),
+        ("http..port: 1", "gateway.yaml:1: http..port: is not a key of the configuration; did you mean http.port?"),
         (
             "upstreams:\n  demo:\n    serverAdress: http://a",
             "gateway.yaml:3: upstreams.demo.serverAdress: is not a key of the configuration; "
