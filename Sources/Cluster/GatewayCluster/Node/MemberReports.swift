@@ -166,6 +166,8 @@ extension ClusterNode: PoolSink {
         if isFirst { wake() }
     }
 
+    func lastRead(subscription id: SubscriptionID) -> Moment? { hub.lastRead(subscription: id) }
+
     func take(_ change: Change, number: UInt64) {
         if reports.withLock({ $0.outbox.append(change, number: number) }) { wake() }
     }

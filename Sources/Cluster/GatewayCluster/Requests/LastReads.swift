@@ -6,8 +6,6 @@ internal import Replication
 /// When streams have last read clients and subscriptions. A resource has one owner, and its streams may be open on any member: the
 /// owner asks the others before it ends a resource that nothing seems to use.
 extension ClusterNode {
-    func lastRead(subscription id: SubscriptionID) -> Moment? { hub.lastRead(subscription: id) }
-
     /// The most topics of a call: NATS limits a message to 1 MiB.
     private static let mostTopics = 1000
 
