@@ -19,7 +19,6 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioWebSocket = Target.Dependency.product(name: "NIOWebSocket", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let dequeModule = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heapModule = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let orderedCollections = Target.Dependency.product(name: "OrderedCollections", package: "swift-collections")
@@ -82,7 +81,7 @@ let client: [Target] = [
     module(
         "TLCPTransports",
         in: "Client",
-        ["TLCP", "Primitives", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioTLS, nioSSL, crypto]
+        ["TLCP", "Primitives", nioCore, nioPosix, nioHTTP1, nioWebSocket, nioTLS, nioSSL]
     ),
     module("TLCP", in: "Client", ["JSONText", "Primitives"]),
     module("SessionCore", in: "Client", ["TLCP", "JSONText", "Primitives", dequeModule]),
@@ -113,6 +112,8 @@ let gateway: [Target] = [
     module("MicroHTTPD", in: "Gateway", ["StreamIO", "Primitives", "CMicroHTTPD", "CGnuTLS"]),
     library("CMicroHTTPD", in: "Gateway", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
     library("CGnuTLS", in: "Gateway", pkgConfig: "gnutls", package: "libgnutls28-dev"),
+    module("Cryptography", in: "Gateway", ["CCrypto"]),
+    library("CCrypto", in: "Gateway", pkgConfig: "libcrypto", package: "libssl-dev"),
     module("YAMLText", in: "Gateway", ["CYAML"]),
     library("CYAML", in: "Gateway", pkgConfig: "yaml-0.1", package: "libyaml-dev"),
     module("HTTPFetch", in: "Gateway", [nioCore, nioPosix, nioHTTP1, nioSSL]),
@@ -124,8 +125,7 @@ let gateway: [Target] = [
             "Changes", "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO",
             "Primitives",
             "GatewayStreaming", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", "YAMLText", logging, dequeModule,
-            heapModule, crypto,
-            gatewayProduct("CryptoExtras", package: "swift-crypto"),
+            "Cryptography", heapModule,
         ],
         exclude: ["Resources"]
     ),
@@ -145,7 +145,7 @@ let cluster: [Target] = [
         in: "Cluster",
         [
             "Changes", "Gateway", "Replication", "EngineNATS", "EventHub", "GatewayStreaming", "JSONText", "MicroHTTPD",
-            "LightstreamerClient", "Primitives", "SessionCore", "SessionPool", "StreamIO", logging, crypto,
+            "Cryptography", "LightstreamerClient", "Primitives", "SessionCore", "SessionPool", "StreamIO", logging,
         ]
     ),
     library("CNATS", in: "Cluster", pkgConfig: "libnats", package: "libnats-dev"),
@@ -190,7 +190,10 @@ let allTests: [Target] = [
     tests(
         "TLCPTransportsTests",
         in: "Client",
-        ["TLCPTransports", "TLCP", "Primitives", nioCore, nioPosix, nioEmbedded, nioWebSocket, nioSSL, crypto]
+        [
+            "TLCPTransports", "TLCP", "Primitives", nioCore, nioPosix, nioEmbedded, nioWebSocket, nioSSL,
+            gatewayProduct("Crypto", package: "swift-crypto"),
+        ]
     ),
     tests(
         "LightstreamerClientTests",
@@ -217,6 +220,14 @@ let allTests: [Target] = [
         in: "Gateway",
         ["Changes", "EventHub", "StreamIO", "Primitives", "JSONText", "SessionCore", "CZlib", "TestSupport"]
     ),
+    tests(
+        "CryptographyTests",
+        in: "Gateway",
+        [
+            "Cryptography", gatewayProduct("Crypto", package: "swift-crypto"),
+            gatewayProduct("CryptoExtras", package: "swift-crypto"),
+        ]
+    ),
     tests("YAMLTextTests", in: "Gateway", ["YAMLText"]),
     tests("StreamIOTests", in: "Gateway", ["StreamIO"]),
     tests("MicroHTTPDTests", in: "Gateway", ["MicroHTTPD", "StreamIO", "Primitives", "TestSupport"]),
@@ -228,6 +239,8 @@ let allTests: [Target] = [
             "LightstreamerClient", "MicroHTTPD",
             "Primitives",
             "Replication", "SessionCore", "SessionPool", "StreamIO", "TestSupport", logging,
+            gatewayProduct("Crypto", package: "swift-crypto"),
+            gatewayProduct("CryptoExtras", package: "swift-crypto"),
         ]
     ),
     tests(

@@ -32,7 +32,6 @@ func module(
 
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
-let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
 let nioProducts: [Target.Dependency] = ["NIOCore", "NIOPosix", "NIOHTTP1", "NIOWebSocket"].map {
@@ -51,7 +50,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
-        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
     ],
     targets: [
         module("JSONText", in: "Values"),
@@ -75,7 +73,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", path: "Modules/Gateway/CZlib", pkgConfig: "zlib"),
         module("DemoServer", ["TLCP", "JSONText", "Primitives", logging] + nioProducts + collections),
         // The gateway with everything that it needs.
-        module("TLCPTransports", in: "Client", ["TLCP", nioTLS, nioSSL, crypto] + nioProducts),
+        module("TLCPTransports", in: "Client", ["TLCP", nioTLS, nioSSL] + nioProducts),
         module("LightstreamerClient", in: "Client", ["TLCP", "SessionCore", "Primitives", "TLCPTransports", logging]),
         module(
             "SessionPool",
@@ -91,6 +89,8 @@ let package = Package(
         .systemLibrary(name: "CMicroHTTPD", path: "Modules/Gateway/CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CGnuTLS", path: "Modules/Gateway/CGnuTLS", pkgConfig: "gnutls"),
         module("MicroHTTPD", in: "Gateway", ["StreamIO", "Primitives", "CMicroHTTPD", "CGnuTLS"]),
+        .systemLibrary(name: "CCrypto", path: "Modules/Gateway/CCrypto", pkgConfig: "libcrypto"),
+        module("Cryptography", in: "Gateway", ["CCrypto"]),
         .systemLibrary(name: "CYAML", path: "Modules/Gateway/CYAML", pkgConfig: "yaml-0.1"),
         module("YAMLText", in: "Gateway", ["CYAML"]),
         .target(name: "CGatewayFiles", path: "Modules/Gateway/CGatewayFiles", linkerSettings: [.linkedLibrary("z")]),
@@ -103,8 +103,7 @@ let package = Package(
                 "Changes", "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO",
                 "Primitives",
                 "GatewayStreaming", "Replication",
-                "EngineNATS", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", "YAMLText", logging, crypto,
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                "EngineNATS", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", "YAMLText", "Cryptography", logging,
             ],
             exclude: ["Resources"]
         ),
@@ -117,7 +116,7 @@ let package = Package(
                 "CFuzzerMain", "Changes", "JSONText", "TLCP", "SessionCore", "EventHub", "DemoServer", "TestSupport",
                 "StreamIO",
                 "Primitives",
-                "MicroHTTPD", "Gateway", "Replication", "Recording", crypto,
+                "MicroHTTPD", "Gateway", "Replication", "Recording", "Cryptography",
             ],
             swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]

@@ -1,5 +1,5 @@
 internal import Changes
-internal import Crypto
+internal import Cryptography
 internal import EngineNATS
 internal import Gateway
 internal import Replication
@@ -37,12 +37,12 @@ extension NATSConfiguration {
 /// The id of a shared subscription: the same on every member, and unpredictable without the cluster's secret.
 struct SharedTopicIDs: Sendable {
     private static let length = 16
-    private let key: SymmetricKey
+    private let key: [UInt8]
 
-    init(secret: String) { key = SymmetricKey(data: Array(secret.utf8)) }
+    init(secret: String) { key = Array(secret.utf8) }
 
     func id(of topic: SharedTopicKey) -> String {
-        let code = HMAC<SHA256>.authenticationCode(for: topic.bytes, using: key)
+        let code = SHA256.code(of: topic.bytes, key: key)
         let characters = code.prefix(Self.length).map { RandomID.character(of: UInt64($0)) }
         return "s" + String(decoding: characters, as: UTF8.self)
     }

@@ -1,5 +1,3 @@
-internal import Crypto
-
 /// User and password for the authentication challenges of HTTP servers (status 401): Digest where the server offers it
 /// (RFC 7616, algorithms MD5 and SHA-256), else Basic (RFC 7617).
 public struct HTTPCredentials: Sendable, Equatable {
@@ -81,6 +79,13 @@ struct DigestAuthentication: Sendable, Equatable {
     private enum Algorithm: String, CaseIterable {
         case sha256 = "SHA-256"
         case md5 = "MD5"
+
+        var function: MessageDigest {
+            switch self {
+            case .sha256: .sha256
+            case .md5: .md5
+            }
+        }
     }
 
     private let algorithm: Algorithm
@@ -139,13 +144,7 @@ struct DigestAuthentication: Sendable, Equatable {
     }
 
     private func hash(_ text: String) -> String {
-        let data = Array(text.utf8)
-        let digest: [UInt8] =
-            switch algorithm {
-            case .sha256: Array(SHA256.hash(data: data))
-            case .md5: Array(Insecure.MD5.hash(data: data))
-            }
-        return digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        algorithm.function.hash(Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     private static func quoted(_ text: String) -> String {

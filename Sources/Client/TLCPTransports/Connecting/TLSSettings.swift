@@ -1,5 +1,3 @@
-internal import Crypto
-
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
 #else
@@ -50,10 +48,10 @@ package struct CertificatePin: Sendable, Hashable {
         case sha256
         case sha1
 
-        var length: Int {
+        fileprivate var function: MessageDigest {
             switch self {
-            case .sha256: 32
-            case .sha1: 20
+            case .sha256: .sha256
+            case .sha1: .sha1
             }
         }
     }
@@ -67,7 +65,7 @@ package struct CertificatePin: Sendable, Hashable {
     package init?(_ text: String) {
         guard let slash = text.firstIndex(of: "/"), let algorithm = Algorithm(rawValue: String(text[..<slash])),
             let digest = Data(base64Encoded: String(text[text.index(after: slash)...])),
-            digest.count == algorithm.length,
+            digest.count == algorithm.function.length,
             digest.base64EncodedString().utf8.elementsEqual(text[text.index(after: slash)...].utf8)
         else { return nil }
         self.algorithm = algorithm
@@ -76,9 +74,6 @@ package struct CertificatePin: Sendable, Hashable {
 
     /// Whether a public key matches the pin.
     package func matches(publicKeyInfo bytes: [UInt8]) -> Bool {
-        switch algorithm {
-        case .sha256: digest == Array(SHA256.hash(data: bytes))
-        case .sha1: digest == Array(Insecure.SHA1.hash(data: bytes))
-        }
+        digest == algorithm.function.hash(bytes)
     }
 }

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import NIOCore
 internal import NIOHTTP1
 
@@ -87,7 +86,7 @@ final class WebSocketHandshake: ChannelInboundHandler, RemovableChannelHandler {
         guard headers["upgrade"].contains(where: { $0.lowercased() == "websocket" }),
             headers[canonicalForm: "connection"].contains(where: { $0.lowercased() == "upgrade" })
         else { return "the response to the WebSocket handshake is not an upgrade" }
-        let digest = Insecure.SHA1.hash(data: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
+        let digest = MessageDigest.sha1.hash(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
         let accept = Data(digest).base64EncodedString()
         guard headers["sec-websocket-accept"] == [accept] else {
             return "the WebSocket handshake has an invalid accept key"

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import FoundationEssentials
 internal import Logging
 internal import Primitives
@@ -250,36 +250,30 @@ struct ClusterCipher: Sendable {
     /// The reason for which bytes of another member cannot be decrypted.
     static let mismatch = "it was encrypted with another cluster.secret"
 
-    private let key: SymmetricKey
+    private let key: [UInt8]
+    private let box: SealedBox
 
     /// A key for one purpose: it cannot decrypt what was encrypted for another purpose.
     init(secret: String, purpose: String) {
-        let code = HMAC<SHA256>.authenticationCode(
-            for: Array(purpose.utf8),
-            using: SymmetricKey(data: Array(secret.utf8))
-        )
-        key = SymmetricKey(data: Array(code))
+        key = SHA256.code(of: Array(purpose.utf8), key: Array(secret.utf8))
+        box = SealedBox(key: key)
     }
 
     /// A keyed digest of bytes, which names them in the log: only holders of the secret can compute it.
     func digest(of bytes: [UInt8]) -> RecordKey {
-        RecordKey(bytes: Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key)))
+        RecordKey(bytes: SHA256.code(of: bytes, key: key))
     }
 
     /// The encrypted bytes.
     ///
     /// - Parameter context: Bytes that are not part of the result, and without which it does not decrypt.
     func encrypt(_ bytes: [UInt8], with context: [UInt8] = []) -> [UInt8] {
-        // Encryption fails for a nonce or key of another size only.
-        guard let box = try? AES.GCM.seal(bytes, using: key, authenticating: context).combined else { return [] }
-        return Array(box)
+        // Encryption fails for a key of another length only.
+        box.seal(bytes, context: context) ?? []
     }
 
     /// The decrypted bytes; nil if they were encrypted with another key or context, or changed.
     func decrypt(_ bytes: [UInt8], with context: [UInt8] = []) -> [UInt8]? {
-        guard let box = try? AES.GCM.SealedBox(combined: bytes),
-            let opened = try? AES.GCM.open(box, using: key, authenticating: context)
-        else { return nil }
-        return Array(opened)
+        box.open(bytes, context: context)
     }
 }

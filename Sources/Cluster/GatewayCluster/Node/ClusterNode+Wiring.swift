@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import EngineNATS
 package import EventHub
 internal import FoundationEssentials
@@ -135,8 +135,8 @@ extension GatewayConfiguration {
         lines += access.keys.map { "key \($0.name) \($0.hash.map { "\($0)" } ?? "") \($0.rights.line)" }
         lines.append("tokens \(access.webTokens.line)")
         // Keyed, because heartbeats carry it and passwords are among the lines.
-        let key = SymmetricKey(data: Array((cluster.secret ?? "").utf8))
-        let code = HMAC<SHA256>.authenticationCode(for: Array(lines.sorted().joined(separator: "\n").utf8), using: key)
+        let key = Array((cluster.secret ?? "").utf8)
+        let code = SHA256.code(of: Array(lines.sorted().joined(separator: "\n").utf8), key: key)
         return code.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import JSONText
 internal import MicroHTTPD
 internal import Primitives
@@ -99,7 +99,7 @@ package final class IdempotencyStore: Sendable {
     ///
     /// - Parameter owner: The caller whose share the request counts towards.
     func begin(_ key: Key, of owner: String = "", body bytes: [UInt8], now: Moment) -> Decision {
-        let digest = Array(SHA256.hash(data: bytes))
+        let digest = SHA256.hash(bytes)
         return state.withLock { state in
             sweepIfDue(&state, now: now)
             if let entry = state.entries[key] {

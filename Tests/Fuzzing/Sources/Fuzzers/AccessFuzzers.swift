@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 internal import Dispatch
 internal import Synchronization
 
@@ -39,10 +39,7 @@ private final class Loading: Sendable {
     let texts = parts(of: input)
     guard texts.count == 2 else { return }
     let signed = Base64URL.encode(texts[0]) + "." + Base64URL.encode(texts[1])
-    let signature = HMAC<SHA256>.authenticationCode(
-        for: Array(signed.utf8),
-        using: SymmetricKey(data: Array(secret.utf8))
-    )
+    let signature = SHA256.code(of: Array(signed.utf8), key: Array(secret.utf8))
     let token = signed + "." + Base64URL.encode(signature)
     guard let caller = try? verifier.caller(of: token, now: 1_700_000_000) else { return }
     precondition(

@@ -1,4 +1,4 @@
-internal import Crypto
+internal import Cryptography
 
 /// An API key, as its holder presents it. The gateway stores only its hash.
 package enum APIKey {
@@ -30,7 +30,7 @@ package struct KeyHash: Sendable, Equatable, CustomStringConvertible {
     package init?(_ text: String) {
         guard text.hasPrefix(Self.scheme) else { return nil }
         let digits = Array(text.utf8.dropFirst(Self.scheme.utf8.count))
-        guard digits.count == 2 * SHA256.byteCount else { return nil }
+        guard digits.count == 2 * SHA256.length else { return nil }
         var digest: [UInt8] = []
         for index in stride(from: 0, to: digits.count, by: 2) {
             guard let high = PercentDecoding.hexDigit(digits[index]),
@@ -47,10 +47,10 @@ package struct KeyHash: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The SHA-256 of a secret.
-    static func digest(of secret: String) -> [UInt8] { Array(SHA256.hash(data: Array(secret.utf8))) }
+    static func digest(of secret: String) -> [UInt8] { SHA256.hash(Array(secret.utf8)) }
 
     /// Whether this is the hash with a given digest, compared in constant time.
-    func matches(_ digest: SHA256Digest) -> Bool { digest == self.digest }
+    func matches(_ digest: [UInt8]) -> Bool { SHA256.areEqual(digest, self.digest) }
 }
 
 /// The configured keys.
@@ -66,7 +66,7 @@ package struct APIKeys: Sendable {
     /// The key that a caller presents; nil if it is not configured. All keys are compared, so that the time does not
     /// depend on which one matches.
     func find(_ key: String) -> KeyConfiguration? {
-        let digest = SHA256.hash(data: Array(key.utf8))
+        let digest = KeyHash.digest(of: key)
         var found: KeyConfiguration?
         for candidate in keys where candidate.hash?.matches(digest) ?? false { found = candidate }
         return found

@@ -1,5 +1,4 @@
-internal import Crypto
-internal import CryptoExtras
+internal import Cryptography
 internal import JSONText
 
 /// A key that verifies signatures. The algorithm belongs to the key and is never taken from the token.
@@ -28,8 +27,7 @@ struct VerificationKey: Sendable {
         algorithm =
             switch material.value {
             case .secret: .hs256
-            case .rsa: .rs256
-            case .ecdsa: .es256
+            case .key(let key): key.kind == .rsa ? .rs256 : .es256
             }
         identifier = material.identifier
         digest = material.digest
@@ -39,17 +37,9 @@ struct VerificationKey: Sendable {
     func verifies(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
         switch value {
         case .secret(let secret):
-            return HMAC<SHA256>.isValidAuthenticationCode(
-                signature,
-                authenticating: bytes,
-                using: SymmetricKey(data: secret)
-            )
-        case .rsa(let key):
-            let signature = _RSA.Signing.RSASignature(rawRepresentation: signature)
-            return key.isValidSignature(signature, for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5)
-        case .ecdsa(let key):
-            guard let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature) else { return false }
-            return key.isValidSignature(signature, for: SHA256.hash(data: bytes))
+            SHA256.areEqual(signature, SHA256.code(of: bytes, key: secret))
+        case .key(let key):
+            key.verifies(signature, of: bytes)
         }
     }
 }
@@ -60,10 +50,8 @@ struct KeyMaterial: Sendable {
     enum Value: Sendable {
         /// A secret shared by issuer and gateway.
         case secret([UInt8])
-        /// The public key of RSA.
-        case rsa(_RSA.Signing.PublicKey)
-        /// The public key on the curve P-256.
-        case ecdsa(P256.Signing.PublicKey)
+        /// A public key of the issuer.
+        case key(PublicKey)
     }
 
     /// A mistake in a key.
@@ -76,8 +64,8 @@ struct KeyMaterial: Sendable {
 
     /// The shortest secret, in bytes: that of the hash (RFC 7518 section 3.2).
     static let shortestSecret = 32
-    /// The shortest RSA key, in bytes (RFC 7518 section 3.3).
-    static let shortestModulus = 256
+    /// The shortest RSA key, in bits (RFC 7518 section 3.3).
+    static let shortestModulus = 2048
 
     /// The identifier by which tokens may name the key; nil: none.
     var identifier: String?
@@ -89,8 +77,7 @@ struct KeyMaterial: Sendable {
         let text =
             switch value {
             case .secret(let bytes): "secret \(Base64URL.encode(bytes))"
-            case .rsa(let key): key.pemRepresentation
-            case .ecdsa(let key): key.pemRepresentation
+            case .key(let key): key.pem
             }
         return KeyHash.digest(of: "\(identifier ?? "") \(text)")
     }
@@ -141,11 +128,10 @@ struct KeyMaterial: Sendable {
     }
 
     private static func publicKey(_ text: String) throws(Mistake) -> KeyMaterial {
-        if let key = try? P256.Signing.PublicKey(pemRepresentation: text) { return KeyMaterial(value: .ecdsa(key)) }
-        if let key = try? _RSA.Signing.PublicKey(pemRepresentation: text), isLongEnough(key) {
-            return KeyMaterial(value: .rsa(key))
+        guard let key = PublicKey(pem: text), isLongEnough(key) else {
+            throw Mistake(member: "publicKey", rule: "must be a PEM public key: RSA of 2048 bits or more, or EC P-256")
         }
-        throw Mistake(member: "publicKey", rule: "must be a PEM public key: RSA of 2048 bits or more, or EC P-256")
+        return KeyMaterial(value: .key(key))
     }
 
     /// Key sets of identity providers also hold keys for other uses and algorithms, which are skipped.
@@ -162,18 +148,15 @@ struct KeyMaterial: Sendable {
     private static func value(of key: JSONValue) -> Value? {
         if key["kty"]?.string == "RSA" {
             guard let modulus = number(key["n"]), let exponent = number(key["e"]),
-                let key = try? _RSA.Signing.PublicKey(n: modulus, e: exponent), isLongEnough(key)
+                let key = PublicKey(modulus: modulus, exponent: exponent), isLongEnough(key)
             else { return nil }
-            return .rsa(key)
+            return .key(key)
         }
         guard let x = coordinate(key["x"]), let y = coordinate(key["y"]),
-            let key = try? P256.Signing.PublicKey(x963Representation: [uncompressedPoint] + x + y)
+            let key = PublicKey(x: x, y: y)
         else { return nil }
-        return .ecdsa(key)
+        return .key(key)
     }
-
-    /// The first byte of a point with both coordinates (SEC 1, section 2.3.3).
-    private static let uncompressedPoint: UInt8 = 4
 
     private static func coordinate(_ value: JSONValue?) -> [UInt8]? {
         guard let bytes = number(value), bytes.count == 32 else { return nil }
@@ -185,8 +168,7 @@ struct KeyMaterial: Sendable {
         return Base64URL.decode(text.utf8)
     }
 
-    private static func isLongEnough(_ key: _RSA.Signing.PublicKey) -> Bool {
-        guard let modulus = try? key.getKeyPrimitives().modulus else { return false }
-        return modulus.drop { $0 == 0 }.count >= shortestModulus
+    private static func isLongEnough(_ key: PublicKey) -> Bool {
+        key.kind == .p256 || key.bits >= shortestModulus
     }
 }
