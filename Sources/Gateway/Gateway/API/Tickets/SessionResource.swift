@@ -12,8 +12,8 @@ struct SessionResource: Sendable {
         if policy.isOpen { return .response(Response(status: 204)) }
         let name = try cookieName(policy)
         try checkOrigin(of: call, policy)
-        let lifetime = services.access.remaining(of: call.caller).map { "; Max-Age=\(Int($0 / .seconds(1)))" }
-        return .response(cookie("\(name)=\(try credential(of: call, policy))" + (lifetime ?? ""), for: call))
+        // Without an age the browser forgets the cookie when it closes; the gateway refuses a token that has expired.
+        return .response(cookie("\(name)=\(try credential(of: call, policy))", for: call))
     }
 
     /// `DELETE /v1/session`: removes the cookie, also if its key or token is no longer valid.
