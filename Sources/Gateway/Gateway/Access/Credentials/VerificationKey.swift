@@ -137,6 +137,8 @@ struct KeyMaterial: Sendable {
     /// Key sets of identity providers also hold keys for other uses and algorithms, which are skipped.
     private static func isForSignatures(_ key: JSONValue) -> Bool {
         if let use = key["use"]?.string, use != "sig" { return false }
+        let operations = key["key_ops"]?.array
+        if operations?.contains(where: { $0.string == "verify" }) == false { return false }
         switch key["kty"]?.string {
         case "RSA": return key["alg"] == nil || key["alg"]?.string == "RS256"
         case "EC":

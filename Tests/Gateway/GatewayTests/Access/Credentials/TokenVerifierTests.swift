@@ -131,6 +131,10 @@ import Testing
         #expect(try await refusal(good) { $0.keySet = set } == nil)
         let unnamed = try forge(header: #"{"alg":"ES256"}"#, Self.claims, .es256(TokenForge.ellipticKey))
         #expect(try await refusal(unnamed) { $0.keySet = set } == nil)
+        let verifying = set.replacing(#""use":"sig""#, with: #""key_ops":["sign","verify"]"#)
+        #expect(try await refusal(good) { $0.keySet = verifying } == nil)
+        let signing = set.replacing(#""use":"sig""#, with: #""key_ops":["sign"]"#)
+        #expect(try KeyMaterial.keySet(signing).keys.isEmpty)
         let other = try forge(header: #"{"alg":"ES256","kid":"../k2"}"#, Self.claims, .es256(TokenForge.ellipticKey))
         #expect(try await refusal(other) { $0.keySet = set } == .signature)
     }
