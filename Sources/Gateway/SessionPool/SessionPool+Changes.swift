@@ -17,7 +17,7 @@ extension SessionPool {
         var allowed = present
         allowed.requestedMaxFrequency = properties.requestedMaxFrequency
         if allowed != properties {
-            throw .lifecycle(rule: "only requestedMaxFrequency may change while the subscription is active")
+            throw .lifecycle(rule: "only requestedMaxFrequency and ttl may change while the subscription is active")
         }
         guard present.requestedMaxFrequency != .unfiltered, let frequency = properties.requestedMaxFrequency,
             frequency != .unfiltered

@@ -293,7 +293,9 @@ internal import Testing
         var other = Self.quote()
         other.selector = "s"
         #expect(
-            throws: PoolError.lifecycle(rule: "only requestedMaxFrequency may change while the subscription is active")
+            throws: PoolError.lifecycle(
+                rule: "only requestedMaxFrequency and ttl may change while the subscription is active"
+            )
         ) {
             try pool.change(resource, to: other)
         }

@@ -35,7 +35,7 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
         case .unsupportedTransferEncoding: (400, "The only transfer encoding understood is chunked, in HTTP/1.1.")
         case .duplicateHost: (400, "The request has more than one Host.")
         case .missingHost: (400, "An HTTP/1.1 request needs a Host.")
-        case .malformedHead: (400, "The request line or a header line has characters that are not allowed there.")
+        case .malformedHead: (400, "The request line, a header line, Content-Length or a chunk is malformed.")
         case .unsupportedVersion: (505, "The HTTP version has to be 1.0 or 1.1.")
         case .targetTooLong: (414, "The request target is too long.")
         case .headersTooLarge: (431, "The header lines are too large.")
