@@ -4,7 +4,7 @@ internal import Glibc
 
 /// A public key that verifies signatures over SHA-256: of RSA with the padding of PKCS #1 (RFC 8017 section 8.2), or on the curve
 /// P-256 (FIPS 186-4).
-package struct PublicKey: Sendable, Hashable {
+package struct PublicKey: Sendable, Equatable {
     /// The kinds of keys.
     package enum Kind: Sendable {
         case rsa
@@ -15,8 +15,6 @@ package struct PublicKey: Sendable, Hashable {
     package let kind: Kind
     /// The length of the modulus of RSA, or of a coordinate, in bits.
     package let bits: Int
-    /// The key as a `SubjectPublicKeyInfo` (RFC 5280 section 4.1.2.7).
-    private let bytes: [UInt8]
     private let handle: Handle
 
     /// A key of the library.
@@ -60,12 +58,6 @@ package struct PublicKey: Sendable, Hashable {
         }
         self.handle = handle
         bits = Int(EVP_PKEY_get_bits(handle.key))
-        var bytes = [UInt8](repeating: 0, count: max(0, Int(i2d_PUBKEY(handle.key, nil))))
-        bytes.withUnsafeMutableBufferPointer { buffer in
-            var end = buffer.baseAddress
-            _ = i2d_PUBKEY(handle.key, &end)
-        }
-        self.bytes = bytes
     }
 
     /// The key that a function of the library reads from all of some bytes.
@@ -107,15 +99,22 @@ package struct PublicKey: Sendable, Hashable {
 
     // MARK: - Use
 
-    package static func == (left: PublicKey, right: PublicKey) -> Bool { left.bytes == right.bytes }
+    package static func == (left: PublicKey, right: PublicKey) -> Bool {
+        EVP_PKEY_eq(left.handle.key, right.handle.key) == 1
+    }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+    /// The key as a PEM text: a `SubjectPublicKeyInfo` (RFC 5280 section 4.1.2.7) with the label `PUBLIC KEY`.
+    package var pem: String {
+        var bytes = [UInt8](repeating: 0, count: max(0, Int(i2d_PUBKEY(handle.key, nil))))
+        bytes.withUnsafeMutableBufferPointer { buffer in
+            var end = buffer.baseAddress
+            _ = i2d_PUBKEY(handle.key, &end)
+        }
+        return PEM.text(of: bytes)
+    }
 
-    /// The key as a PEM text with the label `PUBLIC KEY`.
-    package var pem: String { PEM.text(of: bytes) }
-
-    /// Whether a signature was made with the private key over some bytes. One on the curve has two numbers of 32 bytes (RFC 7518
-    /// section 3.4).
+    /// Whether a signature was made with the private key over some bytes. A signature with a key on the curve has two numbers of
+    /// 32 bytes (RFC 7518 section 3.4).
     package func verifies(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
         guard let signature = kind == .rsa ? signature : Self.encoded(signature), let context = EVP_MD_CTX_new() else {
             return false
@@ -136,14 +135,13 @@ package struct PublicKey: Sendable, Hashable {
 private enum DER {
     /// What precedes the coordinates in the `SubjectPublicKeyInfo` of a point of P-256 (RFC 5480 section 2).
     static let pointOfP256: [UInt8] = [
-        0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86, 0x48,
-        0xCE,
-        0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
+        0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01,
+        0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
     ]
 
     static func sequence(_ values: [UInt8]...) -> [UInt8] { value(0x30, values.flatMap(\.self)) }
 
-    /// A number that is not negative, of its bytes with the highest one first.
+    /// A non-negative number, of bytes with the highest byte first.
     static func integer(_ bytes: [UInt8]) -> [UInt8] {
         let digits = bytes.drop { $0 == 0 }
         return value(0x02, (digits.first ?? 0x80) < 0x80 ? Array(digits) : [0] + digits)

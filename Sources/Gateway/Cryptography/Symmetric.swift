@@ -49,15 +49,10 @@ package struct SealedBox: Sendable {
     ///
     /// - Parameter context: Bytes that are not part of the result, and without which it does not open.
     package func seal(_ bytes: [UInt8], context: [UInt8]) -> [UInt8]? {
-        let random = (0..<2).flatMap { _ in withUnsafeBytes(of: UInt64.random(in: .min ... .max), Array.init) }
-        let nonce = Array(random[..<Self.nonceLength])
-        return withCipher(isSealing: true, nonce, bytes.count, context) { cipher in
-            var tag = [UInt8](repeating: 0, count: Self.tagLength)
-            guard let encrypted = Self.converted(bytes, by: cipher), Self.isFinished(cipher),
-                EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, Int32(tag.count), &tag) == 1
-            else { return nil }
-            return nonce + encrypted + tag
-        }
+        let random = (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max))
+        let nonce = withUnsafeBytes(of: random) { Array($0[..<Self.nonceLength]) }
+        var tag = [UInt8](repeating: 0, count: Self.tagLength)
+        return convert(bytes, isSealing: true, nonce, context, &tag).map { nonce + $0 + tag }
     }
 
     /// The bytes that were sealed; nil if they were sealed with another key or context, or changed.
@@ -65,49 +60,34 @@ package struct SealedBox: Sendable {
         guard bytes.count >= Self.nonceLength + Self.tagLength else { return nil }
         let encrypted = Array(bytes[Self.nonceLength..<(bytes.count - Self.tagLength)])
         var tag = Array(bytes.suffix(Self.tagLength))
-        return withCipher(isSealing: false, Array(bytes[..<Self.nonceLength]), encrypted.count, context) { cipher in
-            guard let decrypted = Self.converted(encrypted, by: cipher),
-                EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), &tag) == 1,
-                Self.isFinished(cipher)
-            else { return nil }
-            return decrypted
-        }
+        return convert(encrypted, isSealing: false, Array(bytes[..<Self.nonceLength]), context, &tag)
     }
 
-    /// Calls a function with a cipher that has the key, the nonce and the context.
-    private func withCipher(
+    /// Encrypts bytes and computes the tag, or decrypts bytes; nil if the tag is not that of the bytes.
+    private func convert(
+        _ bytes: [UInt8],
         isSealing: Bool,
         _ nonce: [UInt8],
-        _ count: Int,
         _ context: [UInt8],
-        _ body: (OpaquePointer) -> [UInt8]?
+        _ tag: inout [UInt8]
     ) -> [UInt8]? {
-        guard key.count == Self.keyLength, max(count, context.count) <= Self.longest,
+        guard key.count == Self.keyLength, max(bytes.count, context.count) <= Self.longest,
             let cipher = EVP_CIPHER_CTX_new()
         else { return nil }
         defer { EVP_CIPHER_CTX_free(cipher) }
+        // The library writes as many bytes as it reads, and nothing at the end; a byte more, because it takes no null pointer.
+        var (result, end) = (
+            [UInt8](repeating: 0, count: bytes.count + 1), [UInt8](repeating: 0, count: Self.tagLength)
+        )
         var written: Int32 = 0
         guard EVP_CipherInit_ex(cipher, EVP_aes_256_gcm(), nil, key, nonce, isSealing ? 1 : 0) == 1,
-            EVP_CipherUpdate(cipher, nil, &written, context, Int32(context.count)) == 1
+            EVP_CipherUpdate(cipher, nil, &written, context, Int32(context.count)) == 1,
+            EVP_CipherUpdate(cipher, &result, &written, bytes, Int32(bytes.count)) == 1,
+            isSealing || EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), &tag) == 1,
+            EVP_CipherFinal_ex(cipher, &end, &written) == 1,
+            !isSealing || EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, Int32(tag.count), &tag) == 1
         else { return nil }
-        return body(cipher)
-    }
-
-    /// The bytes, encrypted or decrypted.
-    private static func converted(_ bytes: [UInt8], by cipher: OpaquePointer) -> [UInt8]? {
-        var isConverted = false
-        let result = [UInt8](unsafeUninitializedCapacity: bytes.count) { buffer, count in
-            var written: Int32 = 0
-            isConverted = EVP_CipherUpdate(cipher, buffer.baseAddress, &written, bytes, Int32(bytes.count)) == 1
-            count = isConverted ? Int(written) : 0
-        }
-        return isConverted ? result : nil
-    }
-
-    /// Computes the tag, or compares it with the one that was set.
-    private static func isFinished(_ cipher: OpaquePointer) -> Bool {
-        // In this mode nothing is left to be written.
-        var (rest, written) = ([UInt8](repeating: 0, count: tagLength), Int32(0))
-        return EVP_CipherFinal_ex(cipher, &rest, &written) == 1
+        result.removeLast()
+        return result
     }
 }

@@ -251,12 +251,10 @@ struct ClusterCipher: Sendable {
     static let mismatch = "it was encrypted with another cluster.secret"
 
     private let key: [UInt8]
-    private let box: SealedBox
 
     /// A key for one purpose: it cannot decrypt what was encrypted for another purpose.
     init(secret: String, purpose: String) {
         key = SHA256.code(of: Array(purpose.utf8), key: Array(secret.utf8))
-        box = SealedBox(key: key)
     }
 
     /// A keyed digest of bytes, which names them in the log: only holders of the secret can compute it.
@@ -269,11 +267,11 @@ struct ClusterCipher: Sendable {
     /// - Parameter context: Bytes that are not part of the result, and without which it does not decrypt.
     func encrypt(_ bytes: [UInt8], with context: [UInt8] = []) -> [UInt8] {
         // Encryption fails for a key of another length only.
-        box.seal(bytes, context: context) ?? []
+        SealedBox(key: key).seal(bytes, context: context) ?? []
     }
 
     /// The decrypted bytes; nil if they were encrypted with another key or context, or changed.
     func decrypt(_ bytes: [UInt8], with context: [UInt8] = []) -> [UInt8]? {
-        box.open(bytes, context: context)
+        SealedBox(key: key).open(bytes, context: context)
     }
 }
