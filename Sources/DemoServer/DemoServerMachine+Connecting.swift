@@ -43,7 +43,7 @@ extension DemoServerMachine {
             return
         }
         guard link.stream == nil else {
-            context.links.write(.conErr(code: 69, message: "A streaming is already in place"), on: id)
+            respond(ServerNotification.conErr(code: 69, message: "A streaming is already in place").encoded, on: id)
             return
         }
         guard let handle = request.sessionID.map({ handles[$0] }) ?? link.lastSession, sessions[handle] != nil else {
@@ -70,7 +70,7 @@ extension DemoServerMachine {
     /// Answers a create or bind with one line. The line ends an HTTP response; a WebSocket stays open for another
     /// attempt.
     mutating func refuse(_ id: LinkID, _ notification: ServerNotification) {
-        context.links.write(notification, on: id)
+        respond(notification.encoded, on: id)
         if context.links[id]?.kind == .webSocket {
             if context.links[id]?.stream == nil { context.links[id]?.defaultSession = nil }
         } else {

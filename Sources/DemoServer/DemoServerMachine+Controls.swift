@@ -6,6 +6,7 @@ extension DemoServerMachine {
         guard let link = context.links[id] else { return }
         var batch = ResponseBatch(link: id, isWebSocket: link.kind == .webSocket)
         var ignored = 0
+        context.links[id]?.isInBatch = true
         for outcome in outcomes {
             switch outcome {
             case .failure(let rejection):
@@ -25,6 +26,7 @@ extension DemoServerMachine {
             }
         }
         finish(batch, isIgnored: ignored > 0)
+        context.links[id]?.isInBatch = false
     }
 
     /// Refuses a request that could not be read: because of the session, of the module for the operation, or of the parameters.
@@ -52,7 +54,7 @@ extension DemoServerMachine {
             return nil
         }
         let handle = id.map { handles[$0] } ?? context.links[batch.link]?.defaultSession
-        guard let handle, sessions[handle] != nil else {
+        guard let handle, sessions[handle]?.hasEnded == false else {
             answer(.reqErr(requestID, code: 20, message: "Session not found"), faults, &batch)
             return nil
         }
@@ -233,14 +235,20 @@ extension DemoServerMachine {
                 batch.late.append(line)
             } else {
                 batch.given += 1
-                context.links.write(line, on: batch.link)
+                respond(line, on: batch.link)
             }
         }
     }
 
+    /// Writes the line of a response. A stream on the same connection is not silent, so that its `PROBE` is due later.
+    mutating func respond(_ line: [UInt8], on id: LinkID) {
+        context.links.write(line, on: id)
+        if let session = context.links[id]?.stream { sessions[session]?.stream?.lastWrite = context.now }
+    }
+
     /// Ends the batch after all its requests were handled.
     mutating func finish(_ batch: ResponseBatch, isIgnored: Bool = false) {
-        for line in batch.late.reversed() { context.links.write(line, on: batch.link) }
+        for line in batch.late.reversed() { respond(line, on: batch.link) }
         guard !batch.isWebSocket else { return }
         if batch.owed > 0 {
             lateAnswers.end(batch.link, after: batch.owed)
@@ -254,7 +262,7 @@ extension DemoServerMachine {
     /// Writes a delayed response.
     mutating func lateAnswerDue(_ number: Int) {
         guard let (link, line, isLast) = lateAnswers.take(number) else { return }
-        context.links.write(line, on: link)
+        respond(line, on: link)
         if isLast { context.links.end(link, .complete(closesSocket: false)) }
     }
 }

@@ -157,11 +157,11 @@ extension DemoServerMachine {
         for effect in effects {
             switch effect {
             case .ignore, .loseAnswer: return
-            case .duplicateAnswer: context.links.write(.wsOK, on: id)
+            case .duplicateAnswer: respond(ServerNotification.wsOK.encoded, on: id)
             default: context.links.apply(id, effect, at: context.now, &context.timers)
             }
         }
-        context.links.write(.wsOK, on: id)
+        respond(ServerNotification.wsOK.encoded, on: id)
     }
 
     private mutating func heartbeat(_ request: HeartbeatRequest, on id: LinkID) {

@@ -36,6 +36,8 @@ struct Link: Sendable {
     var lineEnds: [Int] = []
     /// How the connection ends once `pending` is written; nil if it stays open.
     var ending: LinkEnding?
+    /// Whether the requests of a batch are executed: their responses are written although one of them ends the connection.
+    var isInBatch = false
     /// Whether the peer accepts bytes.
     var takesBytes = true
     /// When the last message was received.
@@ -55,7 +57,7 @@ struct Link: Sendable {
 
     /// Adds a line, complete with CR-LF, to the pending ones.
     mutating func append(_ line: [UInt8]) -> WriteResult {
-        if ending != nil { return .dropped }
+        if ending != nil, !isInBatch { return .dropped }
         if let cut = faults.lineCut { return .cut(after: cut.length) }
         pending.append(contentsOf: line)
         if faults.isOneLinePerWrite { lineEnds.append(pending.count) }

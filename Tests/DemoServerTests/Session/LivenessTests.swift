@@ -23,6 +23,19 @@ struct LivenessTests {
         #expect(bench.lines(link) == ["PROBE"])
     }
 
+    @Test func anyResponseRestartsTheSilence() {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        bench.advance(by: .seconds(3))
+        bench.say("msg\nLS_reqId=1&LS_message=a&LS_outcome=false", on: link)
+        bench.advance(by: .seconds(3))
+        bench.say("wsok", on: link)
+        bench.advance(by: .seconds(4))
+        #expect(bench.lines(link) == ["REQOK,1", "WSOK"])
+        bench.advance(by: .seconds(1))
+        #expect(bench.lines(link) == ["PROBE"])
+    }
+
     @Test func linesThatAreNotDataFitIntoTheContentLengthToo() {
         let bench = ServerBench(ServerBench.still { $0.limits.minContentLength = 400 })
         let session = bench.pollSession()

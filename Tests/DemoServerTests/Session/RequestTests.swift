@@ -32,6 +32,38 @@ struct RequestTests {
         #expect(bench.machine.census.boundSessions == 0)
     }
 
+    /// The rest of a batch was executed for a session that had ended, and not answered on a WebSocket that was about to close.
+    @Test(arguments: [
+        (
+            "control\nLS_reqId=1&LS_op=destroy\nLS_reqId=2&LS_op=constrain",
+            ["REQOK,1", "END,31,Destroy invoked by client", "REQERR,2,20,Session not found"]
+        ),
+        (
+            "control\nLS_reqId=1&LS_op=force_rebind&LS_close_socket=true\nLS_reqId=2&LS_op=constrain",
+            ["REQOK,1", "LOOP,0", "REQOK,2"]
+        ),
+        (
+            "msg\nLS_reqId=1&LS_message=END%7C48%7Cx&LS_outcome=false\nLS_reqId=2&LS_message=a&LS_outcome=false",
+            ["REQOK,1", "END,48,x", "REQERR,2,20,Session not found"]
+        ),
+    ])
+    func everyRequestOfABatchIsAnswered(batch: String, lines: [String]) {
+        let bench = ServerBench()
+        let (link, _) = bench.openSession()
+        bench.say(batch, on: link)
+        #expect(bench.lines(link) == lines)
+        #expect(bench.closed[link] == 1_000)
+    }
+
+    @Test func nothingIsDoneForASessionThatHasEndedInTheSameBatch() {
+        let bench = ServerBench()
+        let session = bench.pollSession()
+        let requests = "LS_reqId=1&LS_op=destroy\nLS_reqId=2&LS_op=destroy\nLS_reqId=3&LS_op=constrain"
+        let answer = bench.post("control", requests, query: "LS_protocol=TLCP-2.5.0&LS_session=\(session)")
+        let refusals = [2, 3].map { "REQERR,\($0),20,Session not found" }
+        #expect(bench.lines(answer) == ["REQOK,1"] + refusals)
+    }
+
     @Test func getCarriesEverythingInItsQuery() {
         let bench = ServerBench()
         let link = bench.post(

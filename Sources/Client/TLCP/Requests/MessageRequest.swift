@@ -11,7 +11,7 @@ package struct MessageRequest: Sendable, Hashable {
     /// The number of the message, from 1; nil is allowed only without a sequence and without an outcome.
     package var progressive: Int?
     /// The longest time that the server waits for earlier messages of the sequence, in milliseconds; nil: chosen by the
-    /// server.
+    /// server. Without a sequence the server ignores the parameter.
     package var maxWaitMillis: Int?
     /// Whether the server sends `MSGDONE` or `MSGFAIL`.
     package var wantsOutcome = true
@@ -46,7 +46,7 @@ package struct MessageRequest: Sendable, Hashable {
         text = try parameters.required(.message)
         sequence = try parameters.value(.sequence) { Self.isSequence($0) ? $0 : nil }
         progressive = try parameters.count(.progressive, from: 1)
-        maxWaitMillis = try parameters.count(.maxWait)
+        if sequence != nil { maxWaitMillis = try parameters.count(.maxWait) }
         wantsOutcome = try parameters.flag(.outcome, default: true)
         isAcknowledged = try parameters.flag(.ack, default: true)
         if progressive == nil, sequence != nil || wantsOutcome { throw parameters.missing(.progressive) }

@@ -77,7 +77,9 @@ package struct CreateSessionRequest: Sendable, Hashable {
             do throws(RequestRejection) {
                 operations.append(try ControlOperation(reading: part))
             } catch {
-                throw RequestRejection(.connection, code: 64, message: error.message)
+                let subscription = part.text(.subscriptionID).map { "subscription \($0): " } ?? ""
+                let message = "Unexpected error while initializing the session: \(subscription)\(error.message)"
+                throw RequestRejection(.connection, code: 64, message: message)
             }
         }
     }

@@ -61,7 +61,9 @@ package struct AddRequest: Sendable, Hashable {
         selector = parameters.text(.selector)
         snapshot = try parameters.value(.snapshot, RequestedSnapshot.init(wire:))
         maxFrequency = try parameters.value(.maxFrequency, RequestedMaxFrequency.init(wire:))
-        bufferSize = try parameters.value(.bufferSize, RequestedBufferSize.init(wire:))
+        if mode == .merge || mode == .distinct {
+            bufferSize = try parameters.value(.bufferSize, RequestedBufferSize.init(wire:))
+        }
         isAcknowledged = try parameters.flag(.ack, default: true)
         if case .length = snapshot, mode != .distinct { throw parameters.wrong(.snapshot) }
     }

@@ -110,7 +110,7 @@ package struct ItemRow: Sendable, Equatable {
             budget = rest
             return 1
         default:
-            guard let count = WireNumber.count(token.dropFirst()), count > 0 else {
+            guard mark != UInt8(ascii: "0"), let count = WireNumber.count(token.dropFirst()) else {
                 throw .field(position: field + 1, .unknownToken)
             }
             guard count <= values.count - field else { throw .fieldCountMismatch(expected: values.count) }

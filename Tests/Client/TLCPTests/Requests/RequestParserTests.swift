@@ -64,7 +64,14 @@ struct RequestParserTests {
         ("create_session\r\nLS_user=x", "CONERR,67,Missing LS_cid"),
         ("create_session\r\nLS_cid=%", "CONERR,65,Malformed percent escape"),
         ("create_session\r\nLS_cid=x&LS_polling=1", "CONERR,65,Invalid value of LS_polling"),
-        ("create_session\r\nLS_cid=x\r\nLS_op=delete", "CONERR,64,Missing LS_subId"),
+        (
+            "create_session\r\nLS_cid=x\r\nLS_op=delete",
+            "CONERR,64,Unexpected error while initializing the session: Missing LS_subId"
+        ),
+        (
+            "create_session\r\nLS_cid=x\r\nLS_subId=3&LS_mode=RAW",
+            "CONERR,64,Unexpected error while initializing the session: subscription 3: Missing LS_op"
+        ),
         ("bind_session\r\nLS_session=S&LS_recovery_from=-1", "CONERR,65,Invalid value of LS_recovery_from"),
         ("bind_session\r\nLS_session=S\r\nLS_session=T", "CONERR,67,Malformed request"),
         ("heartbeat\r\nLS_session", "ERROR,65,Parameter without a value"),
@@ -73,6 +80,14 @@ struct RequestParserTests {
     ])
     func refusesMalformedRequestsWithAReason(message: String, answer: String) {
         #expect(answers(webSocket(message)) == [answer])
+    }
+
+    @Test(arguments: [
+        "control\r\nLS_reqId=1&LS_op=add&LS_subId=1&LS_mode=RAW&LS_group=g&LS_schema=s&LS_requested_buffer_size=x",
+        "msg\r\nLS_reqId=1&LS_message=a&LS_msg_prog=1&LS_max_wait=-1",
+    ])
+    func parametersWithoutMeaningAreIgnored(message: String) {
+        #expect(answers(webSocket(message)) == [""])
     }
 
     @Test func everyLineOfABatchHasItsOwnOutcome() {

@@ -162,7 +162,7 @@ struct ItemRowTests {
         #expect(fault("a|b", "^3", fields: 2) == .fieldCountMismatch(expected: 2))
         #expect(fault("a|b", "|^2", fields: 2) == .fieldCountMismatch(expected: 2))
         #expect(fault("a|b", "^99999999999999999999", fields: 2) == .field(position: 1, .unknownToken))
-        for token in ["^0", "^X1", "^", "^1x", "^-1", "^p[]"] {
+        for token in ["^0", "^01", "^X1", "^", "^1x", "^-1", "^p[]"] {
             #expect(fault("a", token, fields: 1) == .field(position: 1, .unknownToken), "\(token)")
         }
         #expect(fault("a%2", fields: 1) == .field(position: 1, .malformedEscape))
