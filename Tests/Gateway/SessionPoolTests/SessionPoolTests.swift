@@ -79,6 +79,7 @@ internal import Testing
         }
         change(message("b"))
         let second = try activated()
+        #expect(first.status.confirmations == 1 && second.status.confirmations == 1)
         deliver(message("b"))
         change(message("c"))
         deliver(message("c"))

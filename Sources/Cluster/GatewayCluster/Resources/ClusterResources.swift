@@ -9,7 +9,7 @@ internal import SessionPool
 /// recreates them when this member is removed.
 ///
 ///     subscription: {"client": id, "ttl": seconds}, without the client of a pool, and without the configured time
-///     client:       {"create": body, "changes": {operation: body}}
+///     client:       {"create": body, "changes": {operation: body}}, with the present options in the body that changes them
 struct ClusterResources: Sendable {
     let cluster: ClusterNode
     let services: Services
@@ -187,24 +187,20 @@ struct ClusterResources: Sendable {
             return content
         }
         guard operation.trace == .body, var content = cluster.content(of: client.id.rawValue),
-            var changes = content["changes"]?.object
+            var create = content["create"]?.object, var changes = content["changes"]?.object
         else { return nil }
-        changes[operation.name] = .object(Self.merged(changes[operation.name]?.object ?? JSONObject(), body))
-        content["changes"] = .object(changes)
-        return content
-    }
-
-    /// A merge patch with the effect of two consecutive ones. `null` members remain, because they restore defaults.
-    private static func merged(_ patch: JSONObject, _ newer: JSONObject) -> JSONObject {
-        var merged = patch
-        for member in newer {
-            if let inner = member.value.object, let present = merged[member.name]?.object {
-                merged[member.name] = .object(Self.merged(present, inner))
-            } else {
-                merged[member.name] = member.value
-            }
+        if operation.name == "patchClientOptions" {
+            // The present options: all patches together could name any number of headers.
+            create["options"] = nil
+            changes[operation.name] = .object(ClientOptionsResource(services: services).patch(from: client))
+        } else {
+            // No detail is an object: the newer values and nulls count.
+            var patch = changes[operation.name]?.object ?? JSONObject()
+            for member in body { patch[member.name] = member.value }
+            changes[operation.name] = .object(patch)
         }
-        return merged
+        (content["create"], content["changes"]) = (.object(create), .object(changes))
+        return content
     }
 }
 

@@ -91,6 +91,7 @@ extension ClusterNode {
         } catch {
             let cause = ProblemDetails.sentence(for: error)
             logger.warning("cannot recreate a resource of a removed member", metadata: ["error": "\(cause)"])
+            try? pool?.deleteClient(ClientID(id))
             take(client != nil ? .client(ClientID(id), .removed) : .subscription(SubscriptionID(id), .removed))
             resourceRemoved(id)
             resourceChanged(id)

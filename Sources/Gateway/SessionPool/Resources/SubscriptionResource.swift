@@ -154,8 +154,8 @@ package final class SubscriptionResource: Sendable {
         }
     }
 
-    /// The resource joins an upstream subscription with these values; nil: none yet. Without a confirmation, counts and
-    /// positions stay as they are.
+    /// The resource joins an upstream subscription with these values; nil: none yet. Before the server confirms the subscription,
+    /// counts and positions stay as they are.
     func joined(_ carrier: SharedSubscription, _ table: ValueTable?) {
         state.withLock { state in
             state.carrier = carrier
@@ -166,6 +166,7 @@ package final class SubscriptionResource: Sendable {
             state.status.realMaxFrequency = nil
             guard let table, table.isSubscribed else { return }
             state.status.isSubscribed = true
+            state.status.confirmations &+= 1
             state.status.realMaxFrequency = table.realMaxFrequency
             state.status.itemCount = table.itemCount
             state.status.fieldCount = table.fieldCount
@@ -246,7 +247,7 @@ package struct SubscriptionStatus: Sendable, Equatable {
     package var updates: UInt64 = 0
     /// The updates that the server reported as lost since then.
     package var lostUpdates: UInt64 = 0
-    /// How often the server has confirmed the subscription since then.
+    /// How often the resource became subscribed since then.
     package var confirmations: UInt64 = 0
 
     /// Resets what only a subscribed resource has. Counts and positions stay readable.
@@ -268,13 +269,14 @@ package struct SubscriptionStatus: Sendable, Equatable {
         version &+= 1
         switch event {
         case .subscribed(let items, let fields, let key, let command):
+            // A resource that joined between the confirmation and this event has counted the confirmation.
+            if !isSubscribed { confirmations &+= 1 }
             isSubscribed = true
             lastError = nil
             itemCount = items
             fieldCount = fields
             keyPosition = key
             commandPosition = command
-            confirmations &+= 1
         case .unsubscribed(let isFinal):
             clearSubscribed()
             if isFinal { isActive = false }

@@ -1,9 +1,12 @@
+package import JSONText
 internal import LightstreamerClient
-internal import SessionPool
+package import SessionPool
 
 /// `/v1/clients/{id}/options`: the connection options.
-struct ClientOptionsResource: Sendable {
+package struct ClientOptionsResource: Sendable {
     let services: Services
+
+    package init(services: Services) { self.services = services }
 
     /// `GET /v1/clients/{id}/options`.
     func get(_ call: Call) throws -> OperationResult {
@@ -21,6 +24,11 @@ struct ClientOptionsResource: Sendable {
             try patch.apply(to: client.core.connectionOptions)
         }
         return .response(response(client).tagged())
+    }
+
+    /// The body of a PATCH that gives a new client the options of a client.
+    package func patch(from client: PooledClient) -> JSONObject {
+        OptionsView(client).patch(of: defaults(client))
     }
 
     private func response(_ client: PooledClient) -> Response {

@@ -41,6 +41,27 @@ struct OptionsView {
         return true
     }
 
+    /// The merge patch that changes other options into those that the user set, secret headers included.
+    func patch(of others: ConnectionOptionValues) -> JSONObject {
+        var patch = JSONObject()
+        for option in ConnectionOption.all {
+            guard case .headers(let path) = option.storage else {
+                var json = JSONBytes()
+                write(option, of: options.requested, to: &json)
+                patch[option.name] = try? JSONValue(parsing: json.bytes)
+                continue
+            }
+            let (present, former) = (options.requested[keyPath: path] ?? [:], others[keyPath: path] ?? [:])
+            var headers = JSONObject()
+            for name in former.keys.sorted() where present[name] == nil { headers[name] = .null }
+            for name in present.keys.sorted() where former[name] != present[name] {
+                headers[name] = present[name].map(JSONValue.string)
+            }
+            if !headers.isEmpty { patch[option.name] = .object(headers) }
+        }
+        return patch
+    }
+
     private func write(_ values: ConnectionOptionValues, to json: inout JSONBytes) {
         for option in ConnectionOption.all {
             json.key(option.name)

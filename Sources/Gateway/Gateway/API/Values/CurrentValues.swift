@@ -46,24 +46,28 @@ struct CurrentValues: Sendable {
         json.beginObject()
         if let feed { json.member("feed", feed.feed.name) } else { json.member("upstream", upstream) }
         json.key("items")
-        let gaps = writeItems(to: &json)
+        let gaps = writeItems(items, to: &json)
         json.endObject()
         json.newline()
         return EncodedTable(bytes: json.bytes, gaps: gaps)
     }
 
-    /// The list of items as JSON.
-    func itemList(at now: Moment) -> [UInt8] {
+    /// The list of the items that are not missing, as JSON.
+    func presentItems(at now: Moment) -> [UInt8] {
         var json = JSONBytes()
-        let gaps = writeItems(to: &json)
+        let gaps = writeItems(items.filter { !isMissing($0) }, to: &json)
         return EncodedTable(bytes: json.bytes, gaps: gaps).json(at: now)
     }
 
     /// The number of items without values, apart from those whose snapshot is empty.
-    var missingItems: Int { items.count { table.changedAt(item: $0) == nil && !table.snapshotEnded(item: $0) } }
+    var missingItems: Int { items.count(where: isMissing) }
 
-    /// Writes the list of items without their ages; returns the places of the ages.
-    private func writeItems(to json: inout JSONBytes) -> [EncodedTable.Gap] {
+    private func isMissing(_ item: Int) -> Bool {
+        table.changedAt(item: item) == nil && !table.snapshotEnded(item: item)
+    }
+
+    /// Writes a list of items without their ages; returns the places of the ages.
+    private func writeItems(_ items: some Sequence<Int>, to json: inout JSONBytes) -> [EncodedTable.Gap] {
         var gaps: [EncodedTable.Gap] = []
         let members = RowMembers(table, feed?.feed)
         json.beginArray()

@@ -210,7 +210,7 @@ extension Problem {
             json.member("session", session)
             json.member("subscribed", values.table.isSubscribed)
             json.key("items")
-            json.raw(values.itemList(at: now))
+            json.raw(values.presentItems(at: now))
         }
         return problem
     }
