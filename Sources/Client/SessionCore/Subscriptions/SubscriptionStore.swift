@@ -36,6 +36,10 @@ package struct SubscriptionStore: ~Copyable {
     /// and answers nothing, does not take more memory.
     package static let maxZombies = 1_000
 
+    /// Beyond so many unanswered requests no delete is awaited: a server that answers none of those which its own lines cause, as a
+    /// key of a two-level subscription that comes and goes, does not take more memory.
+    package static let maxUnanswered = 20_000
+
     /// A store without subscriptions. A client has one store for its whole life, because `LS_subId` is never reset.
     package init() {}
 
@@ -141,6 +145,7 @@ package struct SubscriptionStore: ~Copyable {
             requestSettled(id)
             inFlight[requestID] = id
             machines[id]?.requestWritten(as: requestID)
+            if inFlight.count > Self.maxUnanswered, case .deleting? = machines[id]?.stage { forget(id) }
         }
         return requests
     }

@@ -2,8 +2,8 @@ internal import JSONText
 
 /// The present values of one item: the base of "unchanged" tokens and of diffs.
 ///
-/// A field is held as text until a JSON Patch arrives; from then until the next full value or null it is held as a
-/// document, whose compact text is its value.
+/// From a JSON Patch until the next full value or null a field is a document, whose compact text is its value. The text is parsed
+/// again for each patch: the parsed document would take many times its memory.
 package struct ItemRow: Sendable, Equatable {
     /// The largest value that accepts diffs, in bytes. The work for a diff is that of the value, however short the diff.
     package static let largestDiffBase = 512 * 1024
@@ -14,8 +14,8 @@ package struct ItemRow: Sendable, Equatable {
     package private(set) var values: [String?]
     /// Whether an update has been applied; there is no base before the first one.
     private var hasBase = false
-    /// The fields held as documents, by index from 0.
-    private var documents: [Int: JSONValue] = [:]
+    /// The positions of the fields that are documents.
+    private var documents = FieldSet()
 
     /// A row without a base.
     package init(fieldCount: Int) {
@@ -132,11 +132,11 @@ extension ItemRow {
     private func keep(_ count: Int, from field: Int, _ change: inout RowChange) throws(TLCPError) {
         guard hasBase else { throw .field(position: field + 1, .unchangedWithoutBaseline) }
         if documents.isEmpty { return }
-        for index in field..<field + count where documents[index] != nil { change.patches[index + 1] = "[]" }
+        for index in field..<field + count where documents.contains(index + 1) { change.patches[index + 1] = "[]" }
     }
 
     private mutating func set(_ value: String?, at field: Int, _ change: inout RowChange) {
-        if !documents.isEmpty { documents[field] = nil }
+        if !documents.isEmpty { documents.remove(field + 1) }
         switch (values[field], value) {
         case (nil, nil): return
         case (let old?, let new?) where old.hasSameBytes(as: new): return
@@ -153,7 +153,7 @@ extension ItemRow {
         _ change: inout RowChange
     ) throws(TLCPError) {
         if content == .escaped { return set(try text(token, at: field), at: field, &change) }
-        if !documents.isEmpty { documents[field] = nil }
+        if !documents.isEmpty { documents.remove(field + 1) }
         // A value equal to the present one needs no new string.
         if let old = values[field], old.hasSameBytes(as: token) { return }
         // ASCII is always valid, and validation costs more than the copy.
@@ -190,7 +190,7 @@ extension ItemRow {
         _ change: inout RowChange,
         _ budget: inout DiffBudget
     ) throws(TLCPError) {
-        guard documents[field] == nil else { throw .field(position: field + 1, .diffOnDocument) }
+        guard !documents.contains(field + 1) else { throw .field(position: field + 1, .diffOnDocument) }
         let base = try diffBase(at: field, &budget)
         guard let result = TLCPDiff.apply(try text(body, at: field), to: base) else {
             throw .field(position: field + 1, .malformedDiff)
@@ -206,7 +206,7 @@ extension ItemRow {
     ) throws(TLCPError) {
         let base = try diffBase(at: field, &budget)
         let text = try text(body, at: field)
-        guard let document = documents[field] ?? (try? JSONValue(parsing: base.utf8, admitsDuplicates: true)) else {
+        guard let document = try? JSONValue(parsing: base.utf8, admitsDuplicates: true) else {
             throw .field(position: field + 1, .baseNotJSON)
         }
         guard let patch = try? JSONPatch(parsing: text.utf8),
@@ -215,7 +215,7 @@ extension ItemRow {
             throw .field(position: field + 1, .patchFailed)
         }
         set(result.text, at: field, &change)
-        documents[field] = result
+        documents.insert(field + 1)
         change.patches[field + 1] = text
     }
 }

@@ -62,6 +62,22 @@ struct TwoLevelTests {
         )
     }
 
+    /// The server causes a delete with each key that goes, and answers none of them.
+    @Test func deletesWithoutAnAnswerAreBounded() throws {
+        var fixture = try StoreFixture.subscribed(.twoLevel())
+        for cycle in 1...SubscriptionStore.maxUnanswered + 1 {
+            _ = try fixture.receive("U,1,1,a|b|item1|ADD")
+            _ = fixture.send()
+            _ = fixture.accept(2 * cycle)
+            _ = try fixture.receive("U,1,1,|||DELETE")
+            #expect(fixture.send() == ["LS_reqId=\(2 * cycle + 1)&LS_subId=\(cycle + 1)&LS_op=delete&LS_ack=false"])
+        }
+        let last = SubscriptionStore.maxUnanswered + 2
+        #expect(try fixture.receive("U,\(last - 1),1,c|d") == [], "its delete is awaited")
+        #expect(try fixture.receive("U,\(last),1,c|d").brief == [">"], "it is not known any more")
+        #expect(fixture.accept(2 * last - 1) == nil)
+    }
+
     // MARK: - First level
 
     @Test func earlyDeleteOpensNothing() throws {
