@@ -146,14 +146,14 @@ package struct MessageLedger: ~Copyable {
 
     /// A run of numbers was skipped; the effects are in ascending order. Numbers that were never assigned are ignored.
     private mutating func skipped(_ sequence: String?, upTo last: Int, count: Int) -> [MessageEffect] {
-        let last = min(last, lastNumbers[sequence] ?? 0)
-        guard last >= 1 else { return [] }
         let first = last - min(max(count, 1), last) + 1
+        let end = min(last, lastNumbers[sequence] ?? 0)
+        guard first <= end else { return [] }
         // Most numbers of a long run belong to messages that are finished.
         let numbers =
-            last - first < numbered.count
-            ? Array(first...last)
-            : numbered.keys.filter { $0.sequence == sequence && (first...last).contains($0.progressive) }
+            end - first < numbered.count
+            ? Array(first...end)
+            : numbered.keys.filter { $0.sequence == sequence && (first...end).contains($0.progressive) }
                 .map(\.progressive).sorted()
         return numbers.flatMap { number in
             call(sequence, number).map { finish($0, .discarded) } ?? []
