@@ -6,8 +6,6 @@ struct ArgumentReader {
     /// The arguments not read yet; nil if there are none.
     private var rest: ArraySlice<UInt8>?
     private var position = 0
-    /// The maximum number of items, or of fields, of a subscription.
-    private static let maxSize = 1 << 20
     /// The longest text, in bytes, that a client keeps for the life of a session or of a failed request.
     private static let longestText = 4096
 
@@ -62,13 +60,6 @@ struct ArgumentReader {
     /// A whole number from 0.
     mutating func count() throws(TLCPError) -> Int {
         guard let value = WireNumber.count(try bytes()) else { throw malformed }
-        return value
-    }
-
-    /// A number of items or fields. It is bounded, because clients allocate memory accordingly.
-    mutating func size() throws(TLCPError) -> Int {
-        let value = try count()
-        if value > Self.maxSize { throw malformed }
         return value
     }
 
@@ -170,12 +161,12 @@ extension ArgumentReader {
         let subscription = try subscriptionID()
         switch tag {
         case .subOK:
-            return .subOK(subscription, items: try size(), fields: try size())
+            return .subOK(subscription, items: try count(), fields: try count())
         case .subCmd:
             return .subCmd(
                 subscription,
-                items: try size(),
-                fields: try size(),
+                items: try count(),
+                fields: try count(),
                 keyPosition: try ordinal(),
                 commandPosition: try ordinal()
             )

@@ -218,11 +218,16 @@ struct SubscriptionStoreUpdateTests {
         #expect(fixture.receive(.subOK(SubscriptionID(1), items: 1, fields: -2)).brief == ["!"])
     }
 
-    @Test(arguments: [(Int.max, 2), (2, Int.max), (1 << 20, 1 << 16), (1 << 20, 5), (100, 1 << 16)])
-    func subscriptionOfExcessiveSizeFailsAlone(items: Int, fields: Int) throws {
-        var fixture = StoreFixture.added(SubscriptionProperties(mode: .merge, items: .group("g"), fields: .group("s")))
-        let effects = fixture.receive(.subOK(SubscriptionID(1), items: items, fields: fields))
-        let message = "Too large: \(items) items with \(fields) fields"
+    private static let excessiveSizes = [
+        (Int.max, 2), (2, Int.max), (1_048_577, 1), (1 << 20, 1 << 16), (1 << 20, 5), (100, 1 << 16),
+    ]
+
+    @Test(arguments: excessiveSizes, [SubscriptionMode.merge, .command])
+    func subscriptionOfExcessiveSizeFailsAlone(size: (items: Int, fields: Int), mode: SubscriptionMode) throws {
+        var fixture = StoreFixture.added(SubscriptionProperties(mode: mode, items: .group("g"), fields: .group("s")))
+        let counts = "\(size.items),\(size.fields)"
+        let effects = try fixture.receive(mode == .command ? "SUBCMD,1,\(counts),1,2" : "SUBOK,1,\(counts)")
+        let message = "Too large: \(size.items) items with \(size.fields) fields"
         #expect(
             effects == [.notify(SubscriptionToken(1), .failed(code: 61, message: message)), .requestsWaiting]
         )
