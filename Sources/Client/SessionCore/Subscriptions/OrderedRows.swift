@@ -18,7 +18,7 @@ struct OrderedRows<Row: Sendable>: Sendable {
     private static var leastSlots: Int { 16 }
 
     private var slots = ChunkedArray<Slot?>()
-    private var positions = KeyPositions()
+    private var positions = KeyNumbers()
 
     /// The number of rows.
     var count: Int { positions.count }
@@ -82,9 +82,9 @@ struct OrderedRows<Row: Sendable>: Sendable {
     }
 }
 
-/// The positions of keys. Many keys are divided among several dictionaries, so that the first change after a copy does
+/// A number for each key. Many keys are divided among several dictionaries, so that the first change after a copy does
 /// not copy all of them.
-private struct KeyPositions: Sendable {
+struct KeyNumbers: Sendable {
     /// The average number of keys of a dictionary at which there are more of them.
     private static let mostKeys = 512
     /// By what factor.
@@ -114,6 +114,6 @@ private struct KeyPositions: Sendable {
     private mutating func divide() {
         let former = parts
         parts = Array(repeating: [:], count: former.count * Self.growth)
-        for (key, position) in former.lazy.joined() { parts[part(of: key)][key] = position }
+        for (key, number) in former.lazy.joined() { parts[part(of: key)][key] = number }
     }
 }

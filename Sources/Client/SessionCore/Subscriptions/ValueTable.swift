@@ -32,8 +32,11 @@ package struct ValueTable: Sendable {
     package private(set) var version: UInt64
 
     var items = ChunkedArray<ValueTableItem>()
+    /// With a second level: the number of items that have a key.
+    private var holders = KeyNumbers()
     private let recentLimit: Int
     private let keyWeight: Int
+    private var isTwoLevel: Bool { properties.secondLevelFields != nil }
     private static let tables = Atomic<UInt64>(0)
 
     /// An empty table. `recentRows` limits how many past rows of an item are kept for later readers in DISTINCT mode. A
@@ -70,7 +73,7 @@ package struct ValueTable: Sendable {
         case .endOfSnapshot(let position):
             if makeItem(at: position) { items[position - 1].snapshotEnded = true }
         case .clearSnapshot(let position):
-            forgetRefusals(of: secondLevelRefusals.isEmpty ? [] : keys(item: position), item: position)
+            if isTwoLevel { keys(item: position).forEach { changeHolders(of: $0, by: -1) } }
             if makeItem(at: position) { weight += items[position - 1].clearSnapshot(at: now) }
         case .realMaxFrequency(let frequency):
             realMaxFrequency = frequency
@@ -88,18 +91,19 @@ package struct ValueTable: Sendable {
         layout = update.layout
         if items.count < position, !makeItem(at: position) { return }
         guard position >= 1 else { return }
-        if !secondLevelRefusals.isEmpty, let key = update.key, update.command == CommandTable.delete {
-            forgetRefusals(of: [key], item: position)
-        }
+        let keyCount = keyCount(item: position)
         weight += items[position - 1].apply(update, keyWeight: keyWeight, at: now)
+        guard isTwoLevel, let key = update.key else { return }
+        changeHolders(of: key, by: self.keyCount(item: position) - keyCount)
     }
 
-    /// Forgets why keys of an item have no second level, unless another item has the keys as well.
-    private mutating func forgetRefusals(of keys: [String], item position: Int) {
-        for key in keys where secondLevelRefusals[UpstreamName(key)] != nil {
-            let isElsewhere = items.indices.contains { $0 != position - 1 && items[$0].rowsByKey?[key] != nil }
-            if !isElsewhere { secondLevelRefusals[UpstreamName(key)] = nil }
-        }
+    /// A key was added to an item, or removed. A key that no item has any more is not refused.
+    private mutating func changeHolders(of key: String, by change: Int) {
+        guard change != 0 else { return }
+        let name = UpstreamName(key)
+        let count = (holders[name] ?? 0) + change
+        holders[name] = count > 0 ? count : nil
+        if count == 0 { secondLevelRefusals[name] = nil }
     }
 
     /// Takes the values of another table of an equal subscription. The two tables share the memory of the rows that neither
@@ -107,6 +111,7 @@ package struct ValueTable: Sendable {
     package mutating func takeValues(of other: ValueTable) {
         version += 1
         items = other.items
+        holders = other.holders
         layout = other.layout
         secondLevelRefusals = other.secondLevelRefusals
         weight = other.weight
@@ -114,6 +119,7 @@ package struct ValueTable: Sendable {
 
     private mutating func clear() {
         items = ChunkedArray()
+        holders = KeyNumbers()
         weight = 0
         isSubscribed = false
         itemCount = nil

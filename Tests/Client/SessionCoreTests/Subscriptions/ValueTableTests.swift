@@ -125,6 +125,40 @@ struct ValueTableTests {
         #expect(table.fieldBound == 6)
     }
 
+    /// `7` is no name of an item: each `ADD` of the key reports code 14.
+    @Test func refusalOfAKeyIsKnownWhileAnItemHasTheKey() throws {
+        let steps = [
+            ("SUBCMD,1,2,4,3,4", 0), ("U,1,1,a|b|7|ADD", 1), ("U,1,2,a|b|7|ADD", 1), ("U,1,1,|||UPDATE", 1),
+            ("U,1,1,|||DELETE", 1), ("U,1,1,|||DELETE", 1), ("U,1,1,||8|ADD", 2), ("CS,1,1", 1), ("CS,1,1", 1),
+            ("U,1,2,|||DELETE", 0), ("U,1,1,||7|ADD", 1), ("CS,1,2", 1), ("CS,1,1", 0),
+        ]
+        var fixture = StoreFixture.added(.twoLevel())
+        var table = ValueTable(properties: .twoLevel())
+        for (line, refusals) in steps {
+            let before = table
+            table = ValueTable(properties: .twoLevel())
+            table.takeValues(of: before)
+            for case .notify(_, let event) in try fixture.receive(line) { table.apply(event) }
+            #expect(table.secondLevelFailures.count == refusals, "\(line)")
+        }
+    }
+
+    /// A look at all items for each key takes minutes.
+    @Test(.timeLimit(.minutes(1))) func refusedKeysAreDeletedAmongManyItems() throws {
+        let itemCount = 1 << 20
+        let properties = SubscriptionProperties.twoLevel().with { $0.items = .group("g") }
+        var fixture = StoreFixture.added(properties)
+        var table = ValueTable(properties: properties)
+        let deletions = (0..<1000).flatMap { ["U,1,1,a|b|\($0)|ADD", "U,1,1,a|b|\($0)|DELETE"] }
+        let additions = (0..<1000).map { "U,1,1,a|b|\($0)|ADD" }
+        for line in ["SUBCMD,1,\(itemCount),4,3,4", "EOS,1,\(itemCount)"] + deletions + additions {
+            for case .notify(_, let event) in try fixture.receive(line) { table.apply(event) }
+        }
+        #expect(table.secondLevelFailures.count == 1000)
+        table.apply(.clearSnapshot(itemPos: 1))
+        #expect(table.secondLevelFailures == [])
+    }
+
     @Test func endsClearEverything() throws {
         var table = try Self.table(.merge(), "SUBOK,1,2,2", "U,1,1,a|b", "CONF,1,3,filtered")
         #expect(table.isSubscribed)
