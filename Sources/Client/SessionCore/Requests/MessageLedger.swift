@@ -11,14 +11,17 @@ package import TLCP
 /// ```
 ///
 /// The session machine decides whether a message is accepted in the present status; it must not call `accept` for a
-/// rejected one, so that no number is used up.
+/// rejected one. A message gets its number when it is first written, which happens in the order of the calls: the server
+/// waits for each number of a sequence, so a message that is never written must not use one up.
 package struct MessageLedger: ~Copyable {
     /// Messages by the order of their calls.
     var messages: [Int: PendingMessage] = [:]
     var due = DueQueue<Int>()
     var inFlight: [RequestID: Int] = [:]
+    /// Written messages by their numbers.
     private var numbered: [MessageNumber: Int] = [:]
-    /// The last number of each sequence of the session: the server expects the next one, however late it comes.
+    /// The last number written in each sequence of the session, 0 before the first one: the server expects the next one,
+    /// however late it comes.
     private var lastNumbers: [String?: Int] = [:]
     private var lastCall = 0
     /// The messages without a delegate that were finished since `takeReleased`.
@@ -54,8 +57,8 @@ package struct MessageLedger: ~Copyable {
         return lastNumbers.count < Self.maxSequences || lastNumbers[sequence] != nil
     }
 
-    /// A message that was accepted: it gets its number and waits to be sent. `sequence` nil or `UNORDERED_MESSAGES`: no
-    /// sequence. `delayTimeout` in seconds; nil or negative: the server's default.
+    /// A message that was accepted: it waits to be sent. `sequence` nil or `UNORDERED_MESSAGES`: no sequence.
+    /// `delayTimeout` in seconds; nil or negative: the server's default.
     package mutating func accept(
         _ token: MessageToken,
         text: String,
@@ -65,22 +68,32 @@ package struct MessageLedger: ~Copyable {
     ) {
         let sequence = sequence == MessageRequest.reservedSequence ? nil : sequence
         lastCall &+= 1
-        var number: Int?
-        if sequence != nil || hasDelegate {
-            let next = lastNumbers[sequence, default: 0] &+ 1
-            lastNumbers[sequence] = next
-            numbered[MessageNumber(sequence: sequence, progressive: next)] = lastCall
-            number = next
-        }
+        if let sequence, lastNumbers[sequence] == nil { lastNumbers[sequence] = 0 }
         messages[lastCall] = PendingMessage(
             token: token,
             text: text,
             sequence: sequence,
-            progressive: number,
             delayTimeout: delayTimeout,
             hasDelegate: hasDelegate
         )
         due.insert(lastCall)
+    }
+
+    /// The number with which a message is written: the one of former copies, or the next one of its sequence; nil: none.
+    func progressive(of message: PendingMessage) -> Int? {
+        if message.wasWritten || message.isFireAndForget { return message.progressive }
+        return lastNumbers[message.sequence, default: 0] &+ 1
+    }
+
+    /// A copy of a pending message was written.
+    mutating func written(_ call: Int, _ message: PendingMessage, as id: RequestID) {
+        due.remove(call)
+        inFlight[id] = call
+        messages[call] = message
+        messages[call]?.written(as: id)
+        guard let number = message.number, !message.wasWritten else { return }
+        numbered[number] = call
+        lastNumbers[number.sequence] = number.progressive
     }
 
     // MARK: - Answers
@@ -102,25 +115,10 @@ package struct MessageLedger: ~Copyable {
         }
     }
 
-    /// The message that would be written next cannot be sent: it is refused. A number that the server does not know goes to
-    /// the next message of the sequence, for which the server would wait otherwise.
+    /// The message that would be written next cannot be sent: it is refused.
     package mutating func refuseNext(code: Int, message text: String) -> [MessageEffect] {
-        guard let call = due.first(), let message = messages[call] else { return [] }
-        let effects = finish(call, .denied(code: code, message: text))
-        if let number = message.number, !message.wasWritten { giveBack(number) }
-        return effects
-    }
-
-    /// Moves the later messages of a sequence, none of which was written, up by one number.
-    private mutating func giveBack(_ number: MessageNumber) {
-        guard let last = lastNumbers[number.sequence] else { return }
-        for progressive in number.progressive..<max(last, number.progressive) {
-            let later = MessageNumber(sequence: number.sequence, progressive: progressive + 1)
-            guard let call = numbered.removeValue(forKey: later) else { continue }
-            messages[call]?.progressive = progressive
-            numbered[MessageNumber(sequence: number.sequence, progressive: progressive)] = call
-        }
-        lastNumbers[number.sequence] = last - 1
+        guard let call = due.first() else { return [] }
+        return finish(call, .denied(code: code, message: text))
     }
 
     /// `MSGDONE` or `MSGFAIL`; any other notification, and an unknown number, is ignored.
@@ -144,7 +142,7 @@ package struct MessageLedger: ~Copyable {
         }
     }
 
-    /// A run of numbers was skipped; the effects are in ascending order. Numbers that were never assigned are ignored.
+    /// A run of numbers was skipped; the effects are in ascending order. Numbers that were never written are ignored.
     private mutating func skipped(_ sequence: String?, upTo last: Int, count: Int) -> [MessageEffect] {
         let first = last - min(max(count, 1), last) + 1
         let end = min(last, lastNumbers[sequence] ?? 0)

@@ -26,8 +26,8 @@ struct PendingMessage: Sendable {
     /// The text; released once the server has it.
     private(set) var text: String
     let sequence: String?
-    /// The number within the sequence; nil for a message without sequence and delegate.
-    var progressive: Int?
+    /// The number within the sequence; nil before the message is written, and without sequence and delegate.
+    fileprivate(set) var progressive: Int?
     /// In seconds; nil or negative: the server's default.
     let delayTimeout: Double?
     let hasDelegate: Bool
@@ -39,14 +39,12 @@ struct PendingMessage: Sendable {
         token: MessageToken,
         text: String,
         sequence: String?,
-        progressive: Int?,
         delayTimeout: Double?,
         hasDelegate: Bool
     ) {
         self.token = token
         self.text = text
         self.sequence = sequence
-        self.progressive = progressive
         self.delayTimeout = delayTimeout
         self.hasDelegate = hasDelegate
     }
@@ -66,7 +64,7 @@ struct PendingMessage: Sendable {
     var wasWritten: Bool { copies > 0 }
 
     /// Whether neither an outcome nor an order is requested.
-    var isFireAndForget: Bool { progressive == nil }
+    var isFireAndForget: Bool { sequence == nil && !hasDelegate }
 
     /// A copy was written.
     mutating func written(as request: RequestID) {
@@ -104,10 +102,11 @@ extension MessageLedger {
     ) -> [ClientRequest] {
         var requests: [ClientRequest] = []
         while requests.count < count, let call = due.first() {
-            guard let message = messages[call] else {
+            guard var message = messages[call] else {
                 due.remove(call)
                 continue
             }
+            message.progressive = progressive(of: message)
             let id = ids.next()
             let request = ClientRequest.message(message.request(id, acknowledged: acknowledged))
             guard fits(request) else { break }
@@ -115,9 +114,7 @@ extension MessageLedger {
             if message.isFireAndForget && !acknowledged {
                 finish(call)
             } else {
-                due.remove(call)
-                inFlight[id] = call
-                messages[call]?.written(as: id)
+                written(call, message, as: id)
             }
         }
         return requests

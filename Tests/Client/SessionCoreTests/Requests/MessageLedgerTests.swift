@@ -33,6 +33,28 @@ struct MessageLedgerTests {
         #expect(fixture.send() == ["LS_reqId=3&LS_message=b&LS_sequence=s&LS_msg_prog=2"])
     }
 
+    @Test func outcomeOfANumberThatWasNotWrittenIsIgnored() throws {
+        var fixture = MessageFixture()
+        fixture.message("a", "s")
+        fixture.message("b", "s")
+        #expect(fixture.post(atMost: 1).map { $0.hasSuffix("&LS_message=a&LS_sequence=s&LS_msg_prog=1") } == [true])
+        #expect(try fixture.receive("MSGDONE,s,2,") == [])
+        #expect(try fixture.receive("MSGFAIL,s,2,39,2") == ["1 discarded"])
+        #expect(fixture.send().map { $0.hasSuffix("&LS_message=b&LS_sequence=s&LS_msg_prog=2") } == [true])
+        #expect(try fixture.receive("MSGDONE,s,2,") == ["2 processed ''"])
+    }
+
+    /// A look at the later messages of the sequence for each refusal takes minutes.
+    @Test(.timeLimit(.minutes(1)), arguments: [nil, "s"])
+    func manyMessagesThatCannotBeSentAreRefused(sequence: String?) {
+        var fixture = MessageFixture()
+        let count = 20_000
+        for _ in 0..<count { fixture.message("large", sequence) }
+        fixture.message("small", sequence)
+        for _ in 0..<count { #expect(fixture.ledger.refuseNext(code: 67, message: "no").count == 1) }
+        #expect(fixture.send().map { $0.hasSuffix("&LS_msg_prog=1") } == [true])
+    }
+
     @Test func messageWithoutAnOutcomeThatCannotBeSentIsReleased() {
         var fixture = MessageFixture()
         fixture.message("a", hasDelegate: false)
