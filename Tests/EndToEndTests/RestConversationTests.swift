@@ -230,6 +230,28 @@ internal import Testing
         }
     }
 
+    @Test(arguments: [32, 33])
+    func messageThatTheServerReportsAsADuplicateIsAborted(code: Int) async throws {
+        try await DemoFixture.run { demo in
+            var client = try await RestClient(demo)
+            try await client.connect()
+            await demo.server.install([Fault(.refuse(code: code, message: "late"), at: .request(.message))])
+            for text in ["refused", "FAIL|\(code)|late"] {
+                let answer = try await call(
+                    "POST",
+                    client.url + "/messages",
+                    json: #"{"text":"\#(text)"}"#,
+                    headers: ["Prefer": "wait=60"]
+                )
+                try #require(answer.status == 200, "\(text)")
+                let event = try await client.stream.first("message-outcome")
+                #expect(event["message"] == answer["message"])
+                #expect(answer["outcome"] == "aborted" && answer["sentOnNetwork"] == true)
+                #expect(event["outcome"] == "aborted" && event["sentOnNetwork"] == true)
+            }
+        }
+    }
+
     @Test func messageThatWaitsForASessionIsAbortedWithItsClient() async throws {
         try await DemoFixture.run { demo in
             var client = try await RestClient(demo)

@@ -173,28 +173,6 @@ public final class LightstreamerClient: Sendable {
         wantsOutcome: Bool,
         enqueueWhileDisconnected: Bool
     ) throws(ClientError) -> MessageToken {
-        try sendMessage(
-            text,
-            withSequence: sequence,
-            timeout: delayTimeout,
-            delegate: delegate,
-            wantsOutcome: wantsOutcome,
-            enqueueWhileDisconnected: enqueueWhileDisconnected,
-            retaining: nil
-        )
-    }
-
-    /// As above; keeps an object until the message is finished.
-    @discardableResult
-    package func sendMessage(
-        _ text: String,
-        withSequence sequence: String?,
-        timeout delayTimeout: Double?,
-        delegate: (any ClientMessageDelegate)?,
-        wantsOutcome: Bool,
-        enqueueWhileDisconnected: Bool,
-        retaining retained: (any Sendable)?
-    ) throws(ClientError) -> MessageToken {
         var onOutcome: MessageOutcomeHandler?
         if let delegate {
             onOutcome = { client, outcome in
@@ -207,8 +185,33 @@ public final class LightstreamerClient: Sendable {
             delayTimeout: delayTimeout,
             enqueueWhileDisconnected: enqueueWhileDisconnected,
             wantsOutcome: wantsOutcome || delegate != nil,
-            retaining: retained,
             onOutcome: onOutcome
+        )
+    }
+
+    /// As above, with a closure that is called once; nil: the outcome is not requested. A message that the server reports as
+    /// a duplicate is `aborted` unless the outcome of the copy that the server has arrives.
+    ///
+    /// - Parameter retained: Is kept until the message is finished.
+    @discardableResult
+    package func sendMessage(
+        _ text: String,
+        withSequence sequence: String?,
+        timeout delayTimeout: Double?,
+        enqueueWhileDisconnected: Bool,
+        retaining retained: (any Sendable)? = nil,
+        onOutcome: (@Sendable (MessageOutcome) -> Void)?
+    ) throws(ClientError) -> MessageToken {
+        var handler: MessageOutcomeHandler?
+        if let onOutcome { handler = { _, outcome in onOutcome(outcome ?? .aborted(sentOnNetwork: true)) } }
+        return try core.sendMessage(
+            text,
+            sequence: sequence,
+            delayTimeout: delayTimeout,
+            enqueueWhileDisconnected: enqueueWhileDisconnected,
+            wantsOutcome: onOutcome != nil,
+            retaining: retained,
+            onOutcome: handler
         )
     }
 

@@ -36,13 +36,12 @@ extension LightstreamerClient {
         try await withClientSpan("lightstreamer send", of: core, [("lightstreamer.sequence", sequence)]) {
             try await connected()
             let wait = EventWait<MessageOutcome>()
-            _ = try core.sendMessage(
+            try sendMessage(
                 text,
-                sequence: sequence,
-                delayTimeout: delayTimeout,
+                withSequence: sequence,
+                timeout: delayTimeout,
                 enqueueWhileDisconnected: false,
-                wantsOutcome: true,
-                onOutcome: { _, outcome in wait.resolve(.success(outcome ?? .aborted(sentOnNetwork: true))) }
+                onOutcome: { wait.resolve(.success($0)) }
             )
             return try await wait.value()
         }

@@ -15,15 +15,17 @@ extension PooledClient {
         // The server expects the numbers of the messages to continue, and only this process knows them.
         if isTransferable { withdrawOffer() }
         let messageID = RandomID.make(prefix: "m")
-        let relay = MessageRelay(client: id, message: messageID, sink: sink, ended: ended)
+        let report: @Sendable (MessageOutcome) -> Void = { [id, sink] outcome in
+            sink.take(.client(id, .event(.message(id: messageID, outcome))))
+            ended(messageID, outcome)
+        }
         try core.sendMessage(
             message.text,
             withSequence: message.sequence,
             timeout: message.delayTimeout,
-            delegate: message.wantsOutcome ? relay : nil,
-            wantsOutcome: message.wantsOutcome,
             enqueueWhileDisconnected: message.enqueueWhileDisconnected,
-            retaining: retained
+            retaining: retained,
+            onOutcome: message.wantsOutcome ? report : nil
         )
         return messageID
     }
@@ -44,45 +46,4 @@ package struct MessageSubmission: Sendable, Equatable {
 
     /// A message with the defaults.
     package init(text: String) { self.text = text }
-}
-
-/// Passes the outcome of one message to the sink.
-final class MessageRelay: ClientMessageDelegate {
-    private let client: ClientID
-    private let message: String
-    private let sink: any PoolSink
-    private let ended: @Sendable (String, MessageOutcome) -> Void
-
-    init(
-        client: ClientID,
-        message: String,
-        sink: any PoolSink,
-        ended: @escaping @Sendable (String, MessageOutcome) -> Void
-    ) {
-        self.client = client
-        self.message = message
-        self.sink = sink
-        self.ended = ended
-    }
-
-    private func finish(_ outcome: MessageOutcome) {
-        sink.take(.client(client, .event(.message(id: message, outcome))))
-        ended(message, outcome)
-    }
-
-    func client(_ client: LightstreamerClient, didProcessMessage message: String, withResponse response: String) {
-        finish(.processed(response: response))
-    }
-
-    func client(_ client: LightstreamerClient, didDenyMessage message: String, withCode code: Int, error: String) {
-        finish(.denied(code: code, message: error))
-    }
-
-    func client(_ client: LightstreamerClient, didDiscardMessage message: String) { finish(.discarded) }
-
-    func client(_ client: LightstreamerClient, didFailMessage message: String) { finish(.failed) }
-
-    func client(_ client: LightstreamerClient, didAbortMessage message: String, sentOnNetwork: Bool) {
-        finish(.aborted(sentOnNetwork: sentOnNetwork))
-    }
 }

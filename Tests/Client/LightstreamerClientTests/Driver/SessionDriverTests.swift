@@ -247,10 +247,9 @@ internal import Testing
                 "m",
                 withSequence: nil,
                 timeout: nil,
-                delegate: nil,
-                wantsOutcome: false,
                 enqueueWhileDisconnected: true,
-                retaining: object
+                retaining: object,
+                onOutcome: nil
             )
         }
         #expect(retained != nil)
