@@ -42,6 +42,9 @@ struct ClientState {
         requestedOptions = options
     }
 
+    /// Whether there is a session that is connected, and no call that ends it waits.
+    var isConnected: Bool { status.isConnected && pendingDisconnects == 0 }
+
     /// A connection has ended.
     mutating func noteEnd(_ end: TransportEnd) {
         switch end {

@@ -7,11 +7,11 @@ public import SessionCore
 extension LightstreamerClient {
     /// Waits until there is a session that is connected.
     public func connected() async throws {
-        if status.isConnected { return }
+        if core.state.withLock({ $0.isConnected }) { return }
         let watch = ConnectionWatch()
         core.perform { [core] delivery in
             delivery.add(watch)
-            if core.state.withLock({ $0.status.isConnected }) { watch.wait.resolve(.success(())) }
+            if core.state.withLock({ $0.isConnected }) { watch.wait.resolve(.success(())) }
         }
         defer { core.perform { $0.remove(watch) } }
         try await withClientSpan("lightstreamer connect", of: core) {

@@ -1,5 +1,6 @@
 internal import LightstreamerClient
 internal import LightstreamerTesting
+internal import TLCPTransports
 internal import Testing
 
 /// Calls that wait for a session, a subscription, a snapshot or the outcome of a message, over loopback sockets.
@@ -10,6 +11,27 @@ internal import Testing
             #expect(client.status.isConnected)
             #expect(client.connectionDetails.sessionId != nil)
         }
+    }
+
+    /// One thread runs the call and the client's task, which handles `disconnect()` only once the call waits.
+    @Test func connectedDoesNotCountTheSessionThatTheApplicationHasEnded() async throws {
+        let executor = EventLoops.shared.taskExecutor()
+        let fixture = try ClientFixture { $0.taskExecutor = executor }
+        _ = try await fixture.connected()
+        let (client, connector) = (fixture.client, fixture.connector)
+        let session = Task(executorPreference: executor) {
+            client.disconnect()
+            try await client.connected()
+            return client.connectionDetails.sessionId
+        }
+        let server = Task {
+            guard let next = await connector.next() else { return }
+            next.open()
+            next.say("WSOK", "CONOK,S2,50000,5000,*")
+        }
+        #expect(try await session.value == "S2")
+        await client.shutdown()
+        await server.value
     }
 
     @Test func connectedThrowsTheRefusal() async throws {
