@@ -57,7 +57,7 @@ extension ClientCore {
 
     /// Applies the limit of concurrent sessions to a new connection.
     private func followSessionLimit(of server: ServerAddress) throws(ClientError) {
-        switch SessionCensus.shared.policyIfExceeded(server: server.censusKey) {
+        switch SessionCensus.shared.policyIfExceeded(server: server.censusKey, client: ObjectIdentifier(self)) {
         case nil, .some(.none): break
         case .usePolling:
             try updateOptions { options in

@@ -25,7 +25,6 @@ final class EventDelivery {
     /// The least time between two events that report bytes, except before a status.
     private var bytesInterval = Duration.zero
     private var bytesReportDue = Moment.zero
-    private var censusKey: String?
     /// The time of the input that is being handled.
     var now = Moment.zero
     private var retainedClient: LightstreamerClient?
@@ -168,15 +167,11 @@ final class EventDelivery {
     }
 
     private func enterCensus(_ address: String?) {
-        guard censusKey == nil, let server = address.flatMap({ ServerAddress($0) }) else { return }
-        censusKey = server.censusKey
-        SessionCensus.shared.opened(server: server.censusKey)
+        guard let server = address.flatMap({ ServerAddress($0) }) else { return }
+        SessionCensus.shared.opened(server: server.censusKey, client: ObjectIdentifier(core))
     }
 
-    private func leaveCensus() {
-        if let censusKey { SessionCensus.shared.closed(server: censusKey) }
-        censusKey = nil
-    }
+    private func leaveCensus() { SessionCensus.shared.closed(client: ObjectIdentifier(core)) }
 
     private func changeProperty(_ change: PropertyChange) {
         core.state.withLock { $0.take(change) }

@@ -36,7 +36,8 @@ final class SessionCensus: Sendable {
     private struct State {
         var limit = 3
         var policy = ConnectionOptions.SessionLimitPolicy.none
-        var counts: [String: Int] = [:]
+        /// The servers by client.
+        var servers: [ObjectIdentifier: String] = [:]
     }
 
     private let state = RankedMutex(State())
@@ -54,21 +55,19 @@ final class SessionCensus: Sendable {
         set { state.withLock { $0.policy = newValue } }
     }
 
-    /// The policy to apply if the limit for a server is reached; nil if it is not.
-    func policyIfExceeded(server: String) -> ConnectionOptions.SessionLimitPolicy? {
+    /// The policy to apply to a new session of a client if the limit for a server is reached; nil if it is not. The former
+    /// session of the client does not count: it ends before the new one begins.
+    func policyIfExceeded(server: String, client: ObjectIdentifier) -> ConnectionOptions.SessionLimitPolicy? {
         state.withLock { state in
-            state.policy != .none && state.counts[server, default: 0] >= state.limit ? state.policy : nil
+            guard state.policy != .none else { return nil }
+            let count = state.servers.count { $0.key != client && $0.value == server }
+            return count >= state.limit ? state.policy : nil
         }
     }
 
-    /// A session streams over HTTP from now on.
-    func opened(server: String) { state.withLock { $0.counts[server, default: 0] += 1 } }
+    /// The session of a client streams over HTTP from now on.
+    func opened(server: String, client: ObjectIdentifier) { state.withLock { $0.servers[client] = server } }
 
-    /// A session no longer streams over HTTP.
-    func closed(server: String) {
-        state.withLock { state in
-            let count = state.counts[server, default: 0] - 1
-            state.counts[server] = count > 0 ? count : nil
-        }
-    }
+    /// The session of a client no longer streams over HTTP.
+    func closed(client: ObjectIdentifier) { state.withLock { $0.servers[client] = nil } }
 }

@@ -163,7 +163,8 @@ internal import Testing
 
     @Test func connectIsRefusedBeyondTheLimitByPolicyBlock() async throws {
         let server = "census.invalid:80"
-        for _ in 1...6 { SessionCensus.shared.opened(server: server) }
+        let others = (1...6).map { _ in Retained() }
+        for other in others { SessionCensus.shared.opened(server: server, client: ObjectIdentifier(other)) }
         ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .block
         let fixture = try ClientFixture(address: "http://census.invalid")
         let error = #expect(throws: ClientError.self) { try fixture.client.connect() }
@@ -185,7 +186,7 @@ internal import Testing
         #expect(fixture.client.connectionOptions.idleTimeout == 0)
         #expect(fixture.client.connectionOptions.pollingInterval == 1)
         ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .none
-        for _ in 1...6 { SessionCensus.shared.closed(server: server) }
+        for other in others { SessionCensus.shared.closed(client: ObjectIdentifier(other)) }
         await fixture.client.shutdown()
     }
 
