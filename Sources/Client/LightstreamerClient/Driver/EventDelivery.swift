@@ -156,7 +156,7 @@ final class EventDelivery {
             if status == .disconnectedWillRetry || status == .disconnectedTryingRecovery {
                 state.counters.reconnects &+= 1
             }
-            return state.details.serverAddress
+            return state.attemptAddress ?? state.details.serverAddress
         }
         switch status {
         case .connectedHTTPStreaming: enterCensus(address)

@@ -29,14 +29,32 @@ internal import Testing
         }
     }
 
-    /// A client whose session streams over HTTP, and takes the only place of its server.
-    private static func streaming() async throws -> ClientFixture {
+    @Test func sessionCountsForTheAddressThatItWasCreatedAt() async {
+        await #expect(processExitsWith: .success) {
+            for address in ["http://next.invalid", nil] {
+                let fixture = try await Self.streaming { try $0.connectionDetails.setServerAddress(address) }
+                let other = try ClientFixture()
+                #expect(throws: ClientError.self) { try other.client.connect() }
+                try other.client.connectionDetails.setServerAddress("http://next.invalid")
+                try other.client.connect()
+                await other.client.shutdown()
+                await fixture.client.shutdown()
+            }
+        }
+    }
+
+    /// A client whose session streams over HTTP, and takes the only place of its server; `during` is called while the session
+    /// is created.
+    private static func streaming(
+        during: (LightstreamerClient) throws -> Void = { _ in }
+    ) async throws -> ClientFixture {
         ConnectionOptions.maxConcurrentSessionsPerServer = 1
         ConnectionOptions.maxConcurrentSessionsPerServerExceededPolicy = .block
         let fixture = try ClientFixture()
         try fixture.client.connectionOptions.setForcedTransport(.httpStreaming)
         try fixture.client.connect()
         let creation = try #require(await fixture.connector.next())
+        try during(fixture.client)
         creation.say("CONOK,S1,50000,5000,*", "LOOP,0")
         let stream = try #require(await fixture.connector.next())
         stream.say("CONOK,S1,50000,5000,*")
