@@ -61,7 +61,7 @@ final class SessionTimers {
     private var running: [SessionTimer: Running] = [:]
     /// The remaining time of suspended timers.
     private var suspended: [SessionTimer: Duration] = [:]
-    private var pendingChallenges = 0
+    private var pendingChallenges: Set<ObjectIdentifier> = []
 
     /// Timers over a clock; `fire` is called on any thread.
     init(clock: any ClientClock, fire: @escaping @Sendable (SessionTimer) -> Void) {
@@ -71,7 +71,8 @@ final class SessionTimers {
 
     func schedule(_ timer: SessionTimer, after delay: Duration) {
         cancel(timer)
-        if pendingChallenges > 0, timer.purpose.limitsAttempt { suspended[timer] = delay } else { start(timer, delay) }
+        let isSuspended = !pendingChallenges.isEmpty && timer.purpose.limitsAttempt
+        if isSuspended { suspended[timer] = delay } else { start(timer, delay) }
     }
 
     private func start(_ timer: SessionTimer, _ delay: Duration) {
@@ -88,8 +89,8 @@ final class SessionTimers {
     func fired(_ timer: SessionTimer) { running[timer] = nil }
 
     /// A challenge waits for its answer.
-    func challengeStarted() {
-        pendingChallenges += 1
+    func challengeStarted(_ challenge: ObjectIdentifier) {
+        pendingChallenges.insert(challenge)
         for (timer, state) in running where timer.purpose.limitsAttempt {
             state.timer.cancel()
             running[timer] = nil
@@ -97,10 +98,19 @@ final class SessionTimers {
         }
     }
 
-    /// A challenge was answered.
-    func challengeEnded() {
-        pendingChallenges -= 1
-        guard pendingChallenges == 0 else { return }
+    /// A challenge was answered; nothing changes if it was withdrawn.
+    func challengeEnded(_ challenge: ObjectIdentifier) {
+        if pendingChallenges.remove(challenge) != nil { resumeWithoutChallenges() }
+    }
+
+    /// The connections that waited for answers are gone.
+    func challengesWithdrawn() {
+        pendingChallenges = []
+        resumeWithoutChallenges()
+    }
+
+    private func resumeWithoutChallenges() {
+        guard pendingChallenges.isEmpty else { return }
         let resumed = suspended
         suspended = [:]
         for (timer, remaining) in resumed { start(timer, remaining) }

@@ -170,14 +170,15 @@ final class ClientCore: Sendable {
         guard let client = state.withLock({ $0.client }), let challenged else {
             return challenge.answer(.performDefaultHandling)
         }
-        send(.challengeStarted)
+        let id = ObjectIdentifier(challenge)
+        send(.challengeStarted(id))
         let suspending = AuthenticationChallenge(
             kind: challenge.kind,
             host: challenge.host,
             port: challenge.port,
             previousFailureCount: challenge.previousFailureCount,
             handler: { [self] answer in
-                send(.challengeEnded)
+                send(.challengeEnded(id))
                 challenge.answer(answer)
             }
         )

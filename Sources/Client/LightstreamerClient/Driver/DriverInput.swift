@@ -33,9 +33,9 @@ enum DriverInput: Sendable {
     /// An event of a transport.
     case transport(ConnectionID, TransportEvent)
     /// An authentication challenge waits for the answer of a delegate.
-    case challengeStarted
+    case challengeStarted(ObjectIdentifier)
     /// An authentication challenge was answered.
-    case challengeEnded
+    case challengeEnded(ObjectIdentifier)
     /// A timer fired.
     case timerFired(SessionTimer)
     /// The client is released or shut down: the last input.

@@ -120,8 +120,8 @@ final class SessionDriver {
         case .badgeReset: perform(machine.badgeResetRequested(at: context))
         case .perform(let body): body(delivery)
         case .transport(let connection, let event): await transportReported(connection, event)
-        case .challengeStarted: timers.challengeStarted()
-        case .challengeEnded: timers.challengeEnded()
+        case .challengeStarted(let challenge): if !links.isEmpty { timers.challengeStarted(challenge) }
+        case .challengeEnded(let challenge): timers.challengeEnded(challenge)
         case .timerFired(let timer):
             timers.fired(timer)
             if timer.purpose.limitsSilence { core.state.withLock { $0.noteFailure(.timeout) } }
@@ -200,7 +200,7 @@ final class SessionDriver {
         case .writable(let isWritable):
             perform(machine.socketFilled(connection, isFull: !isWritable, at: context))
         case .closed(let end):
-            links[connection] = nil
+            removeLink(connection)
             let isForeign = present.asksForSession && !machine.hasSession && end == .completed
             let cause = isForeign ? .failed(reason: "the response is not TLCP", kind: .notLightstreamer) : end
             core.state.withLock { $0.noteEnd(cause) }
@@ -216,8 +216,8 @@ final class SessionDriver {
             switch action {
             case .openTransport(let connection, let request): open(connection, request)
             case .send(let connection, let message): links[connection]?.transport.send(message)
-            case .closeTransport(let connection): links.removeValue(forKey: connection)?.transport.close()
-            case .releaseTransport(let connection): links.removeValue(forKey: connection)?.transport.release()
+            case .closeTransport(let connection): removeLink(connection)?.transport.close()
+            case .releaseTransport(let connection): removeLink(connection)?.transport.release()
             case .scheduleTimer(let timer, let delay): timers.schedule(timer, after: delay)
             case .cancelTimer(let timer): timers.cancel(timer)
             case .notify(.subscription(let token, let event)): delivery.deliver(event, of: token)
@@ -233,6 +233,13 @@ final class SessionDriver {
             hasLostSession = false
             perform(machine.abandon(at: context))
         }
+    }
+
+    /// Removes a connection. Challenges whose connections are gone suspend no timer of the next ones.
+    @discardableResult
+    private func removeLink(_ connection: ConnectionID) -> Link? {
+        defer { if links.isEmpty { timers.challengesWithdrawn() } }
+        return links.removeValue(forKey: connection)
     }
 
     private func open(_ connection: ConnectionID, _ request: TransportRequest) {
