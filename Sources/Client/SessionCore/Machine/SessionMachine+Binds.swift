@@ -189,7 +189,9 @@ extension SessionMachine {
     private mutating func pollLooped(_ binding: SessionBinding, delay: Duration, at context: EventContext) {
         out.stopTimer(.idle)
         out.notify(change: options.granted(.pollingInterval, delay))
-        guard ladder.bestTransport(forced: options.values.forcedTransport) == binding.transport else {
+        let isBest = ladder.bestTransport(forced: options.values.forcedTransport) == binding.transport
+        // The server closes a WebSocket after the `LOOP` of a rebind, also if the transport was set back meanwhile.
+        guard isBest, !(binding.transport.usesWebSocket && requests.controls.isSwitching) else {
             opening.cause = requests.controls.switchCause ?? "\(binding.transport.causePrefix).loop"
             leaveStream()
             leave(binding)

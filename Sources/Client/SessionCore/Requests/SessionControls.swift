@@ -25,6 +25,9 @@ struct SessionControls {
 
     // MARK: - The transport
 
+    /// Whether a change of transport is under way.
+    var isSwitching: Bool { transportSwitch != .none }
+
     /// The reason for the change of transport under way; nil: none.
     var switchCause: String? { transportSwitch.cause }
 

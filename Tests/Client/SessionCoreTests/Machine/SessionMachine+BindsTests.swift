@@ -405,6 +405,29 @@ internal import Testing
         #expect(harness.orders[harness.stream]?.kind == .httpPoll)
     }
 
+    /// The server closes the WebSocket on which the rebind was requested.
+    @Test func transportThatIsSetBackIsBoundOnANewConnection() {
+        let harness = SessionHarness.bound(.wsPolling)
+        let former = harness.stream
+        harness.setOptions { $0.forcedTransport = .httpStreaming }
+        harness.setOptions { $0.forcedTransport = .wsPolling }
+        #expect(harness.takeRequests().count == 1)
+        harness.receive("REQOK,1", "LOOP,0")
+        #expect(harness.stream != former)
+        #expect(harness.orders[harness.stream]?.kind == .webSocket)
+        #expect(harness.openConnections == [harness.stream])
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid,70000,19000,*")
+        #expect(harness.status == .connectedWSPolling)
+        #expect(harness.takeRequests().filter { $0.contains("force_rebind") } == [])
+        // A refused rebind leaves the WebSocket open.
+        harness.setOptions { $0.forcedTransport = .httpStreaming }
+        harness.setOptions { $0.forcedTransport = .wsPolling }
+        let last = harness.stream
+        harness.receive("REQERR,2,68,no", "LOOP,0")
+        #expect(harness.stream == last)
+    }
+
     @Test func switchRequestedDuringABindFollowsIt() {
         let harness = SessionHarness.streamingOnSocket()
         harness.receive("LOOP,0")
