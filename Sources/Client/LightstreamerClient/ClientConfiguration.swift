@@ -66,7 +66,8 @@ public struct ClientConfiguration: Sendable {
     public var cookieJar: CookieJar?
     /// Called with each request right before it is sent, and may change it; nil: none.
     public var requestDecorator: RequestDecorator?
-    /// The timeout of TCP connections, TLS handshakes and proxy negotiation. Default 10 s.
+    /// The least timeout of TCP connections, TLS handshakes and proxy negotiation; a longer timeout of responses
+    /// (`ConnectionOptions.connectTimeout`) counts for them as well. Default 10 s.
     public var tcpConnectTimeout: Duration = .seconds(10)
     /// The edition that supplies the initial values of the options, and the names in `didChangeProperty`.
     public var edition = Edition.new

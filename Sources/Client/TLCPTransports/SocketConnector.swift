@@ -58,7 +58,8 @@ package struct SocketSettings: Sendable {
     package var proxy: ProxySettings?
     /// The credentials for HTTP authentication; nil: none.
     package var credentials: HTTPCredentials?
-    /// The time limit of each step: TCP connection, `CONNECT`, TLS handshake and WebSocket handshake.
+    /// The least time limit of each step: TCP connection, `CONNECT`, TLS handshake and WebSocket handshake. It is longer where
+    /// the response may take longer.
     package var connectTimeout: Duration = .seconds(10)
     /// The maximum length of a line, and of a WebSocket frame, in bytes.
     package var maxLineLength = 64 << 20

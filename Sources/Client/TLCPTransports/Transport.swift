@@ -59,6 +59,8 @@ package struct ConnectionRequest: Sendable, Equatable {
     package var headers: [String: String] = [:]
     /// The certificate pins, one of which must match; empty: any certificate.
     package var pins: [CertificatePin] = []
+    /// The time for a response, after which the caller closes the connection.
+    package var responseTime = Duration.zero
 
     /// A request.
     package init(kind: TransportKind, host: String, port: Int, isSecure: Bool, target: String) {

@@ -201,6 +201,7 @@ extension ConnectionRequest {
         subprotocol = request.subprotocol ?? ""
         body = request.request?.body ?? []
         headers = request.headers
+        responseTime = request.responseTime
         self.pins = pins.compactMap { CertificatePin($0) }
     }
 }

@@ -26,6 +26,8 @@ package struct TransportRequest: Sendable, Equatable {
     package var request: Request?
     /// The user's extra headers that apply to this connection.
     package var headers: [String: String] = [:]
+    /// The time for a response, after which the machine closes the connection; a poll has its idle timeout in addition.
+    package var responseTime = Duration.zero
 }
 
 /// Identifies one connection of the session machine: a WebSocket, or one HTTP request with its response.

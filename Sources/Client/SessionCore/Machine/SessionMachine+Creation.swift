@@ -32,14 +32,15 @@ extension SessionMachine {
     mutating func create(_ method: SessionCreation.Method, at context: EventContext) {
         guard let address = opening.creationAddress() else { return terminate(at: context) }
         pace.attemptStarted(at: context.now)
-        out.startTimer(.transport, after: method == .unlimited ? Self.unlimitedResponseTime : options.responseTime)
+        let responseTime = method == .unlimited ? Self.unlimitedResponseTime : options.responseTime
+        out.startTimer(.transport, after: responseTime)
         let connection: ConnectionID
         switch method {
         case .webSocket:
             connection = open(.webSocket, at: address, isCreation: true)
         case .http, .unlimited:
             let request = opening.http(creationRequest(method))
-            connection = open(.httpPoll, at: address, request, isCreation: true)
+            connection = open(.httpPoll, at: address, request, isCreation: true, responseTime: responseTime)
         }
         let step: SessionCreation.Step = method == .webSocket ? .opening : .requested
         let creation = SessionCreation(
@@ -114,7 +115,8 @@ extension SessionMachine {
         _ kind: TransportKind,
         at address: String,
         _ request: TransportRequest.Request? = nil,
-        isCreation: Bool = false
+        isCreation: Bool = false,
+        responseTime: Duration? = nil
     ) -> ConnectionID {
         let headers = session?.heldHeaders ?? options.values.httpExtraHeaders ?? [:]
         let hasHeaders = isCreation || !options.values.httpExtraHeadersOnSessionCreationOnly
@@ -124,7 +126,8 @@ extension SessionMachine {
                 address: address,
                 subprotocol: request == nil ? opening.version.webSocketSubprotocol : nil,
                 request: request,
-                headers: hasHeaders ? headers : [:]
+                headers: hasHeaders ? headers : [:],
+                responseTime: responseTime ?? options.responseTime
             )
         )
     }

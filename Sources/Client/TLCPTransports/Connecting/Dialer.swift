@@ -29,10 +29,12 @@ final class Dialer: Sendable {
         self.loop = loop
     }
 
-    /// Opens a channel. Called on `loop`; `opened` receives the channel as soon as it can be closed.
+    /// Opens a channel; `limit` is the time of each step. Called on `loop`; `opened` receives the channel as soon as it can be
+    /// closed.
     func dial(
         _ endpoint: Endpoint,
         needsTunnel: Bool,
+        within limit: TimeAmount,
         failures: Int = 0,
         delegatesTrust: Bool = false,
         opened: @escaping @Sendable (any Channel) -> Void
@@ -40,10 +42,12 @@ final class Dialer: Sendable {
         let tunnels = settings.proxy != nil && (needsTunnel || endpoint.isSecure)
         return identity(for: endpoint)
             .flatMap { identity in
-                self.connect(endpoint, opened: opened)
+                self.connect(endpoint, within: limit, opened: opened)
                     .flatMap { channel in
-                        self.tunnel(tunnels, channel, to: endpoint)
-                            .flatMap { self.secure(channel, endpoint, identity, delegatesTrust: delegatesTrust) }
+                        self.tunnel(tunnels, channel, to: endpoint, within: limit)
+                            .flatMap {
+                                self.secure(channel, endpoint, identity, within: limit, delegatesTrust: delegatesTrust)
+                            }
                             .map { channel }
                             .flatMapErrorThrowing { error in
                                 channel.close(promise: nil)
@@ -54,9 +58,16 @@ final class Dialer: Sendable {
             .flatMapError { error in
                 if case DialFailure.proxyChallenge(let schemes) = error, let proxy = self.settings.proxy {
                     return self.answer(HTTPChallenge(schemes, of: proxy), failures: failures).flatMap { isAnswered in
-                        isAnswered
-                            ? self.dial(endpoint, needsTunnel: needsTunnel, failures: failures + 1, opened: opened)
-                            : self.loop.makeFailedFuture(DialFailure.proxyRefused(status: 407))
+                        guard isAnswered else {
+                            return self.loop.makeFailedFuture(DialFailure.proxyRefused(status: 407))
+                        }
+                        return self.dial(
+                            endpoint,
+                            needsTunnel: needsTunnel,
+                            within: limit,
+                            failures: failures + 1,
+                            opened: opened
+                        )
                     }
                 }
                 guard !delegatesTrust, self.settings.canAuthenticate(), self.isTLSFailure(error) else {
@@ -66,6 +77,7 @@ final class Dialer: Sendable {
                 return self.dial(
                     endpoint,
                     needsTunnel: needsTunnel,
+                    within: limit,
                     failures: failures,
                     delegatesTrust: true,
                     opened: opened
@@ -77,6 +89,7 @@ final class Dialer: Sendable {
 
     private func connect(
         _ endpoint: Endpoint,
+        within limit: TimeAmount,
         opened: @escaping @Sendable (any Channel) -> Void
     ) -> EventLoopFuture<any Channel> {
         let registry = registry
@@ -84,7 +97,7 @@ final class Dialer: Sendable {
         let port = settings.proxy?.port ?? endpoint.port
         return ClientBootstrap(group: loop)
             .resolver(NameQuery(host: host, port: port, on: loop))
-            .connectTimeout(settings.timeout)
+            .connectTimeout(limit)
             .channelOption(.socketOption(.so_keepalive), value: 1)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.writeBufferWaterMark, value: Self.writeBuffer)
@@ -96,9 +109,14 @@ final class Dialer: Sendable {
             .connect(host: host, port: port)
     }
 
-    private func tunnel(_ isNeeded: Bool, _ channel: any Channel, to endpoint: Endpoint) -> EventLoopFuture<Void> {
+    private func tunnel(
+        _ isNeeded: Bool,
+        _ channel: any Channel,
+        to endpoint: Endpoint,
+        within limit: TimeAmount
+    ) -> EventLoopFuture<Void> {
         guard isNeeded else { return loop.makeSucceededVoidFuture() }
-        return step("proxy") { done, _ in
+        return step("proxy", within: limit) { done, _ in
             let tunnel = ProxyTunnel(to: endpoint, credentials, done: done)
             try channel.pipeline.syncOperations.addHandler(tunnel)
         }
@@ -110,11 +128,12 @@ final class Dialer: Sendable {
         _ channel: any Channel,
         _ endpoint: Endpoint,
         _ identity: TLSSettings.Identity?,
+        within limit: TimeAmount,
         delegatesTrust: Bool
     ) -> EventLoopFuture<Void> {
         guard endpoint.isSecure else { return loop.makeSucceededVoidFuture() }
         let chain = VerifiedChain()
-        return step("TLS handshake") { done, deadline in
+        return step("TLS handshake", within: limit) { done, deadline in
             let context = try contexts.context(identity: identity)
             // A literal address is no valid server name (RFC 6066 section 3); the certificate is
             // still checked against it.
@@ -161,10 +180,11 @@ final class Dialer: Sendable {
     /// Runs one step with a deadline.
     private func step(
         _ name: String,
+        within limit: TimeAmount,
         _ begin: (EventLoopPromise<Void>, StepDeadline) throws -> Void
     ) -> EventLoopFuture<Void> {
         let done = loop.makePromise(of: Void.self)
-        let deadline = StepDeadline(on: loop, after: settings.timeout) { done.fail(DialFailure.timeout(name)) }
+        let deadline = StepDeadline(on: loop, after: limit) { done.fail(DialFailure.timeout(name)) }
         done.futureResult.whenComplete { _ in deadline.cancel() }
         do {
             try begin(done, deadline)
@@ -264,9 +284,11 @@ final class Dialer: Sendable {
 }
 
 extension SocketSettings {
-    /// `connectTimeout` as a `TimeAmount`, at least 1 ns.
-    var timeout: TimeAmount {
-        let (seconds, attoseconds) = connectTimeout.components
+    /// The time limit of each step of a connection. If the response may take longer than `connectTimeout`, the limit is later:
+    /// the caller closes the connection before.
+    func timeout(of request: ConnectionRequest) -> TimeAmount {
+        let isLonger = request.responseTime >= connectTimeout
+        let (seconds, attoseconds) = (isLonger ? request.responseTime + .seconds(1) : connectTimeout).components
         let bounded = min(max(seconds, 0), 1_000_000)
         return .nanoseconds(max(1, bounded * 1_000_000_000 + attoseconds / 1_000_000_000))
     }

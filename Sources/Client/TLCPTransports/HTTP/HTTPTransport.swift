@@ -72,7 +72,8 @@ final class HTTPTransport: Transport, @unchecked Sendable {
 
     private func dial() {
         state = .dialing(nil)
-        shared.dialer.dial(Endpoint(request), needsTunnel: false) { [self] channel in
+        let limit = shared.settings.timeout(of: request)
+        shared.dialer.dial(Endpoint(request), needsTunnel: false, within: limit) { [self] channel in
             if case .dialing = state { state = .dialing(channel) } else { channel.close(promise: nil) }
         }
         .whenComplete { [self] result in

@@ -70,10 +70,11 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
         guard case .waiting = state else { return }
         state = .dialing(nil)
         let key = WebSocketHandshake.makeKey()
-        shared.dialer.dial(Endpoint(request), needsTunnel: true) { [self] channel in
+        let limit = shared.settings.timeout(of: request)
+        shared.dialer.dial(Endpoint(request), needsTunnel: true, within: limit) { [self] channel in
             if case .dialing = state { state = .dialing(channel) } else { channel.close(promise: nil) }
         }
-        .flatMap { [self] channel in shakeHands(channel, key).map { (channel, $0) } }
+        .flatMap { [self] channel in shakeHands(channel, key, within: limit).map { (channel, $0) } }
         .whenComplete { [self] result in
             switch result {
             case .success(let (channel, head)): answered(channel, head, key)
@@ -82,9 +83,13 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
         }
     }
 
-    private func shakeHands(_ channel: any Channel, _ key: String) -> EventLoopFuture<HTTPResponseHead> {
+    private func shakeHands(
+        _ channel: any Channel,
+        _ key: String,
+        within limit: TimeAmount
+    ) -> EventLoopFuture<HTTPResponseHead> {
         let done = loop.makePromise(of: HTTPResponseHead.self)
-        let deadline = loop.scheduleTask(in: shared.settings.timeout) {
+        let deadline = loop.scheduleTask(in: limit) {
             done.fail(DialFailure.timeout("WebSocket handshake"))
         }
         done.futureResult.whenComplete { _ in deadline.cancel() }

@@ -28,6 +28,15 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    @Test func connectionHasTheTimeOfItsResponse() async throws {
+        let fixture = try ClientFixture()
+        try fixture.client.connectionOptions.setConnectTimeout(.seconds(20))
+        try fixture.client.connect()
+        let link = try #require(await fixture.connector.next())
+        #expect(link.order.responseTime == .seconds(20))
+        await fixture.client.shutdown()
+    }
+
     @Test func propertiesOfTheSessionComeAndGo() async throws {
         let fixture = try ClientFixture()
         let link = try await fixture.connected()

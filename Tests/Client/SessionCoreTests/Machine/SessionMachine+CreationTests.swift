@@ -99,6 +99,7 @@ internal import Testing
         harness.breakStream()
         _ = harness.takeTrace()
         harness.receive("CONERR,5,busy")
+        #expect(harness.orders[harness.stream]?.responseTime == .seconds(60))
         #expect(
             harness.takeTrace() == [
                 "P: currentConnectTimeout(60.0)", "close", "S: DISCONNECTED:WILL-RETRY", "T: transport 60000",

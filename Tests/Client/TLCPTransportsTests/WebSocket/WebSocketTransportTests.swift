@@ -168,6 +168,30 @@ internal import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func handshakeMayTakeAsLongAsTheResponse() async throws {
+        let (connections, connection) = AsyncStream<Void>.makeStream()
+        let (answers, answer) = AsyncStream<Void>.makeStream()
+        try await ScriptedServer.run(script: { number, peer in
+            guard number == 1 else { return try await peer.closed() }
+            connection.yield()
+            _ = await answers.first { true }
+            try await peer.acceptWebSocket()
+            try await peer.closed()
+        }) { server in
+            let connector = try SocketConnector(.forTests { $0.connectTimeout = .milliseconds(50) })
+            var request = ConnectionRequest.to(server.port, .webSocket)
+            request.responseTime = .seconds(60)
+            let patient = Opened(connector, request)
+            _ = await connections.first { true }
+            // A connection that begins later, and whose time is over first.
+            let end = await Opened(connector, .to(server.port, .webSocket)).next()
+            guard case .closed(.failed(_, .timeout, _)) = end else { return #expect(end == nil) }
+            answer.yield()
+            #expect(await patient.next() == .opened)
+            await connector.shutDown()
+        }
+    }
+
     @Test func cookiesOfTheHandshakeAreKeptAndSent() async throws {
         let jar = CookieJar()
         jar.add([Cookie(name: "known", value: "1", domain: "127.0.0.1", isHostOnly: true)])
