@@ -121,7 +121,7 @@ extension ClusterNode: Coordination {
     /// Waits until the log has the changes of requests that a response may show; throws if the log may lack some: a caller that
     /// has read a change must not read the state before that change from the next owner.
     private func changesAreWritten() async throws(Problem) {
-        guard let generation = reports.withLock({ $0.changing > 0 ? $0.outbox.generation : nil }) else { return }
+        guard let generation = reports.withLock({ $0.lackChanges ? $0.outbox.generation : nil }) else { return }
         let confirmation = await withCheckedContinuation { continuation in
             confirm(generation) { continuation.resume(returning: $0) }
         }

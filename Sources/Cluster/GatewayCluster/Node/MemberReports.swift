@@ -13,7 +13,7 @@ struct MemberReports: Sendable {
         case written
         /// The records have no effect, because this member was removed.
         case void
-        /// The log may have them: this member has lost contact to it.
+        /// The log may have them, or get them later: this member has lost contact to it, or has not read them back in time.
         case uncertain
     }
 
@@ -21,6 +21,7 @@ struct MemberReports: Sendable {
     struct Unconfirmed: Sendable {
         /// The number of its last record.
         let records: UInt64
+        let deadline: Moment
         let done: @Sendable (Confirmation) -> Void
     }
 
@@ -51,6 +52,8 @@ struct MemberReports: Sendable {
     var claims = QuotaClaims()
     /// The number of requests that change resources and are not answered yet.
     var changing = 0
+    /// The number of the last record of such a request.
+    var changed: UInt64 = 0
     private var undecided: [RecordSubject: [Undecided]] = [:]
     private var unconfirmed: [Unconfirmed] = []
     /// No request waits for the records up to this number: they were read back or discarded.
@@ -62,8 +65,11 @@ struct MemberReports: Sendable {
     /// - Parameter limit: The greatest number of bytes that wait for the log.
     init(limit: Int) { outbox = Outbox(limit: limit) }
 
-    /// Whether requests with a deadline wait: for a condition, or for a decision.
-    var haveDeadlines: Bool { !conditional.isEmpty || !undecided.isEmpty }
+    /// Whether requests wait: for a condition, for a decision, or for their records.
+    var haveDeadlines: Bool { !conditional.isEmpty || !undecided.isEmpty || !unconfirmed.isEmpty }
+
+    /// Whether the log may lack changes of requests, also of those that were answered because of their deadline.
+    var lackChanges: Bool { changing > 0 || changed > written }
 
     /// Adds a request that waits for its records. Returns the confirmation of the records if it is known already.
     mutating func add(_ request: Unconfirmed) -> Confirmation? {
@@ -145,6 +151,9 @@ struct MemberReports: Sendable {
         if !late.isEmpty {
             undecided = undecided.mapValues { $0.filter { $0.deadline > now } }.filter { !$0.value.isEmpty }
         }
+        let overdue = unconfirmed.filter { $0.deadline <= now }
+        unconfirmed.removeAll { $0.deadline <= now }
+        due += overdue.map { request in { request.done(.uncertain) } }
         return due + late.map { request in { request.done(nil) } }
     }
 }
@@ -196,20 +205,24 @@ extension ClusterNode {
     /// Counts how many times the reports of this member were discarded; nil while it does not belong to the cluster.
     var generation: Int? { reports.withLock { $0.outbox.isOpen ? $0.outbox.generation : nil } }
 
-    /// Writes records, and calls back once it is known what became of all changes reported so far; `void`, and writes nothing,
-    /// if reports were discarded since `generation`.
+    /// Writes records, and calls back once it is known what became of all changes reported so far, or after `logTimeout`; `void`,
+    /// and writes nothing, if reports were discarded since `generation`.
     ///
-    /// - Parameter write: Appends the records; returns whether the node's task has to be woken.
+    /// - Parameter write: Appends the records of a request that changes resources; returns whether the node's task has to be
+    ///   woken.
     func confirm(
         _ generation: Int,
-        writing write: (inout Outbox) -> Bool = { _ in false },
+        writing write: ((inout Outbox) -> Bool)? = nil,
         _ done: @escaping @Sendable (MemberReports.Confirmation) -> Void
     ) {
+        let deadline = clock() + Self.logTimeout
         // Inside the lock, so that the records are neither read back nor discarded before the request waits.
         let (known, isFirst): (MemberReports.Confirmation?, Bool) = reports.withLock { reports in
             guard reports.outbox.isOpen, reports.outbox.generation == generation else { return (.void, false) }
-            let isFirst = write(&reports.outbox)
-            let request = MemberReports.Unconfirmed(records: reports.outbox.recordsAppended, done: done)
+            let isFirst = write?(&reports.outbox) ?? false
+            let records = reports.outbox.recordsAppended
+            if write != nil { reports.changed = records }
+            let request = MemberReports.Unconfirmed(records: records, deadline: deadline, done: done)
             return (reports.add(request), isFirst)
         }
         if isFirst { wake() }
@@ -251,7 +264,7 @@ extension ClusterNode {
         await withCheckedContinuation { continuation in whenComplete { continuation.resume(returning: $0) } }
     }
 
-    /// Completes the requests whose condition holds. Called by the node's task before it takes a frame from the outbox.
+    /// Completes the requests whose condition holds or whose deadline has passed. Called by the node's task before it takes a frame from the outbox.
     func settleWaiters(at now: Moment) {
         guard reports.withLock({ $0.haveDeadlines }) else { return }
         let due = state.withLock { state in reports.withLock { $0.due(state.machine, at: now) } }

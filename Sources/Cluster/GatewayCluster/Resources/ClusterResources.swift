@@ -66,9 +66,10 @@ struct ClusterResources: Sendable {
     ) async throws {
         let fate = try await fate.value
         if fate == .written { return }
-        // If the log has the answer, a repeated request gets it from another member, so the resource has to exist.
+        // If the log has the answer or gets it later, a repeated request is answered with it, so the resource has to exist.
         if let made = result.made, begun == nil || fate != .uncertain { discard(made) }
-        let detail = "This member was replaced while it performed the request. Read the resource before you repeat it."
+        let detail =
+            "The log of the cluster did not confirm the change; it may have been made. Read the resource before you repeat it."
         throw Problem(.unavailable, detail: detail)
     }
 
@@ -82,10 +83,12 @@ struct ClusterResources: Sendable {
         }
     }
 
-    /// Removes a resource whose creation is not confirmed: a repeated request creates it again.
+    /// Removes a resource whose creation is not confirmed: a repeated request creates it again. Where the creation still waits
+    /// for the log, the removal follows it.
     private func discard(_ id: String) {
         if services.streamResources.entry(id) != nil {
-            return ClusterStreams(cluster: cluster, services: services).release(id)
+            ClusterStreams(cluster: cluster, services: services).release(id)
+            return cluster.write(.stream(.remove(id: id, evenIfOpen: false)))
         }
         switch cluster.holder(of: id) {
         case .unknown, .own: release(id)

@@ -1,6 +1,7 @@
 import Changes
 import MicroHTTPD
 import Replication
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -79,6 +80,60 @@ import Testing
             #expect(await read.outcome.status == 503)
             isHeld.end(.success(()))
             #expect(try await change.value.status == 503)
+        }
+    }
+
+    /// Waits until a request waits for the log, lets its time pass, and returns its status.
+    private static func overdue(_ request: PendingOutcome, _ member: ClusterMember, _ time: ManualTime) async -> Int {
+        while !member.node.reports.withLock({ $0.haveDeadlines }) { await Task.yield() }
+        time.pass(2.1)
+        return await request.outcome.status
+    }
+
+    /// As when a limit of the engine's stream is reached.
+    @Test func requestsEndWhileTheEngineStoresNothing() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let member = fixture.members[0]
+            let path = "/v1/subscriptions/" + (await member.makeSubscription())
+            await fixture.settle()
+            fixture.engine.holdFrames(for: member.node.process)
+            let change = member.start("PATCH", path, #"{"requestedMaxFrequency":8}"#)
+            #expect(await Self.overdue(change, member, fixture.time) == 503)
+            // The next owner would not know the change, whose request is answered.
+            #expect(await Self.overdue(member.start("GET", path), member, fixture.time) == 503)
+            fixture.engine.releaseFrames(for: member.node.process)
+            await fixture.settle()
+            let read = await member.perform("GET", path)
+            #expect(read.status == 200 && read.json["requestedMaxFrequency"]?.number?.intValue == 8)
+        }
+    }
+
+    /// Without a key, its caller does not know the stream; with one, the log gets the response with the id.
+    @Test(arguments: [false, true]) func aStreamIsKeptWhoseCreationIsConfirmedTooLateIfItsRequestHasAKey(
+        isKept: Bool
+    ) async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let member = fixture.members[0]
+            let id = await member.makeSubscription()
+            await fixture.settle()
+            fixture.engine.holdFrames(for: member.node.process)
+            let operation = try #require(member.host.router.operation(named: "createStream"))
+            let request = HTTPRequest(method: "POST", rawPath: "/v1/streams")
+            var call = Call(record: CallRecord(request, requestID: "r", since: .zero))
+            call.body = Array(#"{"sources":[{"subscription":"\#(id)"}]}"#.utf8)
+            let generation = try #require(member.node.generation)
+            let begun = isKept ? BegunRequest(name: RecordKey(high: 0, low: 0), generation: generation) : nil
+            let resources = ClusterResources(cluster: member.node, services: member.services)
+            let task = Task.immediate { [call] in
+                try await call.response { try await resources.perform($0, operation, begun) }
+            }
+            while !member.node.reports.withLock({ $0.haveDeadlines }) { await Task.yield() }
+            fixture.time.pass(2.1)
+            #expect(try await task.value.status == 503)
+            fixture.engine.releaseFrames(for: member.node.process)
+            await fixture.settle()
+            let streams = member.node.preparedStreamIDs { _ in true }
+            #expect(streams == member.services.streamResources.ids && streams.count == (isKept ? 1 : 0))
         }
     }
 
