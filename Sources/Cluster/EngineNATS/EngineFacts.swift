@@ -10,6 +10,8 @@ struct EngineFacts: Sendable, Equatable {
     var isClustered = false
     /// Whether the log is republished to members, and read by position, as a stream that a gateway has created.
     var isReadable = false
+    /// Whether the log has other limits than the configuration.
+    var hasOtherLimits = false
     /// The number of servers that store the log.
     var copies = 1
     /// The greatest message that the server accepts, in bytes; nil: unknown.
@@ -48,6 +50,12 @@ struct EngineFacts: Sendable, Equatable {
                     + "gateway is running, and a gateway creates it"
             )
         }
+        if hasOtherLimits {
+            warnings.append(
+                "the stream of the log has other limits than cluster.window and cluster.windowBytes, which every gateway sets "
+                    + "when it connects unless NATS refuses: edit the stream, or permit the user to update it"
+            )
+        }
         if let messageLimit, messageLimit < Self.greatestMessage {
             warnings.append(
                 "NATS accepts messages of at most \(messageLimit) bytes, and larger ones are lost: set its max_payload to 1MB"
@@ -77,6 +85,7 @@ extension NATSConnection {
         let user = reply.flatMap { try? JSONValue(parsing: $0[0].bytes) }
         var facts = EngineFacts(user: user?.object, log: log)
         facts.messageLimit = messageLimit
+        facts.hasOtherLimits = (log["config"]?.object).flatMap { configuration.update(of: $0) } != nil
         return facts.warnings
     }
 }

@@ -1,5 +1,7 @@
 internal import CNATS
 internal import Glibc
+internal import JSONText
+internal import Primitives
 internal import Replication
 
 /// The connection to the engine, and the limits of its log.
@@ -23,6 +25,8 @@ package struct NATSConfiguration: Sendable, Equatable {
     package var windowBytes = 1 << 30
     /// The number of servers of the engine that store the log.
     package var copies = 1
+    /// Whether a connection gives an existing log these limits.
+    package var changesLog = true
 
     package init(servers: [String], name: String) {
         self.servers = servers
@@ -49,13 +53,23 @@ package struct NATSConfiguration: Sendable, Equatable {
     /// The stream's configuration as JetStream's API takes it. Stored frames are republished to plain subscriptions:
     /// one message for each member, without a consumer.
     var streamJSON: String {
-        let age = window.components.seconds * 1_000_000_000
-        return """
-            {"name":"\(stream)","subjects":["\(name).in.>"],"retention":"limits","storage":"file","discard":"old",\
-            "max_consumers":-1,"max_msgs":-1,"max_bytes":\(windowBytes),"max_age":\(age),\
-            "num_replicas":\(copies),"allow_direct":true,\
-            "republish":{"src":"\(name).in.>","dest":"\(name).out.>"}}
-            """
+        """
+        {"name":"\(stream)","subjects":["\(name).in.>"],"retention":"limits","storage":"file","discard":"old",\
+        "max_consumers":-1,"max_msgs":-1,"max_bytes":\(windowBytes),"max_age":\(window.clampedNanoseconds),\
+        "num_replicas":\(copies),"allow_direct":true,\
+        "republish":{"src":"\(name).in.>","dest":"\(name).out.>"}}
+        """
+    }
+
+    /// The present configuration of the stream with the limits of the log; nil if it has them.
+    func update(of present: JSONObject) -> String? {
+        var changed = present
+        changed["max_age"] = .number(JSONNumber(window.clampedNanoseconds))
+        changed["max_bytes"] = .number(JSONNumber(windowBytes))
+        if changed == present { return nil }
+        // Members do not need this window. A server refuses one that is longer than the age, and chooses a missing one.
+        changed["duplicate_window"] = nil
+        return JSONValue.object(changed).text
     }
 }
 

@@ -41,10 +41,16 @@ extension NATSConnection {
     static let replyTime = Duration.seconds(1)
     private static let attempts = 5
 
-    /// Creates the log unless it exists.
+    /// Creates the log; if it exists, its limits become those of the configuration.
     func makeLog() async throws {
         do {
-            _ = try await api("STREAM.INFO", "")
+            let present = try await api("STREAM.INFO", "")["config"]?.object
+            guard configuration.changesLog, let update = present.flatMap({ configuration.update(of: $0) }) else {
+                return
+            }
+            // Once, because there is no reply without the permission. `warnings` tells if the server has not done it.
+            let subject = "$JS.API.STREAM.UPDATE.\(configuration.stream)"
+            _ = try? await request(subject, [Array(update.utf8)], collecting: .messages(1), within: Self.replyTime)
         } catch EngineError.missing {
             _ = try await api("STREAM.CREATE", configuration.streamJSON)
         }

@@ -67,6 +67,33 @@ struct EngineFactsTests {
         #expect(facts.warnings.count == count && facts.warnings.allSatisfy { $0.contains("allow_direct") })
     }
 
+    @Test func partsOfASecondCountInTheAgeOfTheLog() throws {
+        var configuration = NATSConfiguration(servers: [], name: "g")
+        configuration.window = .milliseconds(1_500)
+        #expect(try JSONValue(parsing: configuration.streamJSON)["max_age"]?.number?.intValue == 1_500_000_000)
+    }
+
+    @Test func aLogWithOtherLimitsGetsThoseOfTheConfiguration() throws {
+        var configuration = NATSConfiguration(servers: [], name: "g")
+        let text = configuration.streamJSON.dropLast() + #","duplicate_window":60000000000,"metadata":{"a":"b"}}"#
+        let present = try #require(try JSONValue(parsing: String(text)).object)
+        #expect(configuration.update(of: present) == nil)
+        (configuration.window, configuration.windowBytes) = (.milliseconds(500), 1 << 20)
+        let update = try JSONValue(parsing: try #require(configuration.update(of: present)))
+        var expected = present
+        (expected["max_age"], expected["max_bytes"], expected["duplicate_window"]) = (500_000_000, 1_048_576, nil)
+        #expect(update == .object(expected))
+    }
+
+    @Test func aLogThatKeepsItsLimitsHasAWarning() throws {
+        let user = try JSONValue(parsing: #"{"server":{"ver":"2.12.0"}}"#).object
+        var facts = EngineFacts(user: user, log: JSONObject())
+        let others = facts.warnings
+        facts.hasOtherLimits = true
+        let added = facts.warnings.filter { !others.contains($0) }
+        #expect(added.count == 1 && added.allSatisfy { $0.contains("cluster.window") })
+    }
+
     @Test func onlyCopyOnSeveralServersHasAWarning() throws {
         let warnings = try warnings(version: "2.12.0", copies: 1)
         #expect(warnings.count == 2 && warnings[0].contains("cluster.copies"))

@@ -24,7 +24,9 @@ package enum Clustering {
     /// operators; nil for a gateway that runs alone.
     package static func engineWarnings(_ configuration: GatewayConfiguration) async throws -> [String]? {
         guard configuration.cluster.engine == .nats else { return nil }
-        let settings = NATSConfiguration(configuration.cluster.connection)
+        var settings = NATSConfiguration(configuration.cluster.connection)
+        // Gateways that use the log may have other limits until they are restarted.
+        settings.changesLog = false
         let refusals = RankedMutex(Set<String>())
         let engine = NATSEngine(configuration: settings, process: .random(in: .min ... .max))
         let connection = try await engine.connect { input in
