@@ -11,7 +11,7 @@ struct ClusterCounters: Sendable {
         case answered
         /// The member did not respond in time.
         case timedOut = "timed-out"
-        /// No process received the call.
+        /// No process received the call, or its member was removed.
         case unreachable
         /// The client left, and the member stopped.
         case abandoned
@@ -76,7 +76,7 @@ extension ClusterCounters.CallOutcome {
             switch error as? EngineError {
             case _ where isAbandoned: .abandoned
             case .timeout: .timedOut
-            case .noResponder: .unreachable
+            case .noResponder, .removed: .unreachable
             default: .failed
             }
     }

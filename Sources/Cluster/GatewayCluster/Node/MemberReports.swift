@@ -59,6 +59,9 @@ struct MemberReports: Sendable {
     /// No request waits for the records up to this number: they were read back or discarded.
     private var written: UInt64 = 0
     private var conditional: [Conditional] = []
+    /// What ends the calls to other members, by member and number.
+    private var calls: [UInt64: [Int: @Sendable () -> Void]] = [:]
+    private var callCount = 0
     /// Whether the member has stopped: no request waits any more.
     private var hasEnded = false
 
@@ -67,6 +70,9 @@ struct MemberReports: Sendable {
 
     /// Whether requests wait: for a condition, for a decision, or for their records.
     var haveDeadlines: Bool { !conditional.isEmpty || !undecided.isEmpty || !unconfirmed.isEmpty }
+
+    /// Whether calls to other members are under way.
+    var haveCalls: Bool { !calls.isEmpty }
 
     /// Whether the log may lack changes of requests, also of those that were answered because of their deadline.
     var lackChanges: Bool { changing > 0 || changed > written }
@@ -90,6 +96,20 @@ struct MemberReports: Sendable {
         let places = conditional.indices.filter { conditional[$0].resource == id }
         for place in places { conditional[place].isChanged = true }
         return !places.isEmpty
+    }
+
+    /// Adds a call, which ends with the removal of its member; returns the number of the call.
+    mutating func addCall(to member: UInt64, _ end: @escaping @Sendable () -> Void) -> Int {
+        callCount += 1
+        calls[member, default: [:]][callCount] = end
+        return callCount
+    }
+
+    /// Removes a call; false if the removal of its member has ended it.
+    mutating func removeCall(_ number: Int, to member: UInt64) -> Bool {
+        guard calls[member]?.removeValue(forKey: number) != nil else { return false }
+        if calls[member]?.isEmpty == true { calls[member] = nil }
+        return true
     }
 
     /// Adds a request that waits for a decision; false if the member has stopped.
@@ -138,9 +158,13 @@ struct MemberReports: Sendable {
         return unconfirmed.map { entry in { entry.done(entry.records <= uncertain ? .uncertain : .void) } }
     }
 
-    /// Removes and returns the callbacks of the requests whose condition holds, or whose deadline has passed.
+    /// Removes and returns the callbacks of the requests whose condition holds, or whose deadline has passed, and of the calls
+    /// to removed members.
     mutating func due(_ machine: MemberMachine, at now: Moment) -> [@Sendable () -> Void] {
         var due: [@Sendable () -> Void] = []
+        for member in calls.keys where machine.isRemoved(member) {
+            due += calls.removeValue(forKey: member).map { Array($0.values) } ?? []
+        }
         var rest: [Conditional] = []
         for request in conditional {
             let holds = request.isChanged || request.condition(machine, now)
@@ -205,8 +229,8 @@ extension ClusterNode {
     /// Counts how many times the reports of this member were discarded; nil while it does not belong to the cluster.
     var generation: Int? { reports.withLock { $0.outbox.isOpen ? $0.outbox.generation : nil } }
 
-    /// Writes records, and calls back once it is known what became of all changes reported so far, or after `logTimeout`; `void`,
-    /// and writes nothing, if reports were discarded since `generation`.
+    /// Writes records, and calls back once it is known what became of all changes reported so far, or after `logTimeout`;
+    /// `void`, and writes nothing, if reports were discarded since `generation`.
     ///
     /// - Parameter write: Appends the records of a request that changes resources; returns whether the node's task has to be
     ///   woken.
@@ -264,9 +288,10 @@ extension ClusterNode {
         await withCheckedContinuation { continuation in whenComplete { continuation.resume(returning: $0) } }
     }
 
-    /// Completes the requests whose condition holds or whose deadline has passed. Called by the node's task before it takes a frame from the outbox.
+    /// Completes the requests whose condition holds or whose deadline has passed, and ends the calls to removed members. Called
+    /// by the node's task before it takes a frame from the outbox.
     func settleWaiters(at now: Moment) {
-        guard reports.withLock({ $0.haveDeadlines }) else { return }
+        guard reports.withLock({ $0.haveDeadlines || $0.haveCalls }) else { return }
         let due = state.withLock { state in reports.withLock { $0.due(state.machine, at: now) } }
         for action in due { action() }
     }

@@ -21,10 +21,11 @@ struct ClusterRouting: Sendable {
     }
 
     /// Performs a request here, or returns the response of the owner of a resource, which may change in the meantime.
-    func perform(_ call: Call, _ operation: Operation, onOwnerOf id: String) async throws -> OperationResult {
+    func perform(_ request: Call, _ operation: Operation, onOwnerOf id: String) async throws -> OperationResult {
         try cluster.checkServing()
-        if services.has(id), !cluster.isPrepared(id) { return try await cluster.performHere(call, operation) }
-        let deadline = cluster.clock() + ClusterNode.logTimeout
+        if services.has(id), !cluster.isPrepared(id) { return try await cluster.performHere(request, operation) }
+        let began = cluster.clock()
+        var (call, deadline) = (request, began + ClusterNode.logTimeout)
         // The epoch whose log was read up to its end.
         var read: UInt64?
         // Another member may have opened the stream just now, and owns it then.
@@ -33,7 +34,14 @@ struct ClusterRouting: Sendable {
             try Task.checkCancellation()
             let (place, holder) = (cluster.place(of: id), cluster.holder(of: id))
             var response: Response?
-            if case .process(let process) = holder { response = try await cluster.response(of: process, to: call) }
+            if case .process(let process) = holder {
+                response = try await cluster.response(of: process, to: call)
+                if response == nil, place != cluster.place(of: id) {
+                    // Its owner was replaced while it was asked, possibly for the whole time of a long poll.
+                    let now = cluster.clock()
+                    (call, deadline) = (request.after(now - began), now + ClusterNode.logTimeout)
+                }
+            }
             // The member that created a stream does not have it if another one has opened it since: at the beginning of an
             // epoch, the log knows neither, and the stream may get its owner while that member is asked.
             if let response, response.status != 404 || place.isKnown && place == cluster.place(of: id) {

@@ -9,14 +9,16 @@ extension ClusterNode {
     private static let callLimit = 1_000_000
 
     /// Sends requests to a member and returns its responses, in the same order. Cancellation of the task ends the requests on
-    /// the member, and the call throws.
+    /// the member, and the call throws; so does the removal of the member, with `EngineError.removed`.
     func call(
         _ process: UInt64,
         _ requests: [ForwardedRequest],
         within time: Duration
     ) async throws -> [ForwardedResponse] {
         do {
-            let responses = try await send(requests, to: process, within: time)
+            let responses = try await whileMember(process) { [self] in
+                try await send(requests, to: process, within: time)
+            }
             shared.withLock { $0.counters.called(.answered) }
             return responses
         } catch {
@@ -24,6 +26,24 @@ extension ClusterNode {
             shared.withLock { $0.counters.called(ClusterCounters.CallOutcome(error, isAbandoned: isAbandoned)) }
             throw error
         }
+    }
+
+    /// Makes a call to a process, and cancels it when the log removes the member that the process is.
+    private func whileMember<Reply: Sendable>(
+        _ process: UInt64,
+        _ call: @escaping @Sendable () async throws -> Reply
+    ) async throws -> Reply {
+        guard let member = state.withLock({ $0.machine.member(of: process) }) else { return try await call() }
+        let task = Task.immediate { try await call() }
+        let number = reports.withLock { $0.addCall(to: member) { task.cancel() } }
+        let result = await withTaskCancellationHandler {
+            await task.result
+        } onCancel: {
+            task.cancel()
+        }
+        let isRemoved = !reports.withLock { $0.removeCall(number, to: member) }
+        if isRemoved, case .failure = result { throw EngineError.removed }
+        return try result.get()
     }
 
     private func send(

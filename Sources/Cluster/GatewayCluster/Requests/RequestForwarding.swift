@@ -7,8 +7,8 @@ extension ClusterNode {
     /// How long a member may take to respond, in addition to the time of `Prefer: wait`.
     static let callTime = Duration.seconds(5)
 
-    /// The response of a member to a request; nil if the member does not have the resource or was removed. Cancellation of
-    /// the task ends the wait on the member.
+    /// The response of a member to a request; nil if the member does not have the resource, or if it was removed and has not
+    /// changed anything for the request. Cancellation of the task ends the wait on the member.
     func response(of process: UInt64, to call: Call) async throws -> Response? {
         let wait = PreferHeader(call.header("Prefer")).wait ?? 0
         do {
@@ -16,6 +16,8 @@ extension ClusterNode {
             guard let response = responses.first, response.status != ForwardedResponse.misdirected else { return nil }
             return Response(response)
         } catch EngineError.noResponder {
+            return nil
+        } catch EngineError.removed where ["GET", "HEAD"].contains(call.request.method) {
             return nil
         } catch EngineError.refused(let reason) {
             try Task.checkCancellation()
@@ -34,6 +36,15 @@ extension Call {
     private static let forwardedHeaders = [
         "Accept", "Content-Type", "If-Match", "If-None-Match", "Prefer", "Idempotency-Key", "traceparent",
     ]
+
+    /// The same request after a part of its time of `Prefer: wait`.
+    func after(_ time: Duration) -> Call {
+        guard let wait = PreferHeader(header("Prefer")).wait else { return self }
+        return with { request in
+            request.headers.lines.removeAll { $0.name.lowercased() == "prefer" }
+            request.headers.append("Prefer", "wait=\(max(0, wait - Int(time.components.seconds)))")
+        }
+    }
 
     /// The request for another member.
     ///

@@ -74,6 +74,8 @@ package enum EngineError: Error, Sendable, Equatable {
     case timeout
     /// There is no recipient.
     case noResponder
+    /// The log has removed the recipient.
+    case removed
     /// The engine refused the operation, or its reply is unexpected.
     case refused(String)
     /// A frame is not, or no longer, in the log.
@@ -87,6 +89,7 @@ extension EngineError: CustomStringConvertible {
         case .notConnected(let cause): "The engine is not connected: \(cause)"
         case .timeout: "The engine does not respond in time."
         case .noResponder: "No member responds."
+        case .removed: "The member was removed."
         case .refused(let cause): "The engine refuses the operation: \(cause)"
         case .missing: "The log does not have the frame."
         }

@@ -35,6 +35,14 @@ extension MemberMachine {
         return ledger.members[owner].map { .process($0.info.process) } ?? .none
     }
 
+    /// The member that a process is; nil: none.
+    package func member(of process: UInt64) -> UInt64? {
+        ledger?.members.first { $0.value.info.process == process }?.key
+    }
+
+    /// Whether the log has removed a member.
+    package func isRemoved(_ member: UInt64) -> Bool { ledger?.removed.contains(member) ?? false }
+
     /// Whether an epoch is an earlier one of this member: its state is newer than all events of that epoch.
     package func isPast(_ epoch: UInt64) -> Bool {
         guard let ledger else { return false }

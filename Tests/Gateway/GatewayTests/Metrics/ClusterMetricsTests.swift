@@ -70,7 +70,8 @@ import Testing
     @Test func errorsOfCallsHaveOutcomes() {
         typealias Outcome = ClusterCounters.CallOutcome
         for (error, outcome) in [
-            (EngineError.timeout, Outcome.timedOut), (.noResponder, .unreachable), (.refused(""), .failed),
+            (EngineError.timeout, Outcome.timedOut), (.noResponder, .unreachable), (.removed, .unreachable),
+            (.refused(""), .failed),
             (.notConnected(""), .failed),
         ] {
             #expect(Outcome(error, isAbandoned: false) == outcome)

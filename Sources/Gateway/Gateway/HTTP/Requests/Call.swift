@@ -58,9 +58,12 @@ package struct Call: Sendable {
     package var isHead: Bool { request.method == "HEAD" }
 
     /// The same request for the head of the response only: it is refused for the same reasons, and opens no stream.
-    package var forHead: Call {
+    package var forHead: Call { with { $0.method = "HEAD" } }
+
+    /// The same request with another head.
+    package func with(_ change: (inout HTTPRequest) -> Void) -> Call {
         var (call, request) = (self, self.request)
-        request.method = "HEAD"
+        change(&request)
         call.record = CallRecord(
             request,
             requestID: record.requestID,

@@ -73,6 +73,39 @@ import Testing
         }
     }
 
+    /// The owner is paused, or was killed after it had received the call.
+    @Test(arguments: [("GET", 200), ("HEAD", 200), ("PATCH", 503)])
+    func aCallEndsWithTheRemovalOfItsMember(method: String, status: Int) async throws {
+        try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
+            let (owner, other) = (fixture.members[0], fixture.members[1])
+            let path = "/v1/subscriptions/\(await owner.makeSubscription())"
+            await fixture.settle()
+            let calls = fixture.engine.figures.calls
+            fixture.engine.holdCalls()
+            let request = other.start(method, path, method == "PATCH" ? #"{"requestedMaxFrequency":1}"# : "")
+            await fixture.engine.wait { $0.calls > calls }
+            // Longer than a request waits for a new owner.
+            fixture.time.pass(3)
+            other.node.write(.remove(try #require(owner.number)))
+            #expect(await request.outcome.status == status)
+            #expect(other.node.clusterFigures.counters.calls == [.unreachable: 1])
+            #expect(!other.node.reports.withLock { $0.haveCalls })
+            fixture.engine.releaseCalls()
+        }
+    }
+
+    @Test(
+        arguments: [
+            (nil, nil), ("wait=60", "wait=40"), ("respond-async, wait=\"60\"", "wait=40"), ("wait=5", "wait=0"),
+        ] as [(String?, String?)]
+    )
+    func theNextOwnerWaitsForTheRestOfTheTime(header: String?, rest: String?) {
+        let headers = HTTPFields([HTTPField("Accept", "*/*")] + (header.map { [HTTPField("prefer", $0)] } ?? []))
+        let request = HTTPRequest(method: "GET", rawPath: "/", headers: headers)
+        let call = Call(record: CallRecord(request, requestID: "r", since: .zero)).after(.seconds(20.5))
+        #expect(call.header("Prefer") == rest && call.header("Accept") == "*/*")
+    }
+
     @Test func aCallThatArrivesAfterTheRemovalOfItsMemberIsVoid() async throws {
         try await ClusterFixture.run(3) { fixture in
             let (owner, removed, other) = (fixture.members[0], fixture.members[1], fixture.members[2])

@@ -193,12 +193,34 @@ final class MemoryEngine: Sendable {
         state.withLock { $0.connections[process] }?.receive(.call(bytes, replyTo: nil))
     }
 
-    /// Sends a request to some of the processes, and waits for the first reply.
+    /// Sends a request to some of the processes, and waits for the first reply, or for the cancellation of the task.
     fileprivate func request(
         _ recipients: (UInt64) -> Bool,
         isCall: Bool,
         _ input: (String) -> EngineInput,
         _ sent: @escaping @Sendable () -> Void = {}
+    ) async throws -> [UInt8] {
+        let address = state.withLock { state in
+            state.nextAddress += 1
+            return "\(state.nextAddress)"
+        }
+        return try await withTaskCancellationHandler {
+            try await wait(for: address, recipients, isCall: isCall, input, sent)
+        } onCancel: {
+            abandon(address)
+        }
+    }
+
+    private func abandon(_ address: String) {
+        state.withLock { $0.replies.removeValue(forKey: address) }?.resume(throwing: EngineError.timeout)
+    }
+
+    private func wait(
+        for address: String,
+        _ recipients: (UInt64) -> Bool,
+        isCall: Bool,
+        _ input: (String) -> EngineInput,
+        _ sent: @escaping @Sendable () -> Void
     ) async throws -> [UInt8] {
         try await withCheckedThrowingContinuation { continuation in
             var undelivered: (@Sendable () -> Void)?
@@ -208,8 +230,6 @@ final class MemoryEngine: Sendable {
                     undelivered = { continuation.resume(throwing: EngineError.noResponder) }
                     return
                 }
-                state.nextAddress += 1
-                let address = "\(state.nextAddress)"
                 state.replies[address] = continuation
                 let message = input(address)
                 for connection in connections { state.recorded.append((connection.process, message)) }
@@ -223,9 +243,11 @@ final class MemoryEngine: Sendable {
                     undelivered = deliver
                 }
             }
-            guard let undelivered else { return }
-            undelivered()
-            if isCall { change { $0.calls += 1 } }
+            if let undelivered {
+                undelivered()
+                if isCall { change { $0.calls += 1 } }
+            }
+            if Task.isCancelled { abandon(address) }
         }
     }
 
