@@ -141,10 +141,12 @@ final class StreamScheduler {
             entries[slot].deadline = nil
             guard let writer = entries[slot].writer else { continue }
             if let since = writer.blockedSince {
-                if since + blockedTimeout <= now {
-                    end(slot, .blockedTooLong)
-                } else {
+                if since + blockedTimeout > now {
                     schedule(slot, since + blockedTimeout)
+                } else if writer.acceptsBytes(at: now) {
+                    schedule(slot, now + blockedTimeout)
+                } else {
+                    end(slot, .blockedTooLong)
                 }
             } else {
                 enqueue(slot)

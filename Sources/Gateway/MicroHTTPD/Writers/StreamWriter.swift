@@ -13,6 +13,8 @@ final class StreamWriter {
     let stream: OpenStream
     /// When the client stopped accepting bytes; nil if it accepts them, or none are pending.
     private(set) var blockedSince: Moment?
+    /// The bytes that the system kept for the client of a blocked stream at the last look.
+    private var queued: Int32 = 0
     private let connection: StreamConnection
     private let isChunked: Bool
     private var head: SharedBytes?
@@ -87,8 +89,26 @@ final class StreamWriter {
     /// The client accepted only this many bytes of a shared write: keeps the rest. The stream is blocked.
     func keep(_ pieces: [StreamPiece], after count: Int, _ poller: Poller, now: Moment) {
         rest = Self.rest(of: pieces[...], after: count)
-        blockedSince = now
+        block(at: now)
         poller.change(connection.descriptor, token: stream.id.rawValue, interest)
+    }
+
+    private func block(at now: Moment) {
+        blockedSince = now
+        queued = bytesInQueue
+    }
+
+    /// Whether the client of a blocked stream has accepted bytes since the last look; if so, the stream is blocked since now. The
+    /// system reports a writable socket once a third of its buffer is free, which takes a slow client a long time.
+    func acceptsBytes(at now: Moment) -> Bool {
+        let former = queued
+        block(at: now)
+        return queued < former
+    }
+
+    private var bytesInQueue: Int32 {
+        var count: Int32 = 0
+        return ioctl(connection.descriptor, UInt(TIOCOUTQ), &count) == 0 ? count : 0
     }
 
     /// Handles an event of the descriptor; nil if it changes nothing.
@@ -124,7 +144,7 @@ final class StreamWriter {
         }
         rest = Self.rest(of: rest[...], after: count)
         guard rest.isEmpty else {
-            if count > 0 { blockedSince = now }
+            if count > 0 { block(at: now) }
             return .blocked
         }
         blockedSince = nil

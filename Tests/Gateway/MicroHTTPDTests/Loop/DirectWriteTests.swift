@@ -52,7 +52,8 @@ internal import Testing
         }
 
         /// One pass of the loop.
-        func pass() {
+        func pass(after pause: Duration = .zero) {
+            now = now + pause
             scheduler.advance(to: now)
             scheduler.askFeed()
             while scheduler.hasQueue { scheduler.serve() }
@@ -84,8 +85,8 @@ internal import Testing
         }
 
         /// The bytes that a client can read now.
-        func received(by client: Int) -> [UInt8] {
-            var bytes = [UInt8](repeating: 0, count: 1 << 20)
+        func received(by client: Int, atMost limit: Int = 1 << 20) -> [UInt8] {
+            var bytes = [UInt8](repeating: 0, count: limit)
             let count = recv(clients[client], &bytes, bytes.count, Int32(MSG_DONTWAIT))
             return Array(bytes.prefix(max(0, count)))
         }
@@ -159,6 +160,21 @@ internal import Testing
         streams.pass()
         streams.publish([2], to: 0..<limit)
         #expect(streams.writeDirectly())
+    }
+
+    /// The system does not report a writable socket before the client has read a good part of what is kept for it.
+    @Test func streamWhoseClientReadsSlowlyIsNotCutOff() throws {
+        let streams = try Streams(1)
+        streams.publish([UInt8](repeating: 1, count: 4_000_000), to: 0..<1)
+        streams.pass()
+        #expect(streams.scheduler.blockedCount == 1)
+        for _ in 0..<3 {
+            #expect(streams.received(by: 0, atMost: 40_000).count == 40_000)
+            streams.pass(after: .seconds(31))
+            #expect(streams.ended.isEmpty)
+        }
+        streams.pass(after: .seconds(31))
+        #expect(streams.ended == [.blockedTooLong])
     }
 
     @Test func streamThatIsDueIsVisitedByTheLoop() throws {
