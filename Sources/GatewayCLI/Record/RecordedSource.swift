@@ -26,6 +26,9 @@ struct RecordedSource {
             fields.map(WatchCommand.list) ?? feed["fields"]?.array?.compactMap { $0["name"]?.string } ?? []
         guard !items.isEmpty else { throw WatchFailure("The feed \(name) does not list its items: use --items.") }
         guard !fields.isEmpty else { throw WatchFailure("The feed \(name) does not list its fields: use --fields.") }
+        if let name = (items + fields).first(where: { $0.contains(",") }) {
+            throw WatchFailure("The name \(name) of the feed has a comma: use --items and --fields without it.")
+        }
         return RecordedSource(
             address: .gateway(address),
             arguments: [

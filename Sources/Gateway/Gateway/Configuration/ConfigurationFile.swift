@@ -4,8 +4,9 @@ internal import YAMLText
 package struct ConfigurationFile: Sendable {
     struct Entry: Sendable {
         let key: String
-        /// Nil if the key has no value.
+        /// Nil if the key has no value. Behind each element of a sequence is a `SettingValue.end`.
         let value: String?
+        let isSequence: Bool
         let line: Int
     }
 
@@ -58,12 +59,16 @@ package struct ConfigurationFile: Sendable {
         case .sequence(let elements):
             let values = elements.compactMap(\.string)
             guard values.count == elements.count else { return note(node.line, key, "must be a list of plain values") }
-            add(key, values.joined(separator: ","), node)
+            add(key, values.map { $0 + SettingValue.end }.joined(), node, elements: values.count)
         }
     }
 
-    private mutating func add(_ key: String, _ value: String?, _ node: YAMLNode) {
-        let entry = Entry(key: key, value: value, line: node.line)
+    /// - Parameter elements: The number of elements of a sequence; nil: a plain value.
+    private mutating func add(_ key: String, _ value: String?, _ node: YAMLNode, elements: Int? = nil) {
+        if let value, value.utf8.count(where: { $0 == 0 }) != elements ?? 0 {
+            return note(node.line, key, "must not have the character U+0000")
+        }
+        let entry = Entry(key: key, value: value, isSequence: elements != nil, line: node.line)
         if value == nil { vacant.append(entry) } else { entries.append(entry) }
     }
 }

@@ -44,6 +44,7 @@ package struct ConfigurationReader {
         chosen.keys = admitted(chosen.keys, under: "auth.keys")
         refuseUnknownKeys()
         refuseRepeatedFlags()
+        refuseSequences()
         refuseSharedVariables(chosen)
         for setting in Settings.all {
             for name in names(for: setting, of: chosen) {
@@ -251,6 +252,20 @@ package struct ConfigurationReader {
         for key in flags.map(\.key) where !seen.insert(key).inserted {
             let parts = key.split(separator: ".")
             if !lists.contains(where: { Self.isMatch(parts, $0) }) { note(key, "is given more than once") }
+        }
+    }
+
+    /// Refuses the sequences of the file that belong to settings of one value.
+    private mutating func refuseSequences() {
+        let lists = Settings.all.compactMap { setting -> [Substring]? in
+            switch setting.type {
+            case .list, .lines: setting.key.split(separator: ".")
+            default: nil
+            }
+        }
+        for key in (file?.entries ?? []).filter(\.isSequence).map(\.key) {
+            let parts = key.split(separator: ".")
+            if !lists.contains(where: { Self.isMatch(parts, $0) }) { note(key, "must be one value, not a list") }
         }
     }
 

@@ -16,6 +16,8 @@ package struct Setting: Sendable {
         case choice([String])
         /// A list of texts, with the description of an element.
         case list(of: String)
+        /// A list of texts, one a line, with the description of an element.
+        case lines(of: String)
         /// Text, with its description.
         case text(String)
 
@@ -29,6 +31,7 @@ package struct Setting: Sendable {
             case .flag: "true, false"
             case .choice(let words): words.joined(separator: ", ")
             case .list(let element): "a list of \(element)"
+            case .lines(let element): "\(element), one a line"
             }
         }
     }

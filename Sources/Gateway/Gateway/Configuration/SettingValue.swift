@@ -75,9 +75,13 @@ enum SettingValue {
         return values.compactMap(\.value)
     }
 
-    /// The elements of a list: the parts between commas without the spaces around them.
+    /// The end of an element in the text of a sequence, whose elements may have commas. No other text has the character.
+    static let end = "\0"
+
+    /// The elements of a list: those of a sequence, or the parts between commas without the spaces around them.
     static func list(_ text: String) -> [String] {
-        text.split(separator: ",").map { part in
+        if text.hasSuffix(end) { return text.split(separator: end).map(String.init) }
+        return text.split(separator: ",").map { part in
             String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
         }
     }

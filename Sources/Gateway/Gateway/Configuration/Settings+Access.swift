@@ -7,7 +7,7 @@ extension Settings {
         return [
             access.setting(
                 "auth",
-                .text("none, or a list of keys, jwt"),
+                .list(of: "keys, jwt; or none"),
                 "How callers authenticate; required to listen on an address other than loopback."
             ) { _ in
                 "what is configured; none on loopback"

@@ -15,7 +15,8 @@ extension Settings {
                 $0.servers.joined(separator: ", ")
             } apply: { engine, text throws(SettingError) in
                 let servers = try SettingValue.elements(text, "a nats:// or tls:// address") { server in
-                    server.hasPrefix("nats://") || server.hasPrefix("tls://") ? server : nil
+                    let isAddress = server.hasPrefix("nats://") || server.hasPrefix("tls://")
+                    return isAddress && !server.contains(",") ? server : nil
                 }
                 if servers.isEmpty { throw SettingError(rule: "must be a list of nats:// or tls:// addresses") }
                 engine.servers = servers

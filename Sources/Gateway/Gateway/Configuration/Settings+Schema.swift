@@ -79,7 +79,7 @@ extension Setting {
         case .number: return ["description": description, "type": ["number", "string"]]
         case .flag: return ["description": description, "type": "boolean"]
         case .choice(let words): return ["description": description, "enum": .array(words.map(JSONValue.string))]
-        case .list:
+        case .list, .lines:
             let element: JSONValue = ["type": ["string", "number"]]
             return ["description": description, "type": ["array", "string"], "items": element]
         case .text: return ["description": description, "type": ["string", "number"]]

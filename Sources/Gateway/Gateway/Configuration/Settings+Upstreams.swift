@@ -268,7 +268,7 @@ extension Settings {
             return newer == older ? newer : "\(newer); edition old: \(older)"
         } apply: { upstream, text throws(SettingError) in
             do throws(ClientError) {
-                try option.read(text, into: &upstream.options)
+                try option.read(text.replacing(SettingValue.end, with: "\n"), into: &upstream.options)
             } catch {
                 throw SettingError(rule: error.rule)
             }
@@ -282,7 +282,7 @@ extension Settings {
         case .bytes: .integer(1...Int(clamping: ConnectionOption.mostBytes), unit: "bytes")
         case .flag: .flag
         case .transport: .choice(ForcedTransport.allCases.map(\.rawValue))
-        case .headers: .text("Name: value, one a line")
+        case .headers: .lines(of: "Name: value")
         case .bandwidth: .number("unlimited or kbit/s")
         case .connectTimeout: .number("auto or seconds")
         }

@@ -400,6 +400,40 @@ internal import Testing
         #expect(configuration.pool.allowedAddresses.entries.count == 2)
     }
 
+    /// A list was split at each comma: a key for one item had the rights to two others.
+    @Test func elementsOfAListInAFileMayHaveCommas() throws {
+        let file =
+            Self.demo + """
+
+                    options: { httpExtraHeaders: ["X-A: a,b", "Y: c"] }
+                feeds: { f: { upstream: demo, items: ["item1=Bid, ask", "a,b{1…2}"], fields: { x: string } } }
+                auth: { keys: { k: { hash: 'sha256:\(String(repeating: "0", count: 64))', items: ["a,b", "c,*", d] } } }
+                http: { hosts: [] }
+                """
+        let configuration = try Self.read(file: file)
+        #expect(configuration.pool.upstreams.first?.options.httpExtraHeaders == ["X-A": "a,b", "Y": "c"])
+        #expect(configuration.feeds.first?.items.map(\.names) == [["item1"], ["a,b1", "a,b2"]])
+        #expect(configuration.feeds.first?.items.first?.description == "Bid, ask")
+        #expect(configuration.access.keys.first?.rights.items.map(\.description) == ["a,b", "c,*", "d"])
+        let flags = try Self.read(flags: [("auth.jwt.items", "a,b"), ("auth.jwt.items", "c")])
+        #expect(flags.access.webTokens.rights.items.map(\.description) == ["a", "b", "c"])
+    }
+
+    @Test(arguments: [
+        ("auth.jwt.issuer: [a]", "auth.jwt.issuer: must be one value, not a list"),
+        ("http.port: [80]", "http.port: must be one value, not a list"),
+        ("upstreams.demo.passwordFile: []", "upstreams.demo.passwordFile: must be one value, not a list"),
+        (#"auth.jwt.items: "a\0b\0""#, "auth.jwt.items: must not have the character U+0000"),
+        (#"auth.jwt.items: ["a\0", b]"#, "auth.jwt.items: must not have the character U+0000"),
+        (
+            #"cluster.url: ["nats://a,nats://b"]"#,
+            #"cluster.url: "nats://a,nats://b" must be a nats:// or tls:// address"#
+        ),
+    ])
+    func listsThatASettingDoesNotHaveAreMistakes(line: String, mistake: String) {
+        #expect(Self.mistakes { try Self.read(file: Self.demo + "\n\(line)") } == ["gateway.yaml:5: \(mistake)"])
+    }
+
     @Test func aMemberMustNotServeAloneBeforeItIsReplaced() throws {
         let cluster = [("cluster.engine", "nats"), ("cluster.secret", "0123456789abcdef"), ("cluster.patience", "1.5")]
         #expect(try Self.read(flags: cluster).cluster.onEngineLoss == .hold)

@@ -67,7 +67,8 @@ import Testing
         case .seconds, .number: ["7", "0.5"]
         case .flag: ["true", "false"]
         case .choice(let words): words
-        case .list, .text: ["example", "example:1", "10.0.0.0/8", "https://example.com", "nats://example", "read"]
+        case .list, .lines, .text:
+            ["example", "example:1", "10.0.0.0/8", "https://example.com", "nats://example", "read"]
         }
     }
 
