@@ -84,11 +84,7 @@ extension SessionPool {
             return shared.resources.filter { $0 !== resource && state.resources.withdraw($0) }
         }
         guard let unread else { return false }
-        for other in unread {
-            // Not a user of the upstream subscription.
-            shared.leave(other)
-            deleteResource(other)
-        }
+        deleteUnread(unread)
         return true
     }
 

@@ -70,16 +70,27 @@ extension SessionPool {
         }
     }
 
-    /// Removes a reader of an implicit resource; after the last one the resource is deleted, once the linger is over.
+    /// Removes a reader of an implicit resource; after the last one the resource is deleted, once the linger is over, also
+    /// if other resources use its upstream subscription.
     package func leaveImplicit(_ resource: SubscriptionResource) {
         let now = clock()
+        let end = now + configuration.subscriptionLinger
         let isOver = state.withLock { state in
             guard state.resources.removeReader(of: resource) else { return false }
             guard let shared = resource.carrier?.id else { return state.resources.withdraw(resource) }
             state.machine.released(shared, at: now)
+            state.resources.linger(resource, until: end)
             return false
         }
         if isOver { deleteResource(resource) }
+    }
+
+    /// Deletes implicit resources without readers, which were withdrawn: they are no users of their upstream subscriptions.
+    func deleteUnread(_ resources: [SubscriptionResource]) {
+        for resource in resources {
+            resource.carrier?.leave(resource)
+            deleteResource(resource)
+        }
     }
 
     /// Removes an implicit resource at once, with all of its readers. Its upstream subscription is closed without a

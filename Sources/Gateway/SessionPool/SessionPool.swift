@@ -153,15 +153,18 @@ package final class SessionPool: Sendable {
     /// Closes what has lingered or idled long enough.
     func timePassed() {
         let now = clock()
-        let (actions, refusedMoves, refusedMessengers, isExpiryDue) = state.withLock { state in
+        let (actions, unread, refusedMoves, refusedMessengers, isExpiryDue) = state.withLock { state in
             defer { (state.refusedMoves, state.refusedMessengers) = ([], []) }
             let isExpiryDue = state.nextExpiry <= now
             if isExpiryDue { state.nextExpiry = now + Self.expiryInterval }
-            return (state.machine.timePassed(at: now), state.refusedMoves, state.refusedMessengers, isExpiryDue)
+            let actions = state.machine.timePassed(at: now)
+            let unread = state.resources.withdrawLingering(at: now)
+            return (actions, unread, state.refusedMoves, state.refusedMessengers, isExpiryDue)
         }
         for (resource, target, refusal) in refusedMoves { arrived(resource, at: target, refusal) }
         end(refusedMessengers)
         for action in actions { perform(action) }
+        deleteUnread(unread)
         for client in clients() { client.reconnectIfDue(at: now) }
         endUnused(at: now, withSubscriptions: isExpiryDue)
     }

@@ -144,6 +144,26 @@ internal import Testing
         #expect(sink.present.faults.isEmpty)
     }
 
+    /// The resource stayed as long as another one used the upstream subscription. A further reading needs no new resource.
+    @Test func resourceWithoutReadersGoesAfterTheLingerBesideAnotherUser() throws {
+        let pool = pool()
+        let posted = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+        try pool.activate(posted)
+        let read = try pool.joinImplicit(Self.key).resource
+        pool.leaveImplicit(read)
+        pass(4, in: pool)
+        #expect(try pool.joinImplicit(Self.key).resource === read)
+        pass(4, in: pool)
+        pool.leaveImplicit(read)
+        pass(4, in: pool)
+        #expect(pool.resource(read.id) != nil)
+        pass(1, in: pool)
+        #expect(pool.resources().map(\.id) == [posted.id] && posted.status.isActive)
+        #expect(pool.figures(of: "demo").users == 1 && pool.figures(of: "demo").subscriptions == 1)
+        let next = try pool.joinImplicit(Self.key).resource
+        #expect(next !== read && next.carrier === posted.carrier && sink.present.faults.isEmpty)
+    }
+
     @Test func closedSubscriptionIsReleased() throws {
         let pool = pool()
         let resource = try pool.joinImplicit(Self.key).resource

@@ -1,4 +1,5 @@
 internal import Changes
+internal import Primitives
 
 /// The subscription resources of a pool, and the readers of the implicit ones.
 struct ResourceTable {
@@ -6,6 +7,8 @@ struct ResourceTable {
     /// The implicit resources that further readers can join.
     private(set) var implicit: [SharedKey: SubscriptionResource] = [:]
     private var readers: [SubscriptionID: Int] = [:]
+    /// The ends of the lingers of active implicit resources without readers.
+    private var lingers: [SubscriptionID: Moment] = [:]
     /// The place of the next resource among all resources.
     private(set) var nextOrdinal: UInt64 = 1
 
@@ -20,6 +23,7 @@ struct ResourceTable {
     @discardableResult
     mutating func addReader(of resource: SubscriptionResource) -> Bool {
         readers[resource.id, default: 0] += 1
+        lingers[resource.id] = nil
         return readers[resource.id] == 1
     }
 
@@ -29,9 +33,18 @@ struct ResourceTable {
         return readers[resource.id, default: 0] <= 0
     }
 
+    /// An implicit resource without readers stays until then, if the upstream subscription does not end before.
+    mutating func linger(_ resource: SubscriptionResource, until end: Moment) { lingers[resource.id] = end }
+
+    /// Withdraws the resources whose lingers are over, and returns these.
+    mutating func withdrawLingering(at now: Moment) -> [SubscriptionResource] {
+        lingers.filter { $0.value <= now }.compactMap { byID[$0.key] }.filter { withdraw($0) }
+    }
+
     /// Makes an implicit resource without readers unavailable to new ones; false if it has readers.
     mutating func withdraw(_ resource: SubscriptionResource) -> Bool {
         guard resource.isImplicit, readers[resource.id, default: 0] <= 0 else { return false }
+        lingers[resource.id] = nil
         if let key = Self.key(of: resource), implicit[key] === resource { implicit[key] = nil }
         return true
     }
