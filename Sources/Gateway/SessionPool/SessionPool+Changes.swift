@@ -121,12 +121,20 @@ extension SessionPool {
 
     /// The values of the subscription that a resource moves to have come, or the subscription was refused. No effect if the
     /// move has ended meanwhile, also if another one has begun.
-    func arrived(_ resource: SubscriptionResource, at target: SharedSubscription, _ refusal: UpstreamRefusal?) {
+    ///
+    /// If the subscription alone was refused, the resource stays where it is, as one that changes alone and whose change the
+    /// server refuses; with the session of its account, the resource is refused.
+    func arrived(
+        _ resource: SubscriptionResource,
+        at target: SharedSubscription,
+        _ refusal: UpstreamRefusal?,
+        isOfSession: Bool = false
+    ) {
         resource.changes.withLock { _ in
             guard resource.moveTarget === target else { return }
             guard let refusal else { return finishMove(resource) }
             // Without a user: the machine has removed the subscription that was refused.
-            guard resource.endMove() != nil, let former = resource.carrier else { return }
+            guard resource.endMove() != nil, isOfSession, let former = resource.carrier else { return }
             if former.refuse(resource, refusal) { removeUser(of: former) }
         }
     }

@@ -12,7 +12,7 @@ extension SessionPool {
             guard let account = state.machine.session(of: client.id)?.account else { return }
             state.refusals[account] = (refusal, client, until)
         }
-        for move in refuse(client, refusal) { arrived(move.resource, at: move.target, refusal) }
+        for move in refuse(client, refusal) { arrived(move.resource, at: move.target, refusal, isOfSession: true) }
     }
 
     /// Refuses the subscriptions of a client and removes it; the next request for one of them opens another client. Returns
@@ -40,7 +40,7 @@ extension SessionPool {
     /// Refuses clients that were opened for messages and not connected.
     func end(_ messengers: [(client: PooledClient, refusal: UpstreamRefusal)]) {
         for (client, refusal) in messengers {
-            for move in refuse(client, refusal) { arrived(move.resource, at: move.target, refusal) }
+            for move in refuse(client, refusal) { arrived(move.resource, at: move.target, refusal, isOfSession: true) }
         }
     }
 

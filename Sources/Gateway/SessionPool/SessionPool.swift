@@ -161,7 +161,7 @@ package final class SessionPool: Sendable {
             let unread = state.resources.withdrawLingering(at: now)
             return (actions, unread, state.refusedMoves, state.refusedMessengers, isExpiryDue)
         }
-        for (resource, target, refusal) in refusedMoves { arrived(resource, at: target, refusal) }
+        for (resource, target, refusal) in refusedMoves { arrived(resource, at: target, refusal, isOfSession: true) }
         end(refusedMessengers)
         for action in actions { perform(action) }
         deleteUnread(unread)

@@ -184,6 +184,32 @@ internal import Testing
         #expect(sink.present.faults.isEmpty)
     }
 
+    /// The resource ended, but only if it shared its upstream subscription: one that changes alone keeps the old frequency.
+    @Test(arguments: [SubscriptionEvent.failed(code: -7, message: "no"), .unsubscribed(isFinal: true)])
+    func aFrequencyThatIsRefusedLeavesTheSubscription(end: SubscriptionEvent) throws {
+        let pool = pool()
+        let resources = try (0..<2).map { _ in try active(pool, Self.quote(.limited(2))) }
+        let former = try #require(resources[0].carrier)
+        try confirm(former)
+        try deliver(.realMaxFrequency(.limited(2)), of: former)
+        try pool.change(resources[0], to: Self.quote(.limited(1)))
+        let target = try #require(resources[0].moveTarget)
+        target.subscription(target.subscription, emitted: end)
+        #expect(resources[0].carrier === former && resources[0].moveTarget == nil)
+        let status = resources[0].status
+        #expect(status.isSubscribed && status.lastError == nil && status.realMaxFrequency == .limited(2))
+        #expect(resources[0].properties.requestedMaxFrequency == .limited(1))
+        try deliver(update("3"), of: former)
+        #expect(sink.present.events[resources[0].id]?.last == update("3") && pool.figures(of: "demo").users == 2)
+        // Another change is possible.
+        try pool.change(resources[0], to: Self.quote(.limited(3)))
+        let next = try #require(resources[0].moveTarget)
+        try confirm(next)
+        try deliver(update("4"), of: next)
+        #expect(resources[0].carrier === next && pool.figures(of: "demo").users == 2)
+        #expect(sink.present.faults.isEmpty)
+    }
+
     @Test func targetOfAMoveWhoseFormerSubscriptionHasEndedIsReleased() throws {
         let pool = pool()
         let resources = try (0..<2).map { _ in try active(pool, Self.quote(.limited(1))) }

@@ -27,7 +27,7 @@ extension SharedSubscription {
         }
     }
 
-    /// Refuses one resource, because the subscription that it was to move to was refused. False if another call has removed
+    /// Refuses one resource, because the session that it was to move to was refused. False if another call has removed
     /// the resource.
     func refuse(_ resource: SubscriptionResource, _ refusal: UpstreamRefusal) -> Bool {
         let isRemoved = state.withLock { state in
