@@ -174,6 +174,17 @@ internal import Testing
         await process.stop()
     }
 
+    /// The status was 0.
+    @Test func aRecordingOfASourceThatIsNotReachedIsAFailure() async throws {
+        let folder = try ProcessFolder()
+        let file = folder.path("quotes.lsrec")
+        let what = ["--items", "item1", "--fields", "last_price", "--seconds", "1"]
+        let program = try GatewayProcess.binary("lightstreamer-gateway")
+        let outcome = try await run(program, ["record", file, "--upstream", "http://127.0.0.1:1"] + what)
+        #expect(outcome.status == 1 && FileManager.default.fileExists(atPath: folder.path("quotes.lsrec")))
+        #expect(outcome.output.contains("The source was not subscribed within 1 s.\n"), "\(outcome.output)")
+    }
+
     @Test func serveWarnsAboutAnUnknownVariableAndMissingUpstreams() async throws {
         let process = try GatewayProcess(["serve", "--port", "0"], environment: ["GATEWAY_HTTP_PROT": "1"])
         #expect(await process.log(with: "did you mean GATEWAY_HTTP_PORT?") != nil)

@@ -19,7 +19,8 @@ struct RecordCommand: AsyncParsableCommand {
             the bytes that they need. SIGINT and SIGTERM end the recording.
 
             The exit status is 65 for a file that is not a recording or is damaged, with the position and the rule; such \
-            a file stays as it is. It is 73 for a file that cannot be written.
+            a file stays as it is. It is 73 for a file that cannot be written, and 1 if the source is not subscribed \
+            within --seconds.
 
             Credentials come from the environment: LIGHTSTREAMER_PASSWORD is sent to a server, GATEWAY_TOKEN (an API key \
             or a JWT) to a gateway.
@@ -109,7 +110,8 @@ struct RecordCommand: AsyncParsableCommand {
             if let seconds {
                 group.addTask {
                     try? await Task.sleep(for: .seconds(seconds))
-                    return nil
+                    if recording.recorder.withLock({ $0 })?.hasSubscribed == true { return nil }
+                    return WatchFailure("The source was not subscribed within \(seconds) s.")
                 }
             }
             defer { group.cancelAll() }

@@ -15,6 +15,8 @@ final class Recorder: WatchDisplay {
         var encoder: RecordingEncoder
         var rows: RecordedRows
         var updates = 0
+        /// Whether the server has confirmed the subscription once.
+        var hasSubscribed = false
         /// Whether events are lost because the disk is too slow.
         var isOverrun = false
     }
@@ -39,12 +41,16 @@ final class Recorder: WatchDisplay {
         state = RankedMutex(State(encoder: RecordingEncoder(segment), rows: RecordedRows(segment)))
     }
 
+    /// Whether the source has been subscribed once.
+    var hasSubscribed: Bool { state.withLock { $0.hasSubscribed } }
+
     func show(_ event: WatchEvent) -> Bool {
         if case .status(let status, let failure) = event {
             StandardError.write(LineDisplay.line(status, failure) + "\n")
         }
         let time = Int64((ContinuousClock.now - start) / .milliseconds(1))
         state.withLock { state in
+            state.hasSubscribed = state.hasSubscribed || event.isOfSubscribedSource
             guard let (item, content) = state.rows.content(of: event) else { return }
             guard !state.encoder.isFull else { return state.isOverrun = true }
             state.encoder.append(RecordedEvent(time: time, item: item, content))

@@ -11,6 +11,16 @@ enum WatchEvent: Sendable, Equatable {
     case update(WatchUpdate)
     /// Another event: its name and its content as text.
     case other(name: String, content: String)
+
+    /// Whether the server has confirmed the subscription.
+    var isOfSubscribedSource: Bool {
+        switch self {
+        case .update, .other(name: "subscribed", content: _): true
+        case .other(name: "stream", let content):
+            (try? JSONValue(parsing: content))?["sources"]?.array?.first?["subscribed"]?.bool ?? false
+        case .status, .other: false
+        }
+    }
 }
 
 /// An update of an item.

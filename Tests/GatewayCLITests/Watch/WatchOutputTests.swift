@@ -35,6 +35,15 @@ import Testing
         #expect(WatchFailure.end(of: try JSONValue(parsing: state)) == failure)
     }
 
+    @Test(arguments: [
+        ("subscribed", "{}", true), ("stream", #"{"sources":[{"subscribed":true}]}"#, true),
+        ("stream", #"{"sources":[{"subscribed":false}]}"#, false), ("server-error", "{}", false),
+    ])
+    func aSubscribedSourceIsKnownFromItsEvents(name: String, content: String, isSubscribed: Bool) {
+        #expect(WatchEvent.other(name: name, content: content).isOfSubscribedSource == isSubscribed)
+        #expect(WatchEvent.update(update).isOfSubscribedSource && !WatchEvent.status("CONNECTED").isOfSubscribedSource)
+    }
+
     @Test func anUpdateIsOneLine() {
         #expect(LineDisplay.line(update) == "item1 k ADD (snapshot) price=1 note=null")
     }
