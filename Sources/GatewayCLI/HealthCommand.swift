@@ -32,6 +32,8 @@ struct HealthCommand: AsyncParsableCommand {
         guard (1...3_600).contains(timeout) else { throw ValidationError("--timeout: must be 1 … 3600") }
         if let pid, pid < 1 { throw ValidationError("--pid: must be 1 or more") }
         if url != nil, pid != nil { throw ValidationError("name either a --url or a --pid") }
+        // Only a mistake that is found here has the usage of this command.
+        if let pid { _ = try GatewayProcessArguments(pid: pid) }
     }
 
     func run() async throws {

@@ -195,6 +195,16 @@ import Testing
         #expect(((try? GatewayCommand.parseAsRoot(["bench", url])) != nil) == isValid)
     }
 
+    /// It had the usage of the whole program.
+    @Test func aProcessThatCannotBeReadIsAMistakeOfHealth() throws {
+        let error = try #require(throws: (any Error).self) {
+            try GatewayCommand.parseAsRoot(["health", "--pid", "999999999"])
+        }
+        let message = GatewayCommand.fullMessage(for: error)
+        #expect(message.contains("--pid 999999999: /proc/999999999/cmdline cannot be read"), "\(message)")
+        #expect(message.contains("Usage: lightstreamer-gateway health "), "\(message)")
+    }
+
     /// The greatest number of seconds ended the process.
     @Test(arguments: [("1", true), ("1000000000", true), ("0", false), ("\(Int.max)", false)])
     func theTimeOfARecordingIsBounded(seconds: String, isValid: Bool) {

@@ -166,7 +166,7 @@ extension Settings {
             limits.setting("rate", .number("requests a second"), "The request rate of one address; 0: no limit.") {
                 SettingValue.text($0.rate)
             } apply: { limits, text throws(SettingError) in
-                limits.rate = text == "0" ? 0 : try rate(text)
+                limits.rate = Double(text) == 0 ? 0 : try rate(text, orElse: ", or 0 for no limit")
             },
             limits.setting(
                 "burst",
@@ -269,11 +269,13 @@ extension Settings {
         return modes
     }
 
-    private static func rate(_ text: String) throws(SettingError) -> Double {
+    /// - Parameter other: The other value that the setting admits, as the end of a sentence.
+    private static func rate(_ text: String, orElse other: String = "") throws(SettingError) -> Double {
         guard let rate = Double(text), RateConfiguration.range.contains(rate) else {
             let (least, most) = (RateConfiguration.range.lowerBound, RateConfiguration.range.upperBound)
             throw SettingError(
                 rule: "must be a number of requests a second, \(SettingValue.text(least)) to \(SettingValue.text(most))"
+                    + other
             )
         }
         return rate

@@ -103,6 +103,14 @@ import Testing
         #expect(mistakes.contains { $0.hasPrefix(expected) }, "\(mistakes)")
     }
 
+    /// The rule did not name the 0, and 0.0 was refused.
+    @Test func anAddressMayHaveNoRateLimit() throws {
+        for zero in ["0", "0.0"] { #expect(try Self.read([("limits.rate", zero)]).access.limits.rate == 0) }
+        let rule = "must be a number of requests a second, 0.001 to 1000000"
+        #expect(Self.mistakes([("limits.rate", "-1")]) == ["limits.rate: \(rule), or 0 for no limit"])
+        #expect(Self.mistakes([("auth.jwt.rate", "0")]) == ["auth.jwt.rate: \(rule)"])
+    }
+
     @Test func allMistakesOfTheKeysAreNamed() {
         let keys = [("auth.jwt.secret", "short"), ("auth.jwt.publicKey", "x"), ("auth.jwt.jwks", "{}")]
         let mistakes = Self.mistakes(keys)
