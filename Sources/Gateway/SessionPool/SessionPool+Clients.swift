@@ -187,7 +187,10 @@ extension SessionPool {
             clock: clock,
             refused: { [weak self] client, refusal in self?.sessionRefused(client, refusal) },
             observeConnection: observeConnection,
-            deliveryChanged: { [weak self] client in self?.notifyWatchers(of: client) }
+            deliveryChanged: { [weak self] client in
+                self?.notifyWatchers(of: client)
+                self?.renewIfOutdated(client)
+            }
         )
     }
 

@@ -7,11 +7,14 @@ extension SessionPool {
 
     /// The server has refused the session of a client.
     func sessionRefused(_ client: PooledClient, _ refusal: UpstreamRefusal) {
+        if renewIfOutdated(client) { return }
         let until = clock() + Self.refusalTime
-        state.withLock { state in
-            guard let account = state.machine.session(of: client.id)?.account else { return }
+        let isOpen = state.withLock { state in
+            guard let account = state.machine.session(of: client.id)?.account else { return false }
             state.refusals[account] = (refusal, client, until)
+            return true
         }
+        guard isOpen else { return }
         for move in refuse(client, refusal) { arrived(move.resource, at: move.target, refusal, isOfSession: true) }
     }
 

@@ -97,9 +97,9 @@ package final class SessionPool: Sendable {
         settings.withLock { $0.values.map { ($0.key, $0.value) } }.sorted { $0.0 < $1.0 }
     }
 
-    /// Replaces upstreams, quotas and lingers. Open sessions stay as they are: one whose upstream is gone, or has another
-    /// address or adapter set, closes after its last subscription. Further upstream subscriptions go to a new session, as
-    /// long as there may be one.
+    /// Replaces upstreams, quotas and lingers. A session whose upstream is gone, or has another address or adapter set, closes
+    /// after its last subscription. Further upstream subscriptions go to a new session, as long as there may be one, and so do
+    /// those of the session if its upstream is there and it does not deliver, or as soon as it does not.
     package func reload(_ configuration: PoolConfiguration) {
         // Under one lock, so that an acquisition uses the upstreams that the machine's quotas belong to.
         state.withLock { state in
@@ -110,6 +110,7 @@ package final class SessionPool: Sendable {
             state.machine.configurationChanged(configuration)
             state.refusals = [:]
         }
+        for client in clients() { renewIfOutdated(client) }
     }
 
     /// Closes what lingers until cancelled, then disconnects every client and waits for all of them.

@@ -229,6 +229,18 @@ package struct PoolMachine: ~Copyable {
         for (id, entry) in shared where entry.client == client { forget(id, entry) }
     }
 
+    /// Removes a session that was opened with a former configuration of its upstream, if there is another one now. The
+    /// subscriptions, which continue on other sessions, keep its credits. False for other sessions.
+    package mutating func outdatedRemoved(_ client: ClientID) -> Bool {
+        guard let session = sessions[client], session.isOutdated, limits[session.key.upstream] != nil else {
+            return false
+        }
+        let present = credits
+        clientRemoved(client)
+        credits = present
+        return true
+    }
+
     /// Time has passed: closes what has lingered long enough, subscriptions before the sessions that carried them.
     package mutating func timePassed(at now: Moment) -> [PoolAction] {
         var actions: [PoolAction] = []

@@ -96,10 +96,23 @@ final class SharedSubscription: Sendable {
         client.sink.take(Self.leaving(resource))
     }
 
-    /// Accepts no further resources and receives no further events. The resources that were expected stay where they are.
+    /// Removes a resource that another subscription serves next: its readers lose the values, and its watchers do not see that
+    /// it is inactive in between. False if another call has removed it.
+    func handOver(_ resource: SubscriptionResource) -> Bool {
+        state.withLock { state in
+            guard state.remove(resource) else { return false }
+            if resource.status.isSubscribed { pass(.unsubscribed(isFinal: false), to: resource) }
+            end(resource)
+            return true
+        }
+    }
+
+    /// Accepts no further resources and receives no further events. The resources that were expected, which it returns, stay
+    /// where they are.
     ///
     /// The subscription and its observer refer to each other: without this, neither is ever released.
-    func end() {
+    @discardableResult
+    func end() -> [SubscriptionResource] {
         let arriving = state.withLock { state in
             state.hasEnded = true
             _ = client.values.add(-state.countedBytes)
@@ -109,6 +122,7 @@ final class SharedSubscription: Sendable {
         }
         for arrival in arriving where arrival.resource.moveTarget === self { _ = arrival.resource.endMove() }
         subscription.removeObserver(self)
+        return arriving.map(\.resource)
     }
 
     /// Reports to the sink that a resource joins now; no effect if the subscription does not serve the resource.

@@ -1,0 +1,53 @@
+internal import SessionCore
+
+/// Sessions that were opened with a former configuration of their upstream.
+extension SessionPool {
+    /// Closes an outdated session that does not deliver. Its subscriptions continue on sessions with the present configuration,
+    /// and its messages are aborted. False for other sessions, which stay as they are.
+    @discardableResult
+    func renewIfOutdated(_ client: PooledClient) -> Bool {
+        let isOver = state.withLock { state in
+            if state.isStopping || client.isDelivering.load(ordering: .sequentiallyConsistent) { return false }
+            // No subscription is added to the client from now on.
+            return state.machine.outdatedRemoved(client.id)
+        }
+        guard isOver else { return false }
+        // All of them first: a refusal of the session, which may come at the same time, does not concern them any more.
+        let ended = sharedSubscriptions(on: client).map { (shared: $0, moving: $0.end(), served: $0.resources) }
+        for resource in ended.flatMap({ $0.moving }) { renew(resource, from: nil) }
+        for (shared, _, served) in ended {
+            for resource in served { renew(resource, from: shared) }
+        }
+        closeClient(client)
+        return true
+    }
+
+    /// Continues a resource on another upstream subscription, unless a request has changed it meanwhile.
+    ///
+    /// - Parameter former: The subscription that serves the resource; nil: any, because the target of a move has ended.
+    private func renew(_ resource: SubscriptionResource, from former: SharedSubscription?) {
+        let isUnread = state.withLock { state in
+            if state.resources.withdraw(resource) { return true }
+            // A reader that leaves meanwhile is not the last one.
+            if resource.isImplicit { state.resources.addReader(of: resource) }
+            return false
+        }
+        if isUnread { return deleteResource(resource) }
+        resource.changes.withLock { _ in
+            guard let carrier = resource.carrier, former == nil || carrier === former else { return }
+            cancelMove(resource)
+            guard carrier.handOver(resource) else { return }
+            removeUser(of: carrier)
+            do {
+                _ = try makeActive(resource)
+            } catch {
+                logger.warning(
+                    "subscription ended, because the present configuration of its upstream does not carry it",
+                    metadata: ["subscription": "\(resource.id)", "error": "\(error)"]
+                )
+                resource.notifyWatchers()
+            }
+        }
+        if resource.isImplicit, !resource.isDeleted { leaveImplicit(resource) }
+    }
+}
