@@ -97,7 +97,7 @@ extension SessionPool {
         } catch {
             guard case .overQuota = error else { throw error }
             // If subscriptions that linger use up the quota, they are closed first.
-            let lingering = state.withLock { $0.machine.makeRoom(for: key) }
+            let lingering = state.withLock { $0.machine.makeRoom(for: present(key)) }
             if lingering.isEmpty { throw error }
             for id in lingering { closeShared(id) }
             acquired = try state.withLock { state throws(PoolError) in try open(key, in: &state) }
@@ -130,7 +130,7 @@ extension SessionPool {
     private func open(_ key: SharedKey, in state: inout State) throws(PoolError) -> Acquired {
         if state.isStopping { throw .stopping }
         let fresh = state.nextClient
-        let (id, actions) = try state.machine.acquired(key, freshClient: fresh)
+        let (id, actions) = try state.machine.acquired(present(key), freshClient: fresh)
         if let shared = state.shared[id] { return Acquired(shared: shared) }
         var newClient: PooledClient?
         do throws(PoolError) {
@@ -154,6 +154,16 @@ extension SessionPool {
         preconditionFailure("acquiring ends with a subscription to open")
     }
 
+    /// The key with the credentials that its upstream has now: a subscription may be older than these.
+    func present(_ key: SharedKey) -> SharedKey {
+        SharedKey(session: present(key.session), properties: key.properties)
+    }
+
+    private func present(_ key: SessionKey) -> SessionKey {
+        guard let upstream = upstream(key.upstream) else { return key }
+        return SessionKey(upstream: key.upstream, user: upstream.user, password: upstream.password, group: key.group)
+    }
+
     /// The pooled client that sends messages with these credentials: the oldest open one, else a new one. A client
     /// without subscriptions is kept for the session linger, and for `time` at least. If the server has refused these
     /// credentials a short time ago, the client does not connect, and ends at the next tick of the pool: its messages are
@@ -163,7 +173,7 @@ extension SessionPool {
         let end = now + max(time, configuration.sessionLinger)
         let (client, isNew) = try state.withLock { state throws(PoolError) in
             if state.isStopping { throw .stopping }
-            let fresh = state.nextClient
+            let (fresh, session) = (state.nextClient, present(session))
             let (id, actions) = try state.machine.messenger(session, freshClient: fresh, until: end)
             if let present = state.clients[id] { return (present, false) }
             do throws(PoolError) {

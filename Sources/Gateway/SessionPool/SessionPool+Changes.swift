@@ -77,10 +77,9 @@ extension SessionPool {
         _ resource: SubscriptionResource,
         to properties: SubscriptionProperties
     ) -> Bool {
-        guard let id = shared.id, case .pooled(let session) = resource.home else { return true }
-        let key = SharedKey(session: session, properties: properties)
+        guard let id = shared.id else { return true }
         let unread: [SubscriptionResource]? = state.withLock { state in
-            guard state.machine.rekeyed(id, to: key) else { return nil }
+            guard state.machine.rekeyed(id, to: properties) else { return nil }
             return shared.resources.filter { $0 !== resource && state.resources.withdraw($0) }
         }
         guard let unread else { return false }

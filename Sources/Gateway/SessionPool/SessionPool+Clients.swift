@@ -257,7 +257,7 @@ extension SessionPool {
 
     /// Throws `creditsNeeded`, without effects, if credits are missing for an upstream subscription of this key.
     package func checkCredits(for key: SharedKey) throws(PoolError) {
-        try state.withLock { state throws(PoolError) in try state.machine.check(key) }
+        try state.withLock { state throws(PoolError) in try state.machine.check(present(key)) }
     }
 
     /// Changes the credits of an upstream under the lock of the pool; `change` gets what is in use.

@@ -160,4 +160,53 @@ internal import Testing
         try pool.activate(resource)
         #expect(resource.status.isActive)
     }
+
+    // MARK: - Credentials
+
+    private static func account(_ password: String) -> SessionKey {
+        SessionKey(upstream: "demo", user: "u", password: password)
+    }
+
+    private func poolWithPassword() -> SessionPool {
+        pool { configuration in
+            configuration.upstreams[0].user = "u"
+            configuration.upstreams[0].password = "former"
+        }
+    }
+
+    @Test func aSubscriptionIsActivatedWithThePresentCredentials() throws {
+        let pool = poolWithPassword()
+        let key = SharedKey(session: Self.account("former"), properties: Self.key.properties)
+        let resource = try posted(pool, key)
+        let former = try #require(resource.client)
+        former.client(former.core, emitted: .serverError(code: 1, message: "wrong password"))
+        #expect(resource.status.lastError?.code == 1)
+        reload(pool) { $0.password = "present" }
+        try pool.activate(resource)
+        let client = try #require(resource.client)
+        #expect(pool.state.withLock { $0.machine.session(of: client.id) } == Self.account("present"))
+        #expect(client.core.connectionDetails.user == "u")
+        let reader = try pool.joinImplicit(SharedKey(session: Self.account("present"), properties: key.properties))
+        #expect(reader.resource.carrier === resource.carrier)
+        #expect(try pool.messenger(Self.account("former"), for: .zero) === client)
+    }
+
+    @Test func aSubscriptionThatMovesUsesThePresentCredentials() async throws {
+        let pool = poolWithPassword()
+        let key = SharedKey(session: Self.account("former"), properties: Self.other(.limited(1)).properties)
+        let (resource, sharer) = (try posted(pool, key), try posted(pool, key))
+        let former = try #require(resource.client)
+        await connect(former)
+        try confirm(resource)
+        reload(pool) { $0.password = "present" }
+        try pool.change(resource, to: Self.other(.limited(2)).properties)
+        let target = try #require(resource.moveTarget?.client)
+        #expect(pool.state.withLock { $0.machine.session(of: target.id) } == Self.account("present"))
+        // The only user of the former subscription changes it in place; readers with the present credentials do not share it.
+        try pool.delete(resource.id)
+        try pool.change(sharer, to: Self.other(.limited(3)).properties)
+        #expect(sharer.client === former && sharer.carrier?.subscription.requestedMaxFrequency == .limited(3))
+        let present = SharedKey(session: Self.account("present"), properties: sharer.properties)
+        #expect(try pool.joinImplicit(present).resource.client === target)
+    }
 }

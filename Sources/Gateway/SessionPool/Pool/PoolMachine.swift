@@ -192,10 +192,12 @@ package struct PoolMachine: ~Copyable {
         return true
     }
 
-    /// Changes the key of an open subscription for its only user; false if it has other users, or if a subscription
-    /// with the new key is open.
-    package mutating func rekeyed(_ id: SharedID, to key: SharedKey) -> Bool {
-        guard let entry = shared[id], entry.users == 1, byKey[key] == nil else { return false }
+    /// Changes the properties of an open subscription for its only user; false if it has other users, or if a subscription
+    /// with the new properties is open.
+    package mutating func rekeyed(_ id: SharedID, to properties: SubscriptionProperties) -> Bool {
+        guard let entry = shared[id], entry.users == 1 else { return false }
+        let key = SharedKey(session: entry.key.session, properties: properties)
+        guard byKey[key] == nil else { return false }
         byKey[entry.key] = nil
         byKey[key] = id
         shared[id] = Shared(key: key, client: entry.client)

@@ -223,7 +223,7 @@ internal import Testing
         machine.released(id, at: Self.at(0))
         let open = machine.figures(of: "demo")
         #expect(open == PoolFigures(sessions: 1, subscriptions: 2, items: 3, users: 2))
-        _ = machine.rekeyed(id, to: Self.key(["d"]))
+        _ = machine.rekeyed(id, to: Self.key(["d"]).properties)
         let rekeyed = machine.figures(of: "demo")
         #expect(rekeyed == PoolFigures(sessions: 1, subscriptions: 2, items: 2, users: 2))
         machine.clientRemoved(first)
@@ -282,11 +282,11 @@ internal import Testing
     @Test func onlyASoleUserMayTakeTheSubscriptionToOtherProperties() throws {
         var machine = PoolMachine(configuration: Self.configuration())
         let (id, _) = try machine.acquired(Self.key(), freshClient: first)
-        let isTaken = machine.rekeyed(id, to: Self.key(["item2"]))
+        let isTaken = machine.rekeyed(id, to: Self.key(["item2"]).properties)
         #expect(isTaken)
         let (again, _) = try machine.acquired(Self.key(["item2"]), freshClient: second)
         #expect(again == id)
-        let isTakenAgain = machine.rekeyed(id, to: Self.key(["item3"]))
+        let isTakenAgain = machine.rekeyed(id, to: Self.key(["item3"]).properties)
         #expect(!isTakenAgain)
     }
 
