@@ -97,7 +97,7 @@ package final class SessionPool: Sendable {
         settings.withLock { $0.values.map { ($0.key, $0.value) } }.sorted { $0.0 < $1.0 }
     }
 
-    /// Replaces upstreams, quotas and lingers. A session whose upstream is gone, or has another address or adapter set, closes
+    /// Replaces upstreams, quotas and lingers. A session whose upstream is gone, or has more than other quotas, closes
     /// after its last subscription. Further upstream subscriptions go to a new session, as long as there may be one, and so do
     /// those of the session if its upstream is there and it does not deliver, or as soon as it does not.
     package func reload(_ configuration: PoolConfiguration) {

@@ -161,6 +161,18 @@ internal import Testing
         #expect(resource.status.isActive)
     }
 
+    @Test func subscriptionsOfASessionThatIsNotConnectedContinueWithTheChangedOptions() throws {
+        let pool = pool()
+        let resource = try posted(pool)
+        let former = try #require(resource.client)
+        reload(pool) { $0.maxItems = 7 }
+        #expect(resource.client === former)
+        reload(pool) { $0.options.httpExtraHeaders = ["X-Tenant": "b"] }
+        let client = try #require(resource.client)
+        #expect(client !== former && pool.client(former.id) == nil)
+        #expect(client.core.connectionOptions.httpExtraHeaders == ["X-Tenant": "b"])
+    }
+
     // MARK: - Credentials
 
     private static func account(_ password: String) -> SessionKey {
@@ -208,5 +220,20 @@ internal import Testing
         #expect(sharer.client === former && sharer.carrier?.subscription.requestedMaxFrequency == .limited(3))
         let present = SharedKey(session: Self.account("present"), properties: sharer.properties)
         #expect(try pool.joinImplicit(present).resource.client === target)
+    }
+
+    @Test func theRefusalOfFormerCredentialsConcernsNoSubscription() async throws {
+        let pool = poolWithPassword()
+        let key = SharedKey(session: Self.account("former"), properties: Self.key.properties)
+        let resource = try posted(pool, key)
+        let former = try #require(resource.client)
+        await connect(former)
+        reload(pool) { $0.password = "present" }
+        #expect(resource.client === former)
+        former.client(former.core, emitted: .status(.disconnected))
+        former.client(former.core, emitted: .serverError(code: 1, message: "wrong password"))
+        let client = try #require(resource.client)
+        #expect(pool.state.withLock { $0.machine.session(of: client.id) } == Self.account("present"))
+        #expect(resource.status.isActive && pool.refusedClient(of: "demo") == nil)
     }
 }

@@ -40,10 +40,9 @@ package struct PoolFigures: Equatable, Sendable {
     }
 }
 
-/// The quotas of one upstream, as far as the machine needs them, and its server.
+/// The quotas of one upstream, as far as the machine needs them, and how its sessions are opened.
 package struct PoolLimits: Equatable, Sendable {
-    private let serverAddress: String
-    private let adapterSet: String?
+    private let sessions: UpstreamConfiguration
     let maxSessions: Int
     let maxSubscriptionsPerSession: Int
     let maxSubscriptions: Int
@@ -51,17 +50,31 @@ package struct PoolLimits: Equatable, Sendable {
 
     /// The quotas of a configured upstream.
     package init(_ upstream: UpstreamConfiguration) {
-        serverAddress = upstream.serverAddress
-        adapterSet = upstream.adapterSet
+        sessions = upstream.withoutQuotas
         maxSessions = upstream.maxSessions
         maxSubscriptionsPerSession = upstream.maxSubscriptionsPerSession
         maxSubscriptions = upstream.maxSubscriptions
         maxItems = upstream.maxItems
     }
 
-    /// Whether the server and its adapter set are the same.
-    func hasSameServer(as other: PoolLimits) -> Bool {
-        serverAddress.hasSameBytes(as: other.serverAddress) && adapterSet.hasSameBytes(as: other.adapterSet)
+    /// Whether sessions are opened in the same way: server, adapter set, credentials, options, TLS and proxy.
+    func hasSameSessions(as other: PoolLimits) -> Bool {
+        let (own, others) = (sessions, other.sessions)
+        // Equal texts can have other bytes.
+        guard own == others, own.serverAddress.hasSameBytes(as: others.serverAddress) else { return false }
+        return own.adapterSet.hasSameBytes(as: others.adapterSet) && own.user.hasSameBytes(as: others.user)
+            && own.password.hasSameBytes(as: others.password)
+    }
+}
+
+extension UpstreamConfiguration {
+    /// The configuration as far as its sessions depend on it.
+    fileprivate var withoutQuotas: UpstreamConfiguration {
+        var rest = self
+        rest.isDefault = false
+        (rest.maxSessions, rest.maxSubscriptionsPerSession, rest.maxSubscriptions) = (0, 0, 0)
+        (rest.maxItems, rest.maxValueBytes) = (0, 0)
+        return rest
     }
 }
 

@@ -20,8 +20,8 @@ package struct PoolMachine: ~Copyable {
         var closesAt: Moment?
         /// Until when messages keep the session.
         var keptUntil = Moment.zero
-        /// Whether the upstream was removed from the configuration or has another server now. Further subscriptions use
-        /// other sessions, if there may be one.
+        /// Whether the upstream was removed from the configuration, or its sessions are opened in another way now. Further
+        /// subscriptions use other sessions, if there may be one.
         var isOutdated = false
     }
 
@@ -52,7 +52,7 @@ package struct PoolMachine: ~Copyable {
         limits = Self.limits(of: configuration)
         for (client, session) in sessions {
             let (old, new) = (former[session.key.upstream], limits[session.key.upstream])
-            if let old, new?.hasSameServer(as: old) != true { sessions[client]?.isOutdated = true }
+            if let old, new?.hasSameSessions(as: old) != true { sessions[client]?.isOutdated = true }
         }
     }
 

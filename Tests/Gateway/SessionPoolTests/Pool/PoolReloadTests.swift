@@ -1,4 +1,5 @@
 internal import Changes
+internal import LightstreamerClient
 internal import SessionCore
 internal import SessionPool
 internal import Testing
@@ -55,5 +56,30 @@ internal import Testing
         #expect(actions == [.openShared(other, Self.key("b"), on: first)])
         let (messenger, _) = try machine.messenger(Self.key("a").session, freshClient: second, until: .zero)
         #expect(messenger == first)
+    }
+
+    /// Whether further subscriptions use another session after a change.
+    private func isOutdated(by change: (inout UpstreamConfiguration) -> Void) throws -> Bool {
+        var machine = PoolMachine(configuration: Self.configuration())
+        _ = try machine.acquired(Self.key("a"), freshClient: first)
+        machine.configurationChanged(Self.configuration(change))
+        let (_, actions) = try machine.acquired(Self.key("b"), freshClient: second)
+        return actions.first == .openClient(second, Self.key("b").session)
+    }
+
+    @Test func subscriptionsUseANewSessionWhereItIsOpenedInAnotherWay() throws {
+        #expect(try isOutdated { $0.options.httpExtraHeaders = ["X-Tenant": "b"] })
+        #expect(try isOutdated { $0.httpCredentials = HTTPCredentials(user: "u", password: "p") })
+        #expect(try isOutdated { $0.proxy = ProxySettings(host: "proxy.example.com", port: 3128) })
+        #expect(try isOutdated { $0.tls.trust = .pem("authority") })
+        #expect(try isOutdated { $0.certificatePins = ["sha256/b"] })
+        #expect(try isOutdated { $0.controlLinks.entries = [AddressAllowList.Entry(host: "b", port: 1)] })
+        #expect(try isOutdated { $0.password = "p" })
+        let isOutdatedByQuotas = try isOutdated { upstream in
+            upstream.isDefault = true
+            (upstream.maxSessions, upstream.maxSubscriptionsPerSession, upstream.maxSubscriptions) = (3, 4, 5)
+            (upstream.maxItems, upstream.maxValueBytes) = (6, 7)
+        }
+        #expect(!isOutdatedByQuotas)
     }
 }
