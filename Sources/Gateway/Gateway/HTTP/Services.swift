@@ -88,9 +88,12 @@ extension Services {
 /// Lookup of the resources that requests name. Resources that the caller may not see are reported as unknown.
 extension Services {
     /// The permissions of the caller of a request.
-    package func permissions(_ call: Call) -> Permissions {
+    package func permissions(_ call: Call) -> Permissions { permissions(of: call.caller) }
+
+    /// The present permissions of a caller.
+    func permissions(of caller: Caller) -> Permissions {
         Permissions(
-            caller: call.caller,
+            caller: caller,
             owners: access.owners,
             pool: pool,
             coordination: coordination,

@@ -182,6 +182,17 @@ package struct StreamsResource: Sendable {
         if call.hasPreconditions { try view(id).tag.check(changeBy: call) }
     }
 
+    /// Refuses further sources of an open stream that the caller which has opened the stream may not read.
+    private func checkOpener(of id: String, _ selectors: [SourceSelector]) throws {
+        guard let opener = services.streamResources.entry(id)?.opener else { return }
+        let permissions = services.permissions(of: opener)
+        for selector in selectors {
+            do { try permissions.check(selector) } catch {
+                throw Challenge.insufficient(nil, "The credentials that opened the stream do not cover a new source.")
+            }
+        }
+    }
+
     /// Adds and removes sources. The tag is checked again: the stream may have changed while the request waited for its
     /// admission.
     private func change(
@@ -204,6 +215,7 @@ package struct StreamsResource: Sendable {
             guard let lock = services.streamResources.entry(id)?.changeLock else { throw HubError.unknownStream(id) }
             freed = try lock.mutex.withLock { _ in
                 try checkTag(of: id, call)
+                try checkOpener(of: id, add)
                 return try exchange(id, adding: acquired, removing: topics)
             }
         } catch {

@@ -119,4 +119,29 @@ import Testing
         #expect(fixture.perform("GET", "/v1/streams", as: narrow).json["streams"]?.array?.isEmpty == true)
         #expect(fixture.perform("GET", "/v1/streams/\(id)", as: wide).status == 200)
     }
+
+    @Test func anOpenStreamTakesNoSourcesThatTheTokenOfItsReaderDoesNotCover() async throws {
+        let fixture = try await AccessFixture(TokenForge.configuration())
+        let (wide, narrow) = (try Self.token(items: "*", fixture), try Self.token(items: "item1", fixture))
+        func source(_ item: String) -> String {
+            #"{"upstream":"demo","mode":"MERGE","items":["\#(item)"],"fields":["f"]}"#
+        }
+        let id = try #require(fixture.perform("POST", "/v1/streams", as: wide, source("item1")).json["id"]?.string)
+        let stream = try #require(fixture.open("GET", "/v1/streams/\(id)/events", as: narrow).1)
+        func add(_ source: String) -> Fixture.Outcome {
+            fixture.perform("PATCH", "/v1/streams/\(id)", as: wide, #"{"add":[\#(source)]}"#)
+        }
+        let own = fixture.makeSubscription(as: wide, items: #"["item2"]"#)
+        for source in [source("item2"), #"{"subscription":"\#(own)"}"#] {
+            let outcome = add(source)
+            #expect(outcome.status == 403)
+            #expect(outcome.json["detail"]?.string?.contains("opened the stream") == true)
+        }
+        #expect(fixture.services.streams.listing(of: id)?.summary.request.sources.count == 1)
+        #expect(add(#"{"subscription":"\#(fixture.makeSubscription(as: wide))"}"#).status == 200)
+        stream.onEnd(.neverOpened)
+        // The next reader needs the rights.
+        #expect(add(source("item2")).status == 200)
+        #expect(fixture.perform("GET", "/v1/streams/\(id)/events", as: narrow).status == 404)
+    }
 }

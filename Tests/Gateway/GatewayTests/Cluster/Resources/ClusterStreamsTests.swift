@@ -415,4 +415,21 @@ import Testing
             #expect(other.node.isPrepared(id))
         }
     }
+
+    @Test func anOpenStreamTakesThroughAnyMemberNoSourcesThatItsReaderMayNotRead() async throws {
+        try await ClusterFixture.run(access: TokenForge.configuration()) { fixture in
+            func token(_ items: String) throws -> String {
+                let rights = #""operations":"read subscribe","upstreams":"demo","items":"\#(items)""#
+                return try TokenForge.token(rights, expiry: fixture.time.wall + 100)
+            }
+            let (reader, other) = (fixture.members[0], fixture.members[1])
+            func source(_ item: String) -> String { "upstream=demo&mode=MERGE&items=\(item)&fields=f" }
+            let opened = reader.start("GET", "/v1/stream?\(source("item1"))", as: try token("item1"))
+            #expect(await opened.outcome.isStream)
+            let stream = try #require(opened.stream)
+            let body = #"{"add":[{"upstream":"demo","mode":"MERGE","items":["item2"],"fields":["f"]}]}"#
+            #expect(await other.perform("PATCH", "/v1/streams/\(stream.id)", as: try token("*"), body).status == 403)
+            stream.onEnd(.neverOpened)
+        }
+    }
 }
