@@ -8,8 +8,18 @@ extension ClusterNode {
     static let callTime = Duration.seconds(5)
 
     /// The response of a member to a request; nil if the member does not have the resource, or if it was removed and has not
-    /// changed anything for the request. Cancellation of the task ends the wait on the member.
+    /// changed anything for the request. Cancellation of the task ends the wait on the member, as does the end of the time for
+    /// which the token of the caller is valid, which the member does not know.
     func response(of process: UInt64, to call: Call) async throws -> Response? {
+        guard let services = host?.services else { throw Problem.notInContact }
+        if call.onlyReads {
+            return try await services.untilExpiry(of: call.caller) { [self] in try await answer(of: process, to: call) }
+        }
+        let left = services.access.remaining(of: call.caller).map { Int($0.components.seconds) }
+        return try await answer(of: process, to: call.waiting { min($0, left ?? $0) })
+    }
+
+    private func answer(of process: UInt64, to call: Call) async throws -> Response? {
         let wait = PreferHeader(call.header("Prefer")).wait ?? 0
         do {
             let responses = try await self.call(process, [call.forwarded()], within: Self.callTime + .seconds(wait))
@@ -17,7 +27,7 @@ extension ClusterNode {
             return Response(response)
         } catch EngineError.noResponder {
             return nil
-        } catch EngineError.removed where ["GET", "HEAD"].contains(call.request.method) {
+        } catch EngineError.removed where call.onlyReads {
             return nil
         } catch EngineError.refused(let reason) {
             try Task.checkCancellation()
@@ -37,12 +47,17 @@ extension Call {
         "Accept", "Content-Type", "If-Match", "If-None-Match", "Prefer", "Idempotency-Key", "traceparent",
     ]
 
+    fileprivate var onlyReads: Bool { ["GET", "HEAD"].contains(request.method) }
+
     /// The same request after a part of its time of `Prefer: wait`.
-    func after(_ time: Duration) -> Call {
+    func after(_ time: Duration) -> Call { waiting { max(0, $0 - Int(time.components.seconds)) } }
+
+    /// The same request with another time of `Prefer: wait`, in seconds, if it has one.
+    fileprivate func waiting(_ seconds: (Int) -> Int) -> Call {
         guard let wait = PreferHeader(header("Prefer")).wait else { return self }
         return with { request in
             request.headers.lines.removeAll { $0.name.lowercased() == "prefer" }
-            request.headers.append("Prefer", "wait=\(max(0, wait - Int(time.components.seconds)))")
+            request.headers.append("Prefer", "wait=\(seconds(wait))")
         }
     }
 

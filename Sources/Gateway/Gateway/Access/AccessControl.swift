@@ -132,7 +132,7 @@ package final class AccessControl: Sendable {
     }
 
     /// The time until a caller's rights expire; nil: they do not expire.
-    func remaining(of caller: Caller) -> Duration? {
+    package func remaining(of caller: Caller) -> Duration? {
         caller.expiry.map { .seconds(min(max(0, $0 - wallTime()), 1e9)) }
     }
 }

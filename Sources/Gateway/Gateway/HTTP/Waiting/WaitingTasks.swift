@@ -192,6 +192,23 @@ extension Services {
         access.remaining(of: caller).flatMap { timers.schedule(after: $0, runsAtStop: false, run) }
     }
 
+    /// Awaits the result of an action for a request that only reads. When the token of the caller expires, the action is
+    /// cancelled, and the request refused.
+    package func untilExpiry<Value: Sendable>(
+        of caller: Caller,
+        _ action: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard caller.expiry != nil else { return try await action() }
+        let awaited = Awaited<Value>()
+        let timer = whenExpired(caller) { awaited.end(.failure(Challenge.expired())) }
+        defer { if let timer { timers.cancel(timer) } }
+        let task = Task.immediate {
+            do { awaited.end(.success(try await action())) } catch { awaited.end(.failure(error)) }
+        }
+        awaited.onEnd { task.cancel() }
+        return try await awaited.value
+    }
+
     /// Waits for a value, which is nil after a time, and when the gateway stops. The value is nil also when the token of the
     /// caller expires, except for a request that only reads: a client that renews the token would repeat a request that was
     /// performed.

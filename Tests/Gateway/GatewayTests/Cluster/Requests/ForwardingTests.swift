@@ -94,6 +94,60 @@ import Testing
         }
     }
 
+    private static var tokens: AccessConfiguration {
+        var access = TokenForge.configuration()
+        access.webTokens.leeway = .zero
+        return access
+    }
+
+    private static func token(validFor seconds: Double, in fixture: ClusterFixture) throws -> String {
+        let rights = #""operations":"read subscribe","upstreams":"*","items":"*""#
+        return try TokenForge.token(rights, expiry: fixture.time.wall + seconds)
+    }
+
+    @Test func aForwardedLongPollEndsWithTheTokenOfItsCaller() async throws {
+        try await ClusterFixture.run(access: Self.tokens, suspect: .seconds(1_000_000)) { fixture in
+            let (owner, other) = (fixture.members[0], fixture.members[1])
+            let token = try Self.token(validFor: 2.5, in: fixture)
+            let path = "/v1/subscriptions/\(await owner.makeSubscription(as: token))/values"
+            let tag = try #require(await owner.perform("GET", path, as: token).headers["ETag"])
+            let headers = [HTTPField("If-None-Match", tag), HTTPField("Prefer", "wait=60")]
+            let calls = fixture.engine.figures.calls
+            let poll = other.start("GET", path, as: token, "", headers)
+            await fixture.engine.wait { $0.calls > calls }
+            await owner.catchUp()
+            #expect(owner.services.waiting.count("jwt:carol") == 1)
+            fixture.time.pass(3)
+            other.services.timers.runDue()
+            let outcome = await poll.outcome
+            #expect(outcome.status == 401)
+            #expect(outcome.json["detail"]?.string == "The token has expired.")
+            await owner.catchUp()
+            #expect(owner.services.waiting.count("jwt:carol") == 0)
+        }
+    }
+
+    @Test(arguments: [(60, 20), (10, 10)])
+    func aForwardedChangeWaitsNoLongerThanTheTokenOfItsCallerIsValid(wait: Int, rest: Int) async throws {
+        try await ClusterFixture.run(access: Self.tokens) { fixture in
+            let (owner, other) = (fixture.members[0], fixture.members[1])
+            let token = try Self.token(validFor: 20.5, in: fixture)
+            let path = "/v1/subscriptions/\(await owner.makeSubscription(as: token))"
+            await fixture.settle()
+            let (body, headers) = (#"{"requestedMaxFrequency":1}"#, [HTTPField("Prefer", "wait=\(wait)")])
+            #expect(await other.perform("PATCH", path, as: token, body, headers).status == 200)
+            let seals = EngineSeals(secret: ClusterFixture.secret, process: owner.node.process)
+            let requests = fixture.engine.traffic.flatMap { bytes -> [ForwardedRequest] in
+                guard case .call(let call, _)? = seals.open(.call(bytes, replyTo: "")),
+                    case .perform(let requests, _, _, _) = try? MemberCall(call)
+                else { return [] }
+                return requests
+            }
+            let request = try #require(requests.first { $0.method == "PATCH" })
+            #expect(request.headers.filter { $0.name == "Prefer" }.map(\.value) == ["wait=\(rest)"])
+        }
+    }
+
     @Test(
         arguments: [
             (nil, nil), ("wait=60", "wait=40"), ("respond-async, wait=\"60\"", "wait=40"), ("wait=5", "wait=0"),

@@ -17,6 +17,9 @@ import Testing
 /// Gateways without sockets that are members of a cluster over an engine in memory. Time passes only when a test lets it
 /// pass, so no deadline ends and no member is removed for its silence.
 struct ClusterFixture {
+    /// The secret of all members.
+    static let secret = "0123456789abcdef"
+
     let engine = MemoryEngine()
     let time = ManualTime()
     private(set) var members: [ClusterMember] = []
@@ -147,7 +150,7 @@ struct ClusterMember {
         _ common: GatewayConfiguration
     ) async throws {
         var configuration = common
-        configuration.cluster.secret = "0123456789abcdef"
+        configuration.cluster.secret = ClusterFixture.secret
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let clock: @Sendable () -> Moment = { time.moment }
         let hub = EventHub(epoch: "e", numbering: .given, clock: clock)
