@@ -27,21 +27,13 @@ struct SealedEngine: ClusterEngine {
     func connect(_ receive: @escaping @Sendable (EngineInput) -> Void) async throws -> any EngineConnection {
         let hasWarned = Flag()
         let connection = try await engine.connect { [seals, logger] input in
-            let opened = seals.open(input)
-            if let opened { receive(opened) }
-            guard opened?.isReadable != true, hasWarned.set() else { return }
+            if let opened = seals.open(input) { return receive(opened) }
+            guard hasWarned.set() else { return }
             logger.warning(
                 "a message on the cluster's engine cannot be read: it was repeated, or encrypted with another cluster.secret"
             )
         }
         return SealedConnection(connection: connection, seals: seals)
-    }
-}
-
-extension EngineInput {
-    /// Whether a message was opened: a frame that was not is empty.
-    fileprivate var isReadable: Bool {
-        if case .frame(let frame) = self { !frame.bytes.isEmpty } else { true }
     }
 }
 
@@ -182,15 +174,17 @@ final class EngineSeals: Sendable {
     /// The opened bytes; nil if they were sealed with another secret, or for something else.
     func open(_ bytes: [UInt8], _ context: Context) -> [UInt8]? { cipher.decrypt(bytes, with: context.bytes) }
 
-    /// A frame of the log. One that does not open is empty, so that the log has no hole: members ignore it.
+    /// A frame that was fetched from the log. One that does not open is empty, so that the log has no hole: members ignore it.
     func open(_ frame: StoredFrame) -> StoredFrame {
         StoredFrame(position: frame.position, bytes: open(frame.bytes, .frame) ?? [])
     }
 
-    /// The opened message; nil if it does not open, or was received before. The address of its reply names the message.
+    /// The opened message; nil if it does not open, or was received before. The address of its reply names the message. A frame
+    /// that does not open may be forged: if the log has it, it is fetched.
     func open(_ input: EngineInput) -> EngineInput? {
         switch input {
-        case .frame(let frame): return .frame(open(frame))
+        case .frame(let frame):
+            return open(frame.bytes, .frame).map { .frame(StoredFrame(position: frame.position, bytes: $0)) }
         case .broadcast(let bytes): return open(bytes, .broadcast).map { .broadcast($0) }
         case .groupRequest(let bytes, let address):
             guard bytes.count >= 8 else { return nil }

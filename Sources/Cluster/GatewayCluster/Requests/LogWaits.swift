@@ -89,8 +89,10 @@ extension ClusterNode {
     private func askForEnd() async {
         var isDue = true
         while isDue {
-            let connection = state.withLock { $0.link?.connection }
-            let last = try? await connection?.inspectLog().last
+            let link = state.withLock { $0.link }
+            let last = try? await link?.connection.inspectLog().last
+            // The last frame may not have been delivered, or not be readable.
+            if let last { state.withLock { if $0.link?.number == link?.number { $0.machine.logReaches(last) } } }
             isDue = shared.withLock { $0.endQuestions.answer(last) }
             wake()
         }

@@ -140,6 +140,11 @@ extension MemberMachine {
         return actions + fetchIfBehind(at: now, always: reader.missingSince == nil)
     }
 
+    /// The log has frames up to a position, which are fetched if they do not arrive.
+    package mutating func logReaches(_ position: UInt64) {
+        if isFollowing { reader.reaches(position) }
+    }
+
     /// The log could not be inspected.
     ///
     /// - Parameter isMissing: Whether the engine has replied that it has no log.

@@ -94,6 +94,38 @@ import Testing
         #expect(seals(2).open(StoredFrame(position: 3, bytes: seals(1).seal([1], .broadcast))).bytes.isEmpty)
     }
 
+    /// The next frame of the log has its position.
+    @Test func aForgedFrameHasNoEffect() async throws {
+        try await ClusterFixture.run { fixture in
+            let (owner, other) = (fixture.members[0], fixture.members[1])
+            await fixture.settle()
+            let epochs = fixture.members.map { $0.node.clusterFigures.member.counters.epochs }
+            for isStored in [false, true] {
+                let end = UInt64(fixture.engine.figures.frames)
+                if isStored { fixture.engine.append([1, 2, 3]) }
+                fixture.engine.forge(StoredFrame(position: end + 1, bytes: [4]))
+                let path = "/v1/subscriptions/\(await owner.makeSubscription())"
+                #expect(await other.perform("GET", path).status == 200)
+                await fixture.settle()
+            }
+            let counters = fixture.members.map(\.node.clusterFigures.member.counters)
+            #expect(counters.map(\.epochs) == epochs && counters.map(\.divergences) == [0, 0])
+        }
+    }
+
+    /// No later frame shows that the log has it.
+    @Test func aFrameThatDoesNotOpenAtTheEndOfTheLogDelaysNoRequest() async throws {
+        try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
+            let member = fixture.members[1]
+            await fixture.settle()
+            fixture.engine.append([1, 2, 3])
+            let list = member.start("GET", "/v1/subscriptions")
+            while member.node.state.withLock({ $0.machine.isSettled }) { await Task.yield() }
+            fixture.time.pass(0.1)
+            #expect(await list.outcome.status == 200)
+        }
+    }
+
     @Test func timesOfASenderNeverDecrease() {
         let clock = ManualWall()
         let sender = EngineSeals(secret: Self.secret, process: 1, clock: { clock.seconds })

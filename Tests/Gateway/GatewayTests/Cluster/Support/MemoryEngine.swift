@@ -90,6 +90,11 @@ final class MemoryEngine: Sendable {
         }
     }
 
+    /// Delivers a frame of another client to all processes, as if the log had it.
+    func forge(_ frame: StoredFrame) {
+        for connection in state.withLock({ $0.connections }).values { connection.receive(.frame(frame)) }
+    }
+
     /// Does not deliver calls between processes until `releaseCalls`.
     func holdCalls() { change { $0.heldCalls = [] } }
 
@@ -135,7 +140,7 @@ final class MemoryEngine: Sendable {
     }
 
     /// Appends a frame, and delivers it to all processes.
-    fileprivate func append(_ frame: [UInt8]) {
+    func append(_ frame: [UInt8]) {
         change { state in
             state.frames.append(frame)
             let stored = StoredFrame(position: UInt64(state.frames.count), bytes: frame)
