@@ -20,6 +20,8 @@ struct ForgedPositionTests {
         cluster.perform(node.machine.fetched([frame], at: cluster.now), node)
         cluster.run(.seconds(6))
         #expect(cluster.nodes.allSatisfy { $0.machine.isMember })
+        // No frames are awaited that the log does not have.
+        #expect(cluster.nodes.allSatisfy { $0.machine.isSettled && $0.machine.reader.gap == nil })
     }
 
     @Test(arguments: positions)

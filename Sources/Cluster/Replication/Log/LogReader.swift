@@ -27,6 +27,8 @@ struct LogReader: Sendable {
     private(set) var position: UInt64 = 0
     /// The highest position that is known to be in the log.
     private(set) var known: UInt64 = 0
+    /// The highest one that members, or the extent of the log, have stated.
+    private var stated: UInt64 = 0
     private var early: [UInt64: [UInt8]] = [:]
     /// The position whose frame is to be compared with that of the log of a new connection, before any frame is applied: another
     /// log may have as many frames. Nil: none.
@@ -44,13 +46,14 @@ struct LogReader: Sendable {
     mutating func restart(after position: UInt64, known: UInt64? = nil) {
         self.position = min(position, Self.greatestPosition)
         self.known = max(self.position, min(known ?? 0, Self.greatestPosition))
+        if known == nil { stated = 0 }
         early = [:]
         unproven = nil
     }
 
     /// A connection is open. What was received by a former one may be in the log no more.
     mutating func connected() {
-        (known, early, isFetching) = (position, [:], false)
+        (known, stated, early, isFetching) = (position, 0, [:], false)
     }
 
     /// Adds a frame. `next` returns the frame, and the later ones that waited for it. False: the frame was there already, there
@@ -66,7 +69,15 @@ struct LogReader: Sendable {
 
     /// Records that the log reaches this position, unless it is too great.
     mutating func reaches(_ position: UInt64) {
-        if position <= Self.greatestPosition { known = max(known, position) }
+        guard position <= Self.greatestPosition else { return }
+        (known, stated) = (max(known, position), max(stated, position))
+    }
+
+    /// The engine does not have the next frame: positions of delivered frames alone, which may be forged, do not count.
+    mutating func nextIsMissing() {
+        known = max(position, stated)
+        early = early.filter { $0.key <= known }
+        if gap == nil { missingSince = nil }
     }
 
     /// The next frame in order; nil while it is missing.

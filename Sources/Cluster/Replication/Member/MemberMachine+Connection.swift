@@ -127,6 +127,8 @@ extension MemberMachine {
         if isLost || generation.first > reader.position + 1 { return enter(from: generation.last, at: now) }
         // Members may have said more meanwhile.
         reader.reaches(max(generation.last, ledger.map { end.stated(in: $0.epoch) } ?? 0))
+        let isWaiting = reader.missingSince != nil
+        if isWaiting { reader.nextIsMissing() }
         if phase == .inspecting, !isLocal, reader.position >= max(1, generation.first) {
             reader.unproven = reader.position
         }
@@ -135,9 +137,9 @@ extension MemberMachine {
         // Members that have connected wait for the heartbeat.
         var actions = (wasInspecting ? beatNow(at: now) : []) + drain(at: now)
         // While a frame is missing, the log is inspected again and again.
-        let pause = reader.missingSince == nil ? .zero : timings.resend
+        let pause = isWaiting ? timings.resend : .zero
         if phase == .following { actions += resend(after: pause, at: now) }
-        return actions + fetchIfBehind(at: now, always: reader.missingSince == nil)
+        return actions + fetchIfBehind(at: now, always: !isWaiting)
     }
 
     /// The log has frames up to a position, which are fetched if they do not arrive.
