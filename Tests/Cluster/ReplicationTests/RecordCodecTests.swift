@@ -101,6 +101,48 @@ struct RecordCodecTests {
         }
     }
 
+    @Test(
+        arguments: [
+            (-1, 1, nil, nil), (1, -1, nil, nil), (1 << 20 + 1, 1, nil, nil), (.max, .max, nil, nil),
+            (1, 1 << 16 + 1, nil, nil),
+            (1 << 20, 5, nil, nil), (1, 2, 0, 2), (1, 2, 1, 3), (1, 2, .min, 2), (1, 0, 1, nil),
+        ] as [(Int, Int, Int?, Int?)]
+    )
+    func countsThatNoServerMayAnnounceAreRejected(items: Int, fields: Int, key: Int?, command: Int?) {
+        let event = SubscriptionEvent.subscribed(
+            itemCount: items,
+            fieldCount: fields,
+            keyPosition: key,
+            commandPosition: command
+        )
+        let record = ClusterRecord.change(.subscription("s", .event(event)), term: 1)
+        let read = try? ClusterRecord.read(record.body[...]) { _ in nil }
+        #expect(read == nil)
+    }
+
+    @Test(arguments: [(-1, nil), (.max, nil), (2, 3), (2, 0)] as [(Int, Int?)])
+    func stateWithCountsThatNoServerMayAnnounceIsRejected(fields: Int, key: Int?) {
+        var ledger = ClusterLedger(epoch: 1, position: 1, groups: 1)
+        var entry = ClusterLedger.SubscriptionEntry(properties: Wire<SubscriptionProperties>.blank)
+        entry.layout = SubscriptionLayout(itemNames: nil, fieldNames: nil, fieldCount: fields, keyPosition: key)
+        ledger.subscriptions["s"] = entry
+        let bytes = ClusterSnapshot(created: "x", ledger: ledger, tables: [:]).bytes(in: 2)
+        #expect(throws: CodingError.self) { try ClusterSnapshot(bytes) }
+    }
+
+    @Test(arguments: [(1 << 20, 4), (1 << 6, 1 << 16), (0, 0)])
+    func theGreatestCountsAreRead(items: Int, fields: Int) throws {
+        let position = fields > 0 ? fields : nil
+        let event = SubscriptionEvent.subscribed(
+            itemCount: items,
+            fieldCount: fields,
+            keyPosition: position,
+            commandPosition: position
+        )
+        let record = ClusterRecord.change(.subscription("s", .event(event)), term: 1)
+        #expect(try ClusterRecord.read(record.body[...]) { _ in nil } == record)
+    }
+
     @Test
     func specificationIsReadAsItWasWritten() throws {
         var specification = ResourceSpecification(group: "c1", upstream: nil, content: [1, 2, 0])

@@ -186,7 +186,7 @@ struct ItemState: Sendable {
 }
 
 /// Limits on the counts that a server may announce, so that a single line cannot make the client exhaust its memory.
-enum SubscriptionLimits {
+package enum SubscriptionLimits {
     /// The most items that one subscription may have.
     static let maxItemCount = 1 << 20
     /// The most fields that one level of a subscription may have.
@@ -195,8 +195,8 @@ enum SubscriptionLimits {
     static let maxValueCount = 1 << 22
 
     /// Whether a subscription may have this number of items and fields.
-    static func admit(itemCount: Int, fieldCount: Int) -> Bool {
-        guard itemCount <= maxItemCount, fieldCount <= maxFieldCount else { return false }
+    package static func admit(itemCount: Int, fieldCount: Int) -> Bool {
+        guard 0...maxItemCount ~= itemCount, 0...maxFieldCount ~= fieldCount else { return false }
         return itemCount * fieldCount <= maxValueCount
     }
 }

@@ -159,7 +159,16 @@ extension Wire<ClusterLedger.SpecifiedResource> {
 extension Wire<SubscriptionLayout> {
     /// The counts and positions that the server confirmed. The names are those of the subscription.
     fileprivate static let confirmed = Wire(
-        { SubscriptionLayout(itemNames: nil, fieldNames: nil, fieldCount: $0, keyPosition: $1, commandPosition: $2) },
+        { fields, key, command throws(CodingError) in
+            try SubscriptionLimits.check(fieldCount: fields, key, command)
+            return SubscriptionLayout(
+                itemNames: nil,
+                fieldNames: nil,
+                fieldCount: fields,
+                keyPosition: key,
+                commandPosition: command
+            )
+        },
         (\.fieldCount, .signed),
         (\.keyPosition, .optional(.signed)),
         (\.commandPosition, .optional(.signed))

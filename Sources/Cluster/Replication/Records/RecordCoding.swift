@@ -112,6 +112,15 @@ extension Wire<Change> {
     ])
 }
 
+extension SubscriptionLimits {
+    /// Throws for counts, and positions of fields, that a client accepts from no server: the sizes of tables follow from them.
+    static func check(itemCount: Int = 0, fieldCount: Int, _ positions: Int?...) throws(CodingError) {
+        guard admit(itemCount: itemCount, fieldCount: fieldCount),
+            positions.allSatisfy({ position in position.map { $0 >= 1 && $0 <= fieldCount } ?? true })
+        else { throw .malformed }
+    }
+}
+
 extension Wire<SubscriptionEvent> {
     /// An event of the subscription that was read or written before.
     static let subscriptionEvent = Wire(cases: [
@@ -122,7 +131,10 @@ extension Wire<SubscriptionEvent> {
             .signed,
             .optional(.signed),
             .optional(.signed),
-            make: { .subscribed(itemCount: $0, fieldCount: $1, keyPosition: $2, commandPosition: $3) }
+            make: { items, fields, key, command throws(CodingError) in
+                try SubscriptionLimits.check(itemCount: items, fieldCount: fields, key, command)
+                return .subscribed(itemCount: items, fieldCount: fields, keyPosition: key, commandPosition: command)
+            }
         ) {
             if case .subscribed(let items, let fields, let key, let command) = $0 {
                 (items, fields, key, command)
