@@ -52,6 +52,21 @@ import Testing
         #expect(gateway.configuration.hub.windowEvents == 1000)
     }
 
+    @Test(arguments: [nil, "none", "new"] as [String?])
+    func changedSecretsForTheNextStartAreReturned(secret: String?) async throws {
+        var older = Self.configuration(["a"])
+        (older.cluster.secret, older.cluster.connection.password) = ("old", "old")
+        let gateway = Gateway(
+            configuration: older,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        #expect(try await gateway.reload(older) == [])
+        var newer = older
+        (newer.cluster.secret, newer.cluster.connection.password) = (secret, secret)
+        #expect(try await gateway.reload(newer) == ["cluster.secret", "cluster.password"])
+        #expect(gateway.configuration.cluster == older.cluster)
+    }
+
     @Test func aBrokenKeyLeavesEverythingAsItWas() async throws {
         let gateway = Self.gateway()
         var newer = Self.configuration(["c"])

@@ -127,7 +127,7 @@ extension GatewayConfiguration {
 
     /// The keys of the settings that differ from an older configuration and take effect at the next start.
     func restartKeys(changedFrom older: GatewayConfiguration) -> [String] {
-        var keys = Settings.all.filter { $0.effect == .restart && $0.text(self) != $0.text(older) }.map(\.key)
+        var keys = Settings.all.filter { $0.effect == .restart && $0.compared(self) != $0.compared(older) }.map(\.key)
         // A certificate can be replaced while the gateway runs; TLS cannot be switched on or off.
         if (http.certificate == nil) != (older.http.certificate == nil) { keys.append("http.tls.certificate") }
         return keys

@@ -57,6 +57,8 @@ package struct Setting: Sendable {
     package let defaultValue: String
     /// The value in a configuration, as text; the default for keys with a `*`.
     let text: @Sendable (GatewayConfiguration) -> String
+    /// The value by which configurations are compared: the text, or the secret that the text does not show.
+    let compared: @Sendable (GatewayConfiguration) -> String?
     /// Reads a value into a configuration; `name` stands for `*`.
     let apply: @Sendable (inout GatewayConfiguration, _ name: String, _ value: String) throws(SettingError) -> Void
 
@@ -67,6 +69,7 @@ package struct Setting: Sendable {
         isSecret: Bool = false,
         _ meaning: String,
         text: @escaping @Sendable (GatewayConfiguration) -> String,
+        compared: (@Sendable (GatewayConfiguration) -> String?)? = nil,
         apply: @escaping @Sendable (inout GatewayConfiguration, String, String) throws(SettingError) -> Void
     ) {
         self.key = key
@@ -75,6 +78,7 @@ package struct Setting: Sendable {
         self.effect = effect
         self.isSecret = isSecret
         self.text = text
+        self.compared = compared ?? text
         self.apply = apply
         defaultValue = text(GatewayConfiguration())
     }

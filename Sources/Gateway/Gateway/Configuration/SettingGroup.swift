@@ -18,6 +18,7 @@ struct SettingGroup<Part>: Sendable {
         _ type: Setting.ValueType,
         _ meaning: String,
         isSecret: Bool = false,
+        compared: (@Sendable (Part) -> String?)? = nil,
         text: @escaping @Sendable (Part) -> String,
         apply: @escaping @Sendable (inout Part, String) throws(SettingError) -> Void
     ) -> Setting {
@@ -28,6 +29,7 @@ struct SettingGroup<Part>: Sendable {
             isSecret: isSecret,
             meaning,
             text: { [part] in text(part($0)) },
+            compared: { [part] in if let compared { compared(part($0)) } else { text(part($0)) } },
             apply: { [change] all, name, value throws(SettingError) in
                 try change(&all, name) { part throws(SettingError) in try apply(&part, value) }
             }
@@ -123,7 +125,7 @@ struct SettingGroup<Part>: Sendable {
 
     /// A secret that may be missing.
     func secret(_ key: String, _ shape: String, _ path: Path<String?>, _ meaning: String) -> Setting {
-        setting(key, .text(shape), meaning, isSecret: true) {
+        setting(key, .text(shape), meaning, isSecret: true, compared: { $0[keyPath: path] }) {
             $0[keyPath: path] == nil ? "none" : "set"
         } apply: { part, text throws(SettingError) in
             part[keyPath: path] = text
