@@ -10,6 +10,7 @@ internal import SessionPool
 ///
 ///     subscription: {"client": id, "ttl": seconds}, without the client of a pool, and without the configured time
 ///     client:       {"create": body, "changes": {operation: body}}, with the present options in the body that changes them
+///     either:       {"caller": base64url}, if a token made the resource: its rights, and the digest of the key that verified it
 struct ClusterResources: Sendable {
     let cluster: ClusterNode
     let services: Services
@@ -172,12 +173,20 @@ struct ClusterResources: Sendable {
         if let ttl = resource.ttl, let seconds = JSONNumber("\(ttl / .seconds(1))") {
             content["ttl"] = .number(seconds)
         }
+        content["caller"] = tokenHolder(of: resource.id.rawValue)
         return ResourceSpecification(
             group: group,
             upstream: upstream,
             owner: services.access.owners.owner(of: resource.id),
             content: Array(JSONValue.object(content).text.utf8)
         )
+    }
+
+    /// The owner of a resource that a token made; nil for any other: the configuration has the rights of API keys.
+    private func tokenHolder(of id: String) -> JSONValue? {
+        let holder = services.access.owners.holder(of: id)
+        guard let identity = holder.identity, TokenVerifier.isIdentity(identity) else { return nil }
+        return .string(Base64URL.encode(ForwardedRequest.Caller(holder).bytes))
     }
 
     /// The content of the specification after a request; nil if the request changes nothing in it.
@@ -187,6 +196,7 @@ struct ClusterResources: Sendable {
             var content = JSONObject()
             content["create"] = .object(body)
             content["changes"] = .object(JSONObject())
+            content["caller"] = tokenHolder(of: client.id.rawValue)
             return content
         }
         guard operation.trace == .body, var content = cluster.content(of: client.id.rawValue),

@@ -156,6 +156,16 @@ extension Wire<(name: String, value: String)> {
     fileprivate static let header = Wire({ ($0, $1) }, (\.name, .string), (\.value, .string))
 }
 
+extension ForwardedRequest.Caller {
+    /// The bytes of a caller by itself.
+    package var bytes: [UInt8] { Wire<ForwardedRequest.Caller>.caller.stating().bytes(self) }
+
+    /// Reads a caller.
+    package init(_ bytes: [UInt8]) throws(CodingError) {
+        self = try Wire<ForwardedRequest.Caller>.caller.stating().value(bytes)
+    }
+}
+
 extension Wire<ForwardedRequest.Caller> {
     static let caller = Wire(
         ForwardedRequest.Caller(identity: nil),

@@ -61,8 +61,8 @@ extension WebTokenConfiguration {
 }
 
 extension AccessPolicy {
-    /// Whether the key that has verified the token of a caller is still valid. The key is unknown where another gateway has
-    /// verified the token and has left since.
+    /// Whether the key that has verified the token of a caller is still valid. The key is unknown where a gateway of version 1.2.0
+    /// has verified the token and has left since.
     func takesTokens(of caller: Caller) -> Bool {
         guard configuration.modes.contains(.jwt), let verifier else { return false }
         return caller.verifiedBy.map(verifier.hasKey) ?? true

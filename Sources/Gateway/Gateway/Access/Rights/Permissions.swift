@@ -261,7 +261,15 @@ package final class ResourceOwners: Sendable {
     }
 
     /// The owner of a client or subscription, with the rights that it had when it made it.
-    func holder(of id: String) -> Caller { state.withLock { $0.owners[id] } ?? Caller() }
+    package func holder(of id: String) -> Caller { state.withLock { $0.owners[id] } ?? Caller() }
+
+    /// Restores the rights that the owner of a client or subscription had when it made it.
+    package func restore(_ id: String, madeBy caller: Caller) {
+        state.withLock { state in
+            state.owners[id]?.rights = caller.rights
+            state.owners[id]?.verifiedBy = caller.verifiedBy
+        }
+    }
 
     /// Removes a client or subscription.
     package func forget(_ topic: TopicID) {

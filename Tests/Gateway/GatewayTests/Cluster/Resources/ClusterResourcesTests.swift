@@ -32,6 +32,34 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            ("/v1/clients", #"{"upstream":"demo","connect":false}"#),
+            ("/v1/subscriptions", #"{"upstream":"demo","mode":"MERGE","items":["i"],"fields":["f"],"active":false}"#),
+        ]
+    )
+    func inheritedResourceEndsWhenTheKeyOfItsTokenIsWithdrawn(path: String, body: String) async throws {
+        try await ClusterFixture.run(access: TokenForge.configuration()) { fixture in
+            let (other, member) = (fixture.members[0], fixture.members[1])
+            let rights = #""operations":"read subscribe manage","upstreams":"demo","items":"i*""#
+            let token = try TokenForge.token(rights, expiry: fixture.time.wall + 100)
+            let id = try #require(await member.perform("POST", path, as: token, body).json["id"]?.string)
+            await fixture.settle()
+            let maker = member.services.access.owners.holder(of: id)
+            try await ConfirmationTests.replace(member, by: other, fixture.engine)
+            await fixture.settle()
+            let services = other.services
+            let owner = services.access.owners.holder(of: id)
+            #expect(owner.rights == maker.rights && owner.verifiedBy == maker.verifiedBy && owner.verifiedBy != nil)
+            var access = services.access.configuration
+            services.end(try services.access.load(access))
+            #expect(services.has(id))
+            access.webTokens.secret = "another secret of thirty-two bytes, for tests"
+            services.end(try services.access.load(access))
+            #expect(!services.has(id))
+        }
+    }
+
     /// The specification has the name of the key that created the client, not the rights of the key.
     @Test(arguments: [AccessFixture.admin, AccessFixture.alice])
     func clientsOfKeysWithAnyRightsAreInherited(key: String) async throws {
