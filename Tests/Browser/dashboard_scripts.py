@@ -125,6 +125,36 @@ CHECKS = [
         view.draw();
         if (count > 1) return `${count} layouts`;
     """),
+    # An animation of a hidden page does not end.
+    trial("rows_that_are_deleted_while_the_page_is_hidden_are_gone", """
+        const { Feed } = await import("/assets/feed.js");
+        const { TableView } = await import("/assets/table.js");
+        const feed = new Feed("f", "F", { ...quotes, mode: "COMMAND", fields: ["key", "command", "n"] }), view = new TableView(feed);
+        document.body.append(view.element);
+        Object.defineProperty(document, "hidden", { value: true });
+        for (const command of ["ADD", "UPDATE", "DELETE"]) for (const key of ["k", "l"]) {
+            feed.apply("update", { item: "a", itemPos: 1, key, command, fields: { key, command, n: command } });
+            view.draw();
+        }
+        if (view.element.querySelector("tbody tr")) return view.element.querySelector("tbody").textContent;
+        if (document.getAnimations().length) return "the hidden page has animations";
+    """),
+    trial("only_what_watch_has_options_for_can_be_copied_for_it", """
+        const { copyAs } = await import("/assets/snippets.js");
+        const isOffered = (spec) => {
+            const panel = copyAs(spec);
+            for (const chip of panel.querySelectorAll(".chip")) {
+                chip.click();
+                if (!panel.querySelector("code").textContent) throw new Error(`${chip.textContent} is empty`);
+            }
+            return panel.textContent.includes("lightstreamer-gateway watch");
+        };
+        const { items, fields, ...rest } = quotes;
+        const more = { itemGroup: "g", fieldSchema: "s", selector: "s", requestedSnapshot: "no", requestedMaxFrequency: "1", commandSecondLevelFields: ["m"] };
+        if (!isOffered({ ...quotes, dataAdapter: "D", selector: undefined })) return "it is missing";
+        if (isOffered({ ...rest, itemGroup: "g", fieldSchema: "s" })) return "it has no names";
+        for (const [name, value] of Object.entries(more)) if (isOffered({ ...quotes, [name]: value })) return `it lacks ${name}`;
+    """),
     trial("an_address_without_valid_escapes_shows_the_page", """
         const { layoutOf } = await import("/assets/layout.js");
         const { key } = layoutOf({ search: "", hash: "#100%" });

@@ -6,6 +6,15 @@ import { queryOf } from "/assets/presets.js";
 
 const shell = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
+/** The members of a subscription that `watch` has options for. */
+const watchOptions = {
+  upstream: "--upstream", mode: "--mode", items: "--items", fields: "--fields", dataAdapter: "--data-adapter",
+};
+
+/** Whether `watch` can show the same: it needs the names of the items and fields. */
+const isWatchable = (spec) =>
+  spec.items && spec.fields && Object.entries(spec).every(([name, value]) => watchOptions[name] || value === undefined);
+
 const writers = {
   curl(spec) {
     const header = hasKey() ? `-H "Authorization: Bearer $GATEWAY_TOKEN" ` : "";
@@ -39,12 +48,8 @@ const writers = {
   },
 
   watch(spec) {
-    const parts = [
-      "lightstreamer-gateway watch", "--gateway", location.origin, "--upstream", spec.upstream,
-      ...(spec.mode === "MERGE" ? [] : ["--mode", spec.mode]),
-      "--items", spec.items.join(","), "--fields", spec.fields.join(","),
-      ...(spec.dataAdapter ? ["--data-adapter", spec.dataAdapter] : []),
-    ];
+    const parts = ["lightstreamer-gateway watch", "--gateway", location.origin];
+    for (const [name, option] of Object.entries(watchOptions)) if (spec[name]) parts.push(option, String(spec[name]));
     const quoted = parts.map((part, index) => (index > 0 && /[^\w@%+=:,./-]/.test(part) ? shell(part) : part));
     return `${hasKey() ? 'GATEWAY_TOKEN="…" ' : ""}${quoted.join(" ")}`;
   },
@@ -54,7 +59,7 @@ const writers = {
 export function copyAs(spec) {
   const code = h("code");
   const copy = h("button", { type: "button", class: "small", onclick: () => copyText(code.textContent, copy) }, "Copy");
-  const choices = Object.keys(writers).map((name) =>
+  const choices = Object.keys(writers).filter((name) => name !== "watch" || isWatchable(spec)).map((name) =>
     h("button", { type: "button", class: "chip", "aria-pressed": "false", onclick: () => show(name) }, name));
   function show(name) {
     code.textContent = writers[name](spec);

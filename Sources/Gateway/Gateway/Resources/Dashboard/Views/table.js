@@ -9,6 +9,9 @@ const sortInterval = 1000;
 const flashes = { 1: "--flash-up", "-1": "--flash-down", 0: "--flash-new" };
 const arrows = { 1: "▲", "-1": "▼" };
 
+/** Whether nothing moves: in a hidden page an animation never ends, and keeps its row. */
+const isStill = () => reducedMotion.matches || document.hidden;
+
 const label = (name) => name.replaceAll("_", " ");
 
 /** Dispatches `select` (detail `{row, field}`) when a number is chosen. */
@@ -145,7 +148,7 @@ export class TableView extends EventTarget {
     this.#lines.set(row, { line, cells, age, spark });
     for (const column of this.#columns) this.#write(row, column, false);
     this.#place(line);
-    if (!reducedMotion.matches && this.#body.children.length > 1) {
+    if (!isStill() && this.#body.children.length > 1) {
       line.animate([{ opacity: 0.2 }, { opacity: 1 }], { duration: 300 });
     }
   }
@@ -165,7 +168,7 @@ export class TableView extends EventTarget {
     const entry = this.#lines.get(row);
     if (!entry) return;
     this.#lines.delete(row);
-    if (this.#feed.isList || reducedMotion.matches) return entry.line.remove();
+    if (this.#feed.isList || isStill()) return entry.line.remove();
     entry.line.classList.add("leaving");
     entry.line.animate([{ opacity: 1 }, { opacity: 0 }], { duration: fadeTime }).onfinish = () => entry.line.remove();
   }
@@ -211,7 +214,7 @@ export class TableView extends EventTarget {
 
   /** Colors a cell for a moment. A cell that changes all the time has one animation, not one for each change. */
   #flash(entry, direction) {
-    if (reducedMotion.matches) return;
+    if (isStill()) return;
     const isFresh = entry.flash?.playState === "running" && entry.flash.currentTime < fadeTime / 2;
     if (isFresh && entry.flashed === direction) return;
     entry.flash?.cancel();
