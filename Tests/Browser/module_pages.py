@@ -303,6 +303,19 @@ CHECKS = [
         await until(() => second.rows.at(-1).item === "a");
         for (const { rows } of [first, second]) if (rows.at(-1).fields.m !== "kept") return JSON.stringify(rows.at(-1));
     """),
+    trial("a_list_has_no_more_rows_than_its_bound", """
+        start();
+        const list = { ...quotes, mode: "RAW" }, first = gateway.subscribe(list, { bound: 2 });
+        await until(() => first.state.state === "open");
+        for (let number = 1; number <= 9; number += 1) {
+            fake.update(2, { n: `${number}` });
+            await until(() => first.rows.at(-1)?.fields.n === `${number}`);
+            if (first.rows.length > 2) return `${first.rows.length} rows`;
+        }
+        const second = gateway.subscribe(list, { bound: 3 });
+        await until(() => second.rows.length);
+        if (second.rows.map(({ fields }) => fields.n).join() !== "7,8,9") return JSON.stringify(second.rows);
+    """),
     # By a clock that each look advances by half a millisecond, the time of a task is the number of looks in it, on any machine.
     trial("a_torrent_leaves_the_page_responsive", """
         const { parse } = JSON, total = 5_000;

@@ -91,8 +91,7 @@ export class List extends Table {
     const row = { item, itemPos, snapshot, fields: data.values ?? { ...this.#previous.get(id)?.fields, ...data.fields } };
     this.#previous.set(id, row);
     this.rows.push(row);
-    // Not at each event: removing the first row moves all others.
-    if (this.rows.length > this.bound * 1.25 + 8) this.rows.splice(0, this.rows.length - this.bound);
+    if (this.rows.length > this.bound) this.rows.shift();
   }
 
   /**
@@ -111,9 +110,8 @@ export class List extends Table {
 
   /** The newest events, after the last event of each item that has none among them: the next one may omit what did not change. */
   * snapshot() {
-    const rows = this.rows.slice(-this.bound);
-    const former = [...this.#previous.values()].filter((row) => !row.isCleared && !rows.includes(row));
-    for (const row of [...former, ...rows]) yield { ...row, snapshot: true, values: row.fields };
+    const former = [...this.#previous.values()].filter((row) => !row.isCleared && !this.rows.includes(row));
+    for (const row of [...former, ...this.rows]) yield { ...row, snapshot: true, values: row.fields };
   }
 }
 
