@@ -423,6 +423,25 @@ CHECKS = [
         await until(() => handle.rows.size === 1);
         await isLost(61, () => false);
     """),
+    trial("a_stream_that_dies_after_a_sleep_of_the_machine_or_a_change_of_the_clock_is_lost", """
+        const opened = () => fake.requests.filter(({ path }) => path.endsWith("/events")).length, now = Date.now;
+        let passed = 0;
+        Date.now = () => now() + passed;
+        start();
+        await until(() => handle.state.state === "open");
+        for (const hours of [3, -3]) {
+            passed += 3_600_000 * hours;
+            // After the sleep, a heartbeat that was on its way comes before any timer.
+            if (hours > 0) fake.write(":\\n\\n");
+            await new Promise((resolve) => setTimeout(resolve, 1500));
+            passed += 61_000;
+            const before = opened();
+            await until(() => opened() > before, 3000);
+            await until(() => handle.state.state === "open");
+            // The heartbeats are not rare.
+            fake.write(":\\n\\n");
+        }
+    """),
     trial("a_request_that_is_too_large_for_a_proxy_is_divided", """
         fake.refuse = ({ data }) => (data?.sources ?? data?.add)?.length > 1 && new Response("Too large", { status: 413 });
         start();

@@ -325,6 +325,9 @@ class Hub {
     }
   }
 
+  /** Bytes may be this many milliseconds apart, within bounds. */
+  #expect(time) { this.#silence = Math.min(10 * silence, Math.max(silence, time)); }
+
   /** Opens the stream, and reads it to its end. */
   async #once() {
     if (!this.#stream && !(await this.#create())) return;
@@ -333,9 +336,11 @@ class Hub {
     let beat = Date.now(), start = 0, closing = null;
     const watch = setInterval(() => {
       const quiet = Date.now() - beat;
+      // The clock was set back.
+      if (quiet < 0) beat += quiet;
       if (quiet > this.#silence) {
         // The heartbeats may be rarer than that.
-        if (this.#isOpen) this.#silence = Math.min(10 * silence, 2 * this.#silence);
+        if (this.#isOpen) this.#expect(2 * this.#silence);
         reading.abort();
       } else if (quiet > this.#silence / 2 && !this.#conn.isSilent) this.#become({ ...this.#conn, isSilent: true });
     }, 1000);
@@ -358,7 +363,8 @@ class Hub {
           if (retry) this.#backoff.retry = +retry;
           if (name === "closing") closing = JSON.parse(data).reason;
           else if (name) this.#event(name, id, data);
-          else this.#silence = Math.max(silence, 4 * quiet);
+          // After a longer time, the machine has slept.
+          else if (quiet <= this.#silence) this.#expect(4 * quiet);
         }
         this.#flushTabs();
       }).catch(() => {});

@@ -22,7 +22,7 @@ export class GatewayError extends Error {
   }
 
   /** Whether another attempt has the same outcome. */
-  get isFinal() { return this.status >= 400 && this.status < 500 && ![408, 409, 425, 429].includes(this.status); }
+  get isFinal() { return /4(?!0[89]|2[59])../.test(this.status); }
 }
 
 /** Without a token nothing can be sent, but a later attempt may get one. */
@@ -52,8 +52,8 @@ export class Requests {
         method, headers: all, signal, keepalive, cache: "no-store", credentials: this.credentials,
         body: body && JSON.stringify(body),
       }).catch(() => { throw new GatewayError(0); });
-      const [, left, reset] = response.headers.get("RateLimit")?.match(/r=(\d+);t=(\d+)/) ?? [];
-      if (left === "0") this.#free = performance.now() + reset * 1000;
+      const reset = response.headers.get("RateLimit")?.match(/r=0;t=(\d+)/)?.[1];
+      if (reset) this.#free = performance.now() + reset * 1000;
       if (response.ok) return response;
       if (response.status === 401 && !isRenewed) {
         this.renew();
