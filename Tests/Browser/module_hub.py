@@ -265,6 +265,41 @@ CHECKS = [
         const found = [own, again].map(({ rows }) => rows.map(({ fields }) => fields.n).join());
         if (found[0] !== found[1]) return found.join(" | ");
     """),
+    trial("whoever_joins_is_told_that_the_snapshot_has_ended", NAMES + """
+        const end = "end-of-snapshot";
+        const join = (one) => {
+            const seen = [], note = (name) => { if (["update", end].includes(name)) seen.push(name); };
+            one.subscribe(quotes, { update: () => note("update"), event: note, reset() { seen.length = 0; } });
+            return seen;
+        };
+        const hub = tab(), seen = join(hub);
+        await until(() => opened());
+        const second = tab();
+        await until(() => second.stream === "stream");
+        fake.update(1, { n: "1" });
+        fake.send(end, { subscription: "s1", client: "c", item: "a", itemPos: 1 });
+        await until(() => seen.includes(end));
+        const isTold = (one) => {
+            const seen = join(one);
+            return until(() => seen.join() === `update,${end}`, 3000);
+        };
+        // In the same tab, in another one, and after a hand-over.
+        await isTold(hub);
+        await isTold(second);
+        const own = second.subscribe(quotes);
+        fake.update(1, { n: "2" });
+        await until(() => own.rows.get("a")?.n === "2");
+        hub.close();
+        await until(() => opened() === 2);
+        await isTold(tab());
+        // Another snapshot follows.
+        told([source(1)], "gap");
+        fake.update(1, { n: "3" });
+        const late = join(tab());
+        await until(() => late.length);
+        await wait(100);
+        if (late.join() !== "update") return late.join();
+    """),
     trial("a_page_that_gives_no_first_token_in_time_is_asked_again", """
         let asked = 0;
         start({ token: () => ++asked === 1 ? new Promise(() => {}) : "new" });

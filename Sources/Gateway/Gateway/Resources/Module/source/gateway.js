@@ -94,16 +94,10 @@ class Gateway {
   store(spec, callbacks = {}) {
     const runs = new Set();
     let handle = null;
-    const nothing = () => {
-      const table = tableOf(spec.mode);
-      return { state: { state: "connecting" }, table, rows: table.rows };
-    };
+    const of = ({ state, table }) => ({ state, table, rows: table.rows });
+    const nothing = () => of({ state: { state: "connecting" }, table: tableOf(spec.mode) });
     let value = nothing();
-    const set = () => {
-      if (!handle) return;
-      value = { state: handle.state, table: handle.table, rows: handle.rows };
-      call(runs, value);
-    };
+    const set = () => { if (handle) call(runs, value = of(handle)); };
     return {
       get: () => value,
       subscribe: (run) => {
@@ -254,7 +248,7 @@ class Gateway {
         const isWhole = isHandOver && sub.info.source && this.#last && sub.since !== this.#last;
         sub.isWhole = isWhole;
         sub.skip = isWhole ? this.#last : "";
-        return { key: sub.key, spec: sub.spec, isWhole, info: sub.info, events: isWhole ? [...sub.table.snapshot()] : [] };
+        return { key: sub.key, spec: sub.spec, isWhole, info: sub.info, events: isWhole ? [...sub.table.snapshot()] : [], ended: sub.table.ended };
       }),
     });
   }
@@ -275,7 +269,7 @@ class Gateway {
       this.#hub = message.hub;
       return this.#hello(isHandOver);
     }
-    if (message.t === "welcome" && this.#hub === null) this.#hub = message.hub;
+    if (message.t === "welcome") this.#hub ??= message.hub;
     if (message.hub !== this.#hub) return;
     // Not awaited: events do not wait for a token.
     if (message.t === "token") return void this.#answer();
@@ -317,16 +311,16 @@ class Gateway {
     sub.info = info;
     // Of a feed the gateway knows the mode. It is told before the first event.
     if (fit(sub, info.mode)) for (const handle of sub.handles) handle.fit();
-    if (info.source) this.#sources.set(info.source, [...this.#sources.get(info.source) ?? [], sub]);
+    if (info.source) this.#sources.set(info.source, (this.#sources.get(info.source) ?? new Set()).add(sub));
     sub.each((handle) => handle.told(info));
     this.#show(sub);
   }
 
   /** Forgets the source of a subscription. */
   #unlink(sub) {
-    const { source } = sub.info;
-    const others = this.#sources.get(source)?.filter((other) => other !== sub);
-    if (others?.length) this.#sources.set(source, others); else this.#sources.delete(source);
+    const { source } = sub.info, subs = this.#sources.get(source);
+    subs?.delete(sub);
+    if (!subs?.size) this.#sources.delete(source);
   }
 
   /** Applies events, in slices, unless `signal` ends it; `only`: to one subscription. */

@@ -86,8 +86,8 @@ class Hub {
   #wake = null;
   #timer = 0;
   #isFlushing = false;
-  /** Changes of the stream that failed in sequence. */
-  #failures = 0;
+  /** The delays of changes of the stream that fail. */
+  #changes = new Backoff();
   #dirty = new Set();
   #token;
   #codes = null;
@@ -113,7 +113,7 @@ class Hub {
     this.#reading?.abort();
     this.#wake?.abort();
     clearTimeout(this.#timer);
-    if ([...this.#tabs.keys()].every((id) => id === this.own)) this.#discard();
+    if (this.#tabs.size <= this.#tabs.has(this.own)) this.#discard();
     this.inbox.close();
     this.all.close();
     for (const tab of this.#tabs.values()) tab.channel.close();
@@ -175,7 +175,7 @@ class Hub {
     if (!this.#last || !isAfter(last, this.#last)) this.#last = last;
     // Of tabs of two epochs none is behind the other: after an unknown id, the stream begins with a snapshot.
     else if (isAfter(this.#last, last)) this.#last = "-";
-    for (const { key, spec, info, events, isWhole } of subs) {
+    for (const { key, spec, info, events, isWhole, ended = new Map() } of subs) {
       if (!isWhole) continue;
       // Equal sources may have several texts; a tab without the whole of one is asked again later.
       const entry = this.#sources.get(info.source) ?? this.#entries.get(key) ?? new Entry(key, spec);
@@ -188,6 +188,8 @@ class Hub {
       fit(entry, info.mode);
       entry.table.clear();
       for (const event of events) entry.table.update(event);
+      // Former versions of the module do not tell it.
+      entry.table.ended = ended;
       this.#sources.set(info.source, entry);
     }
   }
@@ -295,7 +297,7 @@ class Hub {
   }
 
   /** Whether a tab needs something that was not refused. */
-  get #isNeeded() { return !this.#isRefused && [...this.#entries.values()].some((entry) => entry.isNeeded); }
+  get #isNeeded() { return !this.#isRefused && this.#select((entry) => entry.isNeeded).length > 0; }
 
   /** A refusal of everything holds for later subscriptions too, until a tab joins or a user demands another attempt. */
   get #isRefused() { return this.#conn.state === "refused"; }
@@ -586,7 +588,7 @@ class Hub {
     const isFirst = !this.#isOpen, former = this.#states, isNew = resume !== "resumed";
     this.#stream = stream;
     this.#states = new Map(sources.map((state) => [state.subscription, state]));
-    this.#stray = new Set();
+    this.#stray.clear();
     // These events precede a removal of their sources, or another epoch.
     this.#early &&= [];
     if (isFirst) this.#clients.clear();
@@ -657,7 +659,7 @@ class Hub {
     const now = performance.now();
     for (const tab of this.#tabs.values()) {
       const due = tab.at + (tab.pace ?? 0) - now;
-      if (tab.batch.length && due > 0) tab.timer ??= setTimeout(() => { tab.timer = undefined; this.#flush(tab); }, due);
+      if (tab.batch.length && due > 0) tab.timer ||= setTimeout(() => { tab.timer = 0; this.#flush(tab); }, due);
       else if (tab.batch.length || now - tab.at > 1000) this.#flush(tab);
     }
   }
@@ -681,13 +683,13 @@ class Hub {
       let wait;
       try {
         await this.#change();
-        this.#failures = 0;
+        this.#changes.healthy();
       } catch (error) {
         if (error.problem?.code === "unknown-stream") this.#reading?.abort();
         else if (error.status === 401) {
           this.#refuseAll(error);
           this.#reading?.abort();
-        } else wait = Math.max((error.after || 0) * 1000, Math.min(30_000, 1000 * 2 ** this.#failures++) * (1 + Math.random()));
+        } else wait = this.#changes.delay(error);
       }
       this.#isFlushing = false;
       if (this.#isOpen && (wait || this.#stray.size || this.#idle().length || this.#missing().length)) this.#flushSoon(wait || batching);

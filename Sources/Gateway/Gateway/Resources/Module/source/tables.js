@@ -14,6 +14,9 @@ export function isAfter(id, mark) {
 
 /** What all tables have: they take the events of a subscription, and tell their rows as the events of a snapshot. */
 class Table {
+  /** The events that ended snapshots, by item. */
+  ended = new Map();
+
   /**
    * Applies an event of a stream. After `reset`, `subscribed` and the end of the subscription the rows so far are void; while the
    * upstream is away they stay, and are stale.
@@ -21,7 +24,11 @@ class Table {
   apply(name, data) {
     if (name === "update") this.update(data);
     else if (name === "clear-snapshot") this.clear(place(data));
-    else if (name === "subscribed" || name === "reset" || (name === "unsubscribed" && data.active === false)) this.clear();
+    else if (name === "end-of-snapshot") this.ended.set(place(data), data);
+    else if (name === "subscribed" || name === "reset" || (name === "unsubscribed" && data.active === false)) {
+      this.clear();
+      this.ended.clear();
+    }
     // Only `lost-updates` has this member.
     else if (data.by === "gateway") this.lost?.(place(data));
   }
@@ -133,9 +140,10 @@ export function fit(one, mode) {
 /** The events that make an empty table, or any other one, equal to this one. */
 export const retold = (table, subscription) => [
   ["reset", "", { subscription }], ...[...table.snapshot()].map((data) => ["update", "", { subscription, ...data }]),
+  ...[...table.ended.values()].map((data) => ["end-of-snapshot", "", { ...data, subscription }]),
 ];
 
-const lists = new Set(["items", "fields", "commandSecondLevelFields"]);
+const lists = /^items$|fields$/i;
 
 /** The members of a subscription in one order and form, so that equal ones have equal texts. */
 export function normal(spec) {
@@ -143,7 +151,7 @@ export function normal(spec) {
   for (const name of Object.keys(spec).sort()) {
     const value = spec[name];
     if (value !== undefined && value !== null) {
-      result[name] = lists.has(name) && typeof value === "string" ? value.split(",") : value;
+      result[name] = (lists.test(name) && value.split?.(",")) || value;
     }
   }
   return result;
