@@ -145,6 +145,17 @@ CHECKS = [
         await until(() => users("POST").has(text({ sub: "bob", iat: 2 })) && users("GET").has(text({ sub: "ann", iat: 2 })));
         await until(() => own.every(({ state }) => state.state === "open"));
     """),
+    trial("tabs_whose_credentials_differ_share_no_stream", """
+        const used = new Set(), { fetch } = window;
+        window.fetch = (url, init) => {
+            if (init?.method === "POST") used.add(init.credentials);
+            return fetch(url, init);
+        };
+        const own = [undefined, "include", "omit"].map((credentials) =>
+            connect("http://gateway.example", { share: "tabs", credentials }).subscribe(quotes));
+        await until(() => own.every(({ state }) => state.state === "open"));
+        if ([...used].sort().join() !== "include,omit,same-origin") return [...used].join();
+    """),
     trial("a_token_that_takes_long_stops_no_events", """
         start({ token: (isRenewed) => isRenewed ? new Promise(() => {}) : "old" });
         await until(() => handle.state.state === "open");

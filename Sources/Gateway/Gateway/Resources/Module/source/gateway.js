@@ -188,7 +188,7 @@ class Gateway {
     const isShared = this.options.share !== "page" && globalThis.BroadcastChannel && await locks()?.query().catch(() => null);
     this.#token = token === undefined ? await Promise.race([this.requests.ask(false).catch(() => {}), sleep(5000, signal)]) : token;
     this.#user = isShared && await digest(this.#token);
-    const scope = isShared ? `ls1:${this.url}:${this.options.share ?? ""}:${this.#user}` : `page:${id}`;
+    const scope = isShared ? `ls1:${this.url}:${this.options.share ?? ""}${this.options.credentials ?? ""}:${this.#user}` : `page:${id}`;
     if (signal.aborted) return;
     this.own = channel(scope, `:${id}`);
     this.own.onmessage = ({ data }) => this.#receive(data);
