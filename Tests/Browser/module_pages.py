@@ -133,7 +133,7 @@ CHECKS = [
     # As after a login of somebody else in one of the tabs.
     trial("a_page_that_changes_its_user_leaves_the_stream_of_the_former_one", TOKENS + """
         let user = "ann", valid = 1;
-        const subjects = [() => user, () => "ann"];
+        const subjects = [() => "ann", () => user];
         const own = subjects.map((sub) => connect("http://gateway.example", { share: "tabs", token: () => text({ sub: sub(), iat: valid }) }).subscribe(quotes));
         await until(() => own.every(({ state }) => state.state === "open"));
         const before = fake.requests.length;
@@ -144,6 +144,28 @@ CHECKS = [
         const users = (wanted) => new Set(fake.requests.slice(before).filter(({ method }) => method === wanted).map(({ token }) => token));
         await until(() => users("POST").has(text({ sub: "bob", iat: 2 })) && users("GET").has(text({ sub: "ann", iat: 2 })));
         await until(() => own.every(({ state }) => state.state === "open"));
+    """),
+    # Of one user: the first tab has a token that was refused, the second fails, the third has the next one.
+    trial("one_tab_with_a_valid_token_is_enough", TOKENS + """
+        for (const order of [[0, 1, 2], [2, 1, 0], [1, 2, 0]]) {
+            let valid = 1;
+            const token = (iat) => text({ sub: `${order}`, iat }), tokens = [() => token(1), () => {
+                if (valid > 1) throw new Error("the login is away");
+                return token(1);
+            }, () => token(valid)];
+            fake.refuse = (request) => request.token !== token(valid) && fake.json(401, { code: "unauthorized" });
+            const tabs = [], own = [];
+            for (const index of order) {
+                tabs.push(connect("http://gateway.example", { share: "tabs", token: tokens[index] }));
+                own.push(tabs.at(-1).subscribe(quotes));
+                await until(() => own.every(({ state }) => state.state === "open"));
+            }
+            valid = 2;
+            fake.end();
+            await until(() => fake.requests.some((request) => request.token === token(2)), 3000);
+            await until(() => own.every(({ state }) => state.state === "open"));
+            for (const one of tabs) one.close();
+        }
     """),
     trial("tabs_whose_credentials_differ_share_no_stream", """
         const used = new Set(), { fetch } = window;

@@ -241,7 +241,7 @@ class Gateway {
     this.#become({ state: "connecting" });
   }
 
-  #hello(isHandOver = false) {
+  #hello(isHandOver) {
     this.#post({
       t: "hello", token: this.#token, stream: this.#stream, last: this.#last, pace: this.#pace,
       subs: [...this.#subs.values()].map((sub) => {
@@ -355,10 +355,7 @@ class Gateway {
       sub.since = this.#last;
       sub.isWhole = true;
     }
-    if (name === "update") {
-      sub.updatedAt = Date.now();
-      sub.hadValues = true;
-    }
+    if (name === "update") sub.updatedAt = Date.now();
     touched.set(sub, touched.get(sub) || name === "reset");
     sub.each((handle) => handle.take(name, data));
   }

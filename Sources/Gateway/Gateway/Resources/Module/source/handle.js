@@ -9,7 +9,6 @@ export class Sub {
   /** Events up to this id are in the table. */
   skip = "";
   since = null;
-  hadValues = false;
   updatedAt = 0;
 
   constructor(key, spec) {

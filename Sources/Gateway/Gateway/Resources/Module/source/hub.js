@@ -59,6 +59,7 @@ const statusOf = ({ status, lastFailure }) => ({ status, lastFailure });
 
 class Hub {
   id = random();
+  /** The newest one first. */
   #tabs = new Map();
   #entries = new Map();
   #sources = new Map();
@@ -126,6 +127,7 @@ class Hub {
     this.#backoff.retry = 0;
     this.#stray.clear();
     this.#unmap();
+    this.#reading?.abort();
   }
 
   #unmap() {
@@ -156,7 +158,7 @@ class Hub {
   #hello(message) {
     if (this.#tabs.has(message.tab)) return;
     const tab = { id: message.tab, channel: channel(this.scope, `:${message.tab}`), keys: new Set(), batch: [], at: 0, pace: message.pace };
-    this.#tabs.set(tab.id, tab);
+    this.#tabs = new Map([[tab.id, tab], ...this.#tabs]);
     this.#token = message.token;
     if (this.#isRefused) this.#retryNow(true);
     if (!this.scope.startsWith("page:")) {
@@ -241,10 +243,7 @@ class Hub {
     tab.answer?.();
     clearTimeout(tab.timer);
     tab.channel.close();
-    if (this.#tabs.size === 0 && !this.#isStopped) {
-      this.#discard();
-      this.#reading?.abort();
-    }
+    if (this.#tabs.size === 0 && !this.#isStopped) this.#discard();
   }
 
   #tell(tab, message) { if (!this.#isStopped) tab.channel.postMessage({ ...message, hub: this.id }); }
@@ -255,22 +254,26 @@ class Hub {
     this.all.postMessage({ t: "conn", conn, stream: this.#stream, hub: this.id });
   }
 
-  /** The token that the newest tab brought; after a refusal, which may concern that one too, and later another one of any tab. */
+  /**
+   * The token that the newest tab brought; after a refusal, which may concern that one too, and later the first one of any tab that is
+   * not the last one.
+   */
   async #askForToken(isRenewed) {
     const given = this.#token;
     this.#token = undefined;
     if (given !== undefined && !isRenewed) return given;
+    let failure, old;
     for (const tab of this.#tabs.values()) {
       const answer = await new Promise((resolve) => {
         tab.answer = resolve;
         this.#tell(tab, { t: "token" });
         sleep(5000, this.#stopping.signal).then(resolve);
       });
-      if (answer?.failure) throw new Error(answer.failure);
-      if (answer) return answer.token;
+      failure ??= answer ? answer.failure : "No page gave one.";
+      if (answer && !answer.failure && (old = answer.token) !== this.requests.former) return old;
     }
-    if (this.#tabs.size) throw "No page gave one.";
-    return null;
+    if (failure) throw failure;
+    return old;
   }
 
   // MARK: Stream
@@ -307,9 +310,9 @@ class Hub {
     await new Promise((resolve) => {
       let expected;
       this.#gathering = () => { if (expected?.every((id) => this.#tabs.has(id))) resolve(); };
-      sleep(400).then(resolve);
+      setTimeout(resolve, 400);
       this.#ask();
-      if (this.scope.startsWith("page:")) return sleep(0).then(resolve);
+      if (this.scope.startsWith("page:")) return setTimeout(resolve);
       locks().query().then(({ held }) => {
         const start = `${this.scope}:`;
         expected = held.filter(({ name }) => name.startsWith(start)).map(({ name }) => name.slice(start.length));
@@ -636,9 +639,10 @@ class Hub {
     this.#dirty.add(entry);
     if (kind === "problem") this.#tellInfos();
     this.#codes ??= fetch(`${this.requests.url}/assets/codes.json`).then((response) => response.json()).catch(() => ({}));
-    const code = problem.code <= 0 ? "0" : `${problem.code}`;
+    const code = problem.code <= 0 ? 0 : problem.code;
     const codes = await this.#codes;
-    const known = [...codes[kind] ?? [], ...codes.closing ?? []].find((candidate) => candidate.code === code);
+    // Those of the list are texts.
+    const known = [...codes[kind] ?? [], ...codes.closing ?? []].find((candidate) => candidate.code == code);
     if (!known || entry.info.problem !== problem) return;
     entry.info = { ...entry.info, problem: { ...known, ...problem } };
     this.#dirty.add(entry);
@@ -718,11 +722,7 @@ class Hub {
       for (const key of entry.keys) this.#entries.delete(key);
       if (this.#sources.delete(entry.source)) this.#stray.add(entry.source);
     }
-    if (isLast) {
-      this.#discard();
-      this.#reading?.abort();
-      return;
-    }
+    if (isLast) return this.#discard();
     const gone = [...this.#stray];
     if (gone.length) {
       await this.#patch({ remove: gone.map((subscription) => ({ subscription })) });

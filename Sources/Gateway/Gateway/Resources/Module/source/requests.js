@@ -32,6 +32,8 @@ const noToken = (error) => { throw new GatewayError(0, { title: `No token: ${err
 export class Requests {
   #free = 0;
   #token;
+  /** The last token. */
+  former;
 
   constructor(url, credentials, token) {
     Object.assign(this, { url, credentials, ask: token });
@@ -44,7 +46,7 @@ export class Requests {
     for (let isRenewed = false; ; isRenewed = true) {
       const pause = this.#free - performance.now();
       if (pause > 0 && !keepalive) await sleep(pause, signal);
-      if (this.#token === undefined) this.#token = (await this.ask(isRenewed).catch(noToken)) ?? null;
+      if (this.#token === undefined) this.#token = this.former = (await this.ask(isRenewed).catch(noToken)) ?? null;
       const all = { ...headers };
       if (this.#token) all.Authorization = `Bearer ${this.#token}`;
       if (body) all["Content-Type"] = "application/json";

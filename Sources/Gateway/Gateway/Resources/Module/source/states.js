@@ -25,6 +25,6 @@ export function derived(conn, sub, since, url) {
   }
   const reason = conn.state !== "open" ? `The gateway at ${url} has not answered yet.`
     : sub.info.source ? sub.info.lastFailure?.detail ?? sentences[sub.info.status] ?? "The upstream has not answered yet." : "The subscription is being added to the stream.";
-  if (sub?.hadValues && conn.state === "open") return stale(reason);
+  if (sub?.updatedAt && conn.state === "open") return stale(reason);
   return Date.now() - since >= patience ? { state: "waiting", reason } : { state: "connecting" };
 }
