@@ -32,11 +32,10 @@ package struct ValueTable: Sendable {
     package private(set) var version: UInt64
 
     var items = ChunkedArray<ValueTableItem>()
-    /// With a second level: the number of items that have a key.
-    private var holders = KeyNumbers()
+    /// The number of items that have a key; nil without a second level.
+    private var holders: KeyNumbers?
     private let recentLimit: Int
     private let keyWeight: Int
-    private var isTwoLevel: Bool { properties.secondLevelFields != nil }
     private static let tables = Atomic<UInt64>(0)
 
     /// An empty table. `recentRows` limits how many past rows of an item are kept for later readers in DISTINCT mode. A
@@ -52,6 +51,7 @@ package struct ValueTable: Sendable {
             case (.distinct, .no), (.distinct, nil): min(1, recentRows)
             case (.merge, _), (.raw, _), (.command, _): 0
             }
+        if properties.secondLevelFields != nil { holders = KeyNumbers() }
     }
 
     // MARK: - Events
@@ -73,7 +73,7 @@ package struct ValueTable: Sendable {
         case .endOfSnapshot(let position):
             if makeItem(at: position) { items[position - 1].snapshotEnded = true }
         case .clearSnapshot(let position):
-            if isTwoLevel { keys(item: position).forEach { changeHolders(of: $0, by: -1) } }
+            if holders != nil { keys(item: position).forEach { changeHolders(of: $0, by: -1) } }
             if makeItem(at: position) { weight += items[position - 1].clearSnapshot(at: now) }
         case .realMaxFrequency(let frequency):
             realMaxFrequency = frequency
@@ -91,18 +91,18 @@ package struct ValueTable: Sendable {
         layout = update.layout
         if items.count < position, !makeItem(at: position) { return }
         guard position >= 1 else { return }
-        let keyCount = keyCount(item: position)
+        let keyCount = holders == nil ? 0 : items[position - 1].keyCount
         weight += items[position - 1].apply(update, keyWeight: keyWeight, at: now)
-        guard isTwoLevel, let key = update.key else { return }
-        changeHolders(of: key, by: self.keyCount(item: position) - keyCount)
+        guard holders != nil, let key = update.key else { return }
+        changeHolders(of: key, by: items[position - 1].keyCount - keyCount)
     }
 
     /// A key was added to an item, or removed. A key that no item has any more is not refused.
     private mutating func changeHolders(of key: String, by change: Int) {
         guard change != 0 else { return }
         let name = UpstreamName(key)
-        let count = (holders[name] ?? 0) + change
-        holders[name] = count > 0 ? count : nil
+        let count = (holders?[name] ?? 0) + change
+        holders?[name] = count > 0 ? count : nil
         if count == 0 { secondLevelRefusals[name] = nil }
     }
 
@@ -119,7 +119,7 @@ package struct ValueTable: Sendable {
 
     private mutating func clear() {
         items = ChunkedArray()
-        holders = KeyNumbers()
+        if holders != nil { holders = KeyNumbers() }
         weight = 0
         isSubscribed = false
         itemCount = nil

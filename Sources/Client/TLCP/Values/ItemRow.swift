@@ -14,8 +14,8 @@ package struct ItemRow: Sendable, Equatable {
     package private(set) var values: [String?]
     /// Whether an update has been applied; there is no base before the first one.
     private var hasBase = false
-    /// The positions of the fields that are documents.
-    private var documents = FieldSet()
+    /// The fields that are documents, by index from 0.
+    private var documents: Set<Int> = []
 
     /// A row without a base.
     package init(fieldCount: Int) {
@@ -132,11 +132,11 @@ extension ItemRow {
     private func keep(_ count: Int, from field: Int, _ change: inout RowChange) throws(TLCPError) {
         guard hasBase else { throw .field(position: field + 1, .unchangedWithoutBaseline) }
         if documents.isEmpty { return }
-        for index in field..<field + count where documents.contains(index + 1) { change.patches[index + 1] = "[]" }
+        for index in field..<field + count where documents.contains(index) { change.patches[index + 1] = "[]" }
     }
 
     private mutating func set(_ value: String?, at field: Int, _ change: inout RowChange) {
-        if !documents.isEmpty { documents.remove(field + 1) }
+        if !documents.isEmpty { documents.remove(field) }
         switch (values[field], value) {
         case (nil, nil): return
         case (let old?, let new?) where old.hasSameBytes(as: new): return
@@ -153,7 +153,7 @@ extension ItemRow {
         _ change: inout RowChange
     ) throws(TLCPError) {
         if content == .escaped { return set(try text(token, at: field), at: field, &change) }
-        if !documents.isEmpty { documents.remove(field + 1) }
+        if !documents.isEmpty { documents.remove(field) }
         // A value equal to the present one needs no new string.
         if let old = values[field], old.hasSameBytes(as: token) { return }
         // ASCII is always valid, and validation costs more than the copy.
@@ -190,7 +190,7 @@ extension ItemRow {
         _ change: inout RowChange,
         _ budget: inout DiffBudget
     ) throws(TLCPError) {
-        guard !documents.contains(field + 1) else { throw .field(position: field + 1, .diffOnDocument) }
+        guard !documents.contains(field) else { throw .field(position: field + 1, .diffOnDocument) }
         let base = try diffBase(at: field, &budget)
         guard let result = TLCPDiff.apply(try text(body, at: field), to: base) else {
             throw .field(position: field + 1, .malformedDiff)
@@ -215,7 +215,7 @@ extension ItemRow {
             throw .field(position: field + 1, .patchFailed)
         }
         set(result.text, at: field, &change)
-        documents.insert(field + 1)
+        documents.insert(field)
         change.patches[field + 1] = text
     }
 }

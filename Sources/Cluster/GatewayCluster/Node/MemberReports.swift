@@ -69,7 +69,10 @@ struct MemberReports: Sendable {
     init(limit: Int) { outbox = Outbox(limit: limit) }
 
     /// Whether requests wait: for a condition, for a decision, or for their records.
-    var haveDeadlines: Bool { !conditional.isEmpty || !undecided.isEmpty || !unconfirmed.isEmpty }
+    var haveDeadlines: Bool {
+        if conditional.isEmpty, undecided.isEmpty, unconfirmed.isEmpty { return false }
+        return true
+    }
 
     /// Whether calls to other members are under way.
     var haveCalls: Bool { !calls.isEmpty }
@@ -175,9 +178,10 @@ struct MemberReports: Sendable {
         if !late.isEmpty {
             undecided = undecided.mapValues { $0.filter { $0.deadline > now } }.filter { !$0.value.isEmpty }
         }
-        let overdue = unconfirmed.filter { $0.deadline <= now }
-        unconfirmed.removeAll { $0.deadline <= now }
-        due += overdue.map { request in { request.done(.uncertain) } }
+        var overdue = 0
+        while overdue < unconfirmed.count, unconfirmed[overdue].deadline <= now { overdue += 1 }
+        due += unconfirmed[..<overdue].map { request in { request.done(.uncertain) } }
+        unconfirmed.removeFirst(overdue)
         return due + late.map { request in { request.done(nil) } }
     }
 }
@@ -291,7 +295,7 @@ extension ClusterNode {
     /// Completes the requests whose condition holds or whose deadline has passed, and ends the calls to removed members. Called
     /// by the node's task before it takes a frame from the outbox.
     func settleWaiters(at now: Moment) {
-        guard reports.withLock({ $0.haveDeadlines || $0.haveCalls }) else { return }
+        guard reports.withLock({ $0.haveDeadlines ? true : $0.haveCalls }) else { return }
         let due = state.withLock { state in reports.withLock { $0.due(state.machine, at: now) } }
         for action in due { action() }
     }

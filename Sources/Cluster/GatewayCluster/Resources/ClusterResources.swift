@@ -173,20 +173,20 @@ struct ClusterResources: Sendable {
         if let ttl = resource.ttl, let seconds = JSONNumber("\(ttl / .seconds(1))") {
             content["ttl"] = .number(seconds)
         }
-        content["caller"] = tokenHolder(of: resource.id.rawValue)
+        let owner = services.access.owners.owner(of: resource.id)
+        if let holder = tokenHolder(owner, of: resource.id.rawValue) { content["caller"] = holder }
         return ResourceSpecification(
             group: group,
             upstream: upstream,
-            owner: services.access.owners.owner(of: resource.id),
+            owner: owner,
             content: Array(JSONValue.object(content).text.utf8)
         )
     }
 
     /// The owner of a resource that a token made; nil for any other: the configuration has the rights of API keys.
-    private func tokenHolder(of id: String) -> JSONValue? {
-        let holder = services.access.owners.holder(of: id)
-        guard let identity = holder.identity, TokenVerifier.isIdentity(identity) else { return nil }
-        return .string(Base64URL.encode(ForwardedRequest.Caller(holder).bytes))
+    private func tokenHolder(_ owner: String?, of id: String) -> JSONValue? {
+        guard let owner, TokenVerifier.isIdentity(owner) else { return nil }
+        return .string(Base64URL.encode(ForwardedRequest.Caller(services.access.owners.holder(of: id)).bytes))
     }
 
     /// The content of the specification after a request; nil if the request changes nothing in it.
@@ -196,7 +196,7 @@ struct ClusterResources: Sendable {
             var content = JSONObject()
             content["create"] = .object(body)
             content["changes"] = .object(JSONObject())
-            content["caller"] = tokenHolder(of: client.id.rawValue)
+            content["caller"] = tokenHolder(services.access.owners.owner(of: client.id), of: client.id.rawValue)
             return content
         }
         guard operation.trace == .body, var content = cluster.content(of: client.id.rawValue),

@@ -126,4 +126,14 @@ extension Services {
         owner.rights = rights
         return permissions(of: owner)
     }
+
+    private func permissions(of caller: Caller) -> Permissions {
+        Permissions(
+            caller: caller,
+            owners: access.owners,
+            pool: pool,
+            coordination: coordination,
+            feeds: VisibleFeeds(configuration)
+        )
+    }
 }

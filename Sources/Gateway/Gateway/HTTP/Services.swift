@@ -88,12 +88,9 @@ extension Services {
 /// Lookup of the resources that requests name. Resources that the caller may not see are reported as unknown.
 extension Services {
     /// The permissions of the caller of a request.
-    package func permissions(_ call: Call) -> Permissions { permissions(of: call.caller) }
-
-    /// The present permissions of a caller.
-    func permissions(of caller: Caller) -> Permissions {
+    package func permissions(_ call: Call) -> Permissions {
         Permissions(
-            caller: caller,
+            caller: call.caller,
             owners: access.owners,
             pool: pool,
             coordination: coordination,

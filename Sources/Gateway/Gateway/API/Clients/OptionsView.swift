@@ -54,8 +54,8 @@ struct OptionsView {
             let (present, former) = (options.requested[keyPath: path] ?? [:], others[keyPath: path] ?? [:])
             var headers = JSONObject()
             for name in former.keys.sorted() where present[name] == nil { headers[name] = .null }
-            for name in present.keys.sorted() where former[name] != present[name] {
-                headers[name] = present[name].map(JSONValue.string)
+            for (name, value) in present.sorted(by: { $0.key < $1.key }) where former[name] != value {
+                headers[name] = .string(value)
             }
             if !headers.isEmpty { patch[option.name] = .object(headers) }
         }

@@ -183,9 +183,11 @@ package struct StreamsResource: Sendable {
     }
 
     /// Refuses further sources of an open stream that the caller which has opened the stream may not read.
-    private func checkOpener(of id: String, _ selectors: [SourceSelector]) throws {
+    private func checkOpener(of id: String, _ selectors: [SourceSelector], _ call: Call) throws {
         guard let opener = services.streamResources.entry(id)?.opener else { return }
-        let permissions = services.permissions(of: opener)
+        var call = call
+        call.caller = opener
+        let permissions = services.permissions(call)
         for selector in selectors {
             do { try permissions.check(selector) } catch {
                 throw Challenge.insufficient(nil, "The credentials that opened the stream do not cover a new source.")
@@ -215,7 +217,7 @@ package struct StreamsResource: Sendable {
             guard let lock = services.streamResources.entry(id)?.changeLock else { throw HubError.unknownStream(id) }
             freed = try lock.mutex.withLock { _ in
                 try checkTag(of: id, call)
-                try checkOpener(of: id, add)
+                try checkOpener(of: id, add, call)
                 return try exchange(id, adding: acquired, removing: topics)
             }
         } catch {
