@@ -167,6 +167,23 @@ CHECKS = [
             for (const one of tabs) one.close();
         }
     """),
+    trial("a_retry_needs_no_other_token", TOKENS + """
+        let isAway = false;
+        const valid = text({ sub: "a", iat: 1 }), tabs = [], own = [];
+        for (const token of [() => valid, () => { if (isAway) throw new Error("the login is away"); return valid; }]) {
+            tabs.push(connect("http://gateway.example", { share: "tabs", token }));
+            own.push(tabs.at(-1).subscribe(quotes));
+            await until(() => own.every(({ state }) => state.state === "open"));
+        }
+        // The first time, the token that the second tab has brought is used.
+        for (isAway of [false, true]) {
+            tabs[0].retry();
+            const { length } = fake.requests;
+            fake.end();
+            await until(() => fake.requests.length > length, 5000);
+            await until(() => own.every(({ state }) => state.state === "open"));
+        }
+    """),
     trial("tabs_whose_credentials_differ_share_no_stream", """
         const used = new Set(), { fetch } = window;
         window.fetch = (url, init) => {

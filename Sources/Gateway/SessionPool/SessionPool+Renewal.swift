@@ -22,9 +22,18 @@ extension SessionPool {
         return true
     }
 
+    /// Continues the resources for which there was no room, or were no credits, when their sessions were closed.
+    func renewUnserved() {
+        let unserved = state.withLock { state in
+            defer { state.unserved = [] }
+            return state.unserved
+        }
+        for resource in unserved where resource.carrier == nil { renew(resource, from: nil) }
+    }
+
     /// Continues a resource on another upstream subscription, unless a request has changed it meanwhile.
     ///
-    /// - Parameter former: The subscription that serves the resource; nil: any, because the target of a move has ended.
+    /// - Parameter former: The subscription that serves the resource; nil: any or none, because the target of a move has ended.
     private func renew(_ resource: SubscriptionResource, from former: SharedSubscription?) {
         let isUnread = state.withLock { state in
             if state.resources.withdraw(resource) { return true }
@@ -34,15 +43,20 @@ extension SessionPool {
         }
         if isUnread { return deleteResource(resource) }
         resource.changes.withLock { _ in
-            guard let carrier = resource.carrier, former == nil || carrier === former else { return }
-            cancelMove(resource)
-            guard carrier.handOver(resource) else { return }
-            removeUser(of: carrier)
+            guard !resource.isDeleted, former == nil || resource.carrier === former else { return }
+            if let carrier = resource.carrier {
+                cancelMove(resource)
+                guard carrier.handOver(resource) else { return }
+                removeUser(of: carrier)
+            }
             do {
                 _ = try makeActive(resource)
             } catch {
+                // At the next tick again.
+                state.withLock { $0.unserved.append(resource) }
+                guard former != nil else { return }
                 logger.warning(
-                    "subscription ended, because the present configuration of its upstream does not carry it",
+                    "subscription waits, because the present configuration of its upstream does not carry it",
                     metadata: ["subscription": "\(resource.id)", "error": "\(error)"]
                 )
                 resource.notifyWatchers()

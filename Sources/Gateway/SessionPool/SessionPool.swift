@@ -24,6 +24,8 @@ package final class SessionPool: Sendable {
         var refusedMoves: [(resource: SubscriptionResource, target: SharedSubscription, refusal: UpstreamRefusal)] = []
         /// The clients that were opened for messages with credentials that the server has refused.
         var refusedMessengers: [(client: PooledClient, refusal: UpstreamRefusal)] = []
+        /// The resources whose sessions were closed, and that no other session could take.
+        var unserved: [SubscriptionResource] = []
         var isStopping = false
         /// When the next look for idle subscriptions is due.
         var nextExpiry = Moment.zero
@@ -166,6 +168,7 @@ package final class SessionPool: Sendable {
         end(refusedMessengers)
         for action in actions { perform(action) }
         deleteUnread(unread)
+        renewUnserved()
         for client in clients() { client.reconnectIfDue(at: now) }
         endUnused(at: now, withSubscriptions: isExpiryDue)
     }

@@ -148,7 +148,7 @@ internal import Testing
         #expect(resource.client === former && resource.status.isActive)
     }
 
-    @Test func aSubscriptionThatThePresentConfigurationDoesNotAdmitEnds() throws {
+    @Test func aSubscriptionThatThePresentConfigurationDoesNotAdmitWaits() throws {
         let pool = pool()
         let resource = try posted(pool)
         reload(pool) { upstream in
@@ -156,9 +156,24 @@ internal import Testing
             upstream.maxItems = 0
         }
         #expect(!resource.status.isActive && pool.figures(of: "demo") == PoolFigures())
+        pass(1, in: pool)
+        #expect(!resource.status.isActive)
         reload(pool) { $0.maxItems = 1 }
-        try pool.activate(resource)
+        pass(1, in: pool)
         #expect(resource.status.isActive)
+    }
+
+    @Test func aSubscriptionThatWaitsAndIsDeletedStaysDeleted() throws {
+        let pool = pool()
+        let resource = try posted(pool)
+        reload(pool) { upstream in
+            Self.correct(&upstream)
+            upstream.maxItems = 0
+        }
+        try pool.delete(resource.id)
+        reload(pool) { $0.maxItems = 1 }
+        pass(1, in: pool)
+        #expect(!resource.status.isActive && pool.figures(of: "demo") == PoolFigures())
     }
 
     @Test func subscriptionsOfASessionThatIsNotConnectedContinueWithTheChangedOptions() throws {

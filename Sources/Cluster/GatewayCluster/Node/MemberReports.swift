@@ -21,7 +21,8 @@ struct MemberReports: Sendable {
     struct Unconfirmed: Sendable {
         /// The number of its last record.
         let records: UInt64
-        let deadline: Moment
+        /// Moves while the log takes records: those of the request may be behind many others.
+        var deadline: Moment
         let done: @Sendable (Confirmation) -> Void
     }
 
@@ -144,11 +145,13 @@ struct MemberReports: Sendable {
             + removeUndecided()
     }
 
-    /// The records up to a number were read back: removes and returns the callbacks of their requests.
-    mutating func written(_ records: UInt64) -> [@Sendable () -> Void] {
+    /// The records up to a number were read back: removes and returns the callbacks of their requests. The others wait until a
+    /// new deadline.
+    mutating func written(_ records: UInt64, until deadline: Moment) -> [@Sendable () -> Void] {
         written = max(written, records)
         let due = unconfirmed.filter { $0.records <= records }
         unconfirmed.removeAll { $0.records <= records }
+        for index in unconfirmed.indices { unconfirmed[index].deadline = deadline }
         return due.map { entry in { entry.done(.written) } }
     }
 
@@ -233,8 +236,8 @@ extension ClusterNode {
     /// Counts how many times the reports of this member were discarded; nil while it does not belong to the cluster.
     var generation: Int? { reports.withLock { $0.outbox.isOpen ? $0.outbox.generation : nil } }
 
-    /// Writes records, and calls back once it is known what became of all changes reported so far, or after `logTimeout`;
-    /// `void`, and writes nothing, if reports were discarded since `generation`.
+    /// Writes records, and calls back once it is known what became of all changes reported so far, or when the log has taken no
+    /// records for `logTimeout`; `void`, and writes nothing, if reports were discarded since `generation`.
     ///
     /// - Parameter write: Appends the records of a request that changes resources; returns whether the node's task has to be
     ///   woken.
@@ -259,7 +262,8 @@ extension ClusterNode {
 
     /// The log has the records of this member up to a number.
     func written(_ records: UInt64) {
-        for action in reports.withLock({ $0.written(records) }) { action() }
+        let deadline = clock() + Self.logTimeout
+        for action in reports.withLock({ $0.written(records, until: deadline) }) { action() }
     }
 
     /// Calls back with true once a condition holds, or a resource of this process has changed; with false at the deadline, or

@@ -1,5 +1,6 @@
 import Changes
 import MicroHTTPD
+import Primitives
 import Replication
 import TestSupport
 import Testing
@@ -88,6 +89,19 @@ import Testing
         while !member.node.reports.withLock({ $0.haveDeadlines }) { await Task.yield() }
         time.pass(2.1)
         return await request.outcome.status
+    }
+
+    /// The records of a request are behind many others, as after a member has joined again.
+    @Test func aRequestWaitsWhileTheLogTakesRecords() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let machine = fixture.members[0].node.state.withLock { $0.machine }
+            var reports = MemberReports(limit: 1_000)
+            let request = MemberReports.Unconfirmed(records: 2, deadline: Moment.zero + .seconds(2)) { _ in }
+            #expect(reports.add(request) == nil)
+            #expect(reports.written(1, until: Moment.zero + .seconds(3)).isEmpty)
+            #expect(reports.due(machine, at: Moment.zero + .seconds(2)).isEmpty)
+            #expect(reports.due(machine, at: Moment.zero + .seconds(3)).count == 1)
+        }
     }
 
     /// As when a limit of the engine's stream is reached.

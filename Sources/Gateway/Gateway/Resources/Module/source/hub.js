@@ -264,6 +264,8 @@ class Hub {
     if (given !== undefined && !isRenewed) return given;
     let failure, old;
     for (const tab of this.#tabs.values()) {
+      // It may have left while others were asked.
+      if (!this.#tabs.has(tab.id)) continue;
       const answer = await new Promise((resolve) => {
         tab.answer = resolve;
         this.#tell(tab, { t: "token" });
@@ -426,7 +428,8 @@ class Hub {
   #retryNow(isForced) {
     if (isForced) {
       for (const entry of this.#entries.values()) this.#clear(entry);
-      this.requests.renew();
+      // No token was refused: the last one may still be the one to use.
+      this.requests.former = this.requests.renew();
       if (this.#isRefused) this.#become({ state: "connecting" });
       clearTimeout(this.#timer);
       this.#timer = 0;
