@@ -167,6 +167,14 @@ CHECKS = [
             for (const one of tabs) one.close();
         }
     """),
+    trial("a_change_that_is_refused_for_a_while_is_repeated_soon", """
+        start({});
+        await until(() => handle.state.state === "open");
+        const changes = () => fake.requests.filter(({ method }) => method === "PATCH").length;
+        fake.refuse = ({ method }) => method === "PATCH" && changes() < 3 && fake.json(503, { code: "unavailable" });
+        gateway.subscribe({ ...quotes, items: ["b"] });
+        await until(() => changes() === 3, 6000);
+    """),
     trial("a_retry_needs_no_other_token", TOKENS + """
         let isAway = false;
         const valid = text({ sub: "a", iat: 1 }), tabs = [], own = [];

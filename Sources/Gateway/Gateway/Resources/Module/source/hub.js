@@ -696,7 +696,8 @@ class Hub {
         else if (error.status === 401) {
           this.#refuseAll(error);
           this.#reading?.abort();
-        } else wait = this.#changes.delay(error);
+        // Without the status: the pause after 503 is that of a gateway that can open no stream.
+        } else wait = this.#changes.delay({ after: error.after });
       }
       this.#isFlushing = false;
       if (this.#isOpen && (wait || this.#stray.size || this.#idle().length || this.#missing().length)) this.#flushSoon(wait || batching);
