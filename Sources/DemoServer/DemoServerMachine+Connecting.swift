@@ -14,7 +14,7 @@ extension DemoServerMachine {
         switch plans(of: request.operations) {
         case .success(let plans): additions = plans
         case .failure(let refusal):
-            refuse(id, .conErr(code: 64, message: refusal.message))
+            refuse(id, refusal.notification)
             return
         }
         let handle = openSession(request, version: link.version)
@@ -98,7 +98,7 @@ extension DemoServerMachine {
     /// The plans of the `add`s of a combined creation; one invalid operation fails the creation.
     private func plans(
         of operations: [ControlOperation]
-    ) -> Result<[(AddRequest, SubscriptionPlan)], ControlRefusal> {
+    ) -> Result<[(AddRequest, SubscriptionPlan)], RequestRejection> {
         var plans: [(AddRequest, SubscriptionPlan)] = []
         for operation in operations {
             switch operation {
@@ -107,14 +107,14 @@ extension DemoServerMachine {
                     try admit(request, beside: plans.map { $0.0 })
                     try plans.append((request, plan(request, beside: plans.map { $0.1 })))
                 } catch {
-                    return .failure(comboRefusal("subscription \(request.subscriptionID): \(error.message)"))
+                    return .failure(.creation(error.message, of: "\(request.subscriptionID)"))
                 }
             case .reconf(let request) where plans.contains { $0.0.subscriptionID == request.subscriptionID }:
                 continue
             case .constrain:
                 continue
             case .reconf, .delete, .forceRebind, .destroy, .mpnRegister, .mpnResetBadge:
-                return .failure(comboRefusal("operation not possible in a creation"))
+                return .failure(.creation("operation not possible in a creation"))
             }
         }
         return .success(plans)
@@ -128,10 +128,6 @@ extension DemoServerMachine {
         guard others.count < context.configuration.limits.subscriptions else {
             throw ControlRefusal(code: 30, message: "Too many subscriptions")
         }
-    }
-
-    private func comboRefusal(_ reason: String) -> ControlRefusal {
-        ControlRefusal(code: 64, message: "Unexpected error while initializing the session: \(reason)")
     }
 
     /// Applies the installed faults to a create or bind.

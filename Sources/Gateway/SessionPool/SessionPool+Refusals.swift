@@ -14,8 +14,7 @@ extension SessionPool {
             state.refusals[account] = (refusal, client, until)
             return true
         }
-        guard isOpen else { return }
-        for move in refuse(client, refusal) { arrived(move.resource, at: move.target, refusal, isOfSession: true) }
+        if isOpen { end([(client, refusal)]) }
     }
 
     /// Refuses the subscriptions of a client and removes it; the next request for one of them opens another client. Returns
@@ -40,9 +39,9 @@ extension SessionPool {
         state.withLock { $0.refusedMoves += moving.map { ($0.resource, $0.target, refusal) } }
     }
 
-    /// Refuses clients that were opened for messages and not connected.
-    func end(_ messengers: [(client: PooledClient, refusal: UpstreamRefusal)]) {
-        for (client, refusal) in messengers {
+    /// Refuses clients with the subscriptions that they have, or that move to them.
+    func end(_ refused: [(client: PooledClient, refusal: UpstreamRefusal)]) {
+        for (client, refusal) in refused {
             for move in refuse(client, refusal) { arrived(move.resource, at: move.target, refusal, isOfSession: true) }
         }
     }

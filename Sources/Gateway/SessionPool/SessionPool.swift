@@ -99,9 +99,10 @@ package final class SessionPool: Sendable {
         settings.withLock { $0.values.map { ($0.key, $0.value) } }.sorted { $0.0 < $1.0 }
     }
 
-    /// Replaces upstreams, quotas and lingers. A session whose upstream is gone, or has more than other quotas, closes
-    /// after its last subscription. Further upstream subscriptions go to a new session, as long as there may be one, and so do
-    /// those of the session if its upstream is there and it does not deliver, or as soon as it does not.
+    /// Replaces upstreams, quotas and lingers. A session is outdated if the upstream is gone, or has changed in more than the
+    /// quotas: the session closes after the last subscription, and further subscriptions go to a new session, as long as
+    /// there may be one. The subscriptions of an outdated session that does not deliver move to a new session, unless the
+    /// upstream is gone.
     package func reload(_ configuration: PoolConfiguration) {
         // Under one lock, so that an acquisition uses the upstreams that the machine's quotas belong to.
         state.withLock { state in

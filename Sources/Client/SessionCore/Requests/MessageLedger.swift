@@ -11,8 +11,8 @@ package import TLCP
 /// ```
 ///
 /// The session machine decides whether a message is accepted in the present status; it must not call `accept` for a
-/// rejected one. A message gets its number when it is first written, which happens in the order of the calls: the server
-/// waits for each number of a sequence, so a message that is never written must not use one up.
+/// rejected message. The first copies of messages are written in the order of the calls, and get the numbers: the server
+/// waits for each number of a sequence, so a message that is never written must not use up a number.
 package struct MessageLedger: ~Copyable {
     /// Messages by the order of their calls.
     var messages: [Int: PendingMessage] = [:]
@@ -79,7 +79,7 @@ package struct MessageLedger: ~Copyable {
         due.insert(lastCall)
     }
 
-    /// The number with which a message is written: the one of former copies, or the next one of its sequence; nil: none.
+    /// The number with which a message is written: the number of former copies, or the next number of the sequence; nil: none.
     func progressive(of message: PendingMessage) -> Int? {
         if message.wasWritten || message.isFireAndForget { return message.progressive }
         return lastNumbers[message.sequence, default: 0] &+ 1

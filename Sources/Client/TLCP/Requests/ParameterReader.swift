@@ -133,6 +133,13 @@ package struct RequestRejection: Error, Sendable, Hashable {
         self.message = message
     }
 
+    /// `CONERR` 64: an operation within `create_session` is invalid.
+    package static func creation(_ reason: String, of subscription: String? = nil) -> RequestRejection {
+        let part = subscription.map { "subscription \($0): " } ?? ""
+        let message = "Unexpected error while initializing the session: \(part)\(reason)"
+        return RequestRejection(.connection, code: 64, message: message)
+    }
+
     /// The response.
     package var notification: ServerNotification {
         switch carrier {

@@ -77,9 +77,7 @@ package struct CreateSessionRequest: Sendable, Hashable {
             do throws(RequestRejection) {
                 operations.append(try ControlOperation(reading: part))
             } catch {
-                let subscription = part.text(.subscriptionID).map { "subscription \($0): " } ?? ""
-                let message = "Unexpected error while initializing the session: \(subscription)\(error.message)"
-                throw RequestRejection(.connection, code: 64, message: message)
+                throw .creation(error.message, of: part.text(.subscriptionID))
             }
         }
     }

@@ -174,13 +174,14 @@ final class EngineSeals: Sendable {
     /// The opened bytes; nil if they were sealed with another secret, or for something else.
     func open(_ bytes: [UInt8], _ context: Context) -> [UInt8]? { cipher.decrypt(bytes, with: context.bytes) }
 
-    /// A frame that was fetched from the log. One that does not open is empty, so that the log has no hole: members ignore it.
+    /// A frame that was fetched from the log. A frame that does not open becomes an empty frame, which members ignore, so that
+    /// the log has no hole.
     func open(_ frame: StoredFrame) -> StoredFrame {
         StoredFrame(position: frame.position, bytes: open(frame.bytes, .frame) ?? [])
     }
 
     /// The opened message; nil if it does not open, or was received before. The address of its reply names the message. A frame
-    /// that does not open may be forged: if the log has it, it is fetched.
+    /// that does not open may be forged: members fetch the frame that the log has at the position.
     func open(_ input: EngineInput) -> EngineInput? {
         switch input {
         case .frame(let frame):

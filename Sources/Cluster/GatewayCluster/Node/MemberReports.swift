@@ -71,8 +71,8 @@ struct MemberReports: Sendable {
 
     /// Whether requests wait: for a condition, for a decision, or for their records.
     var haveDeadlines: Bool {
-        if conditional.isEmpty, undecided.isEmpty, unconfirmed.isEmpty { return false }
-        return true
+        guard conditional.isEmpty, undecided.isEmpty, unconfirmed.isEmpty else { return true }
+        return false
     }
 
     /// Whether calls to other members are under way.

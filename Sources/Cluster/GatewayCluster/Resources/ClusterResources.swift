@@ -10,7 +10,7 @@ internal import SessionPool
 ///
 ///     subscription: {"client": id, "ttl": seconds}, without the client of a pool, and without the configured time
 ///     client:       {"create": body, "changes": {operation: body}}, with the present options in the body that changes them
-///     either:       {"caller": base64url}, if a token made the resource: its rights, and the digest of the key that verified it
+///     either:       {"caller": base64url}, if a token made the resource: the rights of the token, and the digest of the key
 struct ClusterResources: Sendable {
     let cluster: ClusterNode
     let services: Services

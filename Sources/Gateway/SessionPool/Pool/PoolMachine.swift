@@ -231,8 +231,8 @@ package struct PoolMachine: ~Copyable {
         for (id, entry) in shared where entry.client == client { forget(id, entry) }
     }
 
-    /// Removes a session that was opened with a former configuration of its upstream, if there is another one now. The
-    /// subscriptions, which continue on other sessions, keep its credits. False for other sessions.
+    /// Removes an outdated session whose upstream is still configured; false for any other session. The credits of the session
+    /// stay, for the subscriptions that continue on other sessions.
     package mutating func outdatedRemoved(_ client: ClientID) -> Bool {
         guard let session = sessions[client], session.isOutdated, limits[session.key.upstream] != nil else {
             return false

@@ -96,8 +96,8 @@ final class SharedSubscription: Sendable {
         client.sink.take(Self.leaving(resource))
     }
 
-    /// Removes a resource that another subscription serves next: its readers lose the values, and its watchers do not see that
-    /// it is inactive in between. False if another call has removed it.
+    /// Removes a resource that another subscription serves next: readers lose the values, and watchers do not see the inactive
+    /// resource in between. False if another call has removed the resource.
     func handOver(_ resource: SubscriptionResource) -> Bool {
         state.withLock { state in
             guard state.remove(resource) else { return false }

@@ -264,7 +264,7 @@ class Hub {
     if (given !== undefined && !isRenewed) return given;
     let failure, old;
     for (const tab of this.#tabs.values()) {
-      // It may have left while others were asked.
+      // The tab may have left while others were asked.
       if (!this.#tabs.has(tab.id)) continue;
       const answer = await new Promise((resolve) => {
         tab.answer = resolve;
@@ -644,7 +644,7 @@ class Hub {
     this.#codes ??= fetch(`${this.requests.url}/assets/codes.json`).then((response) => response.json()).catch(() => ({}));
     const code = problem.code <= 0 ? 0 : problem.code;
     const codes = await this.#codes;
-    // Those of the list are texts.
+    // The codes of the list are texts.
     const known = [...codes[kind] ?? [], ...codes.closing ?? []].find((candidate) => candidate.code == code);
     if (!known || entry.info.problem !== problem) return;
     entry.info = { ...entry.info, problem: { ...known, ...problem } };
