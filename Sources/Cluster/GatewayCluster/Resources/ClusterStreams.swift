@@ -35,7 +35,8 @@ struct ClusterStreams: Sendable {
             let (place, epoch) = (cluster.place(of: id), cluster.epoch)
             var awaitsEnd = false
             var until = deadline
-            if let stream = cluster.preparedStream(id), services.permissions(call).sees(streamOf: stream.owner) {
+            let prepared = cluster.preparedStream(id)
+            if let stream = prepared, services.permissions(call).sees(streamOf: stream.owner) {
                 if call.isHead { return try head(stream, call) }
                 switch await outcome(of: stream, id) {
                 // The client of the former stream may be reading its last events.
@@ -49,6 +50,8 @@ struct ClusterStreams: Sendable {
                         until = min(deadline, cluster.clock() + Self.retryInterval)
                     }
                 }
+            } else if prepared == nil, services.streamResources.entry(id)?.prepared != nil {
+                // The log of a new epoch does not have this stream of this member yet, and must open it.
             } else if let read, read == cluster.epoch {
                 // The handler reports an unknown stream.
                 return try await cluster.performHere(call, operation)
@@ -133,7 +136,7 @@ struct ClusterStreams: Sendable {
             let result = try await cluster.performHere(call, operation)
             cluster.resourceChanged(id)
             if case .stream = result {
-                keepIfOwned(id, since: epoch)
+                keepIfOwned(id, since: epoch, isKept: true)
             } else {
                 notOpened(id)
             }
@@ -238,7 +241,7 @@ struct ClusterStreams: Sendable {
                 cluster.shared.withLock { _ = $0.recreated.insert(id) }
                 try add(id, definition, of: specification.owner)
                 opener.expire(id)
-                keepIfOwned(id, since: epoch)
+                keepIfOwned(id, since: epoch, isKept: false)
             } catch {
                 let cause = ProblemDetails.sentence(for: error)
                 cluster.logger.warning("cannot recreate a stream of a removed member", metadata: ["error": "\(cause)"])
@@ -258,7 +261,7 @@ struct ClusterStreams: Sendable {
     /// the stream through the new owner. A stream that this member is opening stays until the log has decided about the
     /// opening: in a new epoch, the former owner may have declared the stream first.
     func release(_ id: String) {
-        if cluster.shared.withLock({ $0.opening.contains(id) }) { return }
+        if cluster.shared.withLock({ $0.opening[id] != nil }) { return }
         // At once, so that this member never declares the stream again. Releasing thousands of sources takes longer.
         if let entry = services.streamResources.release(id) {
             cluster.addJob { opener.release(entry.joined, entry.clients, of: entry.owner) }
@@ -269,21 +272,28 @@ struct ClusterStreams: Sendable {
 
     /// Gives up a stream if another member became its owner while this one was adding it.
     ///
-    /// - Parameter epoch: The epoch in which the log gave the stream to this member.
-    private func keepIfOwned(_ id: String, since epoch: UInt64?) {
+    /// - Parameters:
+    ///   - epoch: The epoch in which the log gave the stream to this member.
+    ///   - isKept: Whether the caller has called `keep`, which ends here.
+    private func keepIfOwned(_ id: String, since epoch: UInt64?, isKept: Bool) {
         let owner = cluster.owner(ofStream: id)
-        if owner.epoch != epoch, owner.holder != .none {
-            // The log of the new epoch does not know the stream, or not that it is open here.
-            return declareAgain(id)
-        }
-        endKeeping(id)
-        if owner.holder != .own { release(id) }
+        // The log of a new epoch does not know the stream, or not that it is open here.
+        let isUndeclared = owner.epoch != epoch && owner.holder != .none
+        if isUndeclared { declareAgain(id) }
+        if isKept { endKeeping(id) }
+        if !isUndeclared, owner.holder != .own { release(id) }
     }
 
-    /// From now on, `release` leaves the stream until `endKeeping`.
-    private func keep(_ id: String) { cluster.shared.withLock { _ = $0.opening.insert(id) } }
+    /// From now on, `release` leaves the stream until `endKeeping` was called as often as `keep`: a request and the member, which
+    /// reports the stream in a new epoch, may open the stream at the same time.
+    private func keep(_ id: String) { cluster.shared.withLock { $0.opening[id, default: 0] += 1 } }
 
-    private func endKeeping(_ id: String) { cluster.shared.withLock { _ = $0.opening.remove(id) } }
+    private func endKeeping(_ id: String) {
+        cluster.shared.withLock { shared in
+            guard let count = shared.opening[id] else { return }
+            shared.opening[id] = count > 1 ? count - 1 : nil
+        }
+    }
 
     /// Whether a stream that this member gave up is still open.
     private func isEnding(_ id: String) -> Bool {

@@ -297,13 +297,20 @@ import Testing
     }
 
     /// Begins an epoch, as a process does that loses the state of the cluster, and waits until all members have joined again.
-    private static func beginEpoch(_ number: UInt64, _ fixture: ClusterFixture, whileHandling handle: () async -> Void)
+    private static func joinEpoch(_ number: UInt64, _ fixture: ClusterFixture, whileHandling handle: () async -> Void)
         async
     {
         let numbers = fixture.members.map(\.number)
         await handle()
         appendEpoch(number, fixture)
         for (member, number) in zip(fixture.members, numbers) { await member.join(fixture.engine, after: number) }
+    }
+
+    /// The same, and waits until all members have reported what they have.
+    private static func beginEpoch(_ number: UInt64, _ fixture: ClusterFixture, whileHandling handle: () async -> Void)
+        async
+    {
+        await joinEpoch(number, fixture, whileHandling: handle)
         await fixture.settle()
     }
 
@@ -317,7 +324,7 @@ import Testing
             counter: 0,
             payload: [1]
         )
-        fixture.members[0].node.state.withLock { $0.link }?.connection.append(epoch.bytes)
+        fixture.members[1].node.state.withLock { $0.link }?.connection.append(epoch.bytes)
     }
 
     /// The member that carries the subscription of the streams, and the other one. Only the first one writes records by
@@ -351,6 +358,30 @@ import Testing
                 #expect(member.node.preparedStream(String(path.dropFirst("/v1/streams/".count)))?.isOpen == true)
             }
             opening?.stream?.onEnd(.neverOpened)
+        }
+    }
+
+    /// A member reports the stream later than the others wait for that, and a client opens the stream there before.
+    @Test func aStreamThatIsOpenedBeforeItIsReportedIsOpenInTheLog() async throws {
+        try await ClusterFixture.run(suspect: .seconds(1_000_000), reporting: .seconds(1)) { fixture in
+            let (owner, other) = (fixture.members[0], fixture.members[1])
+            let path = try await Self.prepare(owner)
+            await Self.pass(5, fixture)
+            // The member joins, and reports nothing.
+            fixture.engine.storeFrames(1, of: owner.node.process)
+            await Self.joinEpoch(99, fixture) {}
+            fixture.time.pass(5)
+            await fixture.serveAgain()
+            let opening = owner.start("GET", path + "/events")
+            let id = String(path.dropFirst("/v1/streams/".count))
+            // The request has time to open the stream without the log, which it must not.
+            for _ in 0..<100 where owner.services.streamResources.entry(id)?.isOpen == false { await owner.catchUp() }
+            #expect(owner.services.streamResources.entry(id)?.isOpen == false)
+            fixture.engine.storeFrames(of: owner.node.process)
+            #expect(await opening.outcome.isStream)
+            await fixture.settle()
+            #expect(await other.perform("GET", path + "/events").status == 409)
+            opening.stream?.onEnd(.neverOpened)
         }
     }
 

@@ -15,6 +15,8 @@ final class MemoryEngine: Sendable {
         var heldCalls: [@Sendable () -> Void]?
         /// The messages to each process that receives none at the moment.
         var heldInputs: [UInt64: [EngineInput]] = [:]
+        /// How many frames of each process are still stored, and those that follow.
+        var heldFrames: [UInt64: (stored: Int, rest: [[UInt8]])] = [:]
         /// The number of next frames that each process does not receive.
         var lostFrames: [UInt64: Int] = [:]
         /// The calls, requests and broadcasts that were sent to processes so far.
@@ -123,6 +125,28 @@ final class MemoryEngine: Sendable {
 
     /// Admits connections of all processes.
     func restore() { state.withLock { $0.absent = [] } }
+
+    /// Stores `count` more frames of a process, and holds the next ones until `storeFrames`.
+    func storeFrames(_ count: Int, of process: UInt64) { state.withLock { $0.heldFrames[process] = (count, []) } }
+
+    /// Stores all frames of a process.
+    func storeFrames(of process: UInt64) {
+        for frame in state.withLock({ $0.heldFrames.removeValue(forKey: process) })?.rest ?? [] { append(frame) }
+    }
+
+    /// Stores a frame of a process, unless the frame is held.
+    fileprivate func append(_ frame: [UInt8], of process: UInt64) {
+        let isHeld = state.withLock { state in
+            guard let held = state.heldFrames[process] else { return false }
+            guard held.stored == 0 else {
+                state.heldFrames[process]?.stored -= 1
+                return false
+            }
+            state.heldFrames[process]?.rest.append(frame)
+            return true
+        }
+        if !isHeld { append(frame) }
+    }
 
     /// Does not deliver frames to a process until `releaseFrames`.
     func holdFrames(for process: UInt64) { state.withLock { $0.heldInputs[process] = [] } }
@@ -283,11 +307,11 @@ struct MemoryConnection: EngineConnection {
     }
 
     func append(_ frame: [UInt8]) {
-        if engine.rejection == nil { engine.append(frame) }
+        if engine.rejection == nil { engine.append(frame, of: process) }
     }
 
     func appendAgain(_ frame: [UInt8]) {
-        if let reason = engine.rejection { receive(.notStored(reason)) } else { engine.append(frame) }
+        if let reason = engine.rejection { receive(.notStored(reason)) } else { engine.append(frame, of: process) }
     }
 
     func fetch(_ range: ClosedRange<UInt64>) -> [StoredFrame] { engine.fetch(range) }
