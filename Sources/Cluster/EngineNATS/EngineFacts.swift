@@ -8,9 +8,9 @@ struct EngineFacts: Sendable, Equatable {
     var isInFiles = false
     /// Whether the server is one of several.
     var isClustered = false
-    /// Whether the log is republished to members, and read by position, as a stream that a gateway has created.
-    var isReadable = false
-    /// Whether the log has other limits than the configuration.
+    /// Whether the log is republished to members, as a stream that a gateway has created.
+    var isRepublished = false
+    /// Whether the log has other limits than the configuration, or is not read by position.
     var hasOtherLimits = false
     /// The number of servers that store the log.
     var copies = 1
@@ -26,7 +26,7 @@ struct EngineFacts: Sendable, Equatable {
     init(user: JSONObject?, log: JSONObject) {
         version = user?["server"]?["ver"]?.string
         isInFiles = log["config"]?["storage"]?.string == "file"
-        isReadable = log["config"]?["allow_direct"]?.bool == true && log["config"]?["republish"]?.object != nil
+        isRepublished = log["config"]?["republish"]?.object != nil
         // A newer server that runs alone describes a cluster too, but without a name.
         isClustered = log["cluster"]?["name"]?.string != nil
         copies = log["config"]?["num_replicas"]?.number?.intValue ?? 1
@@ -44,16 +44,17 @@ struct EngineFacts: Sendable, Equatable {
         } else {
             warnings.append("NATS does not tell its version, as before 2.10: use \(Self.safeVersion) or later")
         }
-        if !isReadable {
+        if !isRepublished {
             warnings.append(
-                "the stream of the log has no allow_direct or no republish, so that no gateway gets ready: delete it while no "
-                    + "gateway is running, and a gateway creates it"
+                "the stream of the log has no republish, so that no gateway gets ready: delete it while no gateway is running, "
+                    + "and a gateway creates it"
             )
         }
         if hasOtherLimits {
             warnings.append(
-                "the stream of the log has other limits than cluster.window and cluster.windowBytes, which every gateway sets "
-                    + "when it connects unless NATS refuses: edit the stream, or permit the user to update it"
+                "the stream of the log has other limits than cluster.window and cluster.windowBytes, or no allow_direct, without "
+                    + "which no gateway gets ready. Every gateway sets them when it connects unless NATS refuses: edit the "
+                    + "stream, or permit the user to update it"
             )
         }
         if let messageLimit, messageLimit < Self.greatestMessage {

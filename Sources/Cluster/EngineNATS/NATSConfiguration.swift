@@ -61,11 +61,12 @@ package struct NATSConfiguration: Sendable, Equatable {
         """
     }
 
-    /// The present configuration of the stream with the limits of the log; nil if it has them.
+    /// The present configuration of the stream with the limits of the log, which members read by position; nil if it has them.
     func update(of present: JSONObject) -> String? {
         var changed = present
         changed["max_age"] = .number(JSONNumber(window.clampedNanoseconds))
         changed["max_bytes"] = .number(JSONNumber(windowBytes))
+        changed["allow_direct"] = .bool(true)
         if changed == present { return nil }
         // Members do not need this window. A server refuses one that is longer than the age, and chooses a missing one.
         changed["duplicate_window"] = nil

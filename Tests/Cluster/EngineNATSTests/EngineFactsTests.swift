@@ -4,14 +4,14 @@ import Testing
 @testable import EngineNATS
 
 struct EngineFactsTests {
-    private static let readable = #""allow_direct":true,"republish":{"src":"g.in.>","dest":"g.out.>"}"#
+    private static let republish = #""republish":{"src":"g.in.>","dest":"g.out.>"}"#
 
     private func warnings(
         version: String?,
         copies: Int = 3,
         cluster: String = #","cluster":{"name":"c","leader":"a"}"#
     ) throws -> [String] {
-        let log = #"{"config":{"storage":"file",\#(Self.readable),"num_replicas":\#(copies)}\#(cluster)}"#
+        let log = #"{"config":{"storage":"file",\#(Self.republish),"num_replicas":\#(copies)}\#(cluster)}"#
         let user = try version.map { try JSONValue(parsing: #"{"server":{"ver":"\#($0)"}}"#).object }
         return EngineFacts(user: user ?? nil, log: try JSONValue(parsing: log).object ?? JSONObject()).warnings
     }
@@ -56,15 +56,13 @@ struct EngineFactsTests {
         #expect(added.count == count && added.allSatisfy { $0.contains("max_payload") })
     }
 
-    /// As one that was created by hand, or changed.
-    @Test(arguments: [
-        (readable, 0), (#""allow_direct":true"#, 1), (#""allow_direct":false,"republish":{"src":"a","dest":"b"}"#, 1),
-    ])
+    /// As one that was created by hand.
+    @Test(arguments: [(republish, 0), (#""allow_direct":true"#, 1)])
     func streamThatMembersCannotReadHasAWarning(settings: String, count: Int) throws {
         let user = try JSONValue(parsing: #"{"server":{"ver":"2.12.0"}}"#).object
         let log = #"{"config":{"storage":"file","num_replicas":3,\#(settings)}}"#
         let facts = EngineFacts(user: user, log: try JSONValue(parsing: log).object ?? JSONObject())
-        #expect(facts.warnings.count == count && facts.warnings.allSatisfy { $0.contains("allow_direct") })
+        #expect(facts.warnings.count == count && facts.warnings.allSatisfy { $0.contains("republish") })
     }
 
     @Test func partsOfASecondCountInTheAgeOfTheLog() throws {
@@ -83,6 +81,15 @@ struct EngineFactsTests {
         var expected = present
         (expected["max_age"], expected["max_bytes"], expected["duplicate_window"]) = (500_000_000, 1_048_576, nil)
         #expect(update == .object(expected))
+    }
+
+    /// Members that connect read the log by position.
+    @Test func aLogThatIsNotReadByPositionIsMadeReadable() throws {
+        let configuration = NATSConfiguration(servers: [], name: "g")
+        let expected = try JSONValue(parsing: configuration.streamJSON)
+        var present = try #require(expected.object)
+        present["allow_direct"] = false
+        #expect(try JSONValue(parsing: try #require(configuration.update(of: present))) == expected)
     }
 
     @Test func aLogThatKeepsItsLimitsHasAWarning() throws {
