@@ -17,7 +17,9 @@ package struct ClientOptionsResource: Sendable {
     func patch(_ call: Call) throws -> OperationResult {
         let client = try services.controlledClient(call)
         let reader = try RequestBody.reader(of: call, types: RequestBody.patchTypes)
-        let patch = OptionsPatch(reader, defaults: defaults(client))
+        // The options of the former owner may be the most headers, beside as many that were removed.
+        let mostHeaders = ConnectionOption.mostHeaders * (call.isInherited ? 2 : 1)
+        let patch = OptionsPatch(reader, defaults: defaults(client), mostHeaders: mostHeaders)
         try reader.refusals.finish()
         try client.changes.withLock { _ in
             try response(client).check(changeBy: call)

@@ -10,7 +10,13 @@ struct OptionsPatch: Sendable {
 
     /// Reads a patch. `defaults` holds the values that null restores. Each refused member is added to
     /// the reader's list.
-    init(_ reader: ObjectReader, defaults: ConnectionOptionValues) {
+    ///
+    /// - Parameter mostHeaders: How many header fields the patch may name.
+    init(
+        _ reader: ObjectReader,
+        defaults: ConnectionOptionValues,
+        mostHeaders: Int = ConnectionOption.mostHeaders
+    ) {
         var changes: [Change] = []
         for option in ConnectionOption.all {
             guard let value = reader.object[option.name] else { continue }
@@ -20,6 +26,7 @@ struct OptionsPatch: Sendable {
                 of: option,
                 to: value,
                 at: reader.path + [option.name],
+                mostHeaders,
                 reader.refusals
             ) {
                 changes.append(change)
@@ -45,6 +52,7 @@ struct OptionsPatch: Sendable {
         of option: ConnectionOption,
         to value: JSONValue,
         at place: [String],
+        _ mostHeaders: Int,
         _ refusals: Refusals
     ) -> Change? {
         let change: Change? =
@@ -57,7 +65,7 @@ struct OptionsPatch: Sendable {
             case .bandwidth(let path): RequestedMaxBandwidth(json: value).map { set(path, to: $0) }
             case .connectTimeout(let path): ConnectTimeout(json: value).map { set(path, to: $0) }
             case .headers(let path):
-                if let members = value.object { headers(members, path, place, refusals) } else { nil }
+                if let members = value.object { headers(members, mostHeaders, path, place, refusals) } else { nil }
             }
         if change == nil { refusals.refuse(place, expectation(of: option)) }
         return change
@@ -96,11 +104,11 @@ struct OptionsPatch: Sendable {
 
     private static func headers(
         _ members: JSONObject,
+        _ most: Int,
         _ path: ConnectionOption.Path<[String: String]?>,
         _ place: [String],
         _ refusals: Refusals
     ) -> Change {
-        let most = ConnectionOption.mostHeaders
         if members.count > most { refusals.refuse(place, "\(most) headers at most are expected.") }
         var whole = ConnectionOptionValues()
         whole[keyPath: path] = [:]

@@ -106,6 +106,30 @@ import Testing
         }
     }
 
+    /// The present options name the removed header besides.
+    @Test func inheritedClientHasTheMostHeadersWithoutThatOfItsUpstream() async throws {
+        try await ClusterFixture.run { fixture in
+            let (other, member) = (fixture.members[0], fixture.members[1])
+            for member in fixture.members {
+                var pool = member.services.pool.configuration
+                for index in pool.upstreams.indices { pool.upstreams[index].options.httpExtraHeaders = ["X": "0"] }
+                member.services.pool.reload(pool)
+            }
+            let made = await member.perform("POST", "/v1/clients", #"{"upstream":"demo","connect":false}"#)
+            let path = "/v1/clients/\(try #require(made.json["id"]?.string))/options"
+            let names = (1..<100).map { #","X-\#($0)":"1""# }.joined()
+            for headers in [#""X":null\#(names)"#, #""X-100":"1""#] {
+                #expect(await member.perform("PATCH", path, #"{"httpExtraHeaders":{\#(headers)}}"#).status == 200)
+            }
+            let present = await member.perform("GET", path).json
+            #expect(present["httpExtraHeaders"]?.object?.count == 100)
+            await fixture.settle()
+            try await ConfirmationTests.replace(member, by: other, fixture.engine)
+            await fixture.settle()
+            #expect(await other.perform("GET", path).json == present)
+        }
+    }
+
     @Test func subscriptionsOfAClientThatAnotherMemberInheritsAreStillRead() async throws {
         try await ClusterFixture.run { fixture in
             let (other, member) = (fixture.members[0], fixture.members[1])
