@@ -361,6 +361,32 @@ import Testing
         }
     }
 
+    /// As at the beginning of an epoch: a request reports the stream while this member is about to join, and learns that it
+    /// could not write after the member has reported the stream. Another member has reported it before.
+    @Test func aStreamIsKeptWhileOneOfItsReportsIsUndecided() async throws {
+        try await ClusterFixture.run(1, suspect: .seconds(1_000_000)) { fixture in
+            let member = fixture.members[0]
+            let path = try await Self.prepare(member)
+            let stream = try await Self.open(path, member)
+            await fixture.settle()
+            let streams = try #require(member.node.streams)
+            fixture.engine.storeFrames(0, of: member.node.process)
+            for seconds in [1, 1.5] {
+                streams.declareAgain()
+                fixture.time.pass(seconds)
+            }
+            // The time of the first report is over.
+            await member.catchUp()
+            let id = String(path.dropFirst("/v1/streams/".count))
+            streams.release(id)
+            #expect(member.services.streamResources.entry(id)?.prepared != nil)
+            fixture.engine.storeFrames(of: member.node.process)
+            await fixture.settle()
+            #expect(member.node.preparedStream(id)?.isOpen == true)
+            stream.onEnd(.neverOpened)
+        }
+    }
+
     /// A member reports the stream later than the others wait for that, and a client opens the stream there before.
     @Test func aStreamThatIsOpenedBeforeItIsReportedIsOpenInTheLog() async throws {
         try await ClusterFixture.run(suspect: .seconds(1_000_000), reporting: .seconds(1)) { fixture in
