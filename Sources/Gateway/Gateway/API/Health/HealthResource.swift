@@ -45,8 +45,9 @@ struct HealthResource: Sendable {
                 json.member("streams", services.streams.count)
                 json.key("upstreams")
                 json.beginArray()
-                for upstream in services.pool.upstreams where services.permissions(call).sees(upstream: upstream.name) {
-                    write(upstream.name, clients.filter { $0.upstream == upstream.name }, to: &json)
+                let permissions = services.permissions(call)
+                for upstream in services.pool.upstreams where permissions.sees(upstream: upstream.name) {
+                    write(upstream.name, clients.filter { $0.upstream == upstream.name }, permissions, to: &json)
                 }
                 json.endArray()
                 if let memory = services.memory {
@@ -68,14 +69,19 @@ struct HealthResource: Sendable {
 
     private func status(_ word: String) -> Response { .json { $0.value(["status": .string(word)]) } }
 
-    private func write(_ name: String, _ clients: [PooledClient], to json: inout JSONBytes) {
+    private func write(
+        _ name: String,
+        _ clients: [PooledClient],
+        _ permissions: Permissions,
+        to json: inout JSONBytes
+    ) {
         let statuses = clients.map(\.core.status)
         json.beginObject()
         json.member("name", name)
         json.member("sessions", clients.count)
         json.member("connected", statuses.count { $0.isConnected })
         json.member("statuses", Optional(statuses.map(\.rawValue)))
-        json.lastFailure(of: clients.last { $0.trouble != nil } ?? services.pool.refusedClient(of: name))
+        json.lastFailure(of: services.failedClient(of: name, permissions))
         if let values = services.pool.upstreamValues.first(where: { $0.name == name })?.values {
             json.key("values")
             json.beginObject()

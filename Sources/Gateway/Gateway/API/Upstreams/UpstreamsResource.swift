@@ -12,12 +12,12 @@ struct UpstreamsResource: Sendable {
         let page = try Page(of: services.pool.upstreams.filter { permissions.sees(upstream: $0.name) }, for: call) {
             $0.name
         }
-        return .response(page.response("upstreams") { write($1, to: &$0) })
+        return .response(page.response("upstreams") { write($1, permissions, to: &$0) })
     }
 
     /// `GET /v1/upstreams/{name}`.
     func get(_ call: Call) throws -> OperationResult {
-        try response(services.upstream(call), readBy: call)
+        try response(services.upstream(call), call, isRead: true)
     }
 
     /// `PATCH /v1/upstreams/{name}`: changes the session limit, which all upstreams share, until the next reload.
@@ -30,13 +30,13 @@ struct UpstreamsResource: Sendable {
         )
         let wanted = (limit: limit(reader), policy: policy(reader))
         try reader.refusals.finish()
-        let tagged = taggedMembers(of: upstream)
+        let tagged = taggedMembers(of: upstream, services.permissions(call))
         try services.pool.changeSessionLimit { present throws(Problem) in
             try Self.tag(over: tagged, present).check(changeBy: call)
             if let limit = wanted.limit { present.maxConcurrentSessionsPerServer = limit }
             if let policy = wanted.policy { present.policy = policy }
         }
-        return try response(upstream, readBy: nil)
+        return try response(upstream, call, isRead: false)
     }
 
     private static let limitName = "maxConcurrentSessionsPerServer"
@@ -63,12 +63,16 @@ struct UpstreamsResource: Sendable {
 
     /// A response with the tag of the upstream, which may be older than the body, and never newer.
     ///
-    /// - Parameter call: The read, whose preconditions are evaluated; nil: the upstream was changed.
-    private func response(_ upstream: UpstreamConfiguration, readBy call: Call?) throws(Problem) -> OperationResult {
-        let tag = Self.tag(over: taggedMembers(of: upstream), services.pool.configuration.sessionLimit)
-        var isKnown = false
-        if let call { isKnown = try tag.isKnown(to: call) }
-        return .response(Response.json { write(upstream, to: &$0) }.tagged(tag, isKnown: isKnown))
+    /// - Parameter isRead: Whether the preconditions of a read are evaluated; false: the upstream was changed.
+    private func response(
+        _ upstream: UpstreamConfiguration,
+        _ call: Call,
+        isRead: Bool
+    ) throws(Problem) -> OperationResult {
+        let permissions = services.permissions(call)
+        let tag = Self.tag(over: taggedMembers(of: upstream, permissions), services.pool.configuration.sessionLimit)
+        let isKnown = isRead ? try tag.isKnown(to: call) : false
+        return .response(Response.json { write(upstream, permissions, to: &$0) }.tagged(tag, isKnown: isKnown))
     }
 
     private static func tag(over members: [UInt8], _ limit: SessionLimit) -> EntityTag {
@@ -77,12 +81,12 @@ struct UpstreamsResource: Sendable {
 
     /// The members that belong to the tag, beside the session limit: all but the figures of the pool, and the attempts of a
     /// failure.
-    private func taggedMembers(of upstream: UpstreamConfiguration) -> [UInt8] {
+    private func taggedMembers(of upstream: UpstreamConfiguration, _ permissions: Permissions) -> [UInt8] {
         var json = JSONBytes(capacity: Response.usualLength)
         json.beginObject()
         writeSettings(of: upstream, to: &json)
         writeQuotas(of: upstream, to: &json)
-        if let client = failedClient(of: upstream), let trouble = client.trouble {
+        if let client = services.failedClient(of: upstream.name, permissions), let trouble = client.trouble {
             json.member("lastFailure", TroubleText.sentence(trouble, of: client))
             // The time of day is computed for each response, and differs by milliseconds.
             json.member("since", "\(trouble.since)")
@@ -91,13 +95,7 @@ struct UpstreamsResource: Sendable {
         return json.bytes
     }
 
-    /// The client that has failed last to connect to an upstream, or whose session the upstream has refused.
-    private func failedClient(of upstream: UpstreamConfiguration) -> PooledClient? {
-        services.pool.clients().last { $0.upstream == upstream.name && $0.trouble != nil }
-            ?? services.pool.refusedClient(of: upstream.name)
-    }
-
-    private func write(_ upstream: UpstreamConfiguration, to json: inout JSONBytes) {
+    private func write(_ upstream: UpstreamConfiguration, _ permissions: Permissions, to json: inout JSONBytes) {
         let figures = services.pool.figures(of: upstream.name)
         json.beginObject()
         writeSettings(of: upstream, to: &json)
@@ -108,7 +106,7 @@ struct UpstreamsResource: Sendable {
         json.member("items", figures.items)
         json.endObject()
         writeQuotas(of: upstream, to: &json)
-        json.lastFailure(of: failedClient(of: upstream))
+        json.lastFailure(of: services.failedClient(of: upstream.name, permissions))
         let limit = services.pool.configuration.sessionLimit
         json.member("maxConcurrentSessionsPerServer", limit.maxConcurrentSessionsPerServer)
         json.member("maxConcurrentSessionsPerServerExceededPolicy", limit.policy.rawValue)
@@ -130,5 +128,14 @@ struct UpstreamsResource: Sendable {
         json.member("subscriptions", upstream.maxSubscriptions)
         json.member("items", upstream.maxItems)
         json.endObject()
+    }
+}
+
+extension Services {
+    /// The client that has failed last to connect to an upstream, among those that a caller sees, or whose session the upstream
+    /// has refused. The failure of a dedicated client has the server's message to its owner.
+    func failedClient(of upstream: String, _ permissions: Permissions) -> PooledClient? {
+        pool.clients().last { $0.upstream == upstream && $0.trouble != nil && permissions.sees($0) }
+            ?? pool.refusedClient(of: upstream)
     }
 }

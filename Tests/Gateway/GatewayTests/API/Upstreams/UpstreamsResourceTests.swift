@@ -90,4 +90,27 @@ import Testing
         #expect(fixture.perform("PATCH", Self.path, as: AccessFixture.alice, body).status == 403)
         #expect(fixture.perform("PATCH", Self.path, as: AccessFixture.admin, body).status == 200)
     }
+
+    /// The failure of a dedicated client has the message of the server to its owner.
+    @Test func theFailureOfAClientIsShownToCallersThatSeeTheClient() async throws {
+        let fixture = try await AccessFixture()
+        #expect(!fixture.makeClient(as: AccessFixture.alice).isEmpty)
+        let client = try #require(fixture.services.pool.clients().first)
+        func shown(to key: String) -> [String?] {
+            let upstream = fixture.perform("GET", Self.path, as: key).json
+            let listed = fixture.perform("GET", "/v1/upstreams", as: key).json["upstreams"]?.array?.first
+            let health = fixture.perform("GET", "/health", as: key).json["upstreams"]?.array?.first
+            return [upstream, listed, health].map { $0?["lastFailure"]?["detail"]?.string }
+        }
+        let tag = fixture.perform("GET", Self.path, as: AccessFixture.bob).headers["ETag"]
+        let refusal = UpstreamRefusal(code: -7, message: "account of alice closed")
+        client.core.core.state.withLock { $0.noteFailure(.serverError, refusal: refusal) }
+        client.client(client.core, emitted: .status(.disconnected))
+        client.client(client.core, emitted: .serverError(code: refusal.code, message: refusal.message))
+        for key in [AccessFixture.alice, AccessFixture.admin] {
+            #expect(shown(to: key).allSatisfy { $0?.contains(refusal.message) == true })
+        }
+        for key in [AccessFixture.bob, AccessFixture.reader] { #expect(shown(to: key) == [nil, nil, nil]) }
+        #expect(fixture.perform("GET", Self.path, as: AccessFixture.bob).headers["ETag"] == tag)
+    }
 }
