@@ -21,6 +21,7 @@ final class HTTPExchangeHandler: LinkHandler, RemovableChannelHandler {
     var context: ChannelHandlerContext?
     var link: LinkID?
     var isReadingStopped = false
+    private var isInputClosed = false
     private let switcher: WebSocketSwitch
     private let openedAt: Duration
     private var state = State.idle
@@ -64,6 +65,15 @@ final class HTTPExchangeHandler: LinkHandler, RemovableChannelHandler {
             dispatch(head, body, context)
         case (.head, _), (.body, _), (.end, _):
             return
+        }
+    }
+
+    func inputClosed(_ context: ChannelHandlerContext) {
+        isInputClosed = true
+        guard case .answering = state else { return context.close(promise: nil) }
+        // After the driver has performed the last request: a response closes the connection itself, a stream goes on until here.
+        context.eventLoop.assumeIsolated().execute { [self] in
+            if case .answering = state { context.close(promise: nil) }
         }
     }
 
@@ -145,6 +155,7 @@ final class HTTPExchangeHandler: LinkHandler, RemovableChannelHandler {
         guard let context else { return }
         link = nil
         if case .answering = state { state = .idle }
+        let closesSocket = closesSocket || isInputClosed
         // Closing both directions while the client still sends would cause a reset, which discards the response.
         let mode: CloseMode = if case .discarding = state { .output } else { .all }
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)

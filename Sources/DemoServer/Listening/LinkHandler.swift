@@ -19,7 +19,8 @@ protocol LinkOutlet: AnyObject {
 }
 
 /// The common part of the handlers of HTTP connections and WebSockets: they report the end and the writability of their
-/// connection to the driver, and do not read while the peer does not accept what they write.
+/// connection to the driver, and do not read while the peer does not accept what they write. A connection whose peer closes its
+/// side ends, after a response that is due.
 protocol LinkHandler: ChannelInboundHandler, LinkOutlet {
     /// The driver of the event loop.
     var driver: ServerDriver { get }
@@ -29,6 +30,9 @@ protocol LinkHandler: ChannelInboundHandler, LinkOutlet {
     var link: LinkID? { get set }
     /// Whether the driver has ended reading for good.
     var isReadingStopped: Bool { get set }
+
+    /// The peer has closed its side of the connection.
+    func inputClosed(_ context: ChannelHandlerContext)
 }
 
 extension LinkHandler {
@@ -41,6 +45,11 @@ extension LinkHandler {
     func channelInactive(context: ChannelHandlerContext) {
         endLink()
         context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event as? ChannelEvent == .inputClosed { inputClosed(context) }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {

@@ -64,6 +64,8 @@ final class WebSocketServerHandler: LinkHandler {
         }
     }
 
+    func inputClosed(_ context: ChannelHandlerContext) { context.close(promise: nil) }
+
     private func receive(_ frame: WebSocketFrame) {
         let isFirst = frame.opcode == .text
         guard isFirst == (message == nil) else {
