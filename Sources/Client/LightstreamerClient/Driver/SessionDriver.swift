@@ -21,6 +21,8 @@ final class SessionDriver {
     private var hasLostSession = false
     /// When the driver has to pause.
     private var turnEnd = Moment.zero
+    /// Whether a call that ends the session waits. The lines before it may take long, and are not handled.
+    private var skipsLines = false
     /// The time and the random number of the present step.
     private var step = EventContext(now: .zero)
     private let logger: Logger
@@ -94,6 +96,7 @@ final class SessionDriver {
         case .disconnect:
             perform(machine.disconnectRequested(at: context))
             core.state.withLock { $0.pendingDisconnects -= 1 }
+            skipsLines = false
         case .subscribe(let subscription, let token, let properties):
             delivery.began(subscription, token)
             let actions = machine.subscribe(token, properties, at: context)
@@ -161,10 +164,11 @@ final class SessionDriver {
     private func received(_ batch: LineBatch, on connection: ConnectionID) async {
         let first = lineContext
         delivery.received(byteCount: batch.byteCount, lineCount: batch.lines.count)
+        if skipsLines { return }
         // Bytes without a complete line end the silence of a stream as well.
         if batch.lines.count <= 1 { return perform(machine.received(connection, lines: batch.lines, at: first)) }
         var rest = batch.lines[...]
-        while !rest.isEmpty {
+        while !rest.isEmpty, !skipsLines {
             let count = DriverPace.slice(of: rest)
             let lines = count == batch.lines.count ? batch.lines : Array(rest.prefix(count))
             rest = rest.dropFirst(count)
@@ -182,6 +186,7 @@ final class SessionDriver {
             clock.pause { continuation.resume() }
         }
         turnEnd = clock.now().advanced(by: DriverPace.turnNanoseconds)
+        skipsLines = core.state.withLock { $0.isShutDown || $0.pendingDisconnects > 0 }
     }
 
     private func transportReported(_ connection: ConnectionID, _ event: TransportEvent) async {

@@ -40,6 +40,25 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    @Test func aDisconnectDoesNotWaitForLinesThatTakeLong() async throws {
+        let clock = PausingClock()
+        let fixture = try ClientFixture { $0.clock = clock }
+        let link = try await fixture.connected()
+        try fixture.client.subscribe(try Subscription(mode: .merge, item: "i", fields: ["f"]))
+        _ = await link.heard()
+        link.say("SUBOK,1,1,1", "U,1,1,abc")
+        _ = await fixture.words(until: "update 1 abc")
+        fixture.client.addObserver(SlowObserver(clock: clock.stepped))
+        clock.atNextPause { [client = fixture.client] in client.disconnect() }
+        link.say("U,1,1,^Tdbd", "U,1,1,^Tebe", "U,1,1,^Tfbf")
+        link.say("U,1,1,^Tgbg")
+        let words = await fixture.words(until: "status DISCONNECTED")
+        #expect(words.filter { $0.hasPrefix("update") } == ["update 1 abcd"])
+        // The lines of the next session are handled.
+        _ = try await fixture.connected()
+        await fixture.client.shutdown()
+    }
+
     @Test func aDriverDoesNotWaitForAManualClockThatHasMoved() async throws {
         let clock = ManualClock()
         let fixture = try ClientFixture { $0.clock = clock }
@@ -73,12 +92,15 @@ internal import Testing
         }
     }
 
-    /// A manual clock that counts pauses.
+    /// A manual clock that counts pauses, and can call a closure in the next one.
     private final class PausingClock: ClientClock {
         let stepped = ManualClock()
         private let count = Mutex(0)
+        private let call = Mutex<(@Sendable () -> Void)?>(nil)
 
         var pauses: Int { count.withLock { $0 } }
+
+        func atNextPause(_ body: @escaping @Sendable () -> Void) { call.withLock { $0 = body } }
 
         func now() -> Moment { stepped.now() }
 
@@ -90,6 +112,10 @@ internal import Testing
 
         func pause(_ body: @escaping @Sendable () -> Void) {
             count.withLock { $0 += 1 }
+            call.withLock { call in
+                defer { call = nil }
+                return call
+            }?()
             body()
         }
     }
