@@ -1,6 +1,6 @@
 // Channels between the tabs of a scope, or within one page.
 
-export const random = () => Math.random().toString(36).slice(2, 10);
+export const random = () => Math.random().toString(36).slice(2);
 
 const open = new Set();
 

@@ -68,8 +68,7 @@ class Gateway {
     this.options = options;
     this.requests = new Requests(this.url, options.credentials ?? "same-origin", async (isRenewed) => (await options.token?.(isRenewed)) ?? null);
     for (const [name, work] of [
-      ["pagehide", () => this.#leave()], ["pageshow", ({ persisted }) => persisted && this.#join()],
-      ["online", () => this.#post({ t: "wake" })],
+      ["pagehide", () => this.#leave()], ["pageshow", () => this.#join()], ["online", () => this.#post({ t: "wake" })],
     ]) globalThis.addEventListener?.(name, work, this.#closing);
     for (const [name, work] of [
       ["freeze", () => this.#leave()], ["resume", () => this.#join()],
@@ -181,9 +180,7 @@ class Gateway {
 
   async #join(token) {
     if (this.#id || this.isClosed) return;
-    const id = this.#id = random();
-    const leaving = this.#leaving = new AbortController();
-    const { signal } = leaving;
+    const id = this.#id = random(), { signal } = this.#leaving = new AbortController();
     // Where the user blocks storage, no lock is granted.
     const isShared = this.options.share !== "page" && globalThis.BroadcastChannel && await locks()?.query().catch(() => null);
     this.#token = token === undefined ? await Promise.race([this.requests.ask(false).catch(() => {}), sleep(5000, signal)]) : token;
@@ -195,7 +192,7 @@ class Gateway {
     this.all = channel(scope);
     this.all.onmessage = ({ data }) => this.#receive(data);
     this.inbox = channel(scope, ":hub");
-    const config = { scope, url: this.url, credentials: this.options.credentials ?? "same-origin" };
+    const config = { scope, url: this.url, credentials: this.requests.credentials };
     if (isShared) {
       // As long as this tab lives it holds this lock; the hub waits for it.
       await new Promise((held) => {

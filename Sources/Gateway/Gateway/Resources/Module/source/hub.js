@@ -435,8 +435,8 @@ class Hub {
       this.#timer = 0;
     }
     if (isForced || !this.#wake?.isPolite) this.#wake?.abort();
-    this.#waiting?.();
     this.#flushSoon();
+    this.#waiting?.();
   }
 
   #refuseAll(error) {

@@ -47,12 +47,9 @@ export class Requests {
       const pause = this.#free - performance.now();
       if (pause > 0 && !keepalive) await sleep(pause, signal);
       if (this.#token === undefined) this.#token = this.former = (await this.ask(isRenewed).catch(noToken)) ?? null;
-      const all = { ...headers };
-      if (this.#token) all.Authorization = `Bearer ${this.#token}`;
-      if (body) all["Content-Type"] = "application/json";
       const response = await fetch(this.url + path, {
-        method, headers: all, signal, keepalive, cache: "no-store", credentials: this.credentials,
-        body: body && JSON.stringify(body),
+        method, signal, keepalive, cache: "no-store", credentials: this.credentials, body: body && JSON.stringify(body),
+        headers: { ...headers, ...this.#token && { Authorization: `Bearer ${this.#token}` }, ...body && { "Content-Type": "application/json" } },
       }).catch(() => { throw new GatewayError(0); });
       const reset = response.headers.get("RateLimit")?.match(/r=0;t=(\d+)/)?.[1];
       if (reset) this.#free = performance.now() + reset * 1000;
