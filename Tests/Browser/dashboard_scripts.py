@@ -76,6 +76,22 @@ CHECKS = [
         await until(() => feed.hasValue);
         if (feed.error) return JSON.stringify(feed.error);
     """),
+    # The gateway has refused one of them; the session of the other one is refused by the server.
+    trial("an_error_of_a_client_concerns_no_subscription_without_one", """
+        window.SharedWorker = undefined;
+        const { LiveStream } = await import("/assets/stream.js");
+        const { Feed } = await import("/assets/feed.js");
+        const errors = [{ pointer: "/add/0/upstream", detail: "There is none." }];
+        fake.refuse = ({ method }) => method === "PATCH" && fake.json(422, { code: "unknown-upstream", errors });
+        const stream = new LiveStream(), feed = new Feed("f", "F", quotes), refused = new Feed("r", "R", { ...quotes, upstream: "none" });
+        stream.join(feed);
+        await until(() => feed.isSubscribed);
+        stream.join(refused);
+        await until(() => refused.error?.step === "gateway");
+        fake.send("server-error", { client: "c", code: 8, message: "Too many sessions" });
+        await until(() => feed.error);
+        if (refused.error.step !== "gateway" || refused.client) return JSON.stringify([refused.error, refused.client]);
+    """),
     trial("a_dialog_that_was_closed_is_not_opened_by_later_readings", """
         document.body.innerHTML = `<button id="key"></button><button id="reconnect"></button><dialog id="key-dialog"><form id="key-form"><p id="key-reason"></p>
             <input id="key-input"><button type="button" id="key-cancel"></button><button type="button" id="key-forget"></button></form></dialog>`;

@@ -58,6 +58,21 @@ CHECKS = [
         await until(() => other.state.state === "refused");
         return reconnect(other);
     """),
+    trial("a_refusal_of_a_session_concerns_no_subscription_without_a_client", NAMES + """
+        fake.changed = (_, sources) => {
+            Object.assign(sources.at(-1), { client: null, status: null, subscribed: false });
+            told(sources);
+        };
+        start();
+        await until(() => handle.state.state === "open");
+        const seen = [], other = gateway.subscribe({ ...quotes, upstream: "other" }, { state: ({ state }) => seen.push(state) });
+        await until(() => other.info.source);
+        fake.send("server-error", { client: "c", code: 8, message: "Too many sessions" });
+        await until(() => handle.state.state === "refused");
+        fake.send("subscribed", { subscription: "s2", client: "d", itemCount: 1, fieldCount: 1 });
+        await until(() => other.info.client === "d");
+        if (seen.includes("refused")) return seen.join();
+    """),
     # Removed and added again while the events from before are still on their way: the gateway has the same subscription.
     trial("a_source_that_is_added_again_has_no_rows_from_before", NAMES + """
         start();

@@ -165,7 +165,6 @@ export class Feed extends EventTarget {
   }
 
   clientEvent(name, data) {
-    if (this.client === null && !this.isSubscribed) this.client = data.client;
     if (data.client !== this.client) return;
     this.stateEvents += 1;
     if (name === "server-error") this.#serverError(data);

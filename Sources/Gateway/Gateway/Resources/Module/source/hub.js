@@ -581,7 +581,6 @@ class Hub {
     if (name === "status") this.#clients.set(data.client, statusOf(data));
     const tabs = new Set();
     for (const entry of this.#sources.values()) {
-      if (!entry.info.client && entry.info.active) entry.info.client = data.client;
       if (entry.info.client !== data.client) continue;
       for (const tab of entry.tabs) tabs.add(tab);
       if (name === "server-error") this.#refuse(entry, data, "session");
