@@ -275,6 +275,13 @@ CHECKS = [
         await until(() => last === "open" && seen.at(-1) === "open");
         if (!reported.some((text) => text.includes("a watcher")) || !reported.some((text) => text.includes("a reader"))) return reported.join();
     """),
+    trial("a_reader_of_a_store_of_a_closed_gateway_is_told", """
+        start();
+        const store = gateway.store(quotes), seen = [];
+        gateway.close();
+        store.subscribe(({ state }) => seen.push(state.state));
+        if (seen.join() !== "closed" || store.get().state.state !== "closed") return `${seen}, ${store.get().state.state}`;
+    """),
     trial("a_specification_is_copied", """
         const items = ["a"];
         start({ share: "tabs" });

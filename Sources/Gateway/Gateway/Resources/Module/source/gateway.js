@@ -101,8 +101,8 @@ class Gateway {
       get: () => value,
       subscribe: (run) => {
         runs.add(run);
+        if (!handle) value = of(handle = this.subscribe(spec, { ...callbacks, change: set, state: set }));
         run(value);
-        handle ??= this.subscribe(spec, { ...callbacks, change: set, state: set });
         return () => {
           runs.delete(run);
           if (runs.size) return;
