@@ -195,6 +195,25 @@ CHECKS = [
             await until(() => own.every(({ state }) => state.state === "open"));
         }
     """),
+    # A source needs the rights of the token of the request, and, in an open stream, of the token that has opened the stream.
+    trial("a_retry_has_the_rights_of_the_present_token", TOKENS + """
+        let iat = 1, opener;
+        fake.refuse = ({ method, path, token, data }) => {
+            if (path.endsWith("/events")) opener = token;
+            const isOther = (data?.sources ?? data?.add)?.some(({ items }) => items[0] === "b");
+            return isOther && [token, method === "PATCH" ? opener : token].includes(text({ sub: "ann", iat: 1 })) && fake.json(403, { code: "forbidden" });
+        };
+        start({ token: () => text({ sub: "ann", iat }) });
+        await until(() => handle.state.state === "open");
+        fake.update(1, { n: "1" });
+        const other = gateway.subscribe({ ...quotes, items: ["b"] });
+        await until(() => handle.rows.size && other.state.state === "refused");
+        iat = 2;
+        gateway.retry();
+        await until(() => other.state.state === "open" && handle.state.state === "open");
+        // The stream was continued.
+        if (gateway.state.resume !== "resumed" || !handle.rows.size) return JSON.stringify(gateway.state);
+    """),
     trial("tabs_whose_credentials_differ_share_no_stream", """
         const used = new Set(), { fetch } = window;
         window.fetch = (url, init) => {

@@ -427,7 +427,11 @@ class Hub {
   /** Ends the wait for the next attempt: the network is back, unless the gateway asked to wait; or a user demands it. */
   #retryNow(isForced) {
     if (isForced) {
-      for (const entry of this.#entries.values()) this.#clear(entry);
+      for (const entry of this.#entries.values()) {
+        // The open stream has the rights of the token that has opened it.
+        if (entry.info.problem?.status === 403) this.#reading?.abort();
+        this.#clear(entry);
+      }
       // No token was refused: the last one may still be the one to use.
       this.requests.former = this.requests.renew();
       if (this.#isRefused) this.#become({ state: "connecting" });
