@@ -573,6 +573,21 @@ CHECKS = [
         await until(() => other.state.state === "open");
     """),
     # MARK: Gateways and proxies
+    trial("a_quota_is_asked_for_again", """
+        const timer = setTimeout, full = new Set(["a", "b"]);
+        // The long pauses pass a hundred times as fast.
+        window.setTimeout = (work, time, ...values) => timer(work, time < 20_000 ? time : time / 100, ...values);
+        fake.refuse = ({ data }) => (data?.sources ?? data?.add)?.some(({ items }) => full.has(items[0])) && fake.json(429, { code: "over-quota" });
+        start();
+        const other = gateway.subscribe({ ...quotes, items: ["b"] });
+        await until(() => [handle, other].every(({ state }) => state.state === "refused"));
+        // Without a stream, and in an open one.
+        full.delete("a");
+        await until(() => handle.state.state === "open");
+        if (other.state.state !== "refused") return other.state.state;
+        full.delete("b");
+        await until(() => other.state.state === "open");
+    """),
     trial("retry_does_not_wait_for_the_next_change", """
         start();
         await until(() => handle.state.state === "open");

@@ -99,7 +99,10 @@ export type State =
   | { state: "stale"; reason: string; since: number | null }
   /** The stream was lost; the next attempt is at `nextAt`. */
   | { state: "reconnecting"; attempt: number; nextAt: number; reason: string; problem?: Problem }
-  /** Final: another attempt would have the same outcome. `retry()` makes one all the same. */
+  /**
+   * Final: another attempt would have the same outcome. `retry()` makes one all the same. Only a quota (`over-quota`) is asked for
+   * again by itself, after half a minute to a minute.
+   */
   | { state: "refused"; reason?: string; problem: Problem }
   | { state: "closed" };
 

@@ -1,6 +1,6 @@
 // How long the hub waits before it asks the gateway again.
 
-const longest = 30_000; // ms, the longest delay of the back-off
+export const longest = 30_000; // ms, the longest delay of the back-off
 const unavailable = 20_000; // ms, the shortest delay after 503: a gateway that can open no stream is asked three times a minute at most
 
 /** Delays that double with each attempt, with jitter, and never shorter than the gateway demands. */

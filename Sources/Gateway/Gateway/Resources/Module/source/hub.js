@@ -1,6 +1,6 @@
 // The hub: it reads one stream for all tabs of a scope, in one of them or in a SharedWorker.
 
-import { Backoff } from "./backoff.js";
+import { Backoff, longest } from "./backoff.js";
 import { channel, ended, locks, random, slice, turn } from "./channels.js";
 import { read } from "./events.js";
 import { GatewayError, Requests, sleep } from "./requests.js";
@@ -39,6 +39,8 @@ class Entry {
   skip = "";
   info = {};
   idleAt = 0;
+  /** Runs until a quota is asked for again. */
+  timer = 0;
 
   constructor(key, spec) {
     this.keys.add(key);
@@ -644,6 +646,13 @@ class Hub {
     entry.kind = kind;
     this.#dirty.add(entry);
     if (kind === "problem") this.#tellInfos();
+    // There may be room again.
+    if (problem.code === "over-quota") entry.timer ||= setTimeout(() => {
+      entry.timer = 0;
+      this.#clear(entry);
+      this.#flushSoon();
+      this.#waiting?.();
+    }, longest * (1 + Math.random()));
     this.#codes ??= fetch(`${this.requests.url}/assets/codes.json`).then((response) => response.json()).catch(() => ({}));
     const code = problem.code <= 0 ? 0 : problem.code;
     const codes = await this.#codes;
