@@ -1,7 +1,9 @@
 internal import DemoServer
 internal import Foundation
+internal import Gateway
 internal import JSONText
 internal import Logging
+internal import SessionPool
 internal import Testing
 
 @Suite struct UpstreamTroubleTests {
@@ -103,6 +105,24 @@ internal import Testing
             let unsubscribed = try #require(try await stream.next())
             #expect(unsubscribed.name == "unsubscribed" && unsubscribed["active"] == .bool(false))
             #expect(try await stream.first("closing")["reason"] == "refused")
+        }
+    }
+
+    @Test func aGatewayWithOneConnectedUpstreamIsReady() async throws {
+        try await DemoFixture.run { configuration in
+            configuration.readiness = .connected
+            configuration.pool.upstreams.append(
+                UpstreamConfiguration(name: "absent", serverAddress: "http://127.0.0.1:1")
+            )
+        } _: { demo in
+            #expect(try await call("GET", demo.url + "/health/ready").status == 200)
+            var absent = try await EventStream(demo.url + "/v1/stream?upstream=absent&mode=MERGE&items=i&fields=f")
+            _ = try await absent.first("status") { $0["status"] == "DISCONNECTED:WILL-RETRY" }
+            let unready = try await call("GET", demo.url + "/health/ready")
+            #expect(unready.status == 503 && unready["detail"] == "No upstream is connected.")
+            var present = try await EventStream(demo.url + Self.quotes)
+            _ = try await present.first("update")
+            #expect(try await call("GET", demo.url + "/health/ready").status == 200)
         }
     }
 }

@@ -22,18 +22,15 @@ struct HealthResource: Sendable {
     func ready(_ call: Call) throws -> OperationResult {
         if services.process.isStopping { throw Problem.stopping }
         if services.coordination.contact == .none { throw Problem.notInContact }
-        let missing = unconnected
-        guard missing.isEmpty else {
-            let names = missing.joined(separator: ", ")
-            throw Problem(.unavailable, detail: "Some sessions are not connected: \(names).")
-        }
+        // Without names: the response needs no credentials.
+        if isUnconnected { throw Problem(.unavailable, detail: "No upstream is connected.") }
         return .response(status("ready"))
     }
 
     /// `GET /health`.
     func all(_ call: Call) throws -> OperationResult {
         let clients = services.pool.clients()
-        let isReady = unconnected.isEmpty && services.coordination.contact != .none
+        let isReady = !isUnconnected && services.coordination.contact != .none
         return .response(
             .json { json in
                 json.beginObject()
@@ -60,11 +57,12 @@ struct HealthResource: Sendable {
         )
     }
 
-    /// The upstreams with pooled sessions that are not connected, if the configuration makes readiness depend on them.
-    private var unconnected: [String] {
-        guard services.configuration.readiness == .connected else { return [] }
-        let missing = services.pool.clients().filter { !$0.isDedicated && !$0.core.status.isConnected }
-        return Set(missing.compactMap(\.upstream)).sorted()
+    /// Whether there are pooled sessions and none of them is connected, if the configuration makes readiness depend on that. The
+    /// failure of one upstream does not make the gateway unready for the readers of the others.
+    private var isUnconnected: Bool {
+        guard services.configuration.readiness == .connected else { return false }
+        let pooled = services.pool.clients().filter { !$0.isDedicated }
+        return !pooled.isEmpty && !pooled.contains { $0.core.status.isConnected }
     }
 
     private func status(_ word: String) -> Response { .json { $0.value(["status": .string(word)]) } }
