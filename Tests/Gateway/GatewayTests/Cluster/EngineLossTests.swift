@@ -74,6 +74,17 @@ import Testing
         }
     }
 
+    @Test func aMemberWithoutTheEngineDoesNotBlameTheServerForMissingValues() async throws {
+        try await ClusterFixture.run { fixture in
+            let member = fixture.members[1]
+            fixture.engine.cut([member.node.process])
+            await Self.waitForLoss(of: member)
+            let path = "/v1/values?upstream=demo&mode=MERGE&items=other&fields=f"
+            let outcome = await member.perform("GET", path, "", [HTTPField("Prefer", "wait=0")])
+            #expect(outcome.status == 503 && outcome.text.contains("not connected to its cluster"))
+        }
+    }
+
     @Test func whatStreamsHaveAskedForWithoutTheEngineIsForgotten() async throws {
         try await ClusterFixture.run(1) { fixture in
             let member = fixture.members[0]

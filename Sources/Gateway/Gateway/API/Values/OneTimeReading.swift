@@ -125,7 +125,7 @@ final class OneTimeReading: Sendable {
     }
 
     /// The response at the end of the wait: the values if every item has some, else a 504 problem with those that are there, or
-    /// a 503 problem if the gateway is stopping.
+    /// a 503 problem if the gateway is stopping, or has no contact to the cluster that would ask the server.
     private func late() -> Response {
         if let refusal = refusal() { return refusal }
         var versions = services.versions(of: topic)
@@ -140,6 +140,10 @@ final class OneTimeReading: Sendable {
         // A server may send rows of a COMMAND or DISTINCT item without ever ending its snapshot.
         let hasRows = values.table.isSubscribed && values.missingItems == 0
         if hasRows, let response = response(with: version.content, isLate: true) { return response }
+        // Nobody has asked the server.
+        if !values.table.isSubscribed, services.coordination.contact == .none {
+            return ProblemDetails.response(to: call, for: Problem.notInContact)
+        }
         let state = services.hub.snapshot(of: topic)
         let client = state?.client.flatMap { services.pool.client($0) }
         let cause = client.flatMap { client in client.trouble.map { TroubleText.sentence($0, of: client) } }
