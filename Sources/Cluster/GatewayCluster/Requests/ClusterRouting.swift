@@ -37,7 +37,8 @@ struct ClusterRouting: Sendable {
             if case .process(let process) = holder {
                 response = try await cluster.response(of: process, to: call)
                 if response == nil, place != cluster.place(of: id) {
-                    // Its owner was replaced while it was asked, possibly for the whole time of a long poll.
+                    // Its owner was replaced, or the connection ended, while it was asked, possibly for the whole time of a long
+                    // poll.
                     let now = cluster.clock()
                     (call, deadline) = (request.after(now - began), now + ClusterNode.logTimeout)
                 }
@@ -49,7 +50,11 @@ struct ClusterRouting: Sendable {
             }
             if !place.isKnown, response != nil || holder == .unknown {
                 // Another member may have created it just now.
-                if let read, read == cluster.epoch, place == cluster.place(of: id) { break }
+                if let read, read == cluster.epoch, place == cluster.place(of: id) {
+                    // A member that has become alone meanwhile does not know what the cluster has.
+                    if cluster.isAlone { throw Problem.notInContact }
+                    break
+                }
                 let epoch = cluster.epoch
                 read = await cluster.caughtUp() ? epoch : nil
                 if read != nil { continue }
@@ -60,6 +65,7 @@ struct ClusterRouting: Sendable {
             let now = cluster.clock()
             // A wait without a change that ends before its time: this member stops.
             guard now < deadline, isChanged || now >= until else {
+                try cluster.checkServing()
                 throw Problem(.unavailable, detail: "No member of the cluster has the resource at the moment.")
             }
         }

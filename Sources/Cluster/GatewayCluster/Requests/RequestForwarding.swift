@@ -1,5 +1,6 @@
 internal import Gateway
 internal import MicroHTTPD
+internal import Primitives
 internal import Replication
 
 /// Requests that another member performs.
@@ -7,9 +8,9 @@ extension ClusterNode {
     /// How long a member may take to respond, in addition to the time of `Prefer: wait`.
     static let callTime = Duration.seconds(5)
 
-    /// The response of a member to a request; nil if the member does not have the resource, or if it was removed and has not
-    /// changed anything for the request. Cancellation of the task ends the wait on the member, as does the end of the time for
-    /// which the token of the caller is valid, which the member does not know.
+    /// The response of a member to a request; nil if the member does not have the resource, or if the request has changed nothing,
+    /// and the member was removed or the connection to the engine has ended. Cancellation of the task ends the wait on the
+    /// member, as does the end of the time for which the token of the caller is valid, which the member does not know.
     func response(of process: UInt64, to call: Call) async throws -> Response? {
         guard let services = host?.services else { throw Problem.notInContact }
         if call.onlyReads {
@@ -28,6 +29,11 @@ extension ClusterNode {
         } catch EngineError.noResponder {
             return nil
         } catch EngineError.removed where call.onlyReads {
+            return nil
+        } catch EngineError.notConnected where call.onlyReads {
+            // The place of the resource tells so from then on, and again when there is another connection.
+            _ = await holds(until: clock() + Self.logTimeout) { machine, _ in machine.isDetached }
+            try Task.checkCancellation()
             return nil
         } catch EngineError.refused(let reason) {
             try Task.checkCancellation()

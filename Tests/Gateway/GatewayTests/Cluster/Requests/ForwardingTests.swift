@@ -94,6 +94,26 @@ import Testing
         }
     }
 
+    /// As when the engine is restarted while a long poll waits.
+    @Test(arguments: [("GET", 200), ("HEAD", 200), ("PATCH", 503)])
+    func aReadIsMadeAgainOverTheNextConnection(method: String, status: Int) async throws {
+        try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
+            let (owner, other) = (fixture.members[0], fixture.members[1])
+            let path = "/v1/subscriptions/\(await owner.makeSubscription())"
+            await fixture.settle()
+            let calls = fixture.engine.figures.calls
+            fixture.engine.holdCalls()
+            let request = other.start(method, path, method == "PATCH" ? #"{"requestedMaxFrequency":1}"# : "")
+            await fixture.engine.wait { $0.calls > calls }
+            // Longer than a request waits for a connection.
+            fixture.time.pass(3)
+            fixture.engine.cut([other.node.process])
+            fixture.engine.releaseCalls()
+            fixture.engine.restore()
+            #expect(await request.outcome.status == status)
+        }
+    }
+
     private static var tokens: AccessConfiguration {
         var access = TokenForge.configuration()
         access.webTokens.leeway = .zero
