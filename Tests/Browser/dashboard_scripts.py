@@ -40,6 +40,21 @@ CHECKS = [
         }
         if (count > 600_000) return `${count} values`;
     """),
+    # Hundreds of animations at a time stopped the page.
+    trial("changes_of_very_many_cells_are_not_animated", """
+        Object.defineProperty(document, "hidden", { value: false });
+        const { Feed } = await import("/assets/feed.js"), { TableView } = await import("/assets/table.js");
+        for (const [count, isAnimated] of [[50, true], [500, false]]) {
+            const feed = new Feed("f", "F", { upstream: "u", mode: "MERGE", items: [], fields: ["n"] }), view = new TableView(feed);
+            document.body.replaceChildren(view.element);
+            for (const n of ["1", "2"]) {
+                for (let number = 1; number <= count; number += 1) feed.apply("update", { item: `i${number}`, itemPos: number, fields: { n } });
+                view.draw();
+            }
+            const cells = view.element.querySelectorAll("td[data-field=n]"), moves = [...cells].filter((cell) => cell.getAnimations().length);
+            if (cells.length !== count || moves.length !== (isAnimated ? count : 0)) return `${moves.length} of ${cells.length} cells are animated`;
+        }
+    """),
     trial("a_chart_of_large_numbers_ends", """
         const { Chart } = await import("/assets/chart.js");
         const canvas = document.body.appendChild(document.createElement("canvas"));

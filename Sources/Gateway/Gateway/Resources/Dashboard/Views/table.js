@@ -6,11 +6,9 @@ import { Sparkline } from "/assets/sparkline.js";
 const fadeTime = 900;
 const longValue = 40;
 const sortInterval = 1000;
+const mostMoves = 100; // changes of one drawing that are animated; more animations take the time of the page
 const flashes = { 1: "--flash-up", "-1": "--flash-down", 0: "--flash-new" };
 const arrows = { 1: "▲", "-1": "▼" };
-
-/** Whether nothing moves: in a hidden page an animation never ends, and keeps its row. */
-const isStill = () => reducedMotion.matches || document.hidden;
 
 const label = (name) => name.replaceAll("_", " ");
 
@@ -27,6 +25,8 @@ export class TableView extends EventTarget {
   #numeric = new Set();
   /** The rows whose sparkline is to be drawn. */
   #sparks = new Set();
+  /** The number of cells and rows that the present drawing changes. */
+  #changes = 0;
 
   constructor(feed) {
     super();
@@ -105,8 +105,13 @@ export class TableView extends EventTarget {
 
   // MARK: - Rows
 
+  /** Whether nothing moves: in a hidden page an animation never ends, and keeps its row. */
+  get #isStill() { return reducedMotion.matches || document.hidden || this.#changes > mostMoves; }
+
   /** Draws what changed since the last time. */
   draw() {
+    this.#changes = 0;
+    for (const names of this.#feed.dirty.values()) this.#changes += names?.size ?? 1;
     for (const [row, names] of this.#feed.dirty) {
       if (row.removed) this.#remove(row);
       else if (!this.#lines.has(row)) this.#add(row);
@@ -148,7 +153,7 @@ export class TableView extends EventTarget {
     this.#lines.set(row, { line, cells, age, spark });
     for (const column of this.#columns) this.#write(row, column, false);
     this.#place(line);
-    if (!isStill() && this.#body.children.length > 1) {
+    if (!this.#isStill && this.#body.children.length > 1) {
       line.animate([{ opacity: 0.2 }, { opacity: 1 }], { duration: 300 });
     }
   }
@@ -168,7 +173,7 @@ export class TableView extends EventTarget {
     const entry = this.#lines.get(row);
     if (!entry) return;
     this.#lines.delete(row);
-    if (this.#feed.isList || isStill()) return entry.line.remove();
+    if (this.#feed.isList || this.#isStill) return entry.line.remove();
     entry.line.classList.add("leaving");
     entry.line.animate([{ opacity: 1 }, { opacity: 0 }], { duration: fadeTime }).onfinish = () => entry.line.remove();
   }
@@ -214,7 +219,7 @@ export class TableView extends EventTarget {
 
   /** Colors a cell for a moment. A cell that changes all the time has one animation, not one for each change. */
   #flash(entry, direction) {
-    if (isStill()) return;
+    if (this.#isStill) return;
     const isFresh = entry.flash?.playState === "running" && entry.flash.currentTime < fadeTime / 2;
     if (isFresh && entry.flashed === direction) return;
     entry.flash?.cancel();
