@@ -214,6 +214,23 @@ CHECKS = [
         // The stream was continued.
         if (gateway.state.resume !== "resumed" || !handle.rows.size) return JSON.stringify(gateway.state);
     """),
+    # Other tabs of the user have a token without the rights that the present one has.
+    trial("a_retry_asks_for_the_token_of_its_tab", TOKENS + """
+        let best = 0;
+        const tabs = [], own = [], token = (iat) => text({ sub: "ann", iat });
+        for (const index of [1, 2, 3]) {
+            tabs.push(connect("http://gateway.example", { share: "tabs", token: () => token(best === index ? 9 : index) }));
+            own.push(tabs.at(-1).subscribe(quotes));
+            await until(() => own.every(({ state }) => state.state === "open"));
+        }
+        fake.refuse = (request) => (request.data?.sources ?? request.data?.add)?.some(({ items }) => items[0] === "b")
+            && request.token !== token(9) && fake.json(403, { code: "forbidden" });
+        const other = tabs[1].subscribe({ ...quotes, items: ["b"] });
+        await until(() => other.state.state === "refused");
+        best = 2;
+        tabs[1].retry();
+        await until(() => other.state.state === "open");
+    """),
     trial("tabs_whose_credentials_differ_share_no_stream", """
         const used = new Set(), { fetch } = window;
         window.fetch = (url, init) => {

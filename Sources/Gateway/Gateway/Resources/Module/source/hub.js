@@ -61,7 +61,7 @@ const statusOf = ({ status, lastFailure }) => ({ status, lastFailure });
 
 class Hub {
   id = random();
-  /** The newest one first. */
+  /** The newest one, or the one whose user demanded another attempt, first. */
   #tabs = new Map();
   #entries = new Map();
   #sources = new Map();
@@ -151,7 +151,14 @@ class Hub {
       tab.pace = message.pace;
       this.#flushTabs();
     }
-    else if (message.t === "wake") this.#retryNow(message.isForced);
+    else if (message.t === "wake") {
+      // The tab of a user who demands another attempt is asked for a token first.
+      if (message.isForced) {
+        this.#tabs = new Map([[tab.id, tab], ...this.#tabs]);
+        this.#token = undefined;
+      }
+      this.#retryNow(message.isForced);
+    }
   }
 
   /** A tab that this hub does not know has to introduce itself. */
@@ -501,7 +508,7 @@ class Hub {
       if (!isTheirs && code !== "over-quota") throw error;
       const named = new Map();
       for (const { pointer, detail } of problem.errors ?? []) {
-        const entry = entries[pointer?.match(/^\/(?:sources|add)\/(\d+)/)?.[1]];
+        const entry = entries[pointer?.match(/^\/\w+\/(\d+)/)?.[1]];
         if (entry) named.set(entry, { ...problem, detail });
       }
       if (entries.length === 1) named.set(entries[0], problem);
@@ -677,7 +684,7 @@ class Hub {
     this.#tellInfos();
     const now = performance.now();
     for (const tab of this.#tabs.values()) {
-      const due = tab.at + (tab.pace ?? 0) - now;
+      const due = tab.at + tab.pace - now;
       if (tab.batch.length && due > 0) tab.timer ||= setTimeout(() => { tab.timer = 0; this.#flush(tab); }, due);
       else if (tab.batch.length || now - tab.at > 1000) this.#flush(tab);
     }
