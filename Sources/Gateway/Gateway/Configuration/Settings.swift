@@ -161,7 +161,7 @@ package enum Settings {
         let values = SettingGroup("values.", \.values)
         let log = SettingGroup("log.", \.log, effect: .restart)
         return [
-            gateway.choice("readiness", \.readiness, "Whether /health/ready also requires connected upstreams."),
+            gateway.choice("readiness", \.readiness, "Whether /health/ready also requires a connected upstream."),
             values.integer(
                 "cacheMaxAge",
                 \.maxAge,
