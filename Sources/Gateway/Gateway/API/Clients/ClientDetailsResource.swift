@@ -83,9 +83,11 @@ struct ClientDetailsResource: Sendable {
             }
         }
         guard let upstream = client.upstream else { return }
+        let rule = "The client has the credentials of the upstream \"\(upstream)\": its address cannot be changed."
         throw Problem(
             .lifecycle,
-            detail: "The client has the credentials of the upstream \"\(upstream)\": its address cannot be changed."
+            detail: rule,
+            entries: [ProblemEntry(.body(at: ["serverAddress"]), .lifecycle, rule)]
         )
     }
 }

@@ -1,5 +1,6 @@
 internal import JSONText
 internal import SessionCore
+internal import SessionPool
 
 /// Reads the properties of a subscription from a JSON object, or from a query in that form.
 enum SubscriptionReader {
@@ -207,19 +208,36 @@ struct SubscriptionPatch: Sendable {
         var result = properties
         apply(ObjectReader(object, Refusals()), to: &result)
         let conflicts = ModeConflict.all(in: result)
-        if result.mode != .command,
-            let conflict = conflicts.first(where: { $0.property.hasPrefix("commandSecondLevel") })
-        {
-            throw Problem(.notCommandMode, detail: "\(conflict.property): \(conflict.rule)")
+        if result.mode != .command {
+            try Self.refuse(conflicts.filter { $0.property.hasPrefix("commandSecondLevel") }, .notCommandMode)
         }
         let ineffective = Set(result.ineffectiveProperties.map(\.name))
-        if let conflict = conflicts.first(where: { ineffective.contains($0.property) }) {
-            throw Problem(.lifecycle, detail: "\(conflict.property): \(conflict.rule)")
-        }
-        let refusals = Refusals()
-        for conflict in conflicts { refusals.refuse([conflict.property], conflict.rule) }
-        try refusals.finish()
+        try Self.refuse(conflicts.filter { ineffective.contains($0.property) }, .lifecycle)
+        try Self.refuse(conflicts, .invalidValue)
         return result
+    }
+
+    private static func refuse(_ conflicts: [ModeConflict], _ code: ProblemCode) throws(Problem) {
+        if conflicts.isEmpty { return }
+        throw Problem(refusing: conflicts.map { ProblemEntry(.body(at: [$0.property]), code, $0.rule) })
+    }
+
+    /// The error of a change of these properties. If the state of the subscription does not permit the change, the problem has an
+    /// entry for each member that changes more than the frequency, or else for the frequency.
+    func located(_ error: any Error, changing present: SubscriptionProperties) -> any Error {
+        guard case PoolError.lifecycle? = error as? PoolError else { return error }
+        var problem = ProblemDetails.problem(for: error)
+        let changing = object.filter { member in
+            var changed = present
+            apply(ObjectReader(JSONObject([member]), Refusals()), to: &changed)
+            return changed != present
+        }
+        let frequency = "requestedMaxFrequency"
+        let others = changing.map(\.name).filter { $0 != frequency }
+        problem.entries = (others.isEmpty ? [frequency] : others).map {
+            ProblemEntry(.body(at: [$0]), .lifecycle, problem.detail ?? problem.code.title)
+        }
+        return problem
     }
 
     private func apply(_ reader: ObjectReader, to properties: inout SubscriptionProperties) {

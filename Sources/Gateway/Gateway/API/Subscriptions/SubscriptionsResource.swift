@@ -112,7 +112,7 @@ struct SubscriptionsResource: Sendable {
                 if let lifetime = patch.lifetime { resource.ttl = lifetime }
             } catch {
                 try? usage.change(resource.id.rawValue, to: present, for: owner)
-                throw error
+                throw patch.located(error, changing: present)
             }
         }
     }
@@ -210,7 +210,9 @@ struct SubscriptionsResource: Sendable {
         case .client(let id):
             let client = try ProblemDetails.lookUp(.body(at: ["client"])) { try services.client(call, id: id) }
             guard client.isDedicated else {
-                throw Problem(.notDedicated, detail: "The client belongs to the pool; name its upstream instead.")
+                let rule = "The client belongs to the pool; name its upstream instead."
+                let entry = ProblemEntry(.body(at: ["client"]), .notDedicated, rule)
+                throw Problem(.notDedicated, detail: rule, entries: [entry])
             }
             return (.dedicated(client.id), client.upstream)
         }

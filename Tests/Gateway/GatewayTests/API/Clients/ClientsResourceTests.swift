@@ -195,6 +195,7 @@ import Testing
             let changed = fixture.perform("PATCH", path, #"{"serverAddress":\#(address)}"#)
             #expect(changed.status == 409)
             #expect(changed.code == "lifecycle")
+            #expect(changed.pointers == ["/serverAddress"])
         }
         #expect(fixture.perform("PATCH", path, #"{"serverAddress":"http://b.example"}"#).status == 403)
         #expect(fixture.perform("PATCH", path, #"{"serverAddress":"http://127.0.0.1:9"}"#).status == 200)

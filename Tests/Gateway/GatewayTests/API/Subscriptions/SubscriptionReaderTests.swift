@@ -167,15 +167,18 @@ import Testing
         var properties = SubscriptionProperties(mode: mode, items: .group("g"), fields: .group("f"))
         if mode == .merge { properties.requestedBufferSize = .limited(2) }
         #expect { try SubscriptionPatch(object).applied(to: properties) } throws: {
-            ($0 as? Problem)?.code == .lifecycle
+            ($0 as? Problem)?.code == .lifecycle && ($0 as? Problem)?.entries.map(\.code) == [.lifecycle]
         }
     }
 
     @Test func aPatchAgainstTheModeIsAConflict() throws {
-        let object = try #require(try JSONValue(parsing: #"{"commandSecondLevelFields":["x"]}"#).object)
+        let text = #"{"commandSecondLevelFields":["x"],"commandSecondLevelDataAdapter":"a"}"#
+        let object = try #require(try JSONValue(parsing: text).object)
         let properties = SubscriptionProperties(mode: .merge, items: .group("g"), fields: .list(["f"]))
         #expect { try SubscriptionPatch(object).applied(to: properties) } throws: {
-            ($0 as? Problem)?.code == .notCommandMode
+            let problem = $0 as? Problem
+            let names = ["commandSecondLevelFields", "commandSecondLevelDataAdapter"]
+            return problem?.code == .notCommandMode && problem?.entries.map(\.locationName) == names
         }
     }
 

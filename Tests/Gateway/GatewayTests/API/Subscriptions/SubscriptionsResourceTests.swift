@@ -100,12 +100,16 @@ import Testing
     @Test func anActiveSubscriptionAdmitsOnlyFrequencyChanges() {
         let body = #"{"upstream":"demo","mode":"MERGE","items":["i1"],"fields":["f1"],"requestedMaxFrequency":1}"#
         let path = fixture.perform("POST", "/v1/subscriptions", body).headers["Location"] ?? ""
-        #expect(fixture.perform("PATCH", path, #"{"items":["i2"]}"#).code == "lifecycle")
-        #expect(fixture.perform("PATCH", path, #"{"items":["i2"]}"#).status == 409)
+        let many = fixture.perform("PATCH", path, #"{"items":["i2"],"fields":["f1"],"ttl":5,"dataAdapter":"a"}"#)
+        #expect(many.code == "lifecycle")
+        #expect(many.status == 409)
+        #expect(many.pointers == ["/items", "/dataAdapter"])
         #expect(fixture.perform("POST", path + "/subscribe").status == 200)
         #expect(fixture.perform("PATCH", path, #"{"requestedMaxFrequency":2}"#).status == 200)
         #expect(fixture.perform("PATCH", path, #"{"requestedMaxFrequency":null}"#).status == 409)
-        #expect(fixture.perform("PATCH", path, #"{"requestedMaxFrequency":"unfiltered"}"#).status == 409)
+        let unfiltered = fixture.perform("PATCH", path, #"{"requestedMaxFrequency":"unfiltered"}"#)
+        #expect(unfiltered.status == 409)
+        #expect(unfiltered.pointers == ["/requestedMaxFrequency"])
         #expect(fixture.perform("PATCH", path, #"{"requestedSnapshot":5}"#).status == 422)
         #expect(fixture.perform("POST", path + "/unsubscribe").status == 202)
         #expect(fixture.perform("PATCH", path, #"{"items":["i2"]}"#).status == 200)
