@@ -118,40 +118,45 @@ package struct TokenVerifier: Sendable {
     private func rights(_ claims: JSONObject) throws(TokenRefusal) -> Rights {
         var rights = configuration.rights
         let names = configuration.claims
-        if let words = try words(claims[names.operations]) {
+        if let words = try words(claims[names.operations], .operations) {
             // A scope may hold words of other services, which are ignored.
             rights.operations = Set(words.compactMap(Right.init(rawValue:)))
         }
-        if let words = try words(claims[names.upstreams]) { rights.upstreams = words.map { WildcardPattern($0) } }
-        if let words = try words(claims[names.items]) { rights.items = words.map { WildcardPattern($0) } }
-        if let words = try words(claims[names.dataAdapters]) { rights.dataAdapters = words.map { WildcardPattern($0) } }
-        if let words = try words(claims[names.feeds]) { rights.feeds = words.map { WildcardPattern($0) } }
+        if let patterns = try patterns(claims[names.upstreams], .upstreams) { rights.upstreams = patterns }
+        if let patterns = try patterns(claims[names.items], .items) { rights.items = patterns }
+        if let patterns = try patterns(claims[names.dataAdapters], .dataAdapters) { rights.dataAdapters = patterns }
+        if let patterns = try patterns(claims[names.feeds], .feeds) { rights.feeds = patterns }
         if rights.feeds != nil {
             // A token that lists feeds alone may use all of their data.
             if rights.upstreams.isEmpty, claims[names.upstreams] == nil { rights.upstreams = [WildcardPattern("*")] }
             if rights.items.isEmpty, claims[names.items] == nil { rights.items = [WildcardPattern("*")] }
         }
         if let value = claims[names.streams] {
-            guard let number = value.number?.intValue, number >= 0 else { throw .claim }
+            guard let number = value.number?.intValue, number >= 0 else { throw .streams }
             rights.streams = number
         }
         if let value = claims[names.rate] {
-            guard let number = value.number?.doubleValue, number > 0 else { throw .claim }
+            guard let number = value.number?.doubleValue, number > 0 else { throw .rate }
             let range = RateConfiguration.range
             rights.rate = min(max(number, range.lowerBound), range.upperBound)
         }
         return rights
     }
 
-    private func words(_ value: JSONValue?) throws(TokenRefusal) -> [String]? {
+    private func patterns(_ value: JSONValue?, _ refusal: TokenRefusal) throws(TokenRefusal) -> [WildcardPattern]? {
+        try words(value, refusal)?.map { WildcardPattern($0) }
+    }
+
+    /// The words of a claim; throws `refusal` for a claim of another type.
+    private func words(_ value: JSONValue?, _ refusal: TokenRefusal) throws(TokenRefusal) -> [String]? {
         switch value {
         case nil: return nil
         case .string(let text)?: return text.split(separator: " ").map(String.init)
         case .array(let values)?:
             let words = values.compactMap(\.string)
-            guard words.count == values.count else { throw .claim }
+            guard words.count == values.count else { throw refusal }
             return words
-        default: throw .claim
+        default: throw refusal
         }
     }
 }

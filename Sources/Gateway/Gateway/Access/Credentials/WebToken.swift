@@ -54,8 +54,15 @@ enum TokenRefusal: String, Error, CaseIterable {
     case issuer = "The token has another issuer."
     case audience = "The token is for another audience."
     case subject = "The token has no subject."
-    /// A claim about rights has an unexpected type or value.
-    case claim = "A claim of the token has an unexpected type or value."
+    // A claim about rights has an unexpected type or value. The claims are named by the rights, since the configuration may give
+    // them other names.
+    case operations = "The claim of the token for operations must be words in a string or a list."
+    case upstreams = "The claim of the token for upstreams must be words in a string or a list."
+    case items = "The claim of the token for items must be words in a string or a list."
+    case dataAdapters = "The claim of the token for dataAdapters must be words in a string or a list."
+    case feeds = "The claim of the token for feeds must be words in a string or a list."
+    case streams = "The claim of the token for streams must be a whole number, 0 or greater."
+    case rate = "The claim of the token for rate must be a number greater than 0."
 
     /// The problem of a request with the token. A token whose key may be in a set that is not loaded yet may be valid: its
     /// holder tries again, and does not sign in again.

@@ -155,9 +155,12 @@ import Testing
         (#"{"sub":"","exp":1700000100}"#, .subject), (#"{"sub":7,"exp":1700000100}"#, .subject),
         (#"{"sub":"c","exp":1700000100,"aud":"x"}"#, .audience),
         (#"{"sub":"c","sub":"d","exp":1700000100}"#, .malformed),
-        (#"{"sub":"c","exp":1700000100,"items":7}"#, .claim),
-        (#"{"sub":"c","exp":1700000100,"items":["a",7]}"#, .claim),
-        (#"{"sub":"c","exp":1700000100,"streams":-1}"#, .claim), (#"{"sub":"c","exp":1700000100,"rate":0}"#, .claim),
+        (#"{"sub":"c","exp":1700000100,"items":7}"#, .items),
+        (#"{"sub":"c","exp":1700000100,"upstreams":["a",7]}"#, .upstreams),
+        (#"{"sub":"c","exp":1700000100,"operations":null}"#, .operations),
+        (#"{"sub":"c","exp":1700000100,"dataAdapters":{}}"#, .dataAdapters),
+        (#"{"sub":"c","exp":1700000100,"feeds":true}"#, .feeds),
+        (#"{"sub":"c","exp":1700000100,"streams":-1}"#, .streams), (#"{"sub":"c","exp":1700000100,"rate":0}"#, .rate),
         (#"["sub"]"#, .malformed), ("", .malformed),
     ])
     func badClaimsAreRefused(claims: String, expected: TokenRefusal) async throws {
