@@ -37,13 +37,23 @@ extension SourceDefaults {
     ]
 
     private func checkNames(_ object: JSONObject, of feed: FeedConfiguration, _ reader: ObjectReader) {
-        let items = object["items"]?.array?.compactMap(\.string) ?? []
-        if let item = items.first(where: { !feed.has(item: $0) }) {
-            reader.refusals.refuse(reader.path + ["items"], as: .unknownItem, "The feed has no item \"\(item)\".")
-        }
-        let fields = object["fields"]?.array?.compactMap(\.string) ?? []
-        if let field = fields.first(where: { feed.field($0) == nil }) {
-            reader.refusals.refuse(reader.path + ["fields"], as: .unknownField, "The feed has no field \"\(field)\".")
+        refuse("items", of: object, reader, as: .unknownItem, "item") { feed.has(item: $0) }
+        refuse("fields", of: object, reader, as: .unknownField, "field") { feed.field($0) != nil }
+    }
+
+    /// Refuses each name of a list that the feed does not have.
+    private func refuse(
+        _ list: String,
+        of object: JSONObject,
+        _ reader: ObjectReader,
+        as code: ProblemCode,
+        _ kind: String,
+        unless isKnown: (String) -> Bool
+    ) {
+        for (index, element) in (object[list]?.array ?? []).enumerated() {
+            if reader.refusals.isFull { return }
+            guard let name = element.string, !isKnown(name) else { continue }
+            reader.refusals.refuse(reader.path + [list, "\(index)"], as: code, "The feed has no \(kind) \"\(name)\".")
         }
     }
 }

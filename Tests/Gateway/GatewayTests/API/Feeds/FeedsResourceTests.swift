@@ -34,6 +34,17 @@ import Testing
         #expect(resource.properties.requestedMaxFrequency == frequency)
     }
 
+    @Test func eachUnknownNameHasItsPlace() {
+        let lists = #""feed":"quotes","items":["item1","x","y"],"fields":["z"]"#
+        let made = fixture.perform("POST", "/v1/streams", "{\(lists)}")
+        #expect(made.status == 404)
+        #expect(made.pointers == ["/items/1", "/items/2", "/fields/0"])
+        let several = fixture.perform("POST", "/v1/streams", #"{"sources":[{"feed":"any","items":["p"]},{\#(lists)}]}"#)
+        #expect(several.pointers == ["/sources/1/items/1", "/sources/1/items/2", "/sources/1/fields/0"])
+        let query = fixture.perform("GET", "/v1/values?feed=quotes&items=item1&item=x&fields=z")
+        #expect(query.pointers == ["item", "fields"])
+    }
+
     /// A dedicated client may be one of another server than that of the feed.
     @Test func subscriptionsOfAFeedBelongToNoDedicatedClient() {
         let body = #"{"feed":"quotes","client":"c","active":false}"#
