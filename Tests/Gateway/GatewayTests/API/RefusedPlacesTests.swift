@@ -74,6 +74,41 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("/v1/clients", #"{"upstream":"secret"}"#, "/upstream"),
+        ("/v1/clients", #"{"serverAddress":"http://127.0.0.1:9"}"#, "/serverAddress"),
+        ("/v1/messages?upstream=secret", #"{"text":"x"}"#, "upstream"),
+        ("/v1/subscriptions", #"{"upstream":"secret","items":["item1"],"fields":["f"]}"#, "/upstream"),
+        ("/v1/subscriptions", #"{"upstream":"demo","items":["item1","x"],"fields":["f"]}"#, "/items/1"),
+        ("/v1/subscriptions", #"{"upstream":"demo","itemGroup":"x","fields":["f"]}"#, "/itemGroup"),
+        ("/v1/streams", #"{"upstream":"demo","items":["own"],"fields":["f"],"dataAdapter":"A"}"#, "/dataAdapter"),
+        ("/v1/streams", #"{"upstream":"demo","items":["own"],"fields":["f"],"selector":"s"}"#, "/selector"),
+        ("/v1/streams", #"{"sources":[{"upstream":"demo","items":["x"],"fields":["f"]}]}"#, "/sources/0/items/0"),
+        (
+            "/v1/streams",
+            #"{"upstream":"demo","mode":"COMMAND","items":["own"],"fields":["key","command"],"#
+                + #""commandSecondLevelFields":["f"]}"#,
+            "/commandSecondLevelFields"
+        ),
+        ("/v1/stream?upstream=secret&items=item1&fields=f", "", "upstream"),
+        ("/v1/stream?upstream=demo&items=item1,x&fields=f", "", "items"),
+        ("/v1/values?upstream=demo&item=x&fields=f", "", "item"),
+        ("/v1/values?upstream=demo&items=own&fields=f&selector=s", "", "selector"),
+    ])
+    func whatTheRightsDoNotCoverIsNamed(target: String, body: String, place: String) async throws {
+        let fixture = try await AccessFixture()
+        let method = body.isEmpty ? "GET" : "POST"
+        check(fixture.perform(method, target, as: AccessFixture.alice, body), code: "forbidden", place: place)
+    }
+
+    /// A right that is missing is no part of the input.
+    @Test func aMissingRightHasNoEntry() async throws {
+        let fixture = try await AccessFixture()
+        let body = #"{"upstream":"demo","items":["item1"],"fields":["f"]}"#
+        let outcome = fixture.perform("POST", "/v1/streams", as: AccessFixture.reader, body)
+        #expect(outcome.code == "forbidden" && outcome.pointers.isEmpty, "\(outcome.text)")
+    }
+
     @Test(arguments: ["access_token=x", "api_key=x&token=y"])
     func parametersThatMayHoldAKeyAreNamed(query: String) async throws {
         let fixture = try await AccessFixture()

@@ -28,7 +28,9 @@ struct ClientDetailsResource: Sendable {
         let password = reader.optionalString("password")
         let pins = pins(reader)
         try reader.refusals.finish()
-        if address != nil || adapterSet != nil { try services.permissions(call).checkAddress() }
+        if let name = address != nil ? "serverAddress" : adapterSet != nil ? "adapterSet" : nil {
+            try ProblemDetails.lookUp(.body(at: [name])) { try services.permissions(call).checkAddress() }
+        }
         try checkAddress(address, of: client)
         guard client.isDedicated else {
             throw Problem(.notDedicated, detail: "The details of a pooled client are those of its upstream.")

@@ -60,8 +60,10 @@ package struct ClientsResource: Sendable {
         try reader.refusals.finish()
         guard let specification else { throw Problem(.invalidValue) }
         switch specification.target {
-        case .upstream(let name): try services.permissions(call).check(upstream: name)
-        case .address: try services.permissions(call).checkAddress()
+        case .upstream(let name):
+            try ProblemDetails.lookUp(.body(at: ["upstream"])) { try services.permissions(call).check(upstream: name) }
+        case .address:
+            try ProblemDetails.lookUp(.body(at: ["serverAddress"])) { try services.permissions(call).checkAddress() }
         }
         return (specification, options, connects)
     }

@@ -27,9 +27,9 @@ struct MessagesResource: Sendable {
         }
         try reader.finish()
         guard let upstream = named ?? defaults.upstream else { throw Problem(.invalidValue) }
-        try services.permissions(call).check(upstream: upstream)
-        let session = try ProblemDetails.lookUp(.parameter("upstream")) {
-            try services.sessionKey(upstream: upstream)
+        let session = try ProblemDetails.lookUp(call.query.has("upstream") ? .parameter("upstream") : nil) {
+            try services.permissions(call).check(upstream: upstream)
+            return try services.sessionKey(upstream: upstream)
         }
         let client = try await services.coordination.admit(.activation, for: call) {
             try services.pool.messenger(session, for: Self.messageTime)

@@ -40,8 +40,10 @@ package struct StreamOpener: Sendable {
     func check(_ selectors: [SourceSelector], _ call: Call) throws {
         for selector in selectors {
             do { try check(selector, call) } catch {
-                let name = selector.member
-                throw ProblemDetails.located(error, at: call.query.has(name) ? .parameter(name) : nil)
+                // One parameter has all names of a list, or each name has one.
+                let name = selector.path(refusedBy: error)[0]
+                let names = [name, String(name.dropLast())]
+                throw ProblemDetails.located(error, at: names.first(where: call.query.has).map { .parameter($0) })
             }
         }
     }
@@ -52,7 +54,7 @@ package struct StreamOpener: Sendable {
     func check(_ selectors: [SourceSelector], in list: String?, _ call: Call) throws {
         for (index, selector) in selectors.enumerated() {
             do { try check(selector, call) } catch {
-                let path = (list.map { [$0, "\(index)"] } ?? []) + [selector.member]
+                let path = (list.map { [$0, "\(index)"] } ?? []) + selector.path(refusedBy: error)
                 throw ProblemDetails.located(error, at: .body(at: path))
             }
         }

@@ -26,6 +26,14 @@ package enum SourceSelector: Sendable, Equatable {
         }
     }
 
+    /// The path, in the object that describes the source, of the name that a check of the source has refused.
+    func path(refusedBy error: any Error) -> [String] {
+        let uncovered = (error as? Problem)?.uncovered ?? []
+        if uncovered.isEmpty { return [member] }
+        if case .join(_, _, isTyped: true) = self { return ["feed"] }
+        return uncovered
+    }
+
     /// Whether the selector names a source that a request has created.
     var isExisting: Bool { if case .existing = self { true } else { false } }
 }

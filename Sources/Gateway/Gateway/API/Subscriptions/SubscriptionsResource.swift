@@ -37,8 +37,8 @@ struct SubscriptionsResource: Sendable {
         let carrier = carrier(reader, defaults, isOfFeed: body.has("feed"))
         try reader.refusals.finish()
         guard let properties, let carrier else { throw Problem(.invalidValue) }
-        let (home, upstream) = try home(carrier, call)
-        try services.permissions(call).check(properties, of: upstream)
+        let (home, upstream) = try home(carrier, body, call)
+        try check(properties, of: upstream, body.object, call)
         var owned = call
         if case .dedicated(let client) = home { owned.caller = owner(ofSubscriptionOn: client, call) }
         // The admission is for the subscription with this id.
@@ -77,7 +77,7 @@ struct SubscriptionsResource: Sendable {
         _ = try services.ownSubscription(call)
         try checkTag(of: resource, call)
         let properties = try patch.applied(to: resource.properties)
-        try services.permissions(call).check(properties, of: services.pool.upstream(of: resource.home))
+        try check(properties, of: services.pool.upstream(of: resource.home), body, call)
         var owner = call.caller
         owner.identity = services.access.owners.owner(of: resource.id)
         let use = ResourceUse.changedSubscription(resource.id, properties, of: owner)
@@ -114,6 +114,21 @@ struct SubscriptionsResource: Sendable {
                 try? usage.change(resource.id.rawValue, to: present, for: owner)
                 throw patch.located(error, changing: present)
             }
+        }
+    }
+
+    /// Refuses properties that the rights of the caller do not cover, at the member of the body that has them.
+    private func check(
+        _ properties: SubscriptionProperties,
+        of upstream: String?,
+        _ body: JSONObject,
+        _ call: Call
+    ) throws {
+        do throws(Problem) {
+            try services.permissions(call).check(properties, of: upstream)
+        } catch {
+            let path = [error.uncovered, ["feed"]].first { $0.first.map { body[$0] != nil } ?? false }
+            throw ProblemDetails.located(error, at: path.map { .body(at: $0) })
         }
     }
 
@@ -199,14 +214,19 @@ struct SubscriptionsResource: Sendable {
     }
 
     /// The sessions of a new subscription, and their upstream; nil: a server by address.
-    private func home(_ carrier: Carrier, _ call: Call) throws -> (SubscriptionHome, upstream: String?) {
+    private func home(
+        _ carrier: Carrier,
+        _ body: ObjectReader,
+        _ call: Call
+    ) throws -> (SubscriptionHome, upstream: String?) {
         switch carrier {
         case .upstream(let name):
-            try services.permissions(call).check(upstream: name)
-            do {
-                let key = try services.sessionKey(upstream: name)
-                return (.pooled(key), key.upstream)
-            } catch { throw ProblemDetails.located(error, at: .body(at: ["upstream"])) }
+            let member = ["upstream", "feed"].first(where: body.has)
+            let key = try ProblemDetails.lookUp(member.map { .body(at: [$0]) }) {
+                try services.permissions(call).check(upstream: name)
+                return try services.sessionKey(upstream: name)
+            }
+            return (.pooled(key), key.upstream)
         case .client(let id):
             let client = try ProblemDetails.lookUp(.body(at: ["client"])) { try services.client(call, id: id) }
             guard client.isDedicated else {

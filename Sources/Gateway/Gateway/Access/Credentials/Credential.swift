@@ -128,9 +128,13 @@ package enum Challenge {
     }
 
     /// 403: the credential is valid and its rights do not suffice.
-    static func insufficient(_ right: Right? = nil, _ sentence: String) -> Problem {
+    ///
+    /// - Parameter uncovered: The path of what the rights do not cover, as in a problem.
+    static func insufficient(_ right: Right? = nil, _ sentence: String, uncovered: [String] = []) -> Problem {
         let scope = right.map { [("scope", $0.rawValue)] } ?? []
-        return refusal(.forbidden, sentence, parameters: [("error", "insufficient_scope")] + scope)
+        var problem = refusal(.forbidden, sentence, parameters: [("error", "insufficient_scope")] + scope)
+        problem.uncovered = uncovered
+        return problem
     }
 
     private static func refusal(

@@ -112,14 +112,16 @@ package struct Permissions: Sendable {
     /// Refuses an upstream that the rights do not cover, whether it exists or not.
     func check(upstream name: String) throws(Problem) {
         guard sees(upstream: name) else {
-            throw Challenge.insufficient(nil, "The credentials do not cover the upstream \"\(name)\".")
+            let sentence = "The credentials do not cover the upstream \"\(name)\"."
+            throw Challenge.insufficient(nil, sentence, uncovered: ["upstream"])
         }
     }
 
     /// Refuses a server address to callers whose rights do not cover all upstreams.
     func checkAddress() throws(Problem) {
         guard caller.rights.coversAllUpstreams else {
-            throw Challenge.insufficient(nil, "A server address requires credentials that cover all upstreams.")
+            let sentence = "A server address requires credentials that cover all upstreams."
+            throw Challenge.insufficient(nil, sentence, uncovered: ["serverAddress"])
         }
     }
 
@@ -128,19 +130,26 @@ package struct Permissions: Sendable {
     /// - Parameter upstream: The upstream; nil: a server by address.
     func check(_ properties: SubscriptionProperties, of upstream: String?) throws(Problem) {
         guard !covers(properties, of: upstream) else { return }
-        let sentence =
+        let second = properties.secondLevelDataAdapter != nil ? "commandSecondLevelDataAdapter" : "dataAdapter"
+        let (sentence, path): (String, [String]) =
             if caller.rights.covers(properties) {
-                "The credentials cover the data of some feeds only, and this is none of it."
+                ("The credentials cover the data of some feeds only, and this is none of it.", [])
             } else if !caller.rights.coversAdapters(of: properties) {
-                "The credentials do not cover this data adapter, or no selector: both require a right to data adapters."
-            } else if properties.secondLevelFields != nil {
-                "A second level subscribes to items that the data names, so it requires credentials that cover all items."
-            } else if let item = caller.rights.firstUncovered(in: properties) {
-                "The credentials do not cover the item \"\(item)\"."
+                (
+                    "The credentials do not cover this data adapter, or no selector: both require a right to data adapters.",
+                    [properties.dataAdapter != nil ? "dataAdapter" : properties.selector != nil ? "selector" : second]
+                )
+            } else if let fields = properties.secondLevelFields {
+                (
+                    "A second level subscribes to items that the data names, so it requires credentials that cover all items.",
+                    [fields.names == nil ? "commandSecondLevelFieldSchema" : "commandSecondLevelFields"]
+                )
+            } else if let (index, item) = caller.rights.firstUncovered(in: properties) {
+                ("The credentials do not cover the item \"\(item)\".", ["items", "\(index)"])
             } else {
-                "The credentials do not cover all of these items."
+                ("The credentials do not cover all of these items.", ["itemGroup"])
             }
-        throw Challenge.insufficient(nil, sentence)
+        throw Challenge.insufficient(nil, sentence, uncovered: path)
     }
 
     /// Refuses a source of a stream. A source that is not visible is treated as unknown.

@@ -139,10 +139,10 @@ extension Rights {
         }
     }
 
-    /// The first item of a list that is not covered; nil for a group, and if all are.
-    package func firstUncovered(in properties: SubscriptionProperties) -> String? {
+    /// The first item of a list that is not covered, with its index; nil for a group, and if all are.
+    package func firstUncovered(in properties: SubscriptionProperties) -> (index: Int, item: String)? {
         guard !coversAllItems, case .list(let names) = properties.items else { return nil }
-        return names.first { !covers(item: $0) }
+        return names.firstIndex { !covers(item: $0) }.map { ($0, names[$0]) }
     }
 
     /// Whether an item is covered. Adapters may also split at other white space, so no name may contain any.

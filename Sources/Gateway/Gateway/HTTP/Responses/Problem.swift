@@ -43,6 +43,9 @@ package struct Problem: Error, Sendable {
     var detail: String?
     /// The errors in the input.
     var entries: [ProblemEntry] = []
+    /// The path, in the object that describes it, of what the rights of the caller do not cover; empty: another problem, or the whole
+    /// object. The place in the request is up to the caller of the check.
+    var uncovered: [String] = []
     /// The error that the Lightstreamer server sent.
     var upstream: UpstreamRefusal?
     /// Writes further members of the response; nil: none.

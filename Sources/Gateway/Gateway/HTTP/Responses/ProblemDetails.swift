@@ -34,7 +34,8 @@ package enum ProblemDetails {
         [.unknownClient, .unknownSubscription].contains(problem(for: error).code)
     }
 
-    /// Looks up what a value of the query or body names; the problem of an unknown name has the place of the value.
+    /// Looks up what a value of the query or body names, or checks the rights to it; the problem of an unknown or uncovered name has
+    /// the place of the value.
     static func lookUp<Found>(
         _ place: @autoclosure () -> ProblemEntry.Location?,
         _ find: () throws -> Found
@@ -42,10 +43,11 @@ package enum ProblemDetails {
         do { return try find() } catch { throw located(error, at: place()) }
     }
 
-    /// The error of a look-up; the problem of an unknown name has the place of the value that names it.
+    /// The error of a look-up or check; the problem of an unknown or uncovered name has the place of the value that names it.
     static func located(_ error: any Error, at place: ProblemEntry.Location?) -> any Error {
         var problem = problem(for: error)
-        guard problem.code.status == 404, problem.entries.isEmpty, let place else { return error }
+        guard problem.code.status == 404 || !problem.uncovered.isEmpty, problem.entries.isEmpty, let place
+        else { return error }
         problem.entries = [ProblemEntry(place, problem.code, problem.detail ?? problem.code.title)]
         return problem
     }
