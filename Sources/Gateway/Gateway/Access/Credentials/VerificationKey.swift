@@ -88,10 +88,11 @@ struct KeyMaterial: Sendable {
         if let secret = configuration.secret { materials.append(try self.secret(secret)) }
         if let text = configuration.publicKey { materials.append(try publicKey(text)) }
         if let text = configuration.keySet {
-            let keys = try keySet(text).keys
+            let (keys, skipped) = try keySet(text)
             guard !keys.isEmpty else {
                 let rule = "must hold a public key: RSA of 2048 bits or more for RS256, or EC P-256 for ES256"
-                throw Mistake(member: "jwks", rule: rule)
+                let others = skipped.isEmpty ? "" : "; \(self.text(of: skipped)) cannot be used"
+                throw Mistake(member: "jwks", rule: rule + others)
             }
             materials += keys
         }

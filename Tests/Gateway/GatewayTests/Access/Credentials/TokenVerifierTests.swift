@@ -245,6 +245,15 @@ import Testing
         }
     }
 
+    @Test func aSetWithoutAnotherKeyNamesThoseThatCannotBeUsed() {
+        var configuration = WebTokenConfiguration()
+        configuration.keySet =
+            #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB","use":"enc"},{"kty":"RSA","n":"AQAB","e":"AQAB"}]}"#
+        #expect { try KeyMaterial.read(configuration) } throws: {
+            ($0 as? KeyMaterial.Mistake)?.rule.hasSuffix("; keys[1] cannot be used") == true
+        }
+    }
+
     @Test func aPrivateKeyIsNoPublicOne() {
         var configuration = WebTokenConfiguration()
         configuration.publicKey = TokenForge.ellipticKey.pemRepresentation
