@@ -71,10 +71,12 @@ struct ConnectionCheck {
         of upstream: UpstreamConfiguration,
         _ client: LightstreamerClient
     ) -> String {
-        TroubleText.sentence(
+        let controlLink = client.attemptedControlLink
+        return TroubleText.sentence(
             kind,
             httpStatus: client.lastHTTPStatus,
-            address: upstream.serverAddress,
+            address: controlLink ?? upstream.serverAddress,
+            isControlLink: controlLink != nil,
             settings: "upstreams.\(upstream.name)"
         )
     }

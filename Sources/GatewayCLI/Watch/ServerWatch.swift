@@ -91,14 +91,14 @@ private final class WatchListener: ClientDelegate, SubscriptionDelegate {
 
     private func sentence(_ kind: FailureKind, _ client: LightstreamerClient) -> String {
         if let refusal = client.lastRefusal { return TroubleText.sentence(refusal).printable }
-        let status = client.lastHTTPStatus
+        let controlLink = client.attemptedControlLink
         return TroubleText.sentence(
             kind,
-            httpStatus: status,
-            address: address,
+            httpStatus: client.lastHTTPStatus,
+            address: controlLink ?? address,
             settings: nil,
-            addressName: "the address"
-        )
+            addressName: controlLink == nil ? "the address" : "the control link of the server"
+        ).printable
     }
 
     func client(_ client: LightstreamerClient, didReceiveServerError code: Int, withMessage message: String) {

@@ -258,6 +258,8 @@ final class SessionDriver {
         }
         let pins = core.state.withLock { state in
             if !machine.hasSession { state.attemptAddress = request.address }
+            let address = state.attemptAddress ?? state.details.serverAddress
+            state.controlLink = request.address == address ? nil : request.address
             return state.certificatePins
         }
         guard let network = ConnectionRequest(request, pins: pins) else {

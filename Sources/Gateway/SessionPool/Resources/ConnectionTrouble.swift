@@ -8,8 +8,10 @@ package struct ConnectionTrouble: Sendable, Equatable {
     package let refusal: UpstreamRefusal?
     /// The HTTP status of the server or proxy; nil: the failure had none.
     var httpStatus: Int?
-    /// The server address that was tried; nil: unknown.
+    /// The address that was tried; nil: unknown.
     package var address: String?
+    /// Whether the server has named the address in its control link.
+    package var isControlLink = false
     /// When the first attempt failed for this reason.
     package private(set) var since: Moment
     /// The number of attempts that have failed for this reason, one after the other.

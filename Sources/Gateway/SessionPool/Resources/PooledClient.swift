@@ -266,7 +266,9 @@ extension PooledClient: ClientObserver {
         metrics.connectionFailed(kind, on: self)
         let status = refusal == nil ? core.lastHTTPStatus : nil
         var trouble = ConnectionTrouble(kind: kind, refusal: refusal, httpStatus: status, since: clock())
-        trouble.address = core.attemptAddress
+        let controlLink = core.attemptedControlLink
+        trouble.address = controlLink ?? core.attemptAddress
+        trouble.isControlLink = controlLink != nil
         trouble.nextAttempt = next
         let (present, isNew) = state.withLock { [trouble] state in
             let present = trouble.following(state.trouble)

@@ -57,6 +57,27 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    @Test func controlLinkIsTheAddressOfTheConnectionsThatUseIt() async throws {
+        let fixture = try ClientFixture()
+        try fixture.client.connect()
+        let link = try #require(await fixture.connector.next())
+        link.open()
+        link.say("WSOK", "CONOK,S1,50000,5000,node.invalid:81")
+        _ = await fixture.words(until: "status CONNECTED:WS-STREAMING")
+        #expect(fixture.client.attemptedControlLink == nil)
+        link.say("LOOP,0")
+        let bind = try #require(await fixture.connector.next())
+        #expect(fixture.client.attemptedControlLink == "http://node.invalid:81")
+        #expect(fixture.client.attemptAddress == "http://push.invalid")
+        bind.open()
+        bind.say("WSOK", "END,48,refresh")
+        _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
+        await fixture.clock.fireNext()
+        _ = await fixture.connector.next()
+        #expect(fixture.client.attemptedControlLink == nil)
+        await fixture.client.shutdown()
+    }
+
     @Test(arguments: ["END,48,refresh", "REQERR,1,20,Session not found"])
     func lossOfTheSessionIsAnErrorOfTheServer(line: String) async throws {
         let fixture = try ClientFixture()

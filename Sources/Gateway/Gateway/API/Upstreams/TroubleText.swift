@@ -14,7 +14,13 @@ package enum TroubleText {
         }
         let settings = client.upstream.map { "upstreams.\($0)" }
         let address = trouble.address ?? "the server"
-        return sentence(trouble.kind, httpStatus: trouble.code, address: address, settings: settings)
+        return sentence(
+            trouble.kind,
+            httpStatus: trouble.code,
+            address: address,
+            isControlLink: trouble.isControlLink,
+            settings: settings
+        )
     }
 
     /// The sentences for an error of the server, with the keys of the upstream's settings; nil: it is not configured.
@@ -30,17 +36,22 @@ package enum TroubleText {
     ///
     /// - Parameters:
     ///   - httpStatus: The HTTP status of the response; nil: none.
+    ///   - isControlLink: Whether the server has named the address in its control link.
     ///   - settings: The beginning of the keys of the upstream's settings; nil: it is not configured.
     ///   - addressName: The name of the address, without settings.
     package static func sentence(
         _ kind: FailureKind,
         httpStatus: Int? = nil,
         address: String,
+        isControlLink: Bool = false,
         settings: String?,
         addressName: String = "serverAddress"
     ) -> String {
         func key(_ name: String, _ otherwise: String) -> String { settings.map { "\($0).\(name)" } ?? otherwise }
-        let server = key("serverAddress", addressName)
+        let option = "serverInstanceAddressIgnored"
+        let link = "that link, or set \(key("options.\(option)", option))"
+        let server = isControlLink ? link : key("serverAddress", addressName)
+        let address = isControlLink ? "\(address) (the control link of the server)" : address
         let status = httpStatus.map { ": HTTP status \($0)" } ?? ""
         // Many servers close a connection without TLS, or respond with 400, where they expect TLS.
         let hint = address.hasPrefix("http://") ? " If it speaks TLS on this port, use https in \(server)." : ""
@@ -51,8 +62,8 @@ package enum TroubleText {
         case .nameNotFound:
             return "The host name of \(address) is unknown. Correct \(server), or check the name server."
         case .timeout:
-            let proxy = key("proxy.address", "a proxy")
-            return "\(address) does not respond. Check the firewalls on the way, or connect through \(proxy)."
+            let remedy = isControlLink ? "correct \(server)" : "connect through \(key("proxy.address", "a proxy"))"
+            return "\(address) does not respond. Check the firewalls on the way, or \(remedy)."
         case .certificateAuthority:
             return "The authority that issued the certificate of \(address) is not trusted. Name it in "
                 + "\(key("tls.ca", "the system's certificate authorities"))."

@@ -25,6 +25,14 @@ import Testing
         )
     }
 
+    @Test(arguments: [FailureKind.refused, .unreachable, .nameNotFound, .timeout, .certificateName, .notFound])
+    func controlLinkIsNamedInPlaceOfTheSetting(kind: FailureKind) {
+        let text = TroubleText.sentence(kind, address: "http://a:1", isControlLink: true, settings: "upstreams.demo")
+        #expect(text.contains("http://a:1 (the control link of the server)"))
+        #expect(text.contains("that link, or set upstreams.demo.options.serverInstanceAddressIgnored"))
+        #expect(!text.contains("upstreams.demo.serverAddress"))
+    }
+
     @Test func codeOfTheServerHasMeaningAndCure() {
         let refusal = UpstreamRefusal(code: 2, message: "Requested Adapter Set not available")
         let text = TroubleText.sentence(refusal, upstream: "demo")
@@ -55,6 +63,10 @@ import Testing
         #expect(shown()?["detail"]?.string?.contains("http://127.0.0.1:9.") == true)
         fail()
         #expect(shown()?["detail"]?.string?.contains("http://127.0.0.1:10.") == true)
+        #expect(shown()?["attempts"] == 1)
+        client.core.core.state.withLock { $0.controlLink = "http://127.0.0.1:11" }
+        fail()
+        #expect(shown()?["detail"]?.string?.contains("http://127.0.0.1:11 (the control link of the server).") == true)
         #expect(shown()?["attempts"] == 1)
     }
 }
