@@ -38,10 +38,10 @@ package struct ServerAddress: Sendable, Equatable {
     /// invalid link.
     package static func completing(controlLink: String, from base: ServerAddress) -> String? {
         let hasScheme = schemeEnd(controlLink) != nil
-        let rest = Substring(controlLink)
         // An IPv6 address without brackets is a host without a port.
-        let bare = !hasScheme && !rest.hasPrefix("[") && rest.prefix { $0 != "/" }.filter { $0 == ":" }.count > 1
-        let text = bare ? "[\(rest)]" : String(rest)
+        let place = controlLink.prefix { $0 != "/" }
+        let bare = !hasScheme && !place.hasPrefix("[") && place.filter { $0 == ":" }.count > 1
+        let text = bare ? "[\(place)]\(controlLink[place.endIndex...])" : controlLink
         guard let link = ServerAddress(hasScheme ? text : "\(base.scheme)://\(text)") else { return nil }
         let host = link.host.contains(":") ? "[\(link.host)]" : link.host
         let port = (link.port ?? base.port).map { ":\($0)" } ?? ""
@@ -55,7 +55,7 @@ package struct ServerAddress: Sendable, Equatable {
 
     private static func authority(_ text: Substring) -> (host: String, port: Int?)? {
         if text.hasPrefix("[") {
-            guard let end = text.firstIndex(of: "]") else { return nil }
+            guard let end = text.firstIndex(of: "]"), !text.contains("@") else { return nil }
             let host = text[text.index(after: text.startIndex)..<end]
             guard host.contains(":"), let port = port(text[text.index(after: end)...]) else { return nil }
             return (String(host), port)

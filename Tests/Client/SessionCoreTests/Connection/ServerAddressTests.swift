@@ -15,7 +15,7 @@ internal import Testing
     @Test(arguments: [
         "", "foo", "http://", "http:///x", "tcp://h", "ws://h", "http://h?q", "http://h#f", "http://h:x", "http://h:0",
         "http://h:65536", "http://h:99999999999999999999", "http://a b", "http://[::1", "http://[x]", "http://u@h",
-        "http://h:-1", "http://h:",
+        "http://h:-1", "http://h:", "http://[u:p@h]",
     ])
     func nonsenseIsRefused(address: String) {
         #expect(ServerAddress(address) == nil)
@@ -31,6 +31,7 @@ internal import Testing
         ("10.0.0.1", "http://base:81", "http://10.0.0.1:81"),
         ("[::1]:90", "http://base:81", "http://[::1]:90"),
         ("::1", "http://base:81", "http://[::1]:81"),
+        ("::1/push", "http://base:81/path", "http://[::1]:81/push"),
         ("http://[fe80::1]", "http://base", "http://[fe80::1]"),
     ])
     func controlLinksAreCompleted(link: String, base: String, result: String) throws {
@@ -38,7 +39,7 @@ internal import Testing
         #expect(ServerAddress.completing(controlLink: link, from: address) == result)
     }
 
-    @Test(arguments: ["", "a b", "foo.com:x", "ftp://foo", "foo?x"])
+    @Test(arguments: ["", "a b", "foo.com:x", "ftp://foo", "foo?x", "u:p@h:80"])
     func uselessControlLinksAreRefused(link: String) throws {
         let address = try #require(ServerAddress("http://base"))
         #expect(ServerAddress.completing(controlLink: link, from: address) == nil)
