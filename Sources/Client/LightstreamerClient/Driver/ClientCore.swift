@@ -190,13 +190,17 @@ extension ConnectionRequest {
     /// Converts the machine's request; nil for an invalid address.
     init?(_ request: TransportRequest, pins: [String]) {
         guard let address = ServerAddress(request.address) else { return nil }
-        let prefix = address.path.hasSuffix("/") ? String(address.path.dropLast()) : address.path
+        let path = address.path.hasSuffix("/") ? address.path.dropLast() : address.path[...]
+        // A request line has no bytes beyond ASCII.
+        let prefix = path.utf8.map { byte in
+            byte < 0x80 ? String(UnicodeScalar(byte)) : "%" + String(byte, radix: 16, uppercase: true)
+        }
         self.init(
             kind: request.kind,
             host: address.host,
             port: address.effectivePort,
             isSecure: address.scheme == "https",
-            target: prefix + (request.request?.target ?? "/lightstreamer")
+            target: prefix.joined() + (request.request?.target ?? "/lightstreamer")
         )
         subprotocol = request.subprotocol ?? ""
         body = request.request?.body ?? []

@@ -28,6 +28,15 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    @Test(arguments: [("/", ""), ("/a/b", "/a/b"), ("/a%20b/", "/a%20b"), ("/pü€", "/p%C3%BC%E2%82%AC")])
+    func pathOfTheAddressPrecedesThatOfTheRequest(path: String, prefix: String) async throws {
+        let fixture = try ClientFixture(address: "http://push.invalid\(path)")
+        try fixture.client.connect()
+        let link = try #require(await fixture.connector.next())
+        #expect(link.order.target == "\(prefix)/lightstreamer")
+        await fixture.client.shutdown()
+    }
+
     @Test func connectionHasTheTimeOfItsResponse() async throws {
         let fixture = try ClientFixture()
         try fixture.client.connectionOptions.setConnectTimeout(.seconds(20))
