@@ -45,8 +45,8 @@ struct PendingEvents {
     private var windowed = 0
     private var oldestWindowed = 0
     private let window: Window
-    /// Whether a stream with a frequency limit sends all events at once: there are others than updates, or half of the window is
-    /// used up.
+    /// Whether a stream with a frequency limit sends all events at once: there are some that do not wait for updates, or half of
+    /// the window is used up.
     private(set) var isUrgent = false
 
     private struct ItemKey: Hashable {
@@ -106,22 +106,25 @@ struct PendingEvents {
         channel: Int,
         conflating: Bool
     ) -> Losses {
-        guard case .subscription(let change) = event else {
-            isUrgent = true
-            add(.event(event, context), sequence: sequence, row: nil, weight: event.weight, channel: channel)
-            return Losses()
-        }
-        if conflating, case .update(let update) = change {
-            if let losses = conflate(update, sequence, withSnapshotOf: channel) { return losses }
-            switch context.policy {
-            case .conflateByItem: return conflate(update, nil, sequence, context, channel)
-            case .conflateByKey: return conflate(update, update.key, sequence, context, channel)
-            case .keepNewest: return keep(update, sequence, context, channel)
-            case .keepEverything: break
+        if case .subscription(let change) = event {
+            if conflating, case .update(let update) = change {
+                if let losses = conflate(update, sequence, withSnapshotOf: channel) { return losses }
+                switch context.policy {
+                case .conflateByItem: return conflate(update, nil, sequence, context, channel)
+                case .conflateByKey: return conflate(update, update.key, sequence, context, channel)
+                case .keepNewest: return keep(update, sequence, context, channel)
+                case .keepEverything: break
+                }
             }
+            endStretch(for: change, channel)
         }
-        isUrgent = true
-        endStretch(for: change, channel)
+        switch event {
+        case .client(.bytesReceived),
+            .subscription(.clearSnapshot), .subscription(.lostUpdates), .subscription(.secondLevelLostUpdates):
+            // These may come more often than a frequency limit allows updates, which would all be sent with them.
+            if weight > window.weight / 2 { isUrgent = true }
+        case .client, .subscription: isUrgent = true
+        }
         add(.event(event, context), sequence: sequence, row: nil, weight: event.weight, channel: channel)
         return Losses()
     }

@@ -259,6 +259,31 @@ internal import Testing
         #expect(try stream.names == ["update", "update", "status"])
     }
 
+    @Test(arguments: [
+        Change.client("c", .event(.bytesReceived(1))),
+        .subscription("s", .event(.clearSnapshot(itemPos: 1))),
+        .subscription("s", .event(.lostUpdates(count: 1, itemPos: 1))),
+        .subscription("s", .event(.secondLevelLostUpdates(count: 1, key: "k0"))),
+    ])
+    func eventsThatComeOftenWaitForLimitedUpdates(event: Change) throws {
+        let harness = HubHarness()
+        harness.addSubscription("s", rows)
+        let stream = try harness.open(.subscription("s")) { request in
+            request.maxFrequency = 0.001
+            request.includesLegacy = true
+        }
+        for number in 0..<3 {
+            harness.publish(rows.update(["k\(number)", "ADD", ""]))
+            harness.hub.take(event)
+            harness.pass()
+        }
+        #expect(try stream.names.filter { $0 == "update" }.count == 1)
+        harness.advance(.seconds(1_000))
+        harness.visitAll()
+        let names = try stream.names
+        #expect(names.count == 6 && names.indices.allSatisfy { (names[$0] == "update") == ($0 % 2 == 0) })
+    }
+
     /// A stream of quotes and messages with a frequency limit.
     private func mixed(_ harness: HubHarness) throws -> TestStream {
         harness.addSubscription("s", quotes)
