@@ -259,7 +259,7 @@ extension PooledClient: ClientObserver {
         guard let refusal = core.lastRefusal else { return state.withLock { $0.trouble?.nextAttempt = nil } }
         // Without a session, lines that cannot be parsed are those of another kind of server.
         let isOther = refusal.code == UpstreamRefusal.badDataCode && !state.withLock { $0.hasSession }
-        note(isOther ? .notLightstreamer : .serverError, refusal, next: nil)
+        if isOther { note(.notLightstreamer, nil, next: nil) } else { note(.serverError, refusal, next: nil) }
     }
 
     private func note(_ kind: FailureKind, _ refusal: UpstreamRefusal?, next: Moment?) {

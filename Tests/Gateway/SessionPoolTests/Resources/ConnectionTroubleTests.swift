@@ -144,16 +144,20 @@ internal import Testing
         let client = try pooledClient(ManualTime())
         let delivery = EventDelivery(core: client.core.core)
         delivery.add(client)
-        func kind(after events: [SessionEvent]) -> FailureKind? {
+        func trouble(after events: [SessionEvent]) -> ConnectionTrouble? {
             for event in events { delivery.deliver(event) }
             let refusal = UpstreamRefusal(code: UpstreamRefusal.badDataCode, message: "m")
             client.core.core.state.withLock { $0.noteFailure(.serverError, refusal: refusal) }
             delivery.deliver(.statusChanged(.disconnected))
             delivery.deliver(.serverError(code: refusal.code, message: refusal.message))
-            return client.trouble?.kind
+            return client.trouble
         }
-        #expect(kind(after: [.propertyChanged(.sessionId("S1")), .statusChanged(status)]) == .serverError)
-        #expect(kind(after: [.propertyChanged(.sessionId(nil)), .statusChanged(.connecting)]) == .notLightstreamer)
+        let found = trouble(after: [.propertyChanged(.sessionId("S1")), .statusChanged(status)])
+        #expect(found?.kind == .serverError && found?.code == UpstreamRefusal.badDataCode)
+        let other = trouble(after: [.propertyChanged(.sessionId(nil)), .statusChanged(.connecting)])
+        #expect(other?.kind == .notLightstreamer)
+        // The code would be an HTTP status.
+        #expect(other?.code == nil)
     }
 
     @Test func refusedConnectionIsReportedWithItsReason() async throws {
