@@ -94,14 +94,18 @@ package struct UpstreamRefusal: Sendable, Equatable {
 
     /// The code of a request that exceeds the request limit of the server and was therefore not sent: that of malformed
     /// requests, with which a server ends the session instead of refusing a subscription or message.
-    package static let oversizedCode = 67
+    private static let oversizedCode = 67
+    private static let oversizedEnding = " bytes and was not sent"
+
+    /// Whether the refusal is that of a request which was not sent, not of the server.
+    package var isOversized: Bool { code == Self.oversizedCode && message.hasSuffix(Self.oversizedEnding) }
 
     /// The code of a key that is no item name: no second-level subscription is requested.
     static let badKeyCode = 14
 
     /// The refusal of a request that exceeds the request limit of the server; both in bytes.
     static func oversized(_ size: Int, limit: Int) -> UpstreamRefusal {
-        let message = "The request of \(size) bytes exceeds the server's limit of \(limit) bytes and was not sent"
+        let message = "The request of \(size) bytes exceeds the server's limit of \(limit)" + oversizedEnding
         return UpstreamRefusal(code: oversizedCode, message: message)
     }
 

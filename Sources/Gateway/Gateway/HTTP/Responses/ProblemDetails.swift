@@ -73,7 +73,7 @@ package enum ProblemDetails {
         let known = kinds.first { UpstreamCodes.meaning(of: refusal.code, kind: $0) != nil }
         let meaning = known.flatMap { UpstreamCodes.meaning(of: refusal.code, kind: $0) }
         let cure = known.flatMap { UpstreamCodes.cure(of: refusal.code, kind: $0) }
-        if kind == .subscription, [UpstreamRefusal.oversizedCode, UpstreamRefusal.valuesCode].contains(refusal.code) {
+        if kind == .subscription, refusal.isOversized || refusal.code == UpstreamRefusal.valuesCode {
             return (["\(refusal.message)."] + [cure].compactMap(\.self)).joined(separator: " ")
         }
         return

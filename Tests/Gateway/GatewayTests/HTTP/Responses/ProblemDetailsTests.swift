@@ -26,7 +26,7 @@ import Testing
     @Test(arguments: [
         (2, UpstreamCodes.Kind.session, "adapter set"), (-5, .session, "Metadata Adapter"),
         (17, .subscription, "data adapter"), (21, .subscription, "item group"), (23, .subscription, "field schema"),
-        (-5, .subscription, "Metadata Adapter"),
+        (-5, .subscription, "Metadata Adapter"), (67, .subscription, "could not read"),
     ])
     func codesOfTheServerComeWithTheirMeaning(code: Int, kind: UpstreamCodes.Kind, word: String) throws {
         let refusal = UpstreamRefusal(code: code, message: "verbatim")
@@ -35,6 +35,12 @@ import Testing
         #expect(detail.hasPrefix("The server responded with \(code): verbatim. "))
         #expect(detail.lowercased().contains(word.lowercased()), "\(detail)")
         #expect(problem.upstream == refusal)
+    }
+
+    @Test func aRequestThatWasNotSentIsNoResponseOfTheServer() {
+        let message = "The request of 120 bytes exceeds the server's limit of 100 bytes and was not sent"
+        let detail = ProblemDetails.detail(of: UpstreamRefusal(code: 67, message: message), .subscription)
+        #expect(detail.hasPrefix(message + ". Divide the items"))
     }
 
     @Test func codesOfTheClassReferenceHaveAMeaning() {
