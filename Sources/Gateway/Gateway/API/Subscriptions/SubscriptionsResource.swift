@@ -38,7 +38,11 @@ struct SubscriptionsResource: Sendable {
         try reader.refusals.finish()
         guard let properties, let carrier else { throw Problem(.invalidValue) }
         let (home, upstream) = try home(carrier, body, call)
-        try check(properties, of: upstream, body.object, call)
+        do throws(Problem) {
+            try services.permissions(call).check(properties, of: upstream)
+        } catch {
+            throw located(error, in: body.object)
+        }
         var owned = call
         if case .dedicated(let client) = home { owned.caller = owner(ofSubscriptionOn: client, call) }
         // The admission is for the subscription with this id.
@@ -77,7 +81,11 @@ struct SubscriptionsResource: Sendable {
         _ = try services.ownSubscription(call)
         try checkTag(of: resource, call)
         let properties = try patch.applied(to: resource.properties)
-        try check(properties, of: services.pool.upstream(of: resource.home), body, call)
+        do throws(Problem) {
+            try services.permissions(call).check(properties, of: services.pool.upstream(of: resource.home))
+        } catch {
+            throw located(error, in: body)
+        }
         var owner = call.caller
         owner.identity = services.access.owners.owner(of: resource.id)
         let use = ResourceUse.changedSubscription(resource.id, properties, of: owner)
@@ -117,19 +125,10 @@ struct SubscriptionsResource: Sendable {
         }
     }
 
-    /// Refuses properties that the rights of the caller do not cover, at the member of the body that has them.
-    private func check(
-        _ properties: SubscriptionProperties,
-        of upstream: String?,
-        _ body: JSONObject,
-        _ call: Call
-    ) throws {
-        do throws(Problem) {
-            try services.permissions(call).check(properties, of: upstream)
-        } catch {
-            let path = [error.uncovered, ["feed"]].first { $0.first.map { body[$0] != nil } ?? false }
-            throw ProblemDetails.located(error, at: path.map { .body(at: $0) })
-        }
+    /// The refusal of properties that the rights of the caller do not cover, at the member of the body that has them.
+    private func located(_ refusal: Problem, in body: JSONObject) -> any Error {
+        let path = [refusal.uncovered, ["feed"]].first { $0.first.map { body[$0] != nil } ?? false }
+        return ProblemDetails.located(refusal, at: path.map { .body(at: $0) })
     }
 
     private func checkTag(of resource: SubscriptionResource, _ call: Call) throws(Problem) {
@@ -221,12 +220,14 @@ struct SubscriptionsResource: Sendable {
     ) throws -> (SubscriptionHome, upstream: String?) {
         switch carrier {
         case .upstream(let name):
-            let member = ["upstream", "feed"].first(where: body.has)
-            let key = try ProblemDetails.lookUp(member.map { .body(at: [$0]) }) {
+            do {
                 try services.permissions(call).check(upstream: name)
-                return try services.sessionKey(upstream: name)
+                let key = try services.sessionKey(upstream: name)
+                return (.pooled(key), key.upstream)
+            } catch {
+                let member = ["upstream", "feed"].first(where: body.has)
+                throw ProblemDetails.located(error, at: member.map { .body(at: [$0]) })
             }
-            return (.pooled(key), key.upstream)
         case .client(let id):
             let client = try ProblemDetails.lookUp(.body(at: ["client"])) { try services.client(call, id: id) }
             guard client.isDedicated else {
