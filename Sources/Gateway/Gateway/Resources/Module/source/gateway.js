@@ -96,12 +96,13 @@ class Gateway {
     const of = ({ state, table }) => ({ state, table, rows: table.rows });
     const nothing = () => of({ state: { state: "connecting" }, table: tableOf(spec.mode) });
     let value = nothing();
-    const set = () => { if (handle) call(runs, value = of(handle)); };
+    const set = () => handle && call(runs, value = of(handle));
     return {
       get: () => value,
       subscribe: (run) => {
         runs.add(run);
-        if (!handle) value = of(handle = this.subscribe(spec, { ...callbacks, change: set, state: set }));
+        handle ??= this.subscribe(spec, { ...callbacks, change: set, state: set });
+        if (this.isClosed) value = of(handle);
         run(value);
         return () => {
           runs.delete(run);
