@@ -73,17 +73,28 @@ import Testing
         }
     }
 
+    /// A request about a subscription of one member that another member has got, and whose call is held.
+    private static func heldRequest(
+        _ method: String,
+        of other: ClusterMember,
+        to owner: ClusterMember,
+        _ fixture: ClusterFixture
+    ) async -> PendingOutcome {
+        let path = "/v1/subscriptions/\(await owner.makeSubscription())"
+        await fixture.settle()
+        let calls = fixture.engine.figures.calls
+        fixture.engine.holdCalls()
+        let request = other.start(method, path, method == "PATCH" ? #"{"requestedMaxFrequency":1}"# : "")
+        await fixture.engine.wait { $0.calls > calls }
+        return request
+    }
+
     /// The owner is paused, or was killed after it had received the call.
     @Test(arguments: [("GET", 200), ("HEAD", 200), ("PATCH", 503)])
     func aCallEndsWithTheRemovalOfItsMember(method: String, status: Int) async throws {
         try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
             let (owner, other) = (fixture.members[0], fixture.members[1])
-            let path = "/v1/subscriptions/\(await owner.makeSubscription())"
-            await fixture.settle()
-            let calls = fixture.engine.figures.calls
-            fixture.engine.holdCalls()
-            let request = other.start(method, path, method == "PATCH" ? #"{"requestedMaxFrequency":1}"# : "")
-            await fixture.engine.wait { $0.calls > calls }
+            let request = await Self.heldRequest(method, of: other, to: owner, fixture)
             // Longer than a request waits for a new owner.
             fixture.time.pass(3)
             other.node.write(.remove(try #require(owner.number)))
@@ -99,12 +110,7 @@ import Testing
     func aReadIsMadeAgainOverTheNextConnection(method: String, status: Int) async throws {
         try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
             let (owner, other) = (fixture.members[0], fixture.members[1])
-            let path = "/v1/subscriptions/\(await owner.makeSubscription())"
-            await fixture.settle()
-            let calls = fixture.engine.figures.calls
-            fixture.engine.holdCalls()
-            let request = other.start(method, path, method == "PATCH" ? #"{"requestedMaxFrequency":1}"# : "")
-            await fixture.engine.wait { $0.calls > calls }
+            let request = await Self.heldRequest(method, of: other, to: owner, fixture)
             // Longer than a request waits for a connection.
             fixture.time.pass(3)
             fixture.engine.cut([other.node.process])
