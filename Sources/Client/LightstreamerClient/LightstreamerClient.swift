@@ -82,7 +82,7 @@ public final class LightstreamerClient: Sendable {
     /// The server address that the present or last session, or the last attempt to create one, was requested from.
     package var attemptAddress: String? { core.state.withLock { $0.attemptAddress ?? $0.details.serverAddress } }
 
-    /// The address of the last connection, if the server has named it in its control link; nil: it was `attemptAddress`.
+    /// The control link of the server, if the last connection went there; nil: the last connection went to `attemptAddress`.
     package var attemptedControlLink: String? { core.state.withLock { $0.controlLink } }
 
     /// The pause from the status `DISCONNECTED:WILL-RETRY` or `DISCONNECTED:TRYING-RECOVERY`, or from a failed attempt to

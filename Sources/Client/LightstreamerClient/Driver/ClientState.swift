@@ -34,7 +34,7 @@ struct ClientState {
     var lastRefusal: UpstreamRefusal?
     /// The server address of the last attempt to create a session; nil: there was none.
     var attemptAddress: String?
-    /// The address of the last connection, if the server has named it in its control link; nil: it was `attemptAddress`.
+    /// The control link of the server, if the last connection went there; nil: the last connection went to `attemptAddress`.
     var controlLink: String?
     /// The pause between the last failure before the present status and the attempt after it; nil: there was none.
     var attemptPause: Duration?
