@@ -79,7 +79,7 @@ struct HealthResource: Sendable {
         json.member("sessions", clients.count)
         json.member("connected", statuses.count { $0.isConnected })
         json.member("statuses", Optional(statuses.map(\.rawValue)))
-        json.lastFailure(of: services.failedClient(of: name, permissions))
+        json.lastFailure(of: services.failedClient(of: name, among: clients, permissions))
         if let values = services.pool.upstreamValues.first(where: { $0.name == name })?.values {
             json.key("values")
             json.beginObject()

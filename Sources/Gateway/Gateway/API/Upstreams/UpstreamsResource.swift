@@ -86,7 +86,8 @@ struct UpstreamsResource: Sendable {
         json.beginObject()
         writeSettings(of: upstream, to: &json)
         writeQuotas(of: upstream, to: &json)
-        if let client = services.failedClient(of: upstream.name, permissions), let trouble = client.trouble {
+        let failed = services.failedClient(of: upstream.name, among: services.pool.clients(), permissions)
+        if let client = failed, let trouble = client.trouble {
             json.member("lastFailure", TroubleText.sentence(trouble, of: client))
             // The time of day is computed for each response, and differs by milliseconds.
             json.member("since", "\(trouble.since)")
@@ -106,7 +107,8 @@ struct UpstreamsResource: Sendable {
         json.member("items", figures.items)
         json.endObject()
         writeQuotas(of: upstream, to: &json)
-        json.lastFailure(of: services.failedClient(of: upstream.name, permissions))
+        let failed = services.failedClient(of: upstream.name, among: services.pool.clients(), permissions)
+        json.lastFailure(of: failed)
         let limit = services.pool.configuration.sessionLimit
         json.member("maxConcurrentSessionsPerServer", limit.maxConcurrentSessionsPerServer)
         json.member("maxConcurrentSessionsPerServerExceededPolicy", limit.policy.rawValue)
@@ -132,10 +134,16 @@ struct UpstreamsResource: Sendable {
 }
 
 extension Services {
-    /// The client that has failed last to connect to an upstream, among those that a caller sees, or whose session the upstream
-    /// has refused. The failure of a dedicated client has the server's message to its owner.
-    func failedClient(of upstream: String, _ permissions: Permissions) -> PooledClient? {
-        pool.clients().last { $0.upstream == upstream && $0.trouble != nil && permissions.sees($0) }
+    /// The client that has failed last to connect to an upstream, among the clients that a caller sees, or whose session the
+    /// upstream has refused. The failure of a dedicated client has the server's message to the owner of the client.
+    ///
+    /// - Parameter clients: The clients of the pool, or those of the upstream.
+    func failedClient(
+        of upstream: String,
+        among clients: [PooledClient],
+        _ permissions: Permissions
+    ) -> PooledClient? {
+        clients.last { $0.upstream == upstream && $0.trouble != nil && permissions.sees($0) }
             ?? pool.refusedClient(of: upstream)
     }
 }
