@@ -28,7 +28,7 @@ struct ClientDetailsResource: Sendable {
         let password = reader.optionalString("password")
         let pins = pins(reader)
         try reader.refusals.finish()
-        if let name = address != nil ? "serverAddress" : adapterSet != nil ? "adapterSet" : nil {
+        if let name = ["serverAddress", "adapterSet"].first(where: reader.has) {
             try ProblemDetails.lookUp(.body(at: [name])) { try services.permissions(call).checkAddress() }
         }
         try checkAddress(address, of: client)
@@ -86,11 +86,7 @@ struct ClientDetailsResource: Sendable {
         }
         guard let upstream = client.upstream else { return }
         let rule = "The client has the credentials of the upstream \"\(upstream)\": its address cannot be changed."
-        throw Problem(
-            .lifecycle,
-            detail: rule,
-            entries: [ProblemEntry(.body(at: ["serverAddress"]), .lifecycle, rule)]
-        )
+        throw Problem(.lifecycle, detail: rule).at(.body(at: ["serverAddress"]))
     }
 }
 

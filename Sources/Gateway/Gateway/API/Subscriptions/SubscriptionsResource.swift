@@ -232,8 +232,7 @@ struct SubscriptionsResource: Sendable {
             let client = try ProblemDetails.lookUp(.body(at: ["client"])) { try services.client(call, id: id) }
             guard client.isDedicated else {
                 let rule = "The client belongs to the pool; name its upstream instead."
-                let entry = ProblemEntry(.body(at: ["client"]), .notDedicated, rule)
-                throw Problem(.notDedicated, detail: rule, entries: [entry])
+                throw Problem(.notDedicated, detail: rule).at(.body(at: ["client"]))
             }
             return (.dedicated(client.id), client.upstream)
         }

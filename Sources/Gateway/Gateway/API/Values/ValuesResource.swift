@@ -20,8 +20,7 @@ struct ValuesResource: Sendable {
         guard let item else {
             guard field == nil, key == nil else {
                 let rule = "A field or key needs an item: item or itemPos is required."
-                let entry = ProblemEntry(.parameter("item"), .unknownItem, rule)
-                throw Problem(.unknownItem, detail: rule, entries: [entry])
+                throw Problem(.unknownItem, detail: rule).at(.parameter("item"))
             }
             return try reply(call) { _ in .table }
         }

@@ -43,8 +43,8 @@ package struct Problem: Error, Sendable {
     var detail: String?
     /// The errors in the input.
     var entries: [ProblemEntry] = []
-    /// The path, in the object that describes it, of what the rights of the caller do not cover; empty: another problem, or the whole
-    /// object. The place in the request is up to the caller of the check.
+    /// The part that the rights of the caller do not cover, as a path in the object that describes a source or client; empty: the
+    /// whole object, or another problem. The place in the request is up to the caller of the check.
     var uncovered: [String] = []
     /// The error that the Lightstreamer server sent.
     var upstream: UpstreamRefusal?
@@ -59,6 +59,13 @@ package struct Problem: Error, Sendable {
         self.code = code
         self.detail = detail
         self.entries = entries
+    }
+
+    /// The problem with an entry for a part of the input, which has the detail, or else the title.
+    func at(_ place: ProblemEntry.Location) -> Problem {
+        var problem = self
+        problem.entries = [ProblemEntry(place, code, detail ?? code.title)]
+        return problem
     }
 
     static let stopping = Problem(.unavailable, detail: "The gateway is stopping.")

@@ -45,11 +45,10 @@ package enum ProblemDetails {
 
     /// The error of a look-up or check; the problem of an unknown or uncovered name has the place of the value that names it.
     static func located(_ error: any Error, at place: ProblemEntry.Location?) -> any Error {
-        var problem = problem(for: error)
+        let problem = problem(for: error)
         guard problem.code.status == 404 || !problem.uncovered.isEmpty, problem.entries.isEmpty, let place
         else { return error }
-        problem.entries = [ProblemEntry(place, problem.code, problem.detail ?? problem.code.title)]
-        return problem
+        return problem.at(place)
     }
 
     /// An error as a sentence, for an event of a stream.
@@ -247,7 +246,7 @@ extension ProblemDetails {
     /// The problem for an address in a body.
     private static func refusal(of address: String) -> Problem {
         let (code, rule) = (ProblemCode.upstreamNotAllowed, "The configuration does not allow \(address).")
-        return Problem(code, detail: rule, entries: [ProblemEntry(.body(at: ["serverAddress"]), code, rule)])
+        return Problem(code, detail: rule).at(.body(at: ["serverAddress"]))
     }
 
     private static func explanation(of quota: PoolQuota) -> String {
