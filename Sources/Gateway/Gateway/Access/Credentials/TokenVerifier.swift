@@ -133,7 +133,7 @@ package struct TokenVerifier: Sendable {
         }
         if let value = claims[names.streams] {
             guard let number = value.number?.intValue, number >= 0 else { throw .streams }
-            rights.streams = number
+            rights.streams = min(number, Rights.mostStreams)
         }
         if let value = claims[names.rate] {
             guard let number = value.number?.doubleValue, number > 0 else { throw .rate }

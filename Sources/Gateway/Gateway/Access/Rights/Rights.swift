@@ -77,6 +77,9 @@ package struct Rights: Sendable, Equatable {
     /// The default quotas of a key or token: half of an upstream's default quota of subscriptions, a
     /// quarter of its items.
     static let defaultQuotas = (subscriptions: 2_000, items: 25_000)
+
+    /// The greatest limit of open streams.
+    static let mostStreams = 1_000_000
 }
 
 extension Rights {

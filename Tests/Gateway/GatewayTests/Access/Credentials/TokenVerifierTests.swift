@@ -271,4 +271,13 @@ import Testing
         #expect(fixture.perform("GET", "/v1/clients", as: token).status == 200)
         #expect([200, 429].contains(fixture.perform("GET", "/v1/clients", as: token).status))
     }
+
+    @Test func anExtremeLimitOfStreamsIsClamped() throws {
+        let token = try forge(#"{"sub":"carol","exp":1700000100,"streams":9223372036854775807}"#)
+        let verifier = try TokenVerifier(TokenForge.configuration().webTokens)
+        let caller = try verifier.caller(of: token, now: Self.now)
+        #expect(caller.rights.streams == Rights.mostStreams)
+        // The stream that a ticket opens again counts beyond the limit until the former stream has ended.
+        #expect(OpenStreamCounts().add(caller, isReplacing: true))
+    }
 }
