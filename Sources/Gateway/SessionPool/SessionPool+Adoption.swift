@@ -1,6 +1,7 @@
 package import Changes
 internal import LightstreamerClient
 package import SessionCore
+internal import Synchronization
 
 /// A session of another process that a pool continues.
 package struct SessionAdoption: Sendable {
@@ -47,6 +48,7 @@ extension SessionPool {
     /// Throws if the client or one of the subscriptions exists already; then nothing has changed.
     package func adopt(_ adopted: SessionAdoption) throws(PoolError) -> [SubscriptionResource] {
         let client = try makePooledClient(adopted.client, adopted.key)
+        client.isReported.store(true, ordering: .releasing)
         let opened = try state.withLock { state throws(PoolError) in try register(adopted, on: client, in: &state) }
         observe(client)
         for entry in opened {

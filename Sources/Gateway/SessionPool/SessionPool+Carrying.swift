@@ -1,6 +1,7 @@
 internal import Changes
 internal import LightstreamerClient
 internal import SessionCore
+internal import Synchronization
 
 /// Connects resources to the upstream subscriptions that carry them.
 extension SessionPool {
@@ -102,7 +103,14 @@ extension SessionPool {
             for id in lingering { closeShared(id) }
             acquired = try state.withLock { state throws(PoolError) in try open(key, in: &state) }
         }
-        if let client = acquired.newClient { start(client) }
+        let client = acquired.shared.client
+        if acquired.newClient != nil {
+            start(client)
+        } else if !client.isReported.load(ordering: .acquiring) {
+            // The request that has made the client has not reported it yet: the sink knows a client before its subscriptions,
+            // and ignores a second report.
+            sink.take(.client(client.id, .added(client.core.status)))
+        }
         return acquired
     }
 

@@ -1,6 +1,7 @@
 package import Changes
 package import LightstreamerClient
 package import SessionCore
+internal import Synchronization
 
 /// The server of a dedicated client, and the parameters of its connection.
 package struct ClientSpecification: Sendable {
@@ -197,6 +198,7 @@ extension SessionPool {
     /// Reports the client to the sink and starts to observe it.
     func start(_ client: PooledClient) {
         sink.take(.client(client.id, .added(client.core.status)))
+        client.isReported.store(true, ordering: .releasing)
         observe(client)
     }
 

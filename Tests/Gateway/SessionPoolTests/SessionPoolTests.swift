@@ -119,6 +119,21 @@ internal import Testing
         #expect(seen.withLock { $0 } == expected)
     }
 
+    /// A request can find the client that another request has made and not reported yet.
+    @Test func clientIsReportedBeforeItsSubscriptions() throws {
+        let pool = pool()
+        sink.findClient.withLock { [sink] in
+            $0 = { [weak pool] id in
+                sink.findClient.withLock { $0 = nil }
+                #expect((try? pool?.joinImplicit(Self.key)) != nil)
+                #expect(sink.present.ofClients.contains(.client(id, .added(.disconnected))))
+                return nil
+            }
+        }
+        _ = try pool.messenger(Self.key.session, for: .zero)
+        #expect(pool.figures(of: "demo").users == 1 && pool.clients().count == 1)
+    }
+
     @Test func subscriptionIsCarriedBeforeItIsSent() throws {
         let pool = pool()
         sink.findClient.withLock { $0 = { [weak pool] in pool?.client($0) } }

@@ -62,6 +62,8 @@ package final class PooledClient: Sendable {
 
     /// Whether updates can arrive in the present status.
     let isDelivering = Atomic(false)
+    /// Whether the sink knows the client.
+    let isReported = Atomic(false)
 
     let sink: any PoolSink
     /// The values that the subscriptions of the upstream keep.
