@@ -259,6 +259,8 @@ package final class ResourceOwners: Sendable {
         guard caller.identity != nil else { return }
         try usage.add(resource.id.rawValue, resource.properties, for: caller)
         state.withLock { $0.owners[resource.id.rawValue] = caller }
+        // Another request may have deleted the subscription already, which had no owner then.
+        if resource.isDeleted { forget(resource.id) }
     }
 
     /// The identity of the owner of a client; nil if it has none.

@@ -1,5 +1,6 @@
 import MicroHTTPD
 import SessionCore
+import SessionPool
 import Testing
 
 @testable import Gateway
@@ -53,6 +54,18 @@ import Testing
         #expect(fixture.perform("DELETE", "/v1/subscriptions/\(id)", as: AccessFixture.alice).status == 204)
         #expect(usage(fixture) == [1, 1])
         #expect(post(fixture, "item3").status == 201)
+    }
+
+    /// Another request can delete a subscription before the request that creates it has noted the owner.
+    @Test func aSubscriptionThatIsDeletedAtOnceDoesNotCount() async throws {
+        let fixture = try await fixture()
+        let resource = try fixture.services.pool.createResource(
+            home: .pooled(SessionKey(upstream: "demo", user: nil, password: nil)),
+            properties: SubscriptionProperties(mode: .merge, items: .list(["item1"]), fields: .list(["f"]))
+        )
+        try fixture.services.pool.delete(resource.id)
+        try fixture.services.access.owners.note(resource, madeBy: Caller(identity: "key:alice"))
+        #expect(usage(fixture) == [0, 0] && fixture.services.access.owners.owner(of: resource.id) == nil)
     }
 
     /// The names take memory as long as the subscription exists.
