@@ -10,6 +10,13 @@ extension SessionPool {
     /// The number of all subscription resources.
     package var resourceCount: Int { state.withLock { $0.resources.byID.count } }
 
+    /// The numbers of the subscription resources that requests have created, and of those that streams share.
+    package var resourceCounts: (posted: Int, joined: Int) {
+        let resources = state.withLock { Array($0.resources.byID.values) }
+        let joined = resources.count { $0.isImplicit }
+        return (resources.count - joined, joined)
+    }
+
     /// The resource of an id.
     package func resource(_ id: SubscriptionID) -> SubscriptionResource? {
         state.withLock { $0.resources.byID[id] }

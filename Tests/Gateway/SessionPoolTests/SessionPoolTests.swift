@@ -307,6 +307,16 @@ internal import Testing
         #expect(pool.resources().map(\.id) == made.filter { $0 != made[7] })
     }
 
+    @Test func resourcesOfRequestsAndOfStreamsAreCounted() throws {
+        let pool = pool()
+        for _ in 0..<2 {
+            _ = try pool.createResource(home: .pooled(Self.key.session), properties: Self.key.properties)
+            _ = try pool.joinImplicit(Self.key)
+        }
+        let counts = pool.resourceCounts
+        #expect(counts.posted == 2 && counts.joined == 1 && pool.resourceCount == 3)
+    }
+
     @Test func tooManyResourcesAreOverQuota() throws {
         let pool = pool { $0.maxSubscriptionResources = 1 }
         _ = try pool.joinImplicit(Self.key)

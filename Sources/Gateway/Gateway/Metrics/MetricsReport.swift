@@ -103,10 +103,9 @@ struct MetricsReport: Sendable {
         for (name, values) in values where values.limit != .max {
             text.write(MetricNames.valueLimit, labels: [name], values.limit)
         }
-        let resources = pool.resources()
-        let joined = resources.count { $0.isImplicit }
-        text.write(MetricNames.subscriptions, labels: ["posted"], resources.count - joined)
-        text.write(MetricNames.subscriptions, labels: ["joined"], joined)
+        let resources = pool.resourceCounts
+        text.write(MetricNames.subscriptions, labels: ["posted"], resources.posted)
+        text.write(MetricNames.subscriptions, labels: ["joined"], resources.joined)
     }
 
     private func writeUpstreamCounters(to text: inout MetricsText) {

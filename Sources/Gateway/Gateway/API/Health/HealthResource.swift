@@ -38,7 +38,7 @@ struct HealthResource: Sendable {
                 json.member("version", GatewayVersion.text)
                 json.member("uptime", (services.clock() - services.process.startedAt).roundedSeconds)
                 json.member("clients", clients.count)
-                json.member("subscriptions", services.pool.resources().count)
+                json.member("subscriptions", services.pool.resourceCount)
                 json.member("streams", services.streams.count)
                 json.key("upstreams")
                 json.beginArray()
