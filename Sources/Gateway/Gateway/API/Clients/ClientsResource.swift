@@ -96,11 +96,14 @@ package struct ClientsResource: Sendable {
 
     /// `DELETE /v1/clients/{id}`.
     func delete(_ call: Call) throws -> OperationResult {
-        let client = try services.dedicatedClient(call)
-        try services.pool.deleteClient(client.id)
-        // The pool reports the removal once the events of the client are delivered; the client stops to count now.
-        services.coordination.made(.resourceRemoved(client.id.rawValue))
-        return .response(Response(status: 204))
+        // Its subscriptions are deleted with it.
+        try services.visiting(services.pool.resourceCount, call) {
+            let client = try services.dedicatedClient(call)
+            try services.pool.deleteClient(client.id)
+            // The pool reports the removal once the events of the client are delivered; the client stops to count now.
+            services.coordination.made(.resourceRemoved(client.id.rawValue))
+            return .response(Response(status: 204))
+        }
     }
 
     private func created(_ client: PooledClient, _ call: Call) -> Response {

@@ -1,4 +1,5 @@
 import Changes
+import Dispatch
 import JSONText
 import MicroHTTPD
 import SessionCore
@@ -26,6 +27,19 @@ import Testing
         #expect(fixture.perform("GET", "/v1/clients").json["clients"]?.array?.count == 1)
         #expect(fixture.perform("DELETE", location).status == 204)
         #expect(fixture.perform("GET", location).code == "unknown-client")
+    }
+
+    @Test func aClientIsDeletedInTheBackgroundWhereThereAreManySubscriptions() async {
+        let path = "/v1/clients/\(fixture.makeClient())"
+        for _ in 0...WorkSize.mostVisits { #expect(!fixture.makeSubscription().isEmpty) }
+        let gate = DispatchSemaphore(value: 0)
+        let isBusy = fixture.services.background.large.add { gate.wait() }
+        let (statuses, source) = AsyncStream.makeStream(of: Int.self)
+        let outcome = fixture.perform("DELETE", path) { source.yield($0.status) }
+        #expect(isBusy && outcome.isWaiting && fixture.services.pool.clients().count == 1)
+        gate.signal()
+        for await status in statuses.prefix(1) { #expect(status == 204) }
+        #expect(fixture.services.pool.clients().isEmpty)
     }
 
     @Test(arguments: [true, false])
