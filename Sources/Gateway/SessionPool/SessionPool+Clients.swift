@@ -217,7 +217,7 @@ extension SessionPool {
             return state.isStopping
         }
         if client.isDedicated {
-            for resource in resources() where resource.home == .dedicated(client.id) { deleteResource(resource) }
+            for resource in resources(where: { $0.home == .dedicated(client.id) }) { deleteResource(resource) }
         }
         // The server ends the subscriptions with the session: no request is sent for each of them.
         if !isStopping { for shared in sharedSubscriptions(on: client) { release(shared) } }

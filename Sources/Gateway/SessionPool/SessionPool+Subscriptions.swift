@@ -2,9 +2,10 @@ package import Changes
 package import SessionCore
 
 extension SessionPool {
-    /// All subscription resources, oldest first.
-    package func resources() -> [SubscriptionResource] {
-        state.withLock { Array($0.resources.byID.values) }.sorted { $0.ordinal < $1.ordinal }
+    /// All subscription resources, or those that meet a condition, oldest first.
+    package func resources(where isWanted: (SubscriptionResource) -> Bool = { _ in true }) -> [SubscriptionResource] {
+        let all = state.withLock { Array($0.resources.byID.values) }
+        return all.filter(isWanted).sorted { $0.ordinal < $1.ordinal }
     }
 
     /// The number of all subscription resources.
