@@ -71,6 +71,8 @@ package final class IdempotencyStore: Sendable {
         /// The key of the request that ended first.
         mutating func oldest() -> Key? {
             if performed.isEmpty { return nil }
+            // Responses that have expired one by one leave places, millions of them before a first search.
+            if last - first > 2 * performed.count, let least = performed.keys.min() { first = least }
             while performed[first] == nil { first += 1 }
             return performed[first]
         }

@@ -106,6 +106,15 @@ import Testing
         #expect(word(store.begin(first, of: "bob", body: [9], now: moment(11))) == "perform")
     }
 
+    @Test func theOldestAnswerIsDroppedFirstAlsoAfterManyHaveExpired() {
+        let store = IdempotencyStore(lifetime: .seconds(1), maxEntries: 3, maxBytes: 1 << 20)
+        let keys = (0..<1_002).map { IdempotencyStore.Key(caller: nil, path: "/", key: "\($0)") }
+        for (second, key) in keys[..<1_000].enumerated() { add(store, key, at: moment(Int64(second))) }
+        for key in keys[1_000...] { add(store, key, at: moment(999)) }
+        let words = keys[998...].reversed().map { word(store.begin($0, body: [], now: moment(999))) }
+        #expect(words == ["replay 201", "replay 201", "replay 201", "perform"])
+    }
+
     @Test func theAnswersOfTheOldestEndsAreDroppedFirst() {
         let store = IdempotencyStore(lifetime: .seconds(10), maxEntries: 3, maxBytes: 1 << 20)
         let keys = (0..<5).map { IdempotencyStore.Key(caller: nil, path: "/", key: "\($0)") }
