@@ -15,8 +15,10 @@ struct ContractResource: Sendable {
     func edition(_ call: Call) async throws -> Response { try await document(.streams, call) }
 
     private func document(_ edition: ContractEdition, _ call: Call) async throws -> Response {
-        try await services.background.perform(for: call, ContractJSON.isReady ? .small : .large) {
-            let document = services.feedContract.document(services.openFeeds, edition)
+        let feeds = services.openFeeds
+        let kept = services.feedContract.kept(feeds, edition)
+        return try await services.background.perform(for: call, kept == nil ? .large : .small) {
+            let document = kept ?? services.feedContract.document(feeds, edition)
             var response = Response(status: 200)
             response.headers.append("Content-Type", "application/json")
             response.body = .shared(document.bytes)

@@ -10,22 +10,29 @@ final class FeedContract: Sendable {
         let tag: EntityTag
     }
 
-    private let kept = RankedMutex<[ContractEdition: Kept]>([:])
+    private let documents = RankedMutex<[ContractEdition: Kept]>([:])
+
+    /// The document with these feeds if it was made before; nil: to make it takes long.
+    func kept(_ feeds: [FeedConfiguration], _ edition: ContractEdition) -> (bytes: SharedBytes, tag: EntityTag)? {
+        if feeds.isEmpty, edition == .current { return ContractJSON.isReady ? ContractJSON.document : nil }
+        guard let kept = documents.withLock({ $0[edition] }), kept.feeds == feeds else { return nil }
+        return (kept.bytes, kept.tag)
+    }
 
     /// The document with these feeds as JSON; kept until it is requested with others.
     func document(
         _ feeds: [FeedConfiguration],
         _ edition: ContractEdition = .current
     ) -> (bytes: SharedBytes, tag: EntityTag) {
+        if let kept = kept(feeds, edition) { return kept }
         let plain = ContractJSON.document
         if feeds.isEmpty, edition == .current { return plain }
-        if let kept = kept.withLock({ $0[edition] }), kept.feeds == feeds { return (kept.bytes, kept.tag) }
         guard let root = (try? JSONValue(parsing: plain.bytes.array))?.object else { return plain }
         var json = JSONBytes()
         json.value(edition.converted(.object(Self.extended(root, feeds))))
         json.newline()
         let made = Kept(feeds: feeds, bytes: SharedBytes(json.bytes), tag: EntityTag(of: json.bytes))
-        kept.withLock { $0[edition] = made }
+        documents.withLock { $0[edition] = made }
         return (made.bytes, made.tag)
     }
 

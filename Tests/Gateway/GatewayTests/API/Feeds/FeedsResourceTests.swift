@@ -1,4 +1,5 @@
 import Changes
+import Dispatch
 import JSONText
 import MicroHTTPD
 import SessionCore
@@ -320,6 +321,19 @@ import Testing
         #expect(schema("/feeds/f")?["additionalProperties"] == item)
         let row: JSONValue = ["$ref": "#/components/schemas/FRow"]
         #expect(mode == .command ? item["additionalProperties"] == row : item == row)
+    }
+
+    @Test(arguments: ["/openapi.json", "/openapi-3.2.json"])
+    func contractWithFeedsIsMadeOnceAndInTheBackground(path: String) async {
+        #expect(!ContractJSON.document.bytes.bytes.isEmpty)
+        let gate = DispatchSemaphore(value: 0)
+        let isBusy = services.background.large.add { gate.wait() }
+        let (statuses, source) = AsyncStream.makeStream(of: Int.self)
+        let outcome = fixture.perform("GET", path) { source.yield($0.status) }
+        #expect(isBusy && outcome.isWaiting)
+        gate.signal()
+        for await status in statuses.prefix(1) { #expect(status == 200) }
+        #expect(fixture.perform("GET", path).status == 200)
     }
 
     @Test func contractOfOpenAPI32DescribesTheEventsOfStreams() throws {
