@@ -228,8 +228,6 @@ final class ShardContext {
     let memory: StreamMemory
     /// Whether an owner of a stream of the shard exceeded its memory since the last check.
     var hasGreedyOwner = false
-    /// From publication to delivery.
-    let deliveryLatency: LatencyHistogram
     /// The limits and intervals of streams.
     let configuration: HubConfiguration
     /// Encodes events for single streams.
@@ -243,7 +241,6 @@ final class ShardContext {
         self.metrics = metrics
         self.memory = memory
         self.configuration = configuration
-        deliveryLatency = metrics.deliveryLatency
         encoder = EventEncoder(epoch: epoch, refusalText: configuration.refusalText)
     }
 

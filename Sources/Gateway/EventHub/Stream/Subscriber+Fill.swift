@@ -168,7 +168,7 @@ extension Subscriber {
     private func giveOnly(_ cursor: Cursor, _ batch: inout StreamBatch, now: Moment) {
         var end = cursor.readableEnd()
         if cursor.index < end {
-            context.deliveryLatency.record(from: cursor.segment.published(at: cursor.index), to: now)
+            context.metrics.deliveryLatency.record(from: cursor.segment.published(at: cursor.index), to: now)
         }
         while cursor.index < end, !batch.isFull {
             let index = cursor.index
@@ -192,7 +192,7 @@ extension Subscriber {
             let segment = cursor.segment
             let index = cursor.index
             if isFirst {
-                context.deliveryLatency.record(from: segment.published(at: index), to: now)
+                context.metrics.deliveryLatency.record(from: segment.published(at: index), to: now)
                 isFirst = false
             }
             // Up to the next event of another channel.
