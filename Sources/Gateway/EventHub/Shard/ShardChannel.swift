@@ -146,7 +146,6 @@ final class ShardChannel: @unchecked Sendable {
 
     /// Moves the live groups to the end, after their broadcasts.
     func advanceLiveGroups(now: Moment) {
-        let unsentCount = view.endOrdinal - liveOrdinal
         guard unsentCount > 0 else { return }
         for group in liveGroups where !group.readers.isEmpty {
             group.totals.add(events: unsentCount)
