@@ -9,7 +9,7 @@ extension SharedSubscription {
     /// Lets a resource of another subscription wait until this one has the values that take the place of the former
     /// ones; false if this subscription has ended meanwhile.
     func expect(_ resource: SubscriptionResource, from former: SharedSubscription) -> Bool {
-        former.share { table in resource.startMove(to: self, from: table) }
+        former.state.withLock { _ in resource.startMove(to: self, from: former.table) }
         let isExpected = state.withLock { state in
             if state.hasEnded { return false }
             state.arriving.append(Arrival(resource: resource))
@@ -101,9 +101,6 @@ extension SharedSubscription {
             return true
         }
     }
-
-    /// Calls a function with the present values; no event is delivered meanwhile.
-    private func share(_ body: (ValueTable) -> Void) { state.withLock { _ in body(table) } }
 
     /// Removes a resource without an event; false if it is not one of this subscription.
     func release(_ resource: SubscriptionResource) -> Bool {
