@@ -152,16 +152,6 @@ extension Subscriber {
         ready.append(cursor)
     }
 
-    /// Removes channels that are read to their end from the list, and retired ones altogether.
-    func unlistRead() {
-        ready.removeAll { cursor in
-            guard cursor.isAtEnd else { return false }
-            cursor.isListed = false
-            if cursor.isRetired { forget(cursor) }
-            return true
-        }
-    }
-
     // MARK: - Shared bytes
 
     /// Appends the events of the only channel that has any.

@@ -190,10 +190,20 @@ final class Subscriber: StreamContent {
         }
     }
 
-    /// Stops reading a channel.
-    func forget(_ cursor: Cursor) {
-        cursor.channel.remove(cursor)
-        cursors.removeAll { $0 === cursor }
+    /// Removes channels that are read to their end from the list, and retired ones altogether: in one pass, as a client may
+    /// end with thousands of subscriptions.
+    func unlistRead() {
+        var hasRetired = false
+        ready.removeAll { cursor in
+            guard cursor.isAtEnd else { return false }
+            cursor.isListed = false
+            if cursor.isRetired {
+                cursor.channel.remove(cursor)
+                hasRetired = true
+            }
+            return true
+        }
+        if hasRetired { cursors.removeAll { $0.isRetired && !$0.isListed } }
     }
 
     /// Stops reading all channels.
