@@ -132,13 +132,14 @@ struct ClusterRouting: Sendable {
         // Prepared streams are listed also while their owner is being replaced.
         let permissions = services.permissions(call)
         var ids = cluster.preparedStreamIDs { permissions.sees(streamOf: $0) }
-        let prepared = Set(ids)
+        // A stream that another member opens just now is on both.
+        var known = Set(ids)
         let request = call.forwarded(path: operation.pattern.description)
         let calls = cluster.processes.map { (process: $0, requests: [request]) }
         for case let response? in await responses(to: calls, within: Self.listTime).map(\.first)
         where response.status == 200 {
             let listed = String(decoding: response.body, as: UTF8.self).split(separator: "\n").map(String.init)
-            ids += listed.filter { !prepared.contains($0) }
+            ids += listed.filter { known.insert($0).inserted }
         }
         return ids
     }

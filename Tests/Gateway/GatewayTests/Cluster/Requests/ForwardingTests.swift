@@ -244,6 +244,22 @@ import Testing
         }
     }
 
+    /// As while one member opens a prepared stream of another one, which keeps it until the first one has read the opening.
+    @Test func aStreamOfTwoMembersIsListedOnce() async throws {
+        try await ClusterFixture.run(3) { fixture in
+            for member in fixture.members.prefix(2) {
+                let entry = StreamResources.Entry(prepared: StreamRequest(sources: []), madeAt: .zero)
+                member.services.streamResources.add("t", entry)
+            }
+            for member in fixture.members.prefix(2) {
+                let list = await member.perform("GET", "/v1/streams")
+                #expect(list.json["streams"]?.array?.compactMap { $0["id"]?.string } == ["t"])
+            }
+            // The log does not know the stream, and its id names no member.
+            #expect(await fixture.members[2].perform("GET", "/v1/streams").json["streams"]?.array?.isEmpty == true)
+        }
+    }
+
     /// As after an upstream was removed from the configuration of one member after the other.
     @Test func aResourceThatNoMemberCanOwnIsNotListed() async throws {
         try await ClusterFixture.run { fixture in
