@@ -247,6 +247,28 @@ struct ClusterLedgerTests {
         #expect(try ClusterSnapshot(snapshot.bytes(in: 2)) == snapshot)
     }
 
+    /// A member that writes parts without end takes no more memory of the others.
+    @Test
+    func aRecordInPartsIsCutOffAtItsGreatestLength() {
+        let longest = ClusterLedger.Member.longestRecord
+        var member = ClusterLedger.Member(
+            info: MemberInfo(name: "a", version: "1", upstreams: []),
+            joinedAt: 1,
+            counter: 0
+        )
+        let part = [UInt8](repeating: 1, count: longest / 2 + 1)
+        for _ in 0..<3 {
+            let whole = member.add(part[...], isLast: false)
+            #expect(whole == nil)
+        }
+        #expect(member.partial.count == longest)
+        let cut = member.add([1], isLast: true)
+        #expect(cut?.count == longest && member.partial.isEmpty)
+        _ = member.add([1, 2], isLast: false)
+        let next = member.add([3], isLast: true)
+        #expect(next == [1, 2, 3])
+    }
+
     /// The owner that the first removal chooses is removed by the second one, and adopts nothing.
     @Test
     func sessionOfTwoMembersThatAreRemovedAtOnceIsAdoptedOnce() throws {

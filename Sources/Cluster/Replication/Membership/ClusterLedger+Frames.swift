@@ -88,9 +88,7 @@ extension ClusterLedger {
     private mutating func applyRecord(_ body: ArraySlice<UInt8>, by member: UInt64, _ effects: inout [LedgerEffect]) {
         guard let record = try? read(body) else { return }
         guard case .part(let bytes, let isLast) = record else { return apply(record, by: member, &effects) }
-        members[member]?.partial += bytes
-        guard isLast, let whole = members[member]?.partial else { return }
-        members[member]?.partial = []
+        guard let whole = members[member]?.add(bytes, isLast: isLast) else { return }
         if let record = try? read(whole[...]) { apply(record, by: member, &effects) }
     }
 

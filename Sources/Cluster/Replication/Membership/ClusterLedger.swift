@@ -13,8 +13,19 @@ package struct ClusterLedger: Sendable, Equatable {
         package var joinedAt: UInt64
         /// The number of its last frame.
         package var counter: UInt64
-        /// The parts of an incomplete record.
+        /// The parts of an incomplete record, up to `longestRecord` bytes.
         var partial: [UInt8] = []
+
+        /// The greatest length of a record in parts, in bytes. A longer one is cut off, so that no member can read the record.
+        static let longestRecord = 128 << 20
+
+        /// Adds a part of a record; returns the record with its last part.
+        mutating func add(_ part: ArraySlice<UInt8>, isLast: Bool) -> [UInt8]? {
+            partial += part.prefix(max(0, Self.longestRecord - partial.count))
+            guard isLast else { return nil }
+            defer { partial = [] }
+            return partial
+        }
     }
 
     /// A subscription that streams of all members share.
