@@ -306,13 +306,18 @@ extension ClusterNode {
 
     // MARK: - Decisions
 
-    /// Writes a record, and calls back with what the log decides about its subject; nil if that is not known in time.
+    /// Writes a record, and calls back with what the log decides about its subject; nil if that is not known in time, or if
+    /// this member was removed.
+    ///
+    /// - Parameter deadline: The end of the time; nil: after `logTimeout`. The wait of a report of this member has no end, so
+    ///   that no request takes the decision on the report for its own one.
     func decide(
         _ subject: RecordSubject,
         by record: ClusterRecord,
+        until deadline: Moment? = nil,
         _ done: @escaping @Sendable (RecordOutcome?) -> Void
     ) {
-        let request = MemberReports.Undecided(deadline: clock() + Self.logTimeout, done: done)
+        let request = MemberReports.Undecided(deadline: deadline ?? clock() + Self.logTimeout, done: done)
         // Inside the lock, so that the decision does not precede the request.
         let isWritten = reports.withLock { reports in
             reports.outbox.append(request: record) && reports.add(request, on: subject)

@@ -195,8 +195,7 @@ extension ClusterNode {
                 closeTicketStream(ticket.key)
             } else {
                 let again = TicketOpening(use: ticket, target: opening.target, isResumed: true)
-                // Waits, so that no request takes this decision for its own one.
-                decide(.ticket(ticket.key), by: .ticket(.open(again))) { _ in }
+                decide(.ticket(ticket.key), by: .ticket(.open(again)), until: .never) { _ in }
             }
         }
     }

@@ -198,8 +198,7 @@ struct ClusterStreams: Sendable {
         }
         guard isOpen else { return }
         keep(id)
-        // Waits, so that no request takes this decision for its own one.
-        cluster.decide(.stream(id), by: .stream(.open(id: id))) { outcome in
+        cluster.decide(.stream(id), by: .stream(.open(id: id)), until: .never) { outcome in
             endKeeping(id)
             switch outcome {
             case .accepted: opened(id)

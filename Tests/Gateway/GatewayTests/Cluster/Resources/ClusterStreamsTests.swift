@@ -375,7 +375,9 @@ import Testing
                 streams.declareAgain()
                 fixture.time.pass(seconds)
             }
-            // The time of the first report is over.
+            // A request would wait no longer for the first report, and then for neither of them.
+            await member.catchUp()
+            fixture.time.pass(1)
             await member.catchUp()
             let id = String(path.dropFirst("/v1/streams/".count))
             streams.release(id)
