@@ -177,8 +177,11 @@ final class ClusterNode: Sendable {
         let now = clock()
         for input in inputs { perform(handle(input, &applier, at: now), &applier) }
         if !state.withLock({ $0.machine.isSettled }) { perform(timePassed(at: now), &applier) }
-        if !applier.unreported.isEmpty, let kept = state.withLock({ $0.machine.readTopics(ifCompleteAt: now) }) {
-            applier.removeUnreported(except: kept)
+        if !applier.unreported.isEmpty {
+            // Inside the lock: `addReader` adds a topic again if it comes later.
+            state.withLock { state in
+                if let kept = state.machine.readTopics(ifCompleteAt: now) { applier.removeUnreported(except: kept) }
+            }
         }
         settleWaiters(at: now)
         let (frame, connection) = state.withLock { state in
