@@ -38,11 +38,7 @@ struct SubscriptionsResource: Sendable {
         try reader.refusals.finish()
         guard let properties, let carrier else { throw Problem(.invalidValue) }
         let (home, upstream) = try home(carrier, body, call)
-        do throws(Problem) {
-            try services.permissions(call).check(properties, of: upstream)
-        } catch {
-            throw located(error, in: body.object)
-        }
+        try check(properties, of: upstream, in: body.object, call)
         var owned = call
         if case .dedicated(let client) = home { owned.caller = owner(ofSubscriptionOn: client, call) }
         // The admission is for the subscription with this id.
@@ -81,11 +77,7 @@ struct SubscriptionsResource: Sendable {
         _ = try services.ownSubscription(call)
         try checkTag(of: resource, call)
         let properties = try patch.applied(to: resource.properties)
-        do throws(Problem) {
-            try services.permissions(call).check(properties, of: services.pool.upstream(of: resource.home))
-        } catch {
-            throw located(error, in: body)
-        }
+        try check(properties, of: services.pool.upstream(of: resource.home), in: body, call)
         var owner = call.caller
         owner.identity = services.access.owners.owner(of: resource.id)
         let use = ResourceUse.changedSubscription(resource.id, properties, of: owner)
@@ -93,7 +85,7 @@ struct SubscriptionsResource: Sendable {
         let size = resource.reading.table.writing
         try await services.coordination.admit(use, for: call) {
             try await services.background.perform(for: call, size) {
-                try apply(patch, to: resource, of: owner, call)
+                try apply(patch, to: resource, of: owner, body, call)
             }
         }
         let (response, tag) = SubscriptionView(resource, of: services.pool).response()
@@ -106,13 +98,14 @@ struct SubscriptionsResource: Sendable {
         _ patch: SubscriptionPatch,
         to resource: SubscriptionResource,
         of owner: Caller,
+        _ body: JSONObject,
         _ call: Call
     ) throws {
         try resource.changes.withLock { _ in
             try checkTag(of: resource, call)
             let present = resource.properties
             let properties = try patch.applied(to: present)
-            try services.permissions(call).check(properties, of: services.pool.upstream(of: resource.home))
+            try check(properties, of: services.pool.upstream(of: resource.home), in: body, call)
             let usage = services.access.owners.usage
             try usage.change(resource.id.rawValue, to: properties, for: owner)
             do {
@@ -125,10 +118,19 @@ struct SubscriptionsResource: Sendable {
         }
     }
 
-    /// The refusal of properties that the rights of the caller do not cover, at the member of the body that has them.
-    private func located(_ refusal: Problem, in body: JSONObject) -> any Error {
-        let path = [refusal.uncovered, ["feed"]].first { $0.first.map { body[$0] != nil } ?? false }
-        return ProblemDetails.located(refusal, at: path.map { .body(at: $0) })
+    /// Refuses properties that the rights of the caller do not cover, at the member of the body that has them.
+    private func check(
+        _ properties: SubscriptionProperties,
+        of upstream: String?,
+        in body: JSONObject,
+        _ call: Call
+    ) throws {
+        do throws(Problem) {
+            try services.permissions(call).check(properties, of: upstream)
+        } catch {
+            let path = [error.uncovered, ["feed"]].first { $0.first.map { body[$0] != nil } ?? false }
+            throw ProblemDetails.located(error, at: path.map { .body(at: $0) })
+        }
     }
 
     private func checkTag(of resource: SubscriptionResource, _ call: Call) throws(Problem) {
