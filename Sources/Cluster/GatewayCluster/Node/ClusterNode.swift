@@ -36,8 +36,6 @@ final class ClusterNode: Sendable {
         var credits = CreditRequests<CreditRequest>()
         /// The prepared streams that this member is recreating.
         var recreated: Set<String> = []
-        /// How many requests and reports of a new epoch are opening each prepared stream.
-        var opening: [String: Int] = [:]
         /// The questions where the log ends.
         var endQuestions = EndQuestions()
         /// What the engine refuses, and the number of the last connection on which it did.

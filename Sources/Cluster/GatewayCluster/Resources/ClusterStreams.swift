@@ -130,7 +130,8 @@ struct ClusterStreams: Sendable {
         _ call: Call,
         _ operation: Operation
     ) async throws -> OperationResult {
-        keep(id)
+        // A request and the member, which reports the stream in a new epoch, may open the stream at the same time.
+        services.streamResources.keep(id)
         do {
             try add(id, stream.definition, of: stream.owner)
             let result = try await cluster.performHere(call, operation)
@@ -148,7 +149,7 @@ struct ClusterStreams: Sendable {
     }
 
     private func notOpened(_ id: String) {
-        endKeeping(id)
+        services.streamResources.endKeeping(id)
         cluster.write(.stream(.close(id: id)))
         opener.expire(id)
     }
@@ -197,9 +198,9 @@ struct ClusterStreams: Sendable {
             isOpen = entry.isOpen
         }
         guard isOpen else { return }
-        keep(id)
+        services.streamResources.keep(id)
         cluster.decide(.stream(id), by: .stream(.open(id: id)), until: .never) { outcome in
-            endKeeping(id)
+            services.streamResources.endKeeping(id)
             switch outcome {
             case .accepted: opened(id)
             case .refused where cluster.owner(ofStream: id).holder != .own: release(id)
@@ -260,11 +261,11 @@ struct ClusterStreams: Sendable {
     /// the stream through the new owner. A stream that this member is opening stays until the log has decided about the
     /// opening: in a new epoch, the former owner may have declared the stream first.
     func release(_ id: String) {
-        if cluster.shared.withLock({ $0.opening[id] != nil }) { return }
         // At once, so that this member never declares the stream again. Releasing thousands of sources takes longer.
-        if let entry = services.streamResources.release(id) {
+        let (isKept, removed) = services.streamResources.release(id)
+        if let entry = removed {
             cluster.addJob { opener.release(entry.joined, entry.clients, of: entry.owner) }
-        } else {
+        } else if !isKept {
             services.streams.close(id, reason: "moved")
         }
     }
@@ -273,25 +274,14 @@ struct ClusterStreams: Sendable {
     ///
     /// - Parameters:
     ///   - epoch: The epoch in which the log gave the stream to this member.
-    ///   - isKept: Whether the caller has called `keep`, which ends here.
+    ///   - isKept: Whether the caller keeps the stream, which ends here.
     private func keepIfOwned(_ id: String, since epoch: UInt64?, isKept: Bool) {
         let owner = cluster.owner(ofStream: id)
         // The log of a new epoch does not know the stream, or not that it is open here.
         let isUndeclared = owner.epoch != epoch && owner.holder != .none
         if isUndeclared { declareAgain(id) }
-        if isKept { endKeeping(id) }
+        if isKept { services.streamResources.endKeeping(id) }
         if !isUndeclared, owner.holder != .own { release(id) }
-    }
-
-    /// From now on, `release` leaves the stream until `endKeeping` was called as often as `keep`: a request and the member, which
-    /// reports the stream in a new epoch, may open the stream at the same time.
-    private func keep(_ id: String) { cluster.shared.withLock { $0.opening[id, default: 0] += 1 } }
-
-    private func endKeeping(_ id: String) {
-        cluster.shared.withLock { shared in
-            guard let count = shared.opening[id] else { return }
-            shared.opening[id] = count > 1 ? count - 1 : nil
-        }
     }
 
     /// Whether a stream that this member gave up is still open.

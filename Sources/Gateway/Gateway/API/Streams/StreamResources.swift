@@ -66,6 +66,8 @@ package final class StreamResources: Sendable {
         var nextOrdinal: UInt64 = 1
         /// The number of sources of the streams of each caller.
         var sources: [String: Int] = [:]
+        /// How many times streams are kept at present.
+        var kept: [String: Int] = [:]
     }
 
     private let state = RankedMutex(State())
@@ -186,11 +188,35 @@ package final class StreamResources: Sendable {
         return remove(id) { !$0.isOpen }
     }
 
-    /// Removes a prepared stream that another gateway owns, and returns its entry. An open one loses its
-    /// request only: it is removed when it ends.
-    package func release(_ id: String) -> Entry? {
-        _ = change(id) { $0.prepared = nil }
-        return remove(id) { $0.prepared == nil && !$0.isOpen }
+    // MARK: - Streams of other gateways
+
+    /// From now on, `release` leaves a stream, which may not exist yet, until `endKeeping` was called as often as `keep`.
+    package func keep(_ id: String) { state.withLock { $0.kept[id, default: 0] += 1 } }
+
+    /// Ends one call of `keep`.
+    package func endKeeping(_ id: String) {
+        state.withLock { state in
+            guard let count = state.kept[id] else { return }
+            state.kept[id] = count > 1 ? count - 1 : nil
+        }
+    }
+
+    /// Removes a prepared stream that another gateway owns, unless the stream is kept. An open one loses its request only: it
+    /// is removed when it ends.
+    ///
+    /// - Returns: Whether the stream is kept, and its entry if it was removed.
+    package func release(_ id: String) -> (isKept: Bool, removed: Entry?) {
+        let released: (isKept: Bool, removed: Entry?) = state.withLock { state in
+            if state.kept[id] != nil { return (true, nil) }
+            guard var entry = state.entries[id] else { return (false, nil) }
+            entry.prepared = nil
+            let present = entry.isOpen ? entry : nil
+            count(state.entries[id], present, in: &state)
+            state.entries[id] = present
+            return (false, present == nil ? entry : nil)
+        }
+        if released.removed != nil { removed(id) }
+        return released
     }
 }
 

@@ -389,6 +389,22 @@ import Testing
         }
     }
 
+    /// A request and a report may open the stream at the same time.
+    @Test func aStreamIsReleasedWhenNothingKeepsIt() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let member = fixture.members[0]
+            let id = String(try await Self.prepare(member).dropFirst("/v1/streams/".count))
+            let streams = try #require(member.node.streams)
+            let resources = member.services.streamResources
+            for _ in 0..<2 { resources.keep(id) }
+            for isKept in [true, true, false] {
+                streams.release(id)
+                #expect((resources.entry(id)?.prepared != nil) == isKept)
+                resources.endKeeping(id)
+            }
+        }
+    }
+
     /// A member reports the stream later than the others wait for that, and a client opens the stream there before.
     @Test func aStreamThatIsOpenedBeforeItIsReportedIsOpenInTheLog() async throws {
         try await ClusterFixture.run(suspect: .seconds(1_000_000), reporting: .seconds(1)) { fixture in
