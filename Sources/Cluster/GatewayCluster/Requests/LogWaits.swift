@@ -3,10 +3,13 @@ internal import Replication
 
 /// The place of a resource by the log, as far as this member has applied the log.
 struct LogPlace: Sendable, Equatable {
-    private let holder: ResourceHolder
+    /// The owner; unknown for a stream that is not in the log, whereas `ClusterNode.holder(of:)` finds the opener of such a
+    /// stream.
+    let holder: ResourceHolder
     /// Whether the resource is a prepared stream that is open; nil for all other resources.
     private let isOpen: Bool?
-    private let epoch: UInt64?
+    /// The present epoch; nil while this member has no state of the cluster.
+    let epoch: UInt64?
     /// The member that this process is; nil: none. Calls of a former member have no effect.
     private let member: UInt64?
     /// Whether there is no contact to the log.

@@ -203,7 +203,7 @@ struct ClusterStreams: Sendable {
             services.streamResources.endKeeping(id)
             switch outcome {
             case .accepted: opened(id)
-            case .refused where cluster.owner(ofStream: id).holder != .own: release(id)
+            case .refused where cluster.place(of: id).holder != .own: release(id)
             // A member that could not write declares its streams again when it has joined.
             default: break
             }
@@ -219,7 +219,8 @@ struct ClusterStreams: Sendable {
     /// Closes a stream that the log has opened for this member, where nothing has opened it. The member owns it now.
     private func closeUnused(_ id: String) {
         cluster.write(.stream(.close(id: id)))
-        if let specification = cluster.streamSpecification(id) { inherit(id, specification) }
+        let stream = cluster.state.withLock { $0.machine.ledger?.specified[id] }
+        if let stream { inherit(id, stream.specification) }
     }
 
     /// Recreates a prepared stream that this member owns now.
@@ -276,12 +277,12 @@ struct ClusterStreams: Sendable {
     ///   - epoch: The epoch in which the log gave the stream to this member.
     ///   - isKept: Whether the caller keeps the stream, which ends here.
     private func keepIfOwned(_ id: String, since epoch: UInt64?, isKept: Bool) {
-        let owner = cluster.owner(ofStream: id)
+        let place = cluster.place(of: id)
         // The log of a new epoch does not know the stream, or not that it is open here.
-        let isUndeclared = owner.epoch != epoch && owner.holder != .none
+        let isUndeclared = place.epoch != epoch && place.holder != .none
         if isUndeclared { declareAgain(id) }
         if isKept { services.streamResources.endKeeping(id) }
-        if !isUndeclared, owner.holder != .own { release(id) }
+        if !isUndeclared, place.holder != .own { release(id) }
     }
 
     /// Whether a stream that this member gave up is still open.

@@ -39,17 +39,6 @@ extension ClusterNode {
         )
     }
 
-    /// The member that owns a prepared stream, and the present epoch. The member is unknown for a stream that is not in the
-    /// log, whereas `holder(of:)` finds the opener of such a stream.
-    func owner(ofStream id: String) -> (holder: ResourceHolder, epoch: UInt64?) {
-        state.withLock { ($0.machine.holder(of: id), $0.machine.ledger?.epoch) }
-    }
-
-    /// The specification of a prepared stream in the log.
-    func streamSpecification(_ id: String) -> ResourceSpecification? {
-        state.withLock { $0.machine.ledger?.specified[id]?.specification }
-    }
-
     /// The greatest id of an event that a client can have without the sources that were added to a prepared stream last, by the log;
     /// nil: none were added.
     func lastIDWithoutAdditions(toStream id: String) -> String? {
