@@ -222,10 +222,12 @@ extension ClusterNode: Coordination {
         case .streamExpired(let id): write(.stream(.remove(id: id, evenIfOpen: false)))
         case .streamDeleted(let id): write(.stream(.remove(id: id, evenIfOpen: true)))
         case .streamRemoved(let id):
-            releaseClaims(of: id)
+            changeClaims { $0.endUses(of: id) }
             resourceChanged(id)
         case .resourceRemoved(let id): resourceRemoved(id)
-        case .subscriptionUsed(let id, let identity, let items): subscription(id, of: identity, uses: items)
+        case .subscriptionUsed(let id, let identity, let items):
+            let unit = QuotaUnit.subscription(id, of: identity)
+            changeClaims { claims in items.map { claims.use(unit, size: $0) } ?? claims.endUse(unit) }
         }
     }
 

@@ -121,7 +121,7 @@ extension ClusterNode {
         reports.withLock { $0.outbox.specifyAgain() }
         streams?.declareAgain()
         declareTickets()
-        declareClaims()
+        changeClaims { $0.declarations() }
         declareCredits()
         reports.withLock { $0.outbox.endReport() }
     }

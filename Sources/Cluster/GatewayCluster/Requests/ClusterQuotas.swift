@@ -71,9 +71,6 @@ extension ClusterNode {
         }
     }
 
-    /// This member is about to create a resource that it has inherited, which counts until `resourceRemoved`.
-    func resourceInherited(_ unit: QuotaUnit) { changeClaims { $0.use(unit) } }
-
     /// This member no longer has a client or subscription.
     func resourceRemoved(_ id: String) {
         changeClaims { $0.endUse(.createdSubscription(id)) + $0.endUse(.dedicatedClient(id)) }
@@ -118,9 +115,6 @@ extension ClusterNode {
         if isWritten { wake() }
     }
 
-    /// Declares all units again, after this member has joined under another number.
-    func declareClaims() { changeClaims { $0.declarations() } }
-
     // MARK: - Streams
 
     /// Claims a stream that a request opens. Throws, and ends the stream, if its caller has reached the limit of open and
@@ -136,7 +130,7 @@ extension ClusterNode {
         throw StreamOpener.overLimit(limit, "for these credentials", call)
     }
 
-    /// Claims a stream of this member, which counts until `releaseClaims` if the log accepts the claim.
+    /// Claims a stream of this member, which counts until it is removed if the log accepts the claim.
     func claim(stream id: String, of identity: String, limit: Int) async -> QuotaDecision {
         let demand = QuotaDemand(.stream(id, of: identity), limits: QuotaLimits(count: limit))
         let (missing, number) = reports.withLock { $0.claims.reserve([demand]) }
@@ -151,20 +145,6 @@ extension ClusterNode {
     func takeOver(_ unit: QuotaUnit) {
         let isInUse = state.withLock { $0.machine.ledger?.isInUse(unit, by: $0.machine.member) ?? false }
         if isInUse { changeClaims { $0.inherit(unit) } }
-    }
-
-    /// This member no longer has a stream.
-    func releaseClaims(of stream: String) { changeClaims { $0.endUses(of: stream) } }
-
-    /// This member cannot create a resource that it has inherited: frees the units that the log has moved to this member.
-    func releaseInherited(_ units: [QuotaUnit]) { changeClaims { $0.releaseInherited(units) } }
-
-    // MARK: - Subscriptions
-
-    /// A caller uses a subscription with a number of items on this member; nil: the caller no longer uses it.
-    func subscription(_ id: String, of identity: String, uses items: Int?) {
-        let unit = QuotaUnit.subscription(id, of: identity)
-        changeClaims { claims in items.map { claims.use(unit, size: $0) } ?? claims.endUse(unit) }
     }
 }
 

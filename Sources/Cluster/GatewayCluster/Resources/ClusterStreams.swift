@@ -247,7 +247,8 @@ struct ClusterStreams: Sendable {
                 let cause = ProblemDetails.sentence(for: error)
                 cluster.logger.warning("cannot recreate a stream of a removed member", metadata: ["error": "\(cause)"])
                 cluster.write(.stream(.remove(id: id, evenIfOpen: false)))
-                if let owner = specification.owner { cluster.releaseInherited(units(of: id, specification, owner)) }
+                guard let owner = specification.owner else { return }
+                cluster.changeClaims { $0.releaseInherited(units(of: id, specification, owner)) }
             }
         }
     }

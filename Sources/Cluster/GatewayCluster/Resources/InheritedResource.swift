@@ -91,7 +91,7 @@ extension ClusterNode {
             guard let content = cipher.decrypt(specification.content) else {
                 throw EngineError.refused(ClusterCipher.mismatch)
             }
-            resourceInherited(subscription == nil ? .dedicatedClient(id) : .createdSubscription(id))
+            changeClaims { $0.use(subscription == nil ? .dedicatedClient(id) : .createdSubscription(id)) }
             try resources?.inherit(id, specification, content, subscription, client)
             resourceChanged(id)
         } catch {
@@ -101,8 +101,9 @@ extension ClusterNode {
             take(client != nil ? .client(ClientID(id), .removed) : .subscription(SubscriptionID(id), .removed))
             resourceRemoved(id)
             resourceChanged(id)
-            let ofOwner = specification.owner.map { QuotaUnit.subscription(id, of: $0) }
-            releaseInherited([.createdSubscription(id), .dedicatedClient(id)] + [ofOwner].compactMap(\.self))
+            var units: [QuotaUnit] = [.createdSubscription(id), .dedicatedClient(id)]
+            if let owner = specification.owner { units.append(.subscription(id, of: owner)) }
+            changeClaims { $0.releaseInherited(units) }
         }
     }
 
