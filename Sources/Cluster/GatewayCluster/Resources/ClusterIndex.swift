@@ -32,23 +32,14 @@ extension ClusterNode {
 
 extension ClusterLedger {
     fileprivate func indexedSubscription(_ id: String) -> ResourceElsewhere? {
-        guard let view = subscriptions[id] else { return nil }
-        if let topic = topics[id] {
-            return ResourceElsewhere(
-                id: id,
-                kind: .shared(view.properties),
-                upstream: topic.key.upstream,
-                owner: nil,
-                madeAt: view.madeAt
-            )
-        }
-        // Without a specification, its creation is not confirmed yet.
-        guard let specification = specified[id]?.specification else { return nil }
+        let (topic, specification) = (topics[id], specified[id]?.specification)
+        // Without a specification, the creation of a posted one is not confirmed yet.
+        guard let view = subscriptions[id], topic != nil || specification != nil else { return nil }
         return ResourceElsewhere(
             id: id,
-            kind: .posted(view.properties),
-            upstream: specification.upstream,
-            owner: specification.owner,
+            kind: topic == nil ? .posted(view.properties) : .shared(view.properties),
+            upstream: topic?.key.upstream ?? specification?.upstream,
+            owner: specification?.owner,
             madeAt: view.madeAt
         )
     }
