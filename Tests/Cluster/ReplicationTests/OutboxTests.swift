@@ -1,3 +1,6 @@
+import Changes
+import SessionCore
+import TestSupport
 import Testing
 
 @testable import Replication
@@ -42,5 +45,19 @@ struct OutboxTests {
         #expect(!outbox.hasOverflowed)
         Self.append(to: &outbox)
         #expect(outbox.hasOverflowed && outbox.isEmpty)
+    }
+
+    /// The pool reports the removal of a shared subscription only if it had opened the subscription.
+    @Test(arguments: [true, false])
+    func sharedSubscriptionIsForgottenWhenThePoolHasNothingOfIt(isOpened: Bool) {
+        var outbox = Outbox(limit: 1_000)
+        outbox.open()
+        outbox.begin("s", term: 1)
+        outbox.end("s", isOpened: isOpened)
+        let properties = SubscriptionProperties(mode: .merge, items: .list(["i"]), fields: .list(["f"]))
+        let isOwn = outbox.concernsOwnTopic(.subscription("s", .added(properties)))
+        #expect(isOwn != isOpened)
+        _ = outbox.append(.subscription("s", .removed))
+        #expect(outbox.isEmpty == isOpened)
     }
 }

@@ -265,6 +265,9 @@ struct ClusterApplier: Sendable {
         return carry(id, entry.key, group: entry.group, in: pool)
     }
 
+    /// Whether the upstream subscription of a shared topic was opened.
+    func isOpened(_ id: String) -> Bool { carried[id]?.resource != nil }
+
     /// Releases an upstream subscription, which lingers in the pool.
     mutating func drop(_ id: String, in pool: SessionPool?) {
         guard let resource = carried.removeValue(forKey: id)?.resource else { return }

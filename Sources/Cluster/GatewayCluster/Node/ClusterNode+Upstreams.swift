@@ -94,7 +94,8 @@ extension ClusterNode {
     }
 
     func drop(_ id: String, _ applier: inout ClusterApplier) {
-        reports.withLock { $0.outbox.end(id) }
+        let isOpened = applier.isOpened(id)
+        reports.withLock { $0.outbox.end(id, isOpened: isOpened) }
         applier.drop(id, in: pool)
     }
 

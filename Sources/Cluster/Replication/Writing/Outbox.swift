@@ -80,7 +80,12 @@ package struct Outbox: Sendable {
     package func term(of id: String) -> UInt64? { terms[id] }
 
     /// The member no longer owns a shared subscription.
-    package mutating func end(_ id: String) { terms[id] = nil }
+    ///
+    /// - Parameter isOpened: Whether the pool has opened the subscription, so that the pool will report its removal.
+    package mutating func end(_ id: String, isOpened: Bool = true) {
+        terms[id] = nil
+        if !isOpened { sharedIDs.remove(id) }
+    }
 
     // MARK: - Specifications
 
