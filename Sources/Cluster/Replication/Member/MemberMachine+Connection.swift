@@ -199,7 +199,6 @@ extension MemberMachine {
     /// - Parameter isLogRead: Whether the log was read up to the end of the membership. The frame in flight is void then.
     mutating func resetMembership(isLogRead: Bool = true) -> [MemberAction] {
         member = randomNumber()
-        isMember = false
         reports.restart(isLeaving: isLeaving)
         writer.restart()
         readers.reset()

@@ -76,9 +76,7 @@ extension MemberMachine {
 
     mutating func memberJoined(_ joined: UInt64, _ now: Moment) -> [MemberAction] {
         monitor.joined(joined, at: now)
-        guard joined == member else { return [] }
-        isMember = true
-        return [.openOutbox]
+        return joined == member ? [.openOutbox] : []
     }
 
     /// A member that leaves by itself writes its removal.

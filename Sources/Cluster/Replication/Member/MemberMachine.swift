@@ -16,8 +16,6 @@ package import Primitives
 package struct MemberMachine: Sendable {
     private(set) var timings: ClusterTimings
     private(set) var info: MemberInfo
-    /// Names the process.
-    package let process: UInt64
     let groups: Int
     private(set) var configuration: UInt64
     var seed: UInt64
@@ -36,7 +34,6 @@ package struct MemberMachine: Sendable {
     /// Whether the engine has shown two logs in this epoch, and the log is being inspected to begin another one.
     var hasDiverged = false
     package internal(set) var member: UInt64
-    package internal(set) var isMember = false
     var isLeaving = false
     var writer = FrameWriter()
     var readers = LocalReaders()
@@ -77,8 +74,7 @@ package struct MemberMachine: Sendable {
         self.groups = groups
         self.configuration = configuration
         self.timings = timings
-        process = SplitMix64.mixed(seed)
-        self.info.process = process
+        self.info.process = SplitMix64.mixed(seed)
         member = SplitMix64.mixed(seed &+ 1)
         self.seed = seed &+ 2
         monitor = HeartbeatMonitor(timings: timings, formats: formats)
@@ -99,8 +95,14 @@ package struct MemberMachine: Sendable {
         return max(1, SplitMix64.mixed(seed))
     }
 
+    /// Names the process.
+    package var process: UInt64 { info.process }
+
     /// The formats that this member reads and writes.
     package var formats: Formats { info.formats }
+
+    /// Whether the process belongs to the cluster.
+    package var isMember: Bool { ledger?.members[member] != nil }
 
     /// Whether this member belongs to the cluster and misses no frame: until an input arrives, only deadlines change that.
     package var isSettled: Bool { isFollowing && isMember && reader.behindSince == nil }
