@@ -87,8 +87,10 @@ struct ClusterLedgerTests {
         let owner = try #require(topic.owner)
         let counter = try #require(ledger.members[owner]?.counter)
         let change = Change.subscription("a", .activity(isActive: false))
+        // The properties are those of the key.
+        let other = Change.subscription("a", .propertiesChanged(SimulatedNode.key("b").properties))
         let records: [ClusterRecord] = [
-            .change(change, term: topic.term - 1), .change(change, term: topic.term),
+            .change(change, term: topic.term - 1), .change(other, term: topic.term), .change(change, term: topic.term),
         ]
         for (offset, record) in records.enumerated() {
             let bytes = Self.frame(
@@ -99,7 +101,7 @@ struct ClusterLedgerTests {
                 previous: ledger.epochPosition
             )
             let result = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: bytes))
-            #expect(result == .taken(offset == 0 ? [] : [.hub(change)]))
+            #expect(result == .taken(offset < 2 ? [] : [.hub(change)]))
         }
     }
 

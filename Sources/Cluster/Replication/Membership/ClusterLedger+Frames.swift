@@ -165,8 +165,8 @@ extension ClusterLedger {
         case .subscription(let id, .carried(let client)):
             if let client, clients[client.rawValue]?.owner != member { return false }
             return owns(id.rawValue, term, member)
-        case .subscription(let id, .propertiesChanged), .subscription(let id, .activity), .subscription(let id, .event):
-            return owns(id.rawValue, term, member)
+        case .subscription(let id, .propertiesChanged): return subscriptions[id.rawValue]?.owner == member
+        case .subscription(let id, .activity), .subscription(let id, .event): return owns(id.rawValue, term, member)
         }
     }
 

@@ -174,11 +174,11 @@ struct EventEncoder {
         invalidCount &+= 1
     }
 
-    /// Writes the names of the fields whose values are not of their types, of which there is one at least.
+    /// Writes the keys of the fields whose values are not of their types, of which there is one at least.
     mutating func writeInvalid(_ context: TopicContext) {
         json.key("invalid" as StaticString)
         json.beginArray()
-        for position in invalid { json.string(context.properties?.fields.names?[position - 1]) }
+        for position in invalid { json.string(context.naming?.label(position)) }
         json.endArray()
         invalid.removeAll(keepingCapacity: true)
     }

@@ -53,6 +53,18 @@ internal import Testing
         #expect(try stream.events.last?["values"]?.text == #"{"x":1,"y":null,"z":false}"#)
     }
 
+    /// As a faulty member of a cluster may report them.
+    @Test func valuesOfFieldsWithoutNamesAreNamedByTheirPositions() throws {
+        let stream = try openTyped()
+        var fewer = properties
+        fewer.fields = .list(["x"])
+        harness.hub.take(.subscription("s", .propertiesChanged(fewer)))
+        publish(["1", "n/a", "maybe"])
+        harness.pass()
+        #expect(try fields(stream) == [#"{"x":1,"2":"n/a","3":"maybe"}"#])
+        #expect(try stream.events.last?["invalid"]?.text == #"["2","3"]"#)
+    }
+
     @Test func snapshotsAndConflatedUpdatesAreTyped() throws {
         publishOne()
         let late = try openTyped()
