@@ -14,4 +14,18 @@ struct LogReaderTests {
         #expect(range.lowerBound == 8)
         #expect(range.count * Outbox.partSize <= 32 << 20)
     }
+
+    /// Any client of the engine can repeat frames at positions that the log does not have yet.
+    @Test
+    func framesAfterAGapAreLimitedInSize() {
+        var reader = LogReader()
+        reader.restart(after: 7)
+        let bytes = [UInt8](repeating: 1, count: 1 << 20)
+        let accepted = (UInt64(9)...100).map { reader.arrived(StoredFrame(position: $0, bytes: bytes)) }
+        #expect(accepted.count { $0 } == 64)
+        let isNextAccepted = reader.arrived(StoredFrame(position: 8, bytes: bytes))
+        while reader.next() != nil {}
+        let isLaterAccepted = reader.arrived(StoredFrame(position: 74, bytes: bytes))
+        #expect(isNextAccepted && isLaterAccepted && reader.position == 72)
+    }
 }

@@ -17,8 +17,9 @@ struct LogReader: Sendable {
     /// The greatest position that is used: the numbers of events have 48 bits for it. Positions are not encrypted, so that any
     /// client of the engine may state them.
     static let greatestPosition: UInt64 = 1 << 48 - 1
-    /// The maximum number of frames that are kept after a gap; frames beyond it are fetched again.
-    private static let bufferLimit = 4096
+    /// The maximum number of frames that are kept after a gap, and their maximum size in bytes; frames beyond them are fetched
+    /// again. A fetch brings less.
+    private static let (bufferLimit, bufferBytes) = (4096, 64 << 20)
     /// The maximum number of frames that one request fetches: with the largest frames 32 MiB. NATS closes the connection of a
     /// client that has 64 MiB to read.
     private static let fetchLimit: UInt64 = 128
@@ -30,6 +31,8 @@ struct LogReader: Sendable {
     /// The highest one that members, or the extent of the log, have stated.
     private var stated: UInt64 = 0
     private var early: [UInt64: [UInt8]] = [:]
+    /// The bytes in `early`.
+    private var earlyBytes = 0
     /// The position whose frame is to be compared with that of the log of a new connection, before any frame is applied: another
     /// log may have as many frames. Nil: none.
     var unproven: UInt64?
@@ -47,13 +50,13 @@ struct LogReader: Sendable {
         self.position = min(position, Self.greatestPosition)
         self.known = max(self.position, min(known ?? 0, Self.greatestPosition))
         if known == nil { stated = 0 }
-        early = [:]
+        (early, earlyBytes) = ([:], 0)
         unproven = nil
     }
 
     /// A connection is open. What was received by a former one may be in the log no more.
     mutating func connected() {
-        (known, stated, early, isFetching) = (position, 0, [:], false)
+        (known, stated, early, earlyBytes, isFetching) = (position, 0, [:], 0, false)
     }
 
     /// Adds a frame. `next` returns the frame, and the later ones that waited for it. False: the frame was there already, there
@@ -62,9 +65,11 @@ struct LogReader: Sendable {
     mutating func arrived(_ frame: StoredFrame) -> Bool {
         guard frame.position <= Self.greatestPosition else { return false }
         known = max(known, frame.position)
-        guard frame.position > position, early.count < Self.bufferLimit || frame.position == position + 1
-        else { return false }
-        return early.updateValue(frame.bytes, forKey: frame.position) == nil
+        let hasPlace = early.count < Self.bufferLimit && earlyBytes + frame.bytes.count <= Self.bufferBytes
+        guard frame.position > position, hasPlace || frame.position == position + 1 else { return false }
+        let former = early.updateValue(frame.bytes, forKey: frame.position)
+        earlyBytes += frame.bytes.count - (former?.count ?? 0)
+        return former == nil
     }
 
     /// Records that the log reaches this position, unless it is too great.
@@ -77,12 +82,14 @@ struct LogReader: Sendable {
     mutating func nextIsMissing() {
         known = max(position, stated)
         early = early.filter { $0.key <= known }
+        earlyBytes = early.values.reduce(0) { $0 + $1.count }
         if gap == nil { missingSince = nil }
     }
 
     /// The next frame in order; nil while it is missing.
     mutating func next() -> StoredFrame? {
         guard let bytes = early.removeValue(forKey: position + 1) else { return nil }
+        earlyBytes -= bytes.count
         position += 1
         return StoredFrame(position: position, bytes: bytes)
     }
