@@ -31,7 +31,8 @@ struct ClusterIdempotency: Sendable {
         let deadline = cluster.clock() + cluster.configuration.replacementTime
         while true {
             guard let generation = cluster.generation else { throw Problem.notInContact }
-            let record = RequestRecord.begin(name, body: body, expired: cluster.expiredPosition(of: name))
+            let expired = cluster.state.withLock { $0.machine.expiredPosition(of: name) }
+            let record = RequestRecord.begin(name, body: body, expired: expired)
             switch await cluster.decision(on: .request(name, body: body), by: .request(record)) {
             case .accepted:
                 let begun = BegunRequest(name: name, generation: generation)
@@ -74,10 +75,5 @@ extension ClusterNode {
     /// The record of a response to a request with an `Idempotency-Key`, encrypted: it may hold a ticket.
     func answer(_ response: Response, to name: RecordKey) -> ClusterRecord {
         .request(.answer(name, cipher.encrypt(ForwardedResponse.encoded([response.forwarded]))))
-    }
-
-    /// The position of the record with which the request of this name began if it has expired, else 0.
-    func expiredPosition(of name: RecordKey) -> UInt64 {
-        state.withLock { $0.machine.expiredPosition(of: name) }
     }
 }

@@ -200,11 +200,13 @@ struct ClusterRouting: Sendable {
 
 /// The places of resources.
 extension ClusterNode {
-    /// The member that has a client, subscription or stream.
+    /// The member that has a client, subscription or stream; for a stream that is not in the log, the one that has opened it.
     func holder(of id: String) -> ResourceHolder {
         let holder = state.withLock { $0.machine.holder(of: id) }
-        guard holder == .unknown, let process = opener(ofStream: id), process != self.process else { return holder }
-        return .process(process)
+        guard holder == .unknown, let opener = processes.first(where: { id.hasPrefix(ClusterStreamID.prefix(of: $0)) }),
+            opener != process
+        else { return holder }
+        return .process(opener)
     }
 
     /// Whether a member can own a client, subscription or stream.

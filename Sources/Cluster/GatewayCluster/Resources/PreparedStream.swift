@@ -58,11 +58,6 @@ extension ClusterNode {
 
     /// Whether there is a prepared stream of this id.
     func isPrepared(_ id: String) -> Bool { state.withLock { $0.machine.ledger?.specified[id]?.isOpen != nil } }
-
-    /// The process that opened the stream of this id directly.
-    func opener(ofStream id: String) -> UInt64? {
-        processes.first { id.hasPrefix(ClusterStreamID.prefix(of: $0)) }
-    }
 }
 
 /// The ids of streams begin with a prefix of the process that created them, so that every member can find that process.
