@@ -82,6 +82,15 @@ import Testing
         #expect(isNew())
     }
 
+    @Test func theListIsInTheOrderOfTheNames() {
+        let fixture = Fixture(upstreams: ["sport", "quotes", "news"])
+        func names(_ query: String) -> [String?]? {
+            fixture.perform("GET", "/v1/upstreams" + query).json["upstreams"]?.array?.map { $0["name"]?.string }
+        }
+        #expect(names("") == ["news", "quotes", "sport"])
+        #expect(names("?limit=2") == ["news", "quotes"])
+    }
+
     @Test func onlyCallersThatManageAllUpstreamsMayChangeIt() async throws {
         let fixture = try await AccessFixture()
         defer { SessionLimit().apply() }
