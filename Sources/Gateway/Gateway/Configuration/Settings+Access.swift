@@ -90,7 +90,9 @@ extension Settings {
             guard let hash = KeyHash(text) else { throw SettingError(rule: "must be sha256: and 64 hex digits") }
             key.hash = hash
         }
-        return [hash] + rights(key.narrowed(to: \.rights), absence: "no limit of its own") { "API key: \($0)." }
+        let meaning: (String) -> String = { "API key: \($0)." }
+        return [hash]
+            + rights(key.narrowed(to: \.rights), absence: "no limit of its own", quotaMeaning: meaning, meaning)
     }()
 
     private static let webTokens: [Setting] = {
@@ -133,8 +135,10 @@ extension Settings {
                 "The longest time from the issue of a token to its expiry; tokens with a longer one are refused."
             ),
         ]
+        let meaning: (String) -> String = { "Tokens without such a claim: \($0)." }
+        let quotaMeaning: (String) -> String = { "Each subject of tokens: \($0)." }
         return verification
-            + rights(token.narrowed(to: \.rights), absence: "no limit") { "Tokens without such a claim: \($0)." }
+            + rights(token.narrowed(to: \.rights), absence: "no limit", quotaMeaning: quotaMeaning, meaning)
     }()
 
     private static let claims: [Setting] = {
@@ -187,10 +191,13 @@ extension Settings {
 
 extension Settings {
     /// The settings of the rights of keys and of tokens.
+    ///
+    /// - Parameter quotaMeaning: The meaning of the quotas, for which tokens have no claims.
     private static func rights(
         _ rights: SettingGroup<Rights>,
         absence: String,
-        meaning: (String) -> String
+        quotaMeaning: (String) -> String,
+        _ meaning: (String) -> String
     ) -> [Setting] {
         let quota = 0...100_000_000
         return [
@@ -225,14 +232,14 @@ extension Settings {
                 \.maxSubscriptions,
                 quota,
                 default: "none",
-                meaning("the most subscriptions in use")
+                quotaMeaning("the most subscriptions in use")
             ),
             rights.integer(
                 "maxItems",
                 \.maxItems,
                 quota,
                 default: "none",
-                meaning("the most items of these subscriptions")
+                quotaMeaning("the most items of these subscriptions")
             ),
             rights.setting("rate", .number("requests a second"), meaning("the request rate")) {
                 $0.rate.map { SettingValue.text($0) } ?? absence

@@ -111,6 +111,16 @@ import Testing
         #expect(Self.mistakes([("auth.jwt.rate", "0")]) == ["auth.jwt.rate: \(rule)"])
     }
 
+    /// The quotas of tokens have no claims.
+    @Test func claimsAreNamedOnlyWhereThereAreSome() {
+        let (tokens, keys) = ("auth.jwt.", Settings.all.map(\.key))
+        let ofClaims = Settings.all.filter { $0.meaning.hasPrefix("Tokens without such a claim: ") }.map(\.key)
+        let claims = keys.filter { $0.hasPrefix(tokens + "claims.") && $0 != tokens + "claims.subject" }
+        #expect(Set(ofClaims) == Set(claims.map { $0.replacing("claims.", with: "") }))
+        let quotas = Settings.all.filter { $0.meaning.hasPrefix("Each subject of tokens: ") }.map(\.key)
+        #expect(quotas == [tokens + "maxSubscriptions", tokens + "maxItems"])
+    }
+
     @Test func allMistakesOfTheKeysAreNamed() {
         let keys = [("auth.jwt.secret", "short"), ("auth.jwt.publicKey", "x"), ("auth.jwt.jwks", "{}")]
         let mistakes = Self.mistakes(keys)
