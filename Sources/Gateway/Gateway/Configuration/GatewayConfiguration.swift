@@ -55,7 +55,7 @@ package enum StreamCompressionChoice: String, Sendable, CaseIterable {
 package enum Readiness: String, Sendable, CaseIterable {
     /// As soon as requests are served and until the stop begins.
     case serving
-    /// Only while every upstream that has a pooled session is connected.
+    /// Only while one of the pooled sessions is connected, or there are none.
     case connected
 }
 

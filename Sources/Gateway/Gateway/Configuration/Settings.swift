@@ -161,7 +161,11 @@ package enum Settings {
         let values = SettingGroup("values.", \.values)
         let log = SettingGroup("log.", \.log, effect: .restart)
         return [
-            gateway.choice("readiness", \.readiness, "Whether /health/ready also requires a connected upstream."),
+            gateway.choice(
+                "readiness",
+                \.readiness,
+                "Whether /health/ready also requires that one of the pooled sessions, if there are any, is connected."
+            ),
             values.integer(
                 "cacheMaxAge",
                 \.maxAge,
