@@ -73,7 +73,8 @@ import Testing
     private static let feedMembers: [(name: String, value: JSONValue)] = [
         ("items", "a,b"), ("item", ["a"]), ("item", ["a", "b"]), ("fields", "price"), ("field", ["price"]),
         ("items", ""), ("item", [""]), ("mode", "MERGE"), ("upstream", "demo"), ("selector", "s"), ("itemGroup", "g"),
-        ("fieldSchema", "s"), ("dataAdapter", "d"), ("commandSecondLevelFields", "x"),
+        ("fieldSchema", "s"), ("dataAdapter", "d"), ("commandSecondLevelFields", "x"), ("requestedSnapshot", "no"),
+        ("requestedMaxFrequency", "2"), ("requestedMaxFrequency", "unfiltered"), ("requestedBufferSize", "3"),
     ]
 
     @Test func queriesOfFeedsAreRefusedAsDescribed() throws {
