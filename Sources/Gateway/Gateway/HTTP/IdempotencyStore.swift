@@ -85,13 +85,18 @@ package final class IdempotencyStore: Sendable {
         var nextSweep: Moment?
     }
 
+    /// How long a key is known.
+    static let lifetime = Duration.seconds(600)
+    /// The most keys that are known, and the most bytes of the keys and responses.
+    static let most = (entries: 10_000, bytes: 16 << 20)
+
     private let lifetime: Duration
     private let maxEntries: Int
     private let maxBytes: Int
     private let state = RankedMutex(State())
 
     /// An empty store.
-    init(lifetime: Duration = .seconds(600), maxEntries: Int = 10_000, maxBytes: Int = 16 << 20) {
+    init(lifetime: Duration = lifetime, maxEntries: Int = most.entries, maxBytes: Int = most.bytes) {
         self.lifetime = lifetime
         self.maxEntries = maxEntries
         self.maxBytes = maxBytes

@@ -25,6 +25,19 @@ import Testing
         }
     }
 
+    /// A client chooses its timeouts and its repetitions by these numbers.
+    @Test func theBoundsOfWaitsAndOfIdempotencyAreDocumented() throws {
+        let text = try #require(contract.root["info"]?["description"]?.string).replacing("\n", with: " ")
+        let wait = PreferHeader.longestWait
+        #expect(text.contains("more than \(wait) count as \(wait)."))
+        let prefer = contract.root["components"]?["parameters"]?["Prefer"]?["description"]?.string
+        #expect(prefer?.contains("\(wait) at most") == true)
+        let (most, minutes) = (IdempotencyStore.most, Int(IdempotencyStore.lifetime / .seconds(60)))
+        #expect(text.contains("A key is known for \(minutes) minutes"))
+        #expect(most.entries == 10_000 && text.contains("10,000 keys"))
+        #expect(text.contains("\(most.bytes >> 20) MiB"))
+    }
+
     /// A patch of an upstream depends on no state.
     @Test func thePatchOfAnUpstreamDeclaresNoConflict() throws {
         let patch = try #require(contract.operations.first { $0.name == "patchUpstream" })
