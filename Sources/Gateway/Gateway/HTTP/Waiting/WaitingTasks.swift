@@ -238,10 +238,11 @@ extension Services {
         return try await awaited.value
     }
 
-    /// Waits until a state satisfies a condition, and returns the state; nil after some seconds.
+    /// Waits until a state satisfies a condition, and returns the state; nil after some seconds, and at once if too many
+    /// requests of the caller wait: a client would repeat a request that was performed.
     ///
     /// - Parameter watchers: Where changes of the state are reported.
-    /// - Throws: As the wait for a value.
+    /// - Throws: As the wait for a value, but no 429 problem.
     func wait<State: Sendable>(
         _ call: Call,
         upTo seconds: Int,
@@ -254,12 +255,16 @@ extension Services {
         if seconds <= 0 { return nil }
         var handle: UInt64?
         defer { if let handle { watchers.cancel(handle) } }
-        return try await wait(call, upTo: .seconds(seconds)) { awaited in
-            handle = watchers.add(present: present) { state in
-                guard isDecided(state) else { return false }
-                awaited.end(.success(state))
-                return true
+        do {
+            return try await wait(call, upTo: .seconds(seconds)) { awaited in
+                handle = watchers.add(present: present) { state in
+                    guard isDecided(state) else { return false }
+                    awaited.end(.success(state))
+                    return true
+                }
             }
+        } catch let problem as Problem where problem.code == WaitingRequests.refusal.code {
+            return nil
         }
     }
 }

@@ -15,6 +15,27 @@ import Testing
         #expect(add("a") != nil)
     }
 
+    /// A client repeats a request after 429: each repetition made another subscription.
+    @Test func aRequestThatHasHadItsEffectIsNotRefusedBecauseOfItsWait() async throws {
+        let fixture = try await AccessFixture()
+        let name = "key:alice"
+        for _ in 0..<WaitingRequests.limit {
+            _ = try fixture.services.waiting.add(of: Caller(identity: name), counted: name) {}
+        }
+        func post(_ path: String, _ body: String) -> Fixture.Outcome {
+            fixture.perform("POST", path, as: AccessFixture.alice, body, [HTTPField("Prefer", "wait=5")])
+        }
+        let client = post("/v1/clients", #"{"upstream":"demo"}"#)
+        #expect(client.status == 201 && client.headers["Preference-Applied"] == nil)
+        let body = #"{"upstream":"demo","mode":"MERGE","items":["item1"],"fields":["f"]}"#
+        let subscription = post("/v1/subscriptions", body)
+        #expect(subscription.status == 201 && subscription.headers["Preference-Applied"] == nil)
+        let path = "/v1/clients/\(client.json["id"]?.string ?? "")"
+        #expect(post(path + "/connect", "").status == 202)
+        // Nothing is sent before the wait.
+        #expect(post(path + "/messages", #"{"text":"x"}"#).code == "over-quota")
+    }
+
     @Test func aRequestCountsUntilItsResponse() async throws {
         let fixture = try await AccessFixture()
         let id = fixture.makeSubscription(as: AccessFixture.alice)
