@@ -55,6 +55,20 @@ CHECKS = [
             if (cells.length !== count || moves.length !== (isAnimated ? count : 0)) return `${moves.length} of ${cells.length} cells are animated`;
         }
     """),
+    # The tab stayed empty, and was not read again.
+    trial("a_feed_of_any_items_is_shown_beside_others", """
+        const feed = { name: "any", title: null, description: null, upstream: "u", dataAdapter: null, mode: "MERGE", selector: null, public: true,
+            items: null, fields: [{ name: "n", type: "number", unit: null, description: null }], url: "/feeds/any" };
+        const feeds = [feed, { ...feed, name: "few", items: [{ pattern: "a{8…10}", description: null }], url: "/feeds/few" }];
+        const bodies = { "/v1/feeds": { feeds, nextCursor: null }, "/v1/subscriptions": { subscriptions: [], nextCursor: null } };
+        window.fetch = async (url) => fake.json(200, bodies[url.split("?")[0]]);
+        const { Catalog } = await import("/assets/catalog.js");
+        const element = document.body.appendChild(document.createElement("div")), opened = [];
+        await new Catalog(element, document.createElement("p"), ({ items }) => opened.push(items.join())).read();
+        element.querySelectorAll(".feed button").forEach((button) => button.click());
+        if (!element.textContent.includes("/feeds/any/{item}")) return element.textContent;
+        if (opened.join(" ") !== "a8,a9,a10") return JSON.stringify(opened);
+    """),
     trial("a_chart_of_large_numbers_ends", """
         const { Chart } = await import("/assets/chart.js");
         const canvas = document.body.appendChild(document.createElement("canvas"));

@@ -1,7 +1,7 @@
 // The tab Feeds: what this gateway offers, and what is in use, to open with a click.
 
 import { list } from "/assets/api.js";
-import { h, plural, setText, whileShown } from "/assets/dom.js";
+import { h, setText, whileShown } from "/assets/dom.js";
 import { keep } from "/assets/lists.js";
 import { rights } from "/assets/rights.js";
 import { named, specOfResource } from "/assets/subscriptions.js";
@@ -66,13 +66,15 @@ export class Catalog {
   #make(feed) {
     const button = h("button", { type: "button", class: "primary small", onclick: () => this.#open(specOfFeed(feed), feed.title ?? feed.name) },
       "Open", h("span", { class: "visually-hidden" }, ` ${feed.title ?? feed.name}`));
-    const names = itemsOf(feed);
+    // A feed of any items has no table: its URL needs the name of an item.
+    const takesAny = feed.items === null;
+    const items = takesAny ? "any" : feed.items.map(({ pattern }) => pattern).join(", ");
     return { button, elements: [h("article", { class: "feed" },
-      h("div", { class: "row" }, h("h3", {}, feed.title ?? feed.name), h("code", {}, feed.url)),
+      h("div", { class: "row" }, h("h3", {}, feed.title ?? feed.name), h("code", {}, takesAny ? `${feed.url}/{item}` : feed.url)),
       feed.description ? h("p", {}, feed.description) : null,
-      h("p", { class: "note" }, `${feed.mode}, upstream ${feed.upstream}, ${plural(names.length, "item")}: ${feed.items.map(({ pattern }) => pattern).join(", ")}`),
+      h("p", { class: "note" }, `${feed.mode}, upstream ${feed.upstream}, items: ${items}`),
       h("p", { class: "note" }, `Fields: ${feed.fields.map(({ name, unit }) => (unit ? `${name} (${unit})` : name)).join(", ")}`),
-      h("div", { class: "row" }, button))] };
+      takesAny ? null : h("div", { class: "row" }, button))] };
   }
 
   #makeUsed(entry) {
