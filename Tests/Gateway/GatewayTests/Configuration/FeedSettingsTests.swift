@@ -54,6 +54,8 @@ import Testing
     @Test(arguments: [
         ("fields: { a: text }", "feeds.f.fields.a: must begin with one of"),
         ("fields: { a: string }\n    items: 'i{3…1}'", "feeds.f.items: \"i{3…1}\" must be an item"),
+        ("fields: { a: string }\n    items: 'i{01…30}'", "feeds.f.items: \"i{01…30}\" must be an item"),
+        ("fields: { a: string }\n    items: 'i{1…2}{3…4}'", "feeds.f.items: \"i{1…2}{3…4}\" must be an item"),
         ("fields: { a: string }\n    upstream: nothing", "feeds.f.upstream: names no configured upstream"),
         ("title: Empty", "feeds.f.fields: must have at least one field"),
         ("fields: { a: string }\n    mode: COMMAND", "feeds.f.fields: COMMAND mode needs the fields key and command."),
@@ -63,6 +65,14 @@ import Testing
         #expect {
             try read(Self.upstream + "feeds:\n  f:\n    \(member)\n")
         } throws: { "\($0)".contains(mistake) }
+    }
+
+    /// The dashboard and other readers know one form.
+    @Test(arguments: ["i{8…10}b", "i{8..10}b", "i{8...10}b"])
+    func rangesAreShownInOneForm(text: String) throws {
+        let item = try #require(FeedItem(text + "=Some items"))
+        #expect(item.pattern == "i{8…10}b" && item.names == ["i8b", "i9b", "i10b"])
+        #expect(item.description == "Some items")
     }
 
     /// A decomposed upper-case letter behind a lower-case one ended the process.

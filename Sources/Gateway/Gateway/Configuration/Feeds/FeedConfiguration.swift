@@ -57,7 +57,7 @@ package struct FeedItem: Sendable, Equatable {
     /// The most items that one pattern stands for.
     package static let most = 10_000
 
-    /// The item, or a pattern with a range of numbers, such as `item{1…30}`.
+    /// The item, or a pattern with a range of numbers, such as `item{1…30}`, whose dots are one character.
     package let pattern: String
     /// The description of the items; nil: none.
     package let description: String?
@@ -65,27 +65,31 @@ package struct FeedItem: Sendable, Equatable {
     package let names: [String]
 
     /// Reads `PATTERN` or `PATTERN=DESCRIPTION`; nil for a range that does not end, is empty or has more than `most`
-    /// numbers, and for a name that is no item.
+    /// numbers, for a bound with leading zeros, for a second range, and for a name that is no item.
     package init?(_ text: String) {
         let parts = text.split(separator: "=", maxSplits: 1).map { String($0.trimmed) }
-        guard let pattern = parts.first, let names = Self.expanded(pattern) else { return nil }
+        guard let text = parts.first, let (pattern, names) = Self.expanded(text) else { return nil }
         self.pattern = pattern
         self.names = names
         description = parts.count > 1 ? parts[1] : nil
     }
 
-    private static func expanded(_ pattern: String) -> [String]? {
-        guard let open = pattern.firstIndex(of: "{") else { return NameRule.item.admits(pattern) ? [pattern] : nil }
-        guard let close = pattern[open...].firstIndex(of: "}") else { return nil }
-        let inner = pattern[pattern.index(after: open)..<close].replacing("...", with: "…").replacing("..", with: "…")
-        let bounds = inner.split(separator: "…", omittingEmptySubsequences: false).map { Int($0) }
-        guard bounds.count == 2, let first = bounds[0], let last = bounds[1], first >= 0, last >= first,
-            last - first < most
-        else { return nil }
-        let (start, end) = (pattern[..<open], pattern[close...].dropFirst())
+    private static func expanded(_ text: String) -> (pattern: String, names: [String])? {
+        guard let open = text.firstIndex(of: "{") else { return NameRule.item.admits(text) ? (text, [text]) : nil }
+        guard let close = text[open...].firstIndex(of: "}") else { return nil }
+        let range = text[text.index(after: open)..<close].replacing("...", with: "…").replacing("..", with: "…")
+        let bounds = range.split(separator: "…", omittingEmptySubsequences: false).map(Self.number)
+        guard bounds.count == 2, let first = bounds[0], let last = bounds[1], last >= first, last - first < most else {
+            return nil
+        }
+        let (start, end) = (text[..<open], text[close...].dropFirst())
         let names = (first...last).map { "\(start)\($0)\(end)" }
-        return names.allSatisfy(NameRule.item.admits) ? names : nil
+        guard !end.contains("{"), names.allSatisfy(NameRule.item.admits) else { return nil }
+        return ("\(start){\(range)}\(end)", names)
     }
+
+    /// The number that the names of a range have as the text has it; nil for a sign and for leading zeros.
+    private static func number(_ text: Substring) -> Int? { Int(text).flatMap { "\($0)" == text && $0 >= 0 ? $0 : nil } }
 }
 
 /// A field of a feed.

@@ -60,7 +60,7 @@ extension Settings {
             ) {
                 SettingValue.text($0.items.map(\.pattern))
             } apply: { feed, text throws(SettingError) in
-                let expectation = "an item, or a pattern of at most \(FeedItem.most) items"
+                let expectation = "an item, or a range of at most \(FeedItem.most) numbers without leading zeros"
                 feed.items = try SettingValue.elements(text, expectation, FeedItem.init)
             },
             Setting(
