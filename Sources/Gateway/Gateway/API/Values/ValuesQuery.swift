@@ -60,10 +60,12 @@ extension Query {
     func only(_ names: [String]) -> Query { filtered { names.contains($0.name) } }
 
     /// The query as text with its pairs in the order of their names, so that queries which mean the same are equal, and
-    /// with a last pair.
+    /// with a last pair. The parameters of one list keep their order, which is that of the list: `fields=b&field=a` is b, a.
     func canonical(adding name: String, _ value: String) -> String {
+        let lists = ["items": "item", "fields": "field"]
         let sorted = pairs.enumerated().filter { $0.element.name != name }
-            .sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element)
+            .map { (key: lists[$0.element.name] ?? $0.element.name, offset: $0.offset, pair: $0.element) }
+            .sorted { ($0.key, $0.offset) < ($1.key, $1.offset) }.map(\.pair)
         return (sorted + [Pair(name: name, value: value)])
             .map { "\(PercentDecoding.encode($0.name))=\(PercentDecoding.encode($0.value))" }
             .joined(separator: "&")

@@ -351,6 +351,14 @@ import Testing
         #expect(first.headers["Link"] == other.headers["Link"])
     }
 
+    /// The next values have the same columns, and are those of the same subscription.
+    @Test func nextURLHasItsColumnsInTheirOrder() async throws {
+        let response = await awaited("/v1/values?item=a&fields=y&field=x") { publish(Self.subscribed, update(["1", "2"])) }
+        #expect(response.headers["Link"]?.hasPrefix("</v1/values?fields=y&field=x&item=a&cursor=") == true)
+        let query = try Query(raw: "items=b&fields=x&item=a&field=w")
+        #expect(query.canonical(adding: "cursor", "1") == "fields=x&field=w&items=b&item=a&cursor=1")
+    }
+
     /// A response whose head has no room beside that of the request is never sent. Commas are three times as long in the link.
     @Test(arguments: [(4_000, 0, true), (8_000, 0, false), (5_000, 1_000, true), (5_000, 10_000, false)])
     func nextURLIsNotNamedIfItIsTooLong(commas: Int, header: Int, isNamed: Bool) async {
