@@ -21,8 +21,11 @@ import Testing
     /// A comma alone ended the process.
     @Test(arguments: ["demo=,", "demo=http://a,", "demo=,DEMO", "demo=", "=http://a", "demo"])
     func anIncompleteUpstreamIsAMistake(text: String) throws {
-        let options = try GatewayOptions.parse(["--upstream", text])
-        #expect(throws: ValidationError.self) { try options.flags() }
+        let error = try #require(throws: (any Error).self) { try GatewayCommand.parseAsRoot(["serve", "--upstream", text]) }
+        let message = GatewayCommand.fullMessage(for: error)
+        #expect(message.hasPrefix("Error: --upstream \(text): must be NAME=URL[,ADAPTERSET]\n"))
+        // That of the command; it was that of the whole program.
+        #expect(message.contains("lightstreamer-gateway serve --help"))
     }
 
     @Test func anUpstreamHasAnAddressAndPerhapsAnAdapterSet() throws {
