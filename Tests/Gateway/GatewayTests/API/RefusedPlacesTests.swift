@@ -31,6 +31,13 @@ import Testing
         check(outcome, code: "unknown-upstream", place: "upstream")
     }
 
+    @Test func theMissingUpstreamOfAMessageIsNamed() {
+        let several = Fixture(upstreams: ["one", "two"])
+        check(several.perform("POST", "/v1/messages", #"{"text":"x"}"#), code: "missing-member", place: "upstream")
+        let target = "/v1/values?items=a&fields=b"
+        check(several.perform("GET", target), code: "missing-member", place: "upstream")
+    }
+
     @Test(arguments: [
         ("/v1/clients", #"{"upstream":"nope"}"#, "unknown-upstream", "/upstream"),
         ("/v1/clients", #"{"serverAddress":"http://x.example"}"#, "upstream-not-allowed", "/serverAddress"),
@@ -45,6 +52,13 @@ import Testing
     ])
     func unknownNamesOfABodyAreNamed(path: String, body: String, code: String, pointer: String) {
         check(fixture.perform("POST", path, body), code: code, place: pointer)
+    }
+
+    @Test func theMembersOfASourceAreNamed() {
+        let outcome = fixture.perform("POST", "/v1/streams", #"{"sources":[{}]}"#)
+        check(outcome, code: "missing-member", place: "/sources/0/subscription")
+        let rule = "A subscription, a client, a feed, or items and fields are required."
+        #expect(outcome.json["errors"]?.array?.first?["detail"]?.string == rule)
     }
 
     @Test func refusalsOfAPatchAreNamed() {

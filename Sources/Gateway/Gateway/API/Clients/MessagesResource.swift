@@ -23,7 +23,7 @@ struct MessagesResource: Sendable {
         let defaults = services.sourceDefaults
         let named = reader.name("upstream")
         if named == nil, !call.query.has("upstream"), defaults.upstream == nil {
-            reader.refuse("upstream", defaults.upstreamRule)
+            reader.refuse("upstream", defaults.upstreamRule, as: .missingMember)
         }
         try reader.finish()
         guard let upstream = named ?? defaults.upstream else { throw Problem(.invalidValue) }

@@ -109,7 +109,8 @@ enum SourceReader {
         }
         if let defaults, joinMembers.contains(where: reader.has) { return join(reader, defaults) }
         reader.allow(only: [])
-        reader.missing("subscription", "A subscription or a client is required.")
+        let choice = defaults == nil ? "or a client is" : "a client, a feed, or items and fields are"
+        reader.missing("subscription", "A subscription\(defaults == nil ? " " : ", ")\(choice) required.")
         return nil
     }
 }

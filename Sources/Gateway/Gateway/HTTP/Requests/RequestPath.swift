@@ -190,8 +190,8 @@ struct QueryReader {
     init(_ query: Query) { self.query = query }
 
     /// Adds an error.
-    mutating func refuse(_ name: String, _ rule: String) {
-        refusals.append(ProblemEntry(.parameter(name), .invalidValue, rule))
+    mutating func refuse(_ name: String, _ rule: String, as code: ProblemCode = .invalidValue) {
+        refusals.append(ProblemEntry(.parameter(name), code, rule))
     }
 
     /// The one value of a name; nil if it does not occur, or more than once.
