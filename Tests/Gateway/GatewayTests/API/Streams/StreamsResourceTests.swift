@@ -97,6 +97,15 @@ import Testing
         #expect(fixture.events(url + "?lastEventId=" + next) { _ in }.contains(#""resume":"resumed""#))
     }
 
+    @Test func aSourceToRemoveThatTheStreamDoesNotHaveIsPassedOver() {
+        let (present, other) = (fixture.makeSubscription(), fixture.makeSubscription())
+        let prepared = fixture.perform("POST", "/v1/streams", #"{"sources":[{"subscription":"\#(present)"}]}"#)
+        let change = #"{"remove":[{"subscription":"\#(other)"},{"subscription":"nope"}]}"#
+        let changed = fixture.perform("PATCH", prepared.headers["Location"] ?? "", change)
+        #expect(changed.status == 200)
+        #expect(changed.json["sources"]?.array?.compactMap { $0["subscription"]?.string } == [present])
+    }
+
     @Test func preparedStreamEndsWhenTheSourceThatAChangeHasLeftIsRefused() {
         let body = #"{"upstream":"demo","mode":"RAW","items":["a"],"fields":["b"]}"#
         let prepared = fixture.perform("POST", "/v1/streams", body)
