@@ -3,21 +3,18 @@ internal import Synchronization
 
 /// The calls of a client: checked on the caller's thread, performed by the driver.
 extension ClientCore {
-    /// Queues an input for the driver; dropped after shutdown.
-    func send(_ input: DriverInput) {
+    /// Queues an input for the driver; dropped after shutdown, which returns false.
+    @discardableResult
+    func send(_ input: DriverInput) -> Bool {
         state.withLock { state in
             if !state.isShutDown { mailbox.put(input) }
+            return !state.isShutDown
         }
     }
 
     /// Calls a closure in the order of events; false after shutdown.
     @discardableResult
-    func perform(_ body: @escaping @Sendable (EventDelivery) -> Void) -> Bool {
-        state.withLock { state in
-            if !state.isShutDown { mailbox.put(.perform(body)) }
-            return !state.isShutDown
-        }
-    }
+    func perform(_ body: @escaping @Sendable (EventDelivery) -> Void) -> Bool { send(.perform(body)) }
 
     func beginShutdown() {
         state.withLock { state in
@@ -30,6 +27,12 @@ extension ClientCore {
     // MARK: - Connecting
 
     func connect() throws(ClientError) {
+        try checkConnection()
+        send(.connect)
+    }
+
+    /// Throws if a connection may not begin.
+    private func checkConnection() throws(ClientError) {
         let (address, isShutDown, begins) = state.withLock { state in
             let isPausing = state.status == .disconnected || state.status == .disconnectedWillRetry
             return (state.details.serverAddress, state.isShutDown, isPausing || state.pendingDisconnects > 0)
@@ -43,16 +46,16 @@ extension ClientCore {
             )
         }
         if begins { try followSessionLimit(of: server) }
-        send(.connect)
     }
 
-    /// Connects unless a session exists or an attempt is under way. Throws as `connect` does.
-    func connectIfDisconnected() throws(ClientError) {
-        let (isIdle, isShutDown) = state.withLock { state in
-            (state.status == .disconnected || state.pendingDisconnects > 0, state.isShutDown)
-        }
-        if isShutDown { throw Self.shutDownError }
-        if isIdle { try connect() }
+    /// Connects unless a session exists or an attempt is under way. The driver decides, after all inputs so far: one of them
+    /// may be the refusal that ends the attempt. Throws as `connect` does.
+    ///
+    /// - Parameter isWanted: Whether the caller still waits for the session; asked on the driver's task.
+    func connectIfDisconnected(while isWanted: @escaping @Sendable () -> Bool) throws(ClientError) {
+        let isIdle = state.withLock { $0.status == .disconnected || $0.pendingDisconnects > 0 }
+        if isIdle { try checkConnection() }
+        guard send(.connectIfDisconnected(isWanted)) else { throw Self.shutDownError }
     }
 
     /// Applies the limit of concurrent sessions to a new connection.

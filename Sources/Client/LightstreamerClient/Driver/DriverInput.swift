@@ -6,6 +6,8 @@ internal import TLCPTransports
 enum DriverInput: Sendable {
     /// `connect()`.
     case connect
+    /// A call that waits needs a session; the closure tells whether the call still waits.
+    case connectIfDisconnected(@Sendable () -> Bool)
     /// `disconnect()`.
     case disconnect
     /// `adopt(…)`; the subscriptions are active already.

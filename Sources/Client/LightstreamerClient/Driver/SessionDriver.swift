@@ -93,6 +93,8 @@ final class SessionDriver {
     private func handle(_ input: DriverInput) async {
         switch input {
         case .connect: perform(machine.connectRequested(at: context))
+        case .connectIfDisconnected(let isWanted):
+            if machine.status == .disconnected, isWanted() { perform(machine.connectRequested(at: context)) }
         case .disconnect:
             perform(machine.disconnectRequested(at: context))
             core.state.withLock { $0.pendingDisconnects -= 1 }

@@ -11,7 +11,7 @@
             let watch = ServiceWatch()
             core.perform { $0.add(watch) }
             defer { core.perform { $0.remove(watch) } }
-            try core.connectIfDisconnected()
+            try core.connectIfDisconnected { !watch.wait.isOver }
             let outcome = await withTaskGroup(of: Void.self) { group in
                 group.addTask { [self] in
                     await driving.value

@@ -55,6 +55,9 @@ final class UpdateFeed: SubscriptionObserver {
         }
     }
 
+    /// Whether no further update will be put into the buffer.
+    var isOver: Bool { state.withLock { $0.end != nil } }
+
     /// Ends the sequence after the buffered updates.
     func finish() { change { state in if state.end == nil { state.end = .finished } } }
 

@@ -23,7 +23,7 @@ final class UpdateReader: Sendable {
         self.client = client
         subscription.addObserver(feed)
         try client.subscribe(subscription)
-        try client.core.connectIfDisconnected()
+        try client.core.connectIfDisconnected { [feed] in !feed.isOver }
     }
 
     deinit { release() }

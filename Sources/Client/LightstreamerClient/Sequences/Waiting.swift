@@ -15,7 +15,7 @@ extension LightstreamerClient {
         }
         defer { core.perform { $0.remove(watch) } }
         try await withClientSpan("lightstreamer connect", of: core) {
-            try core.connectIfDisconnected()
+            try core.connectIfDisconnected { !watch.wait.isOver }
             try await watch.wait.value()
         }
     }
@@ -89,7 +89,7 @@ extension Subscription {
             ("lightstreamer.data_adapter", dataAdapter),
         ]
         return try await withClientSpan("lightstreamer subscribe", of: core, attributes) {
-            try core.connectIfDisconnected()
+            try core.connectIfDisconnected { !watch.wait.isOver }
             return try await watch.wait.value()
         }
     }

@@ -34,6 +34,49 @@ internal import Testing
         await server.value
     }
 
+    /// A client whose attempt to connect is refused by lines that it handles only once the call waits: one thread runs both.
+    /// The next attempt has these lines.
+    private func afterARefusal<Value: Sendable>(
+        _ lines: String...,
+        call: @escaping @Sendable (LightstreamerClient) async throws -> Value
+    ) async throws -> Value {
+        let executor = EventLoops.shared.taskExecutor()
+        let fixture = try ClientFixture { $0.taskExecutor = executor }
+        let (client, connector) = (fixture.client, fixture.connector)
+        try client.connect()
+        let refused = try #require(await connector.next())
+        refused.open()
+        let waiting = Task(executorPreference: executor) {
+            refused.say("WSOK", "CONERR,2,no such adapter set")
+            return try await call(client)
+        }
+        let server = Task {
+            guard let next = await connector.next() else { return }
+            next.open()
+            for line in lines { next.say(line) }
+        }
+        let value = try await waiting.value
+        await client.shutdown()
+        await server.value
+        return value
+    }
+
+    @Test(.timeLimit(.minutes(1))) func connectedTriesAgainAfterARefusalBeforeTheCall() async throws {
+        let session = try await afterARefusal("WSOK", "CONOK,S2,50000,5000,*") { client in
+            try await client.connected()
+            return client.connectionDetails.sessionId
+        }
+        #expect(session == "S2")
+    }
+
+    @Test(.timeLimit(.minutes(1))) func loopTriesAgainAfterARefusalBeforeItsStart() async throws {
+        let value = try await afterARefusal("WSOK", "CONOK,S2,50000,5000,*", "SUBOK,1,1,1", "U,1,1,v") { client in
+            var updates = client.updates(items: ["a"], fields: ["x"]).makeAsyncIterator()
+            return try await updates.next()?["x"]
+        }
+        #expect(value == "v")
+    }
+
     @Test func connectedThrowsTheRefusal() async throws {
         var options = TestServerOptions()
         options.users = ["u": "secret"]
