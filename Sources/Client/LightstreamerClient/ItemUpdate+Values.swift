@@ -87,9 +87,11 @@ extension ItemUpdate {
         }
         let names = first + (layout.secondLevelFieldNames ?? [])
         var result: [String: String?] = [:]
-        // A name that occurs more than once stands for its first position.
         for (position, value) in fields.sorted(by: { $0.key < $1.key }) where names.indices.contains(position - 1) {
-            if result.index(forKey: names[position - 1]) == nil { result[names[position - 1]] = .some(value) }
+            let name = names[position - 1]
+            // A name that occurs more than once, also on both levels, stands for its first position, changed or not.
+            guard layout.position(ofField: name) == position, result.index(forKey: name) == nil else { continue }
+            result[name] = .some(value)
         }
         return result
     }

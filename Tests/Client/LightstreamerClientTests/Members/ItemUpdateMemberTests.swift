@@ -36,6 +36,27 @@ internal import Testing
         }
     }
 
+    @Test func nameOfBothLevelsStandsForTheFirst() throws {
+        let layout = SubscriptionLayout(
+            itemNames: ["portfolio"],
+            fieldNames: ["key", "command", "qty"],
+            fieldCount: 3,
+            keyPosition: 1,
+            commandPosition: 2,
+            secondLevelFieldNames: ["qty", "price"],
+            hasSecondLevel: true
+        )
+        var changed = FieldSet()
+        for position in [4, 5] { changed.insert(position) }
+        let values = ["k", "UPDATE", "10", "20", "7"]
+        let update = ItemUpdate(layout: layout, itemPos: 1, isSnapshot: false, values: values, changed: changed)
+        #expect(try update.value(withFieldName: "qty") == "10")
+        #expect(try !update.isValueChanged(withFieldName: "qty"))
+        #expect(try update.changedFields == ["price": "7"])
+        #expect(try update.fields == ["key": "k", "command": "UPDATE", "qty": "10", "price": "7"])
+        #expect(update.changedFieldsByPositions == [4: "20", 5: "7"])
+    }
+
     @Test func updateOfASchemaHasNoNames() async throws {
         try await MemberFixture.run { fixture in
             try await fixture.connect()
