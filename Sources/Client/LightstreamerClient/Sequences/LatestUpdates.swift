@@ -47,7 +47,7 @@ struct LatestUpdates {
             return
         }
         lastPlace &+= 1
-        entries[row] = Entry(update: update, isKnown: update.command != "ADD", place: lastPlace)
+        entries[row] = Entry(update: update, isKnown: !update.isFirstOfKey, place: lastPlace)
         order.append((row, lastPlace))
     }
 
@@ -69,16 +69,27 @@ struct LatestUpdates {
 }
 
 extension ItemUpdate {
+    /// COMMAND: whether the reader cannot have the key: an `ADD`, or the `DELETE` of a key that was not there, which alone
+    /// changes the key field.
+    fileprivate var isFirstOfKey: Bool {
+        switch command {
+        case "ADD": true
+        case "DELETE": layout.keyPosition.map(changed.contains) ?? false
+        default: false
+        }
+    }
+
     /// This update together with an earlier one of the same row: the fields that either changed. JSON Patches are left
     /// out, since they refer to values in between.
     ///
-    /// - Parameter isAdded: Whether the row is still to be added for the reader.
+    /// - Parameter isAdded: Whether the row is still to be added for the reader; one that was deleted and added again unread is
+    ///   updated.
     fileprivate func merged(after earlier: ItemUpdate, isAdded: Bool) -> ItemUpdate {
         var changed = changed
         changed.formUnion(earlier.changed)
         var values = values
-        if isAdded, let position = layout.commandPosition, values.indices.contains(position - 1) {
-            values[position - 1] = "ADD"
+        if command != "DELETE", let position = layout.commandPosition, values.indices.contains(position - 1) {
+            values[position - 1] = isAdded ? "ADD" : "UPDATE"
         }
         return ItemUpdate(
             layout: layout,

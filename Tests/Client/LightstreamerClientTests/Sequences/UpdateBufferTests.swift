@@ -21,15 +21,18 @@ internal import Testing
         )
     }
 
-    private static func row(_ key: String, _ command: String, _ x: String? = nil) -> SubscriptionEvent {
-        .update(
-            ItemUpdate(
-                layout: layout,
-                itemPos: 1,
-                isSnapshot: false,
-                values: [key, command, x, nil],
-                changed: FieldSet(all: 4)
-            )
+    /// An update of a key; `isFirst`: the key was not there, so that its field changes.
+    private static func row(
+        _ key: String,
+        _ command: String,
+        _ x: String? = nil,
+        isFirst: Bool = false
+    ) -> SubscriptionEvent {
+        var changed = FieldSet(all: 4)
+        if command != "ADD", !isFirst { changed.remove(1) }
+        let values = [key, command, x, nil]
+        return .update(
+            ItemUpdate(layout: layout, itemPos: 1, isSnapshot: false, values: values, changed: changed)
         )
     }
 
@@ -86,6 +89,27 @@ internal import Testing
         _ = put(Self.row("k", "UPDATE", "3"), Self.row("k", "DELETE"), into: &buffer)
         let deleted = taken(&buffer)
         #expect(deleted.map(\.command) == ["DELETE"] && deleted.map { $0["x"] } == [nil])
+    }
+
+    @Test func keyDeletedAndAddedAgainUnreadIsUpdated() {
+        var buffer = UpdateBuffer(.latest)
+        _ = put(Self.row("k", "ADD", "1"), into: &buffer)
+        #expect(taken(&buffer).map(\.command) == ["ADD"])
+        _ = put(Self.row("k", "DELETE"), Self.row("k", "ADD", "2"), into: &buffer)
+        let updated = taken(&buffer)
+        #expect(updated.map(\.command) == ["UPDATE"] && updated.map { $0["x"] } == ["2"])
+        #expect(updated.map(\.changed.positions) == [[1, 2, 3, 4]])
+        _ = put(Self.row("k", "UPDATE", "3"), Self.row("k", "DELETE"), into: &buffer)
+        #expect(taken(&buffer).map(\.command) == ["DELETE"])
+    }
+
+    @Test func keyDeletedBeforeItWasThereIsAdded() {
+        var buffer = UpdateBuffer(.latest)
+        let early = Self.row("k", "DELETE", isFirst: true)
+        _ = put(early, into: &buffer)
+        #expect(taken(&buffer).map(\.command) == ["DELETE"])
+        _ = put(early, Self.row("k", "ADD", "1"), into: &buffer)
+        #expect(taken(&buffer).map(\.command) == ["ADD"])
     }
 
     @Test func clearedItemAndEndedSessionHaveNoWaitingRows() {
