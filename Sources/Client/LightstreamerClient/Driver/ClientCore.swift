@@ -104,9 +104,19 @@ final class ClientCore: Sendable {
 
     // MARK: - Subscriptions
 
-    /// Removes a subscription from the list of active ones.
-    func forget(_ subscription: Subscription) {
-        state.withLock { $0.subscriptions.removeAll { $0 === subscription } }
+    /// Applies an event to a subscription, which is removed from the list of active ones if the event ends it. Both under one
+    /// lock: the application may subscribe again as soon as the subscription is inactive.
+    func apply(
+        ending event: SubscriptionEvent,
+        of token: SubscriptionToken,
+        to subscription: Subscription,
+        at now: Moment
+    ) -> [any SubscriptionObserver] {
+        state.withLock { state in
+            let (hasEnded, observers) = subscription.take(event, of: token, at: now)
+            if hasEnded { state.subscriptions.removeAll { $0 === subscription } }
+            return observers
+        }
     }
 
     // MARK: - Connections; functions called on network threads

@@ -182,12 +182,14 @@ final class EventDelivery {
 
     func deliver(_ event: SubscriptionEvent, of token: SubscriptionToken) {
         guard let subscription = subscription(of: token) else { return }
-        let (hasEnded, ownObservers) = subscription.take(event, of: token, at: now)
-        if hasEnded { core.forget(subscription) }
+        let ownObservers: [any SubscriptionObserver]
         switch event {
-        case .failed, .unsubscribed(isFinal: true): (subscriptions[token], recent) = (nil, nil)
-        case .update: core.updates.wrappingAdd(1, ordering: .relaxed)
-        default: break
+        case .failed, .unsubscribed(isFinal: true):
+            ownObservers = core.apply(ending: event, of: token, to: subscription, at: now)
+            (subscriptions[token], recent) = (nil, nil)
+        default:
+            ownObservers = subscription.take(event, of: token, at: now).observers
+            if case .update = event { core.updates.wrappingAdd(1, ordering: .relaxed) }
         }
         if !subscriptionObservers.isEmpty { emit(.subscription(subscription, event), to: subscriptionObservers) }
         for observer in ownObservers { observer.subscription(subscription, emitted: event) }

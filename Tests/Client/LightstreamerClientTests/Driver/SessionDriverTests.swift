@@ -79,6 +79,26 @@ internal import Testing
         await fixture.client.shutdown()
     }
 
+    /// The application subscribes again as soon as the getter says that the subscription is inactive.
+    @Test func subscriptionMadeActiveAgainAtOnceIsListed() async throws {
+        let fixture = try ClientFixture()
+        let link = try await fixture.connected()
+        let client = fixture.client
+        let subscription = try Subscription(mode: .merge, item: "a", fields: ["f"])
+        try client.subscribe(subscription)
+        for number in 1...200 {
+            _ = await link.heard()
+            let again = Task {
+                while subscription.isActive { await Task.yield() }
+                try client.subscribe(subscription)
+            }
+            link.say("REQERR,\(number),21,bad")
+            try await again.value
+            #expect(client.subscriptions.count == 1)
+        }
+        await client.shutdown()
+    }
+
     @Test func requestsWaitUntilTheServerReads() async throws {
         let fixture = try ClientFixture()
         let link = try await fixture.connected()
