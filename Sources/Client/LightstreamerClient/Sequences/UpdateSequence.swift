@@ -7,6 +7,9 @@ internal import SessionCore
 /// reader that falls behind by more than the buffer, and `CancellationError` in a cancelled task. Interruptions and new
 /// sessions do not end it: a new session begins with a snapshot again.
 ///
+/// The elements are updates alone. That an item was cleared, that updates were lost, and that another session begins, whose
+/// snapshot may lack keys of the former one, is told by `Subscription.events()`.
+///
 /// A sequence of `LightstreamerClient.updates` makes a subscription for each loop: it subscribes at the first `next()`,
 /// connects the client if it is disconnected, and unsubscribes when the loop ends or is cancelled. `disconnect()` and
 /// `shutdown()` end it. A sequence of `Subscription.updates` reads a subscription that the application has made, from the
