@@ -13,7 +13,6 @@ final class UpdateReader: Sendable {
         self.subscription = subscription
         client = nil
         subscription.addObserver(feed)
-        if let refusal = subscription.refusal { feed.fail(refusal) }
     }
 
     /// Subscribes for the time of a loop, and connects the client if it is disconnected.
@@ -27,6 +26,9 @@ final class UpdateReader: Sendable {
     }
 
     deinit { release() }
+
+    /// A loop begins. A refusal from before the reader was made ends the loop, unless the subscription is active again.
+    func begin() { if let refusal = subscription.refusal { feed.fail(refusal) } }
 
     /// The reader's task was cancelled.
     func stop() {

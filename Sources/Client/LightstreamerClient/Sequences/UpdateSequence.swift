@@ -96,6 +96,7 @@ public struct UpdateSequence<Element: Sendable>: AsyncSequence, Sendable {
                 case .subscription(let reader): reader
                 case .client(let client, let make): try UpdateReader(make(), of: client, buffering)
                 }
+            started.begin()
             reader = started
             return started
         }

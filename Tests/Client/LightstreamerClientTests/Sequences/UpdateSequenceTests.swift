@@ -181,6 +181,22 @@ internal import Testing
         }
     }
 
+    @Test func earlierRefusalEndsNoLoopOfASubscriptionThatIsActiveAgain() async throws {
+        try await withServer { client, server in
+            try await publish("1", nil, on: server)
+            let subscription = try Subscription(mode: .merge, items: ["nope"], fields: ["x"])
+            try subscription.setDataAdapter("MANUAL")
+            try client.subscribe(subscription)
+            await #expect(throws: SubscriptionRefused.self) { try await subscription.activated() }
+            try subscription.setItems(["a"])
+            // Made before the subscription, so that it has the snapshot.
+            var updates = subscription.updates().makeAsyncIterator()
+            try client.subscribe(subscription)
+            let value = try await updates.next()?["x"]
+            #expect(value == "1")
+        }
+    }
+
     @Test func sequenceOfASubscriptionThrowsAnEarlierRefusal() async throws {
         try await withServer { client, _ in
             let subscription = try Subscription(mode: .merge, items: ["nope"], fields: ["x"])
