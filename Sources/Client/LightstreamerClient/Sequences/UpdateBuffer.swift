@@ -3,7 +3,7 @@ internal import SessionCore
 
 /// The behavior of a sequence of updates for a reader that is slower than the server.
 enum UpdateBuffering: Sendable {
-    /// Keeps every update, up to this number; the snapshot of the first session does not count.
+    /// Keeps every update, up to this number. The snapshot of a session does not count if the reader has read those before.
     case all(limit: Int)
     /// Keeps the newest update of each item, in COMMAND mode of each key.
     case latest
@@ -13,7 +13,8 @@ enum UpdateBuffering: Sendable {
 struct UpdateBuffer {
     private var waiting: Deque<(update: ItemUpdate, isCounted: Bool)> = []
     private var counted = 0
-    private var sessions = 0
+    /// Whether the snapshot of the present session counts: rows of an earlier one, which do not count, are waiting.
+    private var countsSnapshot = false
     private var latest: LatestUpdates?
     private let limit: Int
 
@@ -30,10 +31,10 @@ struct UpdateBuffer {
     mutating func put(_ event: SubscriptionEvent) -> Bool {
         latest?.put(event)
         switch event {
-        case .subscribed: sessions += 1
+        case .subscribed: countsSnapshot = waiting.count > counted
         case .update(let update) where latest == nil:
-            // The snapshot is bounded by the table that the subscription holds anyway.
-            let isCounted = sessions > 1 || !update.isSnapshot
+            // One snapshot is bounded by the table that the subscription holds anyway.
+            let isCounted = countsSnapshot || !update.isSnapshot
             if isCounted, counted >= limit { return false }
             counted += isCounted ? 1 : 0
             waiting.append((update, isCounted))

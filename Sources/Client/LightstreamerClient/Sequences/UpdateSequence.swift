@@ -42,7 +42,8 @@ public struct UpdateSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// is added and deleted in between is left out; JSON Patches are not available.
     public func latest() -> UpdateSequence { with(.latest) }
 
-    /// The same updates with a buffer for this number of updates; the first snapshot does not count. Default: 1,024.
+    /// The same updates with a buffer for this number of updates. Snapshots do not count, unless one of a session before is
+    /// still to be read. Default: 1,024.
     public func buffered(upTo limit: Int) -> UpdateSequence { with(.all(limit: limit)) }
 
     private func with(_ buffering: UpdateBuffering) -> UpdateSequence {

@@ -53,15 +53,25 @@ internal import Testing
         return updates
     }
 
-    @Test func firstSnapshotDoesNotCountAgainstTheLimit() {
+    @Test func snapshotDoesNotCountAgainstTheLimit() {
         var buffer = UpdateBuffer(.all(limit: 2))
         _ = put(Self.subscribed, into: &buffer)
         for number in 1...100 { _ = put(Self.row(1, "\(number)", isSnapshot: true), into: &buffer) }
         let later = put(Self.row(1, "101"), Self.row(1, "102"), Self.row(1, "103"), into: &buffer)
         #expect(later == [true, true, false])
         #expect(taken(&buffer).count == 102)
+        // The next session.
         let row = Self.row(1, "1", isSnapshot: true)
+        #expect(put(Self.subscribed, row, row, row, into: &buffer) == [true, true, true, true])
+        #expect(taken(&buffer).count == 3)
+    }
+
+    @Test func snapshotCountsWhileTheOneBeforeIsUnread() {
+        var buffer = UpdateBuffer(.all(limit: 2))
+        let row = Self.row(1, "1", isSnapshot: true)
+        #expect(put(Self.subscribed, row, row, row, into: &buffer) == [true, true, true, true])
         #expect(put(Self.subscribed, row, row, row, into: &buffer) == [true, true, true, false])
+        #expect(taken(&buffer).count == 5)
     }
 
     @Test func latestKeepsOneRowForEachItemWithAllChangedFields() {
