@@ -58,11 +58,15 @@ extension LightstreamerClient {
 
 extension SequenceFeed: SubscriptionObserver where Event == SubscriptionEvent {
     func subscription(_ subscription: Subscription, emitted event: SubscriptionEvent) { yield(event) }
+
+    func subscription(_ subscription: Subscription, stopped cause: SubscriptionStop) {
+        if cause == .shutDown { continuation.finish() }
+    }
 }
 
 extension Subscription {
-    /// All events of this subscription, from the next on, in order. The sequence lasts as long as the subscription
-    /// object; a reader that falls behind by more than the limit gets `slowReader`.
+    /// All events of this subscription, from the next on, in order. The sequence ends with the client that the subscription is
+    /// active on, and with the subscription object; a reader that falls behind by more than the limit gets `slowReader`.
     public func events(bufferedUpTo limit: Int = 1_024) -> EventSequence<SubscriptionEvent> {
         let (stream, continuation) = AsyncThrowingStream<SubscriptionEvent, any Error>.makeStream(
             bufferingPolicy: .bufferingOldest(max(1, limit))

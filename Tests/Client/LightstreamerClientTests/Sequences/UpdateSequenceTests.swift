@@ -119,6 +119,21 @@ internal import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func shutdownEndsTheLoopOverTheEventsOfASubscription() async throws {
+        try await withServer { client, server in
+            try await publish("1", nil, on: server)
+            let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
+            try subscription.setDataAdapter("MANUAL")
+            let events = subscription.events()
+            try client.subscribe(subscription)
+            try await subscription.activated()
+            await client.shutdown()
+            var last: SubscriptionEvent?
+            for try await event in events { last = event }
+            #expect(last == .unsubscribed(isFinal: false))
+        }
+    }
+
     @Test func latestHasTheNewestRowAfterAPause() async throws {
         try await withServer { client, server in
             try await publish("0", "same", on: server)
