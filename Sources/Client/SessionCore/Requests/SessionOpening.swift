@@ -5,6 +5,9 @@ internal import TLCP
 struct SessionOpening {
     /// The connection details, for the next creation.
     var details: ConnectionDetailValues
+    /// The details as they stood when the present creation began. Its request is written when its WebSocket is open, and must
+    /// not carry the user and the password for another address.
+    private var creationDetails: ConnectionDetailValues
     /// The `LS_cause` of the next request; sent once.
     var cause: String?
     private let clientIdentifier: String
@@ -16,6 +19,7 @@ struct SessionOpening {
 
     init(_ details: ConnectionDetailValues, _ configuration: SessionConfiguration) {
         self.details = details
+        creationDetails = details
         clientIdentifier = configuration.clientIdentifier
         fallback = VersionFallback(configuration.protocolVersion)
     }
@@ -33,6 +37,7 @@ struct SessionOpening {
     /// The address of a creation that begins; nil: none was ever set.
     mutating func creationAddress() -> String? {
         guard let address = details.serverAddress ?? lastAddress else { return nil }
+        creationDetails = details
         fallback.creating(at: address)
         return address
     }
@@ -59,9 +64,9 @@ struct SessionOpening {
     ) -> ClientRequest {
         var request = CreateSessionRequest(connection: ConnectionParameters(kind))
         request.clientID = clientIdentifier
-        request.adapterSet = details.adapterSet
-        request.user = details.user
-        request.password = details.password
+        request.adapterSet = creationDetails.adapterSet
+        request.user = creationDetails.user
+        request.password = creationDetails.password
         if case .limited(let limit) = maxBandwidth { request.maxBandwidth = limit }
         if isUnlimited { request.timeToLive = .unlimited }
         request.oldSession = lastSession

@@ -31,6 +31,34 @@ internal import Testing
         )
     }
 
+    @Test func detailsSetWhileAWebSocketOpensWaitForTheNextCreation() {
+        var details = ConnectionDetailValues()
+        details.serverAddress = "http://other"
+        details.adapterSet = "OTHER"
+        details.user = "you"
+        details.password = "other"
+        let harness = SessionHarness(details: {
+            $0.user = "me"
+            $0.password = "mine"
+        })
+        harness.connect()
+        harness.setDetails(details)
+        harness.open()
+        #expect(
+            harness.takeRequests() == [
+                "> wsok",
+                "> create_session|LS_user=me&LS_cid=CID&LS_send_sync=false&LS_cause=api&LS_password=mine",
+            ]
+        )
+        harness.breakStream()
+        #expect(
+            harness.takeRequests() == [
+                "POST http://other create_session LS_polling=true&LS_polling_millis=0&LS_idle_millis=0"
+                    + "&LS_adapter_set=OTHER&LS_user=you&LS_cid=CID&LS_cause=ws.unavailable&LS_password=other"
+            ]
+        )
+    }
+
     @Test func withoutEarlyOpenTheSessionIsCreatedOverHTTP() {
         var options = SessionHarness.officialOptions
         options.earlyWSOpenEnabled = false
