@@ -133,6 +133,30 @@ internal import Testing
         #expect(harness.legacyEvents.last == .closed)
     }
 
+    @Test(arguments: [ForcedTransport.wsStreaming, .wsPolling], [[], ["WSOK"]])
+    func disconnectDestroysTheSessionOnceItsBindWasSent(forced: ForcedTransport, lines: [String]) {
+        var options = SessionHarness.officialOptions
+        options.forcedTransport = forced
+        options.earlyWSOpenEnabled = false
+        let harness = SessionHarness.sensing(options)
+        harness.receive("LOOP,0")
+        harness.open()
+        for line in lines { harness.receive(line) }
+        let isBindSent = harness.takeRequests().contains { $0.contains("LS_session=sid") }
+        harness.disconnect()
+        let destroys = ["> control|LS_reqId=1&LS_op=destroy&LS_close_socket=true&LS_cause=api"]
+        #expect(harness.takeRequests() == (isBindSent ? destroys : []))
+        #expect(isBindSent == (forced == .wsStreaming || lines == ["WSOK"]))
+    }
+
+    @Test func disconnectWhileAWebSocketOpensSendsNothing() {
+        let harness = SessionHarness.sensing()
+        harness.receive("LOOP,0")
+        _ = harness.takeTrace()
+        harness.disconnect()
+        #expect(harness.takeTrace() == ["close", "S: DISCONNECTED", "P: sessionId(nil)"])
+    }
+
     @Test func disconnectLeavesCreationAndPauses() {
         let harness = SessionHarness()
         harness.connect()

@@ -99,6 +99,17 @@ enum SessionState: Equatable {
         }
     }
 
+    /// The WebSocket that the session is bound to, or on which its bind was sent; nil: none.
+    var sessionSocket: ConnectionID? {
+        guard let binding, binding.transport.usesWebSocket else { return nil }
+        switch binding.step {
+        case .preflight, .opening: return nil
+        // The first poll is sent when `WSOK` has been received.
+        case .greeting: return binding.transport.streams ? binding.connection : nil
+        case .requested, .pollingForced, .streaming, .polling, .pausing: return binding.connection
+        }
+    }
+
     /// Whether nothing is under way.
     var isIdle: Bool { self == .idle }
 

@@ -268,7 +268,7 @@ extension SessionMachine {
 
     /// Sends `destroy` on a WebSocket. Over HTTP the server detects the closed connection.
     mutating func destroySessionOnSocket() {
-        guard case .socket(let socket) = state.controlRoute else { return }
+        guard let socket = state.sessionSocket else { return }
         out.emit(.send(socket, requests.destroyRequest().webSocketMessage))
     }
 }
