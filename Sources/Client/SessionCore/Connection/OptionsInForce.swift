@@ -123,7 +123,7 @@ struct OptionsInForce {
 
     /// The session is bound, or there is none. Returns the change of `currentConnectTimeout`; nil: none.
     mutating func resetResponseTime() -> PropertyChange? {
-        responseTimeout.reset()
+        if values.connectTimeout == .auto { responseTimeout.reset() }
         return timeoutChange()
     }
 

@@ -49,4 +49,21 @@ internal import Testing
         #expect(third == nil)
         #expect(options.responseTime == .seconds(7))
     }
+
+    @Test func shownTimeoutIsTheOneInForceAfterAFixedOne() {
+        var options = OptionsInForce(ConnectionOptionValues())
+        _ = options.serverOverloaded()
+        var values = options.values
+        values.connectTimeout = .seconds(7)
+        _ = options.set(values)
+        let whileFixed = options.resetResponseTime()
+        #expect(whileFixed == nil)
+        values.connectTimeout = .auto
+        _ = options.set(values)
+        #expect(options.values.currentConnectTimeout == 60)
+        #expect(options.responseTime == .seconds(60))
+        let afterwards = options.resetResponseTime()
+        #expect(afterwards == .currentConnectTimeout(4))
+        #expect(options.responseTime == .seconds(4))
+    }
 }
