@@ -312,6 +312,30 @@ internal import Testing
         #expect(harness.status == .disconnectedWillRetry)
     }
 
+    @Test func endOfARecoveryIsOneFailureForEachConnection() {
+        var options = SessionHarness.officialOptions
+        options.sessionRecoveryTimeout = 2
+        let harness = SessionHarness.streamingOnSocket(options)
+        harness.breakStream()
+        harness.advance(2000)
+        #expect(harness.status == .disconnectedWillRetry)
+        #expect(
+            harness.legacyEvents.suffix(2) == [
+                .connectionFailed(reason: "broken"),
+                .connectionFailed(reason: "the session was not recovered in time"),
+            ]
+        )
+        let pausing = SessionHarness.streamingOnSocket()
+        pausing.breakStream()
+        pausing.advance(100)
+        pausing.breakStream()
+        let events = pausing.legacyEvents
+        pausing.setOptions { $0.sessionRecoveryTimeout = 1 }
+        pausing.advance(900)
+        #expect(pausing.status == .disconnectedWillRetry)
+        #expect(pausing.legacyEvents == events)
+    }
+
     @Test func successfulRecoveryStopsTheDeadline() {
         var options = SessionHarness.officialOptions
         options.sessionRecoveryTimeout = 3

@@ -219,8 +219,11 @@ extension SessionMachine {
     }
 
     mutating func recoveryDeadlinePassed(at context: EventContext) {
-        guard state.recovery != nil else { return }
-        out.notifyLegacy(.connectionFailed(reason: "the session was not recovered in time"))
+        guard let recovery = state.recovery else { return }
+        // During a pause no connection fails: the last one was reported before the pause.
+        if recovery.connection != nil {
+            out.notifyLegacy(.connectionFailed(reason: "the session was not recovered in time"))
+        }
         loseSession(cause: "recovery.timeout", wait: .firstRetry, at: context)
     }
 
