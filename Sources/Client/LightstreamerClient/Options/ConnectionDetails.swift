@@ -52,8 +52,10 @@ public final class ConnectionDetails: Sendable, CustomStringConvertible {
 
     /// The details that are set, and the library's name and version, without the password.
     public var description: String {
+        let pins = certificatePins
         let named: [(String, String?)] = [
-            ("serverAddress", serverAddress), ("adapterSet", adapterSet), ("user", user), ("sessionId", sessionId),
+            ("serverAddress", serverAddress), ("adapterSet", adapterSet), ("user", user),
+            ("certificatePins", pins.isEmpty ? nil : pins.joined(separator: ",")), ("sessionId", sessionId),
             ("serverInstanceAddress", serverInstanceAddress), ("serverSocketName", serverSocketName),
             ("clientIp", clientIp), ("library", "\(LightstreamerClient.libName) \(LightstreamerClient.libVersion)"),
         ]

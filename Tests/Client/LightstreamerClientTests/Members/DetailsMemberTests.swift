@@ -107,6 +107,14 @@ internal import Testing
         #expect(details.description.contains(LightstreamerClient.libVersion))
         #expect(!details.description.contains("s3cret-word"))
     }
+
+    @Test func descriptionHasThePinsThatAreSet() throws {
+        let pin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+        let details = try LightstreamerClient().connectionDetails
+        #expect(!details.description.contains("certificatePins"))
+        try details.setCertificatePins([pin])
+        #expect(details.description.contains("certificatePins=\(pin)"))
+    }
 }
 
 /// Records the session id at each status event.
