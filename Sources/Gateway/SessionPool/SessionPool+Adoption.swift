@@ -50,7 +50,7 @@ extension SessionPool {
         let client = try makePooledClient(adopted.client, adopted.key)
         client.isReported.store(true, ordering: .releasing)
         let opened = try state.withLock { state throws(PoolError) in try register(adopted, on: client, in: &state) }
-        observe(client)
+        observe(client, isAdopting: true)
         for entry in opened {
             entry.shared.adopt(entry.resource, entry.subscription.table)
             entry.shared.subscription.addObserver(entry.shared)

@@ -202,10 +202,10 @@ extension SessionPool {
         observe(client)
     }
 
-    /// Starts to observe a client that the sink knows.
-    func observe(_ client: PooledClient) {
+    /// Starts to observe a client that the sink knows. `isAdopting`: it continues the session of another process.
+    func observe(_ client: PooledClient, isAdopting: Bool = false) {
         upstreamMetrics.added(client)
-        client.startReporting()
+        client.startReporting(isAdopting: isAdopting)
     }
 
     func closeClient(_ client: PooledClient) {

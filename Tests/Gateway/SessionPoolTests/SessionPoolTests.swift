@@ -274,6 +274,10 @@ internal import Testing
         #expect(sink.present.carried.isEmpty && sink.present.faults.isEmpty)
         #expect(throws: PoolError.self) { try pool.adopt(Self.adoption) }
         #expect(pool.figures(of: "demo") == PoolFigures(sessions: 1, subscriptions: 1, items: 1, users: 1))
+        // The other process has reported the start of the session.
+        let client = try #require(resource.client)
+        client.client(client.core, emitted: .status(.connectedWSStreaming))
+        #expect(!sink.present.ofClients.contains(.client(client.id, .event(.sessionStarted(polling: false)))))
     }
 
     @Test func abandonedSessionsLeaveNothingButOtherResources() throws {

@@ -12,10 +12,11 @@ struct LegacyDerivation: Sendable {
     private var unreportedBytes = 0
     private var bytesReportedAt: Moment?
 
-    /// The derivation for a client with the present status.
-    init(status: ClientStatus) {
+    /// The derivation for a client with the present status. `continuesSession`: its first session is that of another process,
+    /// which has reported the start.
+    init(status: ClientStatus, continuesSession: Bool = false) {
         isSilent = status == .stalled
-        hasAnnouncedSession = Self.isPolling(status) != nil
+        hasAnnouncedSession = continuesSession || Self.isPolling(status) != nil
     }
 
     /// The events of legacy listeners that follow from a status.

@@ -109,9 +109,9 @@ package final class PooledClient: Sendable {
         state = RankedMutex(State(lastUsed: clock()), rank: .pooledClient)
     }
 
-    /// Starts to report the events of the client to the sink.
-    func startReporting() {
-        state.withLock { $0.legacy = LegacyDerivation(status: core.status) }
+    /// Starts to report the events of the client to the sink. `isAdopting`: it continues the session of another process.
+    func startReporting(isAdopting: Bool) {
+        state.withLock { $0.legacy = LegacyDerivation(status: core.status, continuesSession: isAdopting) }
         isDelivering.store(core.status.delivers, ordering: .sequentiallyConsistent)
         core.addObserver(self)
     }

@@ -20,6 +20,14 @@ internal import Testing
         #expect(derivation.events(forStatus: .connectedHTTPPolling) == [.sessionStarted(polling: true)])
     }
 
+    @Test func theStartOfAnAdoptedSessionIsNotReportedAgain() {
+        var derivation = LegacyDerivation(status: .disconnected, continuesSession: true)
+        let statuses: [ClientStatus] = [.disconnectedTryingRecovery, .connectedWSStreaming, .connectedHTTPPolling]
+        #expect(statuses.flatMap { derivation.events(forStatus: $0) }.isEmpty)
+        derivation.sessionEnded()
+        #expect(derivation.events(forStatus: .connectedWSStreaming) == [.sessionStarted(polling: false)])
+    }
+
     @Test func receivedBytesAreReportedOnceASecond() {
         var derivation = LegacyDerivation(status: .disconnected)
         let reports = (0..<5).map { derivation.received(bytes: 10, at: .zero + .milliseconds(300 * $0)) }
