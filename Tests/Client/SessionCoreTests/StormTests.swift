@@ -65,8 +65,11 @@ internal import Testing
         situation("stream broken after CONOK, recovery closed", atMost: 12) {
             $0 == .webSocket ? .broken : $0 == .recovery ? .closed : .works
         },
-        situation("stream broken after CONOK, recovery works", atMost: 20) {
+        situation("stream broken after CONOK, recovery works", atMost: 20, reaches: .connectedHTTPStreaming) {
             $0 == .webSocket ? .broken : .works
+        },
+        situation("no WebSocket, stream broken after CONOK", atMost: 8, reaches: .connectedHTTPPolling) {
+            $0 == .webSocket ? .refused : $0 == .stream ? .broken : .works
         },
         situation("stream broken after data, recovery works", atMost: 24) {
             $0 == .webSocket ? .lines(["WSOK", "CONOK,sid,70000,5000,*", "U,9,1,x"]) : .works

@@ -98,6 +98,12 @@ struct AttemptPace {
         return since
     }
 
+    /// Whether the connection that failed was stable.
+    mutating func wasStable(at now: Moment) -> Bool {
+        noteAge(at: now)
+        return isStable
+    }
+
     /// An attempt failed, or a connection was lost. Returns the pause before the next attempt. The short pause is
     /// granted once after a stable connection, and not twice within the retry delay.
     mutating func pause(_ wait: RetryWait, at now: Moment, firstRetryMaxDelay: Duration, random: Double) -> Duration {

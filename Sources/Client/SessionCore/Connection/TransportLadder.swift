@@ -5,10 +5,10 @@
 struct TransportLadder {
     private var isWebSocketSuspended = false
     private var disabled: Set<SessionTransport> = []
-    /// The streaming transports without success in the present session, or in the last one if that never became stable.
+    /// The transports without success in the present session, or in the last one if that never became stable.
     private var refused: Set<SessionTransport> = []
-    /// Whether one streaming bind on a WebSocket was lost before the first line, in the same time.
-    private var isWebSocketInDoubt = false
+    /// The transports over which one connection was lost too early, in the same time and since the last one that was stable.
+    private var doubted: Set<SessionTransport> = []
     private var clientIP: String?
 
     /// Whether a session is to be created on a WebSocket rather than over HTTP.
@@ -56,13 +56,23 @@ struct TransportLadder {
     /// A bind to a streaming transport ended before the first line. A WebSocket, on which the server had answered, gets a
     /// second chance.
     mutating func streamLost(over transport: SessionTransport) {
-        let hasSecondChance = transport == .webSocketStreaming && !isWebSocketInDoubt
-        if hasSecondChance { isWebSocketInDoubt = true } else { refused.insert(transport) }
+        let hasSecondChance = transport == .webSocketStreaming && doubted.insert(transport).inserted
+        if !hasSecondChance { refused.insert(transport) }
     }
+
+    /// A connection broke behind the lines of its head, before it was stable. After the second one the transport is not used
+    /// any more, unless it is the only one that is admitted: a proxy may let no stream pass.
+    mutating func connectionCut(over transport: SessionTransport, forced: ForcedTransport?) {
+        guard !doubted.insert(transport).inserted, refused.insert(transport).inserted else { return }
+        if bestTransport(forced: forced) == nil { refused.remove(transport) }
+    }
+
+    /// A connection over this transport is stable.
+    mutating func connectionProved(over transport: SessionTransport) { doubted.remove(transport) }
 
     /// A session is over. The next one tries all streaming transports again, unless it may have to fail for the same reason.
     mutating func sessionEnded(wasStable: Bool) {
-        if wasStable { (refused, isWebSocketInDoubt) = ([], false) }
+        if wasStable { (refused, doubted) = ([], []) }
     }
 
     /// The client reads too slowly to stream. Returns false, and changes nothing, if only streaming is admitted.
@@ -83,7 +93,7 @@ struct TransportLadder {
     /// Enables all transports again.
     mutating func admitAll() {
         isWebSocketSuspended = false
-        isWebSocketInDoubt = false
+        doubted = []
         refused = []
         disabled = []
     }

@@ -47,6 +47,7 @@ extension SessionMachine {
             ladder.streamLost(over: transport)
             interrupt(cause: cause, wait: .retryDelay, reason: reason, at: context)
         case .interrupted(let cause, let wait):
+            if failure == .broken { noteCut(at: context) }
             interrupt(cause: cause, wait: wait, reason: reason, at: context)
         case .interruptedWithoutWebSocket:
             ladder.disableWebSocket()
@@ -54,6 +55,18 @@ extension SessionMachine {
         case .recoveryFailed:
             if failure == .timeout { out.notify(change: options.requestUnanswered()) }
             recoveryFailed(reason: reason, at: context)
+        }
+    }
+
+    /// The connection of the session broke. A stream, or a poll on a WebSocket, that breaks behind its head speaks against its
+    /// transport.
+    private mutating func noteCut(at context: EventContext) {
+        guard let binding = state.binding, !pace.wasStable(at: context.now) else { return }
+        switch binding.step {
+        case .streaming, .polling:
+            if binding.transport == .httpPolling { return }
+            ladder.connectionCut(over: binding.transport, forced: options.values.forcedTransport)
+        case .preflight, .opening, .greeting, .requested, .pollingForced, .pausing: break
         }
     }
 

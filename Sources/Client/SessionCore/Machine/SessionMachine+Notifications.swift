@@ -70,7 +70,9 @@ extension SessionMachine {
 
     /// A bound connection carried data or a keepalive. What a recovery repeats proves nothing about the bind after it.
     private mutating func connectionProved() {
-        if state.binding != nil { pace.proved() }
+        guard let binding = state.binding else { return }
+        pace.proved()
+        ladder.connectionProved(over: binding.transport)
     }
 
     private mutating func stallEnded() {

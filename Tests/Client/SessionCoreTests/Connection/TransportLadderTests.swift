@@ -49,6 +49,34 @@ internal import Testing
         #expect(ladder.bestTransport(forced: forced) == transport)
     }
 
+    @Test func transportIsLeftAfterTheSecondConnectionThatIsCut() {
+        var ladder = TransportLadder()
+        ladder.connectionCut(over: .webSocketStreaming, forced: nil)
+        #expect(ladder.bestTransport(forced: nil) == .webSocketStreaming)
+        ladder.connectionCut(over: .webSocketStreaming, forced: nil)
+        #expect(ladder.bestTransport(forced: nil) == .httpStreaming)
+        #expect(!ladder.createsOnWebSocket(forced: nil, isEarlyOpenEnabled: true))
+        ladder.sessionEnded(wasStable: false)
+        #expect(ladder.bestTransport(forced: nil) == .httpStreaming)
+        ladder.sessionEnded(wasStable: true)
+        #expect(ladder.bestTransport(forced: nil) == .webSocketStreaming)
+    }
+
+    @Test func stableConnectionEndsTheDoubt() {
+        var ladder = TransportLadder()
+        for _ in 1...3 {
+            ladder.connectionCut(over: .httpStreaming, forced: .http)
+            ladder.connectionProved(over: .httpStreaming)
+        }
+        #expect(ladder.bestTransport(forced: .http) == .httpStreaming)
+    }
+
+    @Test func onlyTransportThatIsAdmittedIsKept() {
+        var ladder = TransportLadder()
+        for _ in 1...3 { ladder.connectionCut(over: .webSocketStreaming, forced: .wsStreaming) }
+        #expect(ladder.bestTransport(forced: .wsStreaming) == .webSocketStreaming)
+    }
+
     @Test func anotherAddressAdmitsEverything() {
         var ladder = TransportLadder()
         ladder.clientAddressSeen("10.0.0.1")
