@@ -18,7 +18,7 @@ public enum RequestedMaxBandwidth: Sendable, Hashable {
 
     /// A limit in kbit/s; nil if the text is not a positive decimal number.
     static func limit(_ wire: String) -> Double? {
-        WireNumber.requestedDecimal(wire).flatMap { $0 > 0 ? $0 : nil }
+        WireNumber.receivedDecimal(wire).flatMap { $0 > 0 ? $0 : nil }
     }
 
     var wire: String {
@@ -43,7 +43,7 @@ public enum RealMaxBandwidth: Sendable, Hashable {
         case "unlimited": self = .unlimited
         case "unmanaged": self = .unmanaged
         default:
-            guard let value = WireNumber.decimal(wire) else { return nil }
+            guard let value = WireNumber.receivedDecimal(wire) else { return nil }
             self = .limited(value)
         }
     }

@@ -130,9 +130,9 @@ enum WireNumber {
         return value
     }
 
-    /// A decimal number of a request. Official clients in some languages write very small and very large numbers with an
+    /// A decimal number as the other end may have written it. Some languages write very small and very large numbers with an
     /// exponent: `5.0E-4`, `1e+21`.
-    static func requestedDecimal(_ text: String) -> Double? {
+    static func receivedDecimal(_ text: String) -> Double? {
         let parts = text.utf8.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 | 0x20 == UInt8(ascii: "e") }
         guard decimal(String(decoding: parts[0], as: UTF8.self)) != nil else { return nil }
         if parts.count == 2, integer(Array(parts[1].drop { $0 == UInt8(ascii: "+") })[...]) == nil { return nil }

@@ -54,7 +54,7 @@ public enum RequestedMaxFrequency: Sendable, Hashable {
         case "unlimited": self = .unlimited
         case "unfiltered": self = .unfiltered
         default:
-            guard let value = WireNumber.requestedDecimal(wire), value > 0 else { return nil }
+            guard let value = WireNumber.receivedDecimal(wire), value > 0 else { return nil }
             self = .limited(value)
         }
     }
@@ -78,7 +78,7 @@ public enum RealMaxFrequency: Sendable, Hashable {
     init?(wire: String) {
         if wire == "unlimited" {
             self = .unlimited
-        } else if let value = WireNumber.decimal(wire) {
+        } else if let value = WireNumber.receivedDecimal(wire) {
             self = .limited(value)
         } else {
             return nil

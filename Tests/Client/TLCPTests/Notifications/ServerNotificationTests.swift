@@ -99,6 +99,15 @@ struct ServerNotificationTests {
         #expect(try notification("END,31,1+1=2") == .end(code: 31, message: "1+1=2"))
     }
 
+    /// Java, for instance, writes numbers so. An error would end the session.
+    @Test func limitsMayHaveAnExponent() throws {
+        #expect(
+            try notification("CONF,7,5.0E-4,filtered") == .conf(SubscriptionID(7), .limited(0.0005), isFiltered: true)
+        )
+        #expect(try notification("CONF,7,1e+3,filtered") == .conf(SubscriptionID(7), .limited(1000), isFiltered: true))
+        #expect(try notification("CONS,1.0E7") == .cons(.limited(10_000_000)))
+    }
+
     @Test func longTextsForPeopleAreCutBetweenCharacters() throws {
         let long = String(repeating: "x", count: 4095)
         #expect(try notification("END,8,\(long)yz") == .end(code: 8, message: long + "y"))
@@ -144,7 +153,7 @@ struct ServerNotificationTests {
 
     @Test(arguments: [
         "U,x,1,a", "U,1,x,a", "U,,1,a", "U,0,1,a", "U,1,0,a", "U,-1,1,a", "U,99999999999999999999,1,a", "U,1 ,1,a",
-        "SUBOK,1,x,2", "SUBOK,1,2,", "CONF,1,1e3,filtered", "CONF,1,inf,filtered", "CONS,", "CONS,.5", "CONS,nan",
+        "SUBOK,1,x,2", "SUBOK,1,2,", "CONF,1,1e,filtered", "CONF,1,inf,filtered", "CONS,", "CONS,.5", "CONS,nan",
         "PROG,-1", "LOOP,abc", "END,x,message", "CONOK,S1,many,5000,*", "MSGFAIL,*,1,-,x", "EOS,1,0",
     ])
     func malformedNumberIsAnError(line: String) {
