@@ -6,6 +6,8 @@ struct SubscriptionTests {
         ("LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=NOPE", "17,Data Adapter not found"),
         ("LS_mode=MERGE&LS_group=nosuch&LS_schema=price&LS_data_adapter=QUOTES", "21,Bad Item Group name"),
         ("LS_mode=MERGE&LS_group=item1&LS_schema=nosuch&LS_data_adapter=QUOTES", "23,Bad Field Schema name"),
+        ("LS_mode=MERGE&LS_group=&LS_schema=price&LS_data_adapter=QUOTES", "21,Bad Item Group name"),
+        ("LS_mode=MERGE&LS_group=item1&LS_schema=&LS_data_adapter=QUOTES", "23,Bad Field Schema name"),
         ("LS_mode=DISTINCT&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES", "24,Invalid mode for these items"),
         ("LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES&LS_selector=s", "25,Bad Selector name"),
         (

@@ -45,13 +45,6 @@ struct ParameterReader {
         return value
     }
 
-    /// A required text that must not be empty.
-    func requiredNonEmpty(_ name: ParameterName) throws(RequestRejection) -> String {
-        let value = try required(name)
-        if value.isEmpty { throw wrong(name) }
-        return value
-    }
-
     /// A value with its own syntax; nil if absent.
     func value<Value>(_ name: ParameterName, _ parse: (String) -> Value?) throws(RequestRejection) -> Value? {
         guard let text = values[name.rawValue] else { return nil }

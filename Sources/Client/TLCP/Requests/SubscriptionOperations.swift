@@ -55,8 +55,8 @@ package struct AddRequest: Sendable, Hashable {
     init(reading parameters: ParameterReader) throws(RequestRejection) {
         subscriptionID = try parameters.subscriptionID()
         mode = try parameters.requiredValue(.mode, SubscriptionMode.init(rawValue:))
-        group = try parameters.requiredNonEmpty(.group)
-        schema = try parameters.requiredNonEmpty(.schema)
+        group = try parameters.required(.group)
+        schema = try parameters.required(.schema)
         dataAdapter = parameters.text(.dataAdapter)
         selector = parameters.text(.selector)
         snapshot = try parameters.value(.snapshot, RequestedSnapshot.init(wire:))
