@@ -68,12 +68,11 @@ package struct CreateSessionRequest: Sendable, Hashable {
         timeToLive = try parameters.value(.ttlMillis, TimeToLive.init(wire:))
         oldSession = parameters.text(.oldSession).map(SessionID.init)
         cause = parameters.text(.cause)
-        let isCombo = parameters.has(.operation)
-        // If the first line is also a `constrain`, the limit is a parameter of both, with the same meaning.
-        if !isCombo || parameters.text(.maxBandwidth) != "unlimited" {
-            maxBandwidth = try parameters.value(.maxBandwidth, RequestedMaxBandwidth.limit)
+        // No limit is the same as none requested. If the first line is also a `constrain`, the limit is a parameter of both.
+        if case .limited(let limit)? = try parameters.value(.maxBandwidth, RequestedMaxBandwidth.init(wire:)) {
+            maxBandwidth = limit
         }
-        for part in (isCombo ? [parameters] : []) + combo {
+        for part in (parameters.has(.operation) ? [parameters] : []) + combo {
             do throws(RequestRejection) {
                 operations.append(try ControlOperation(reading: part))
             } catch {

@@ -9,16 +9,11 @@ public enum RequestedMaxBandwidth: Sendable, Hashable {
     init?(wire: String) {
         if wire == "unlimited" {
             self = .unlimited
-        } else if let value = Self.limit(wire) {
+        } else if let value = WireNumber.receivedDecimal(wire), value > 0 {
             self = .limited(value)
         } else {
             return nil
         }
-    }
-
-    /// A limit in kbit/s; nil if the text is not a positive decimal number.
-    static func limit(_ wire: String) -> Double? {
-        WireNumber.receivedDecimal(wire).flatMap { $0 > 0 ? $0 : nil }
     }
 
     var wire: String {

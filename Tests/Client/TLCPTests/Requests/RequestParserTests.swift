@@ -156,6 +156,17 @@ struct RequestParserTests {
         #expect(create.operations == [.add(add)])
     }
 
+    @Test(arguments: ["", "&LS_op=constrain"])
+    func creationMayRequestUnlimitedBandwidth(operation: String) {
+        let outcomes = webSocket("create_session\r\nLS_cid=x&LS_requested_max_bandwidth=unlimited\(operation)")
+        guard case .success(.createSession(let create)) = outcomes.first else {
+            Issue.record("not a create_session")
+            return
+        }
+        #expect(create.maxBandwidth == nil)
+        #expect(answers(webSocket("create_session\r\nLS_cid=x&LS_requested_max_bandwidth=0\(operation)")).first != "")
+    }
+
     @Test func unservedVersionsAreRefused() {
         #expect(
             answers(http(.createSession, "LS_protocol=TLCP-9.0.0", "LS_cid=x"))
