@@ -21,7 +21,8 @@ import Testing
     /// A comma alone ended the process.
     @Test(arguments: ["demo=,", "demo=http://a,", "demo=,DEMO", "demo=", "=http://a", "demo"])
     func anIncompleteUpstreamIsAMistake(text: String) throws {
-        let error = try #require(throws: (any Error).self) { try GatewayCommand.parseAsRoot(["serve", "--upstream", text]) }
+        let arguments = ["serve", "--upstream", text]
+        let error = try #require(throws: (any Error).self) { try GatewayCommand.parseAsRoot(arguments) }
         let message = GatewayCommand.fullMessage(for: error)
         #expect(message.hasPrefix("Error: --upstream \(text): must be NAME=URL[,ADAPTERSET]\n"))
         // That of the command; it was that of the whole program.

@@ -226,7 +226,13 @@ extension Settings {
             } apply: { rights, text throws(SettingError) in
                 rights.feeds = SettingValue.list(text).filter { !$0.isEmpty }.map { WildcardPattern($0) }
             },
-            rights.integer("streams", \.streams, 0...Rights.mostStreams, default: absence, meaning("the most open streams")),
+            rights.integer(
+                "streams",
+                \.streams,
+                0...Rights.mostStreams,
+                default: absence,
+                meaning("the most open streams")
+            ),
             rights.integer(
                 "maxSubscriptions",
                 \.maxSubscriptions,

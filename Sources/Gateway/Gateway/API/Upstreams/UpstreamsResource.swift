@@ -9,7 +9,8 @@ struct UpstreamsResource: Sendable {
     /// `GET /v1/upstreams`.
     func list(_ call: Call) throws -> OperationResult {
         let permissions = services.permissions(call)
-        let upstreams = services.pool.upstreams.filter { permissions.sees(upstream: $0.name) }.sorted { $0.name < $1.name }
+        let visible = services.pool.upstreams.filter { permissions.sees(upstream: $0.name) }
+        let upstreams = visible.sorted { $0.name < $1.name }
         let page = try Page(of: upstreams, for: call) { $0.name }
         return .response(page.response("upstreams") { write($1, permissions, to: &$0) })
     }

@@ -89,7 +89,10 @@ package struct FeedItem: Sendable, Equatable {
     }
 
     /// The number that the names of a range have as the text has it; nil for a sign and for leading zeros.
-    private static func number(_ text: Substring) -> Int? { Int(text).flatMap { "\($0)" == text && $0 >= 0 ? $0 : nil } }
+    private static func number(_ text: Substring) -> Int? {
+        guard let number = Int(text), number >= 0, "\(number)" == text else { return nil }
+        return number
+    }
 }
 
 /// A field of a feed.

@@ -40,7 +40,8 @@ extension Settings {
                 }
                 feed.snapshot = snapshot
             },
-            feed.setting("maxFrequency", .number("updates a second, unlimited, unfiltered"), "The requested frequency.") { _ in
+            feed.setting("maxFrequency", .number("updates a second, unlimited, unfiltered"), "The requested frequency.")
+            { _ in
                 "none"
             } apply: { feed, text throws(SettingError) in
                 guard let frequency = RequestedMaxFrequency(json: .string(text)) else {

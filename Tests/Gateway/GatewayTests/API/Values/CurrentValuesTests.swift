@@ -353,7 +353,9 @@ import Testing
 
     /// The next values have the same columns, and are those of the same subscription.
     @Test func nextURLHasItsColumnsInTheirOrder() async throws {
-        let response = await awaited("/v1/values?item=a&fields=y&field=x") { publish(Self.subscribed, update(["1", "2"])) }
+        let response = await awaited("/v1/values?item=a&fields=y&field=x") {
+            publish(Self.subscribed, update(["1", "2"]))
+        }
         #expect(response.headers["Link"]?.hasPrefix("</v1/values?fields=y&field=x&item=a&cursor=") == true)
         let query = try Query(raw: "items=b&fields=x&item=a&field=w")
         #expect(query.canonical(adding: "cursor", "1") == "fields=x&field=w&items=b&item=a&cursor=1")
