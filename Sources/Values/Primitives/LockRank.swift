@@ -1,6 +1,6 @@
 /// The places of locks in the order in which one thread may take them: a thread that holds a lock takes only locks of higher
 /// ranks. ARCHITECTURE.md has the table, with what each lock protects.
-package enum LockRank: UInt, Sendable, CaseIterable {
+public enum LockRank: UInt, Sendable, CaseIterable {
     /// The streams of a loop, whose thread has the lock during a pass.
     case loopTurn
     /// The start and the end of the HTTP server.
