@@ -47,29 +47,24 @@ extension EventHub {
     /// The version of the values of a subscription; nil for an unknown one.
     package func version(of subscription: SubscriptionID) -> ValuesVersion? {
         locked { state in
-            guard let index = state.topics.subscriptions.index(forKey: subscription) else { return nil }
-            let client = state.topics.subscriptions.values[index].client
-            return ValuesVersion(
-                table: state.topics.subscriptions.values[index].table.version,
-                isActive: state.topics.subscriptions.values[index].isActive,
-                status: client.flatMap { state.topics.clients[$0]?.status }
-            )
+            // Each look into the dictionary copies the record.
+            state.topics.subscriptions[subscription].map { record in
+                ValuesVersion(
+                    table: record.table.version,
+                    isActive: record.isActive,
+                    status: record.client.flatMap { state.topics.clients[$0]?.status }
+                )
+            }
         }
     }
 
-    /// Reads the table of a subscription in place, without a copy that the next change would have to make; nil for an
-    /// unknown subscription. The body runs under the hub's lock.
+    /// Reads the table of a subscription; nil for an unknown one. The body runs under the hub's lock, so that no change has to
+    /// copy the table meanwhile.
     package func read<Result: Sendable>(
         _ subscription: SubscriptionID,
         _ body: (_ table: ValueTable, _ isActive: Bool) -> Result
     ) -> Result? {
-        locked { state in
-            guard let index = state.topics.subscriptions.index(forKey: subscription) else { return nil }
-            return body(
-                state.topics.subscriptions.values[index].table,
-                state.topics.subscriptions.values[index].isActive
-            )
-        }
+        locked { $0.topics.subscriptions[subscription].map { body($0.table, $0.isActive) } }
     }
 
     /// Writes a source with its present state, in the form of the `stream` event without the members that only this event has.
