@@ -71,15 +71,16 @@ struct TopicTable: Sendable {
         of id: SubscriptionID,
         now: Moment
     ) -> (channel: Channel, isRefusal: Bool)? {
-        // Changed in place: a copy of the record costs more than the rest, and a second reference to its table
+        // Changed and read in place: a copy of the record costs more than the rest, and a second reference to its table
         // causes another copy.
         guard let index = subscriptions.index(forKey: id) else { return nil }
-        if case .update(let update) = event {
-            subscriptions.values[index].table.apply(update, at: now)
-            return (subscriptions.values[index].channel, false)
-        }
-        let isRefusal = subscriptions.values[index].apply(event, now: now)
-        return (subscriptions.values[index].channel, isRefusal)
+        return { record in
+            if case .update(let update) = event {
+                record.table.apply(update, at: now)
+                return (record.channel, false)
+            }
+            return (record.channel, record.apply(event, now: now))
+        }(&subscriptions.values[index])
     }
 
     mutating func takeValues(_ values: ValueTable, of id: SubscriptionID) {
