@@ -31,6 +31,13 @@ internal import Testing
         return options
     }
 
+    /// A delay in which all transports can fail twice.
+    private static var quick: ConnectionOptionValues {
+        var options = ConnectionOptionValues()
+        options.retryDelay = 0.5
+        return options
+    }
+
     private static let situations: [Situation] = [
         situation("no WebSocket, stream bind closed", atMost: 8, reaches: .connectedHTTPPolling) {
             $0 == .webSocket ? .refused : $0 == .stream ? .closed : .works
@@ -70,6 +77,9 @@ internal import Testing
         },
         situation("no WebSocket, stream broken after CONOK", atMost: 8, reaches: .connectedHTTPPolling) {
             $0 == .webSocket ? .refused : $0 == .stream ? .broken : .works
+        },
+        situation("all but HTTP polls broken after CONOK", atMost: 14, reaches: .connectedHTTPPolling, quick) {
+            $0 == .webSocket || $0 == .stream ? .broken : .works
         },
         situation("stream broken after data, recovery works", atMost: 24) {
             $0 == .webSocket ? .lines(["WSOK", "CONOK,sid,70000,5000,*", "U,9,1,x"]) : .works

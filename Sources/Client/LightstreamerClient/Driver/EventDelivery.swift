@@ -139,7 +139,12 @@ final class EventDelivery {
     func finish() {
         leaveCensus()
         for (token, subscription) in subscriptions { subscription.abandon(token) }
-        stop(.shutDown)
+        // One that the application has moved to another client meanwhile goes on there.
+        for (token, subscription) in subscriptions {
+            for observer in subscription.observersIfEnded(token) {
+                observer.subscription(subscription, stopped: .shutDown)
+            }
+        }
         core.state.withLock { $0.subscriptions = [] }
         (subscriptions, recent) = ([:], nil)
         observers = []

@@ -70,7 +70,7 @@ struct TransportLadder {
     /// A connection over this transport is stable.
     mutating func connectionProved(over transport: SessionTransport) { doubted.remove(transport) }
 
-    /// A session is over. The next one tries all streaming transports again, unless it may have to fail for the same reason.
+    /// A session is over. The next one tries all transports again, unless it may have to fail for the same reason.
     mutating func sessionEnded(wasStable: Bool) {
         if wasStable { (refused, doubted) = ([], []) }
     }

@@ -61,7 +61,9 @@ extension SessionMachine {
     /// The connection of the session broke. A stream, or a poll on a WebSocket, that breaks behind its head speaks against its
     /// transport.
     private mutating func noteCut(at context: EventContext) {
-        guard let binding = state.binding, !pace.wasStable(at: context.now) else { return }
+        guard let binding = state.binding else { return }
+        // Its age alone may have made it stable.
+        if pace.wasStable(at: context.now) { return ladder.connectionProved(over: binding.transport) }
         switch binding.step {
         case .streaming, .polling:
             if binding.transport == .httpPolling { return }

@@ -55,6 +55,20 @@ internal import Testing
         #expect(harness.takeConversation() == ["S: CONNECTED:WS-STREAMING", "sub1 update c"])
     }
 
+    @Test func connectionThatIsStableByItsAgeEndsTheDoubt() {
+        let harness = SessionHarness()
+        harness.connect()
+        for (age, pause) in [(0, 4000), (4500, 100), (0, 4000)] {
+            harness.open()
+            harness.receive("WSOK", "CONOK,sid,70000,5000,*")
+            harness.advance(age)
+            harness.breakStream()
+            harness.advance(pause)
+            harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+        }
+        #expect(harness.orders[harness.stream]?.kind == .webSocket)
+    }
+
     @Test func interruptedReplayIsRequestedAgain() {
         let harness = Self.recovering()
         harness.receive("CONOK,sid,70000,0,*", "PROG,0", "U,1,1,a")
