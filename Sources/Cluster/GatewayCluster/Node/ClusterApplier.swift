@@ -268,6 +268,9 @@ struct ClusterApplier: Sendable {
     /// Whether the upstream subscription of a shared topic was opened.
     func isOpened(_ id: String) -> Bool { carried[id]?.resource != nil }
 
+    /// The shared topics whose upstream subscription was not opened.
+    var unopened: [String] { carried.filter { $0.value.resource == nil }.map(\.key) }
+
     /// Releases an upstream subscription, which lingers in the pool.
     mutating func drop(_ id: String, in pool: SessionPool?) {
         guard let resource = carried.removeValue(forKey: id)?.resource else { return }

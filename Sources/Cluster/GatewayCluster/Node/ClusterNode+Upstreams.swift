@@ -78,6 +78,7 @@ extension ClusterNode {
         for client in pool?.transferableClients ?? [] {
             reports.withLock { $0.outbox.release(client.rawValue) }
         }
+        for id in applier.unopened { reports.withLock { $0.outbox.end(id, isOpened: false) } }
         applier.dropAll(in: pool)
     }
 

@@ -65,8 +65,16 @@ struct LogReader: Sendable {
     mutating func arrived(_ frame: StoredFrame) -> Bool {
         guard frame.position <= Self.greatestPosition else { return false }
         known = max(known, frame.position)
-        let hasPlace = early.count < Self.bufferLimit && earlyBytes + frame.bytes.count <= Self.bufferBytes
-        guard frame.position > position, hasPlace || frame.position == position + 1 else { return false }
+        guard frame.position > position else { return false }
+        // Frames of a fetch take the place of later ones.
+        while frame.position > position + 1,
+            early.count >= Self.bufferLimit || earlyBytes + frame.bytes.count > Self.bufferBytes
+        {
+            guard let last = early.keys.max(), last > frame.position, let bytes = early.removeValue(forKey: last) else {
+                return false
+            }
+            earlyBytes -= bytes.count
+        }
         let former = early.updateValue(frame.bytes, forKey: frame.position)
         earlyBytes += frame.bytes.count - (former?.count ?? 0)
         return former == nil
