@@ -80,7 +80,9 @@ package final class HubShard: StreamFeed {
         // All channels, before a stream falls behind: it would conflate without those that are listed later.
         if unseen.count > 1 { listLateReaders() }
         for unseen in unseen {
-            recordLatency(of: unseen, now: now)
+            let view = unseen.channel.view
+            let first = view.tail === unseen.seen.tail ? unseen.seen.tailCount : 0
+            if first < view.tailCount { hub.metrics.queueLatency.record(from: view.tail.published(at: first), to: now) }
             unseen.channel.advanceLiveGroups(now: now)
             for cursor in unseen.channel.lateReaders() { markDue(cursor, &news) }
         }
@@ -186,13 +188,6 @@ package final class HubShard: StreamFeed {
 
     /// Lists the channels with new events at the streams that read them by cursors of their own.
     private func listLateReaders() { for unseen in unseen { unseen.channel.listLateReaders() } }
-
-    private func recordLatency(of unseen: UnseenChannel, now: Moment) {
-        let view = unseen.channel.view
-        let first = view.tail === unseen.seen.tail ? unseen.seen.tailCount : 0
-        guard first < view.tailCount else { return }
-        context.metrics.queueLatency.record(from: view.tail.published(at: first), to: now)
-    }
 
     private func send(_ broadcast: Broadcast, _ news: inout FeedNews, now: Moment) {
         news.shared.append(broadcast.write)

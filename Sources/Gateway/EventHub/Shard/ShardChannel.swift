@@ -146,7 +146,7 @@ final class ShardChannel: @unchecked Sendable {
 
     /// Moves the live groups to the end, after their broadcasts.
     func advanceLiveGroups(now: Moment) {
-        guard unsentCount > 0 else { return }
+        guard liveOrdinal < view.endOrdinal else { return }
         for group in liveGroups where !group.readers.isEmpty {
             group.totals.add(events: unsentCount)
             lastBroadcast = now

@@ -74,13 +74,15 @@ struct TopicTable: Sendable {
         // Changed and read in place: a copy of the record costs more than the rest, and a second reference to its table
         // causes another copy.
         guard let index = subscriptions.index(forKey: id) else { return nil }
-        return { record in
-            if case .update(let update) = event {
+        if case .update(let update) = event {
+            let channel = { (record: inout SubscriptionRecord) in
                 record.table.apply(update, at: now)
-                return (record.channel, false)
-            }
-            return (record.channel, record.apply(event, now: now))
-        }(&subscriptions.values[index])
+                return record.channel
+            }(&subscriptions.values[index])
+            return (channel, false)
+        }
+        let isRefusal = subscriptions.values[index].apply(event, now: now)
+        return (subscriptions.values[index].channel, isRefusal)
     }
 
     mutating func takeValues(_ values: ValueTable, of id: SubscriptionID) {

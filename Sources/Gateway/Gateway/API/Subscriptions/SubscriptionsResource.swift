@@ -56,10 +56,12 @@ struct SubscriptionsResource: Sendable {
             }
             return resource
         }
-        guard isActive else { return created(resource) }
-        return try await outcome(of: resource, call, refused: { try? services.pool.delete(resource.id) }) { _ in
-            created(resource)
+        let created = { (_: Bool) in
+            let (response, tag) = SubscriptionView(resource, of: services.pool).response(status: 201)
+            return response.with("Location", "/v1/subscriptions/\(resource.id.rawValue)").with("ETag", tag.description)
         }
+        guard isActive else { return created(false) }
+        return try await outcome(of: resource, call, refused: { try? services.pool.delete(resource.id) }, created)
     }
 
     /// `GET /v1/subscriptions/{id}`.
@@ -254,11 +256,6 @@ struct SubscriptionsResource: Sendable {
 
     private func shown(_ resource: SubscriptionResource, status: Int = 200) -> Response {
         SubscriptionView(resource, of: services.pool).response(status: status).response
-    }
-
-    private func created(_ resource: SubscriptionResource) -> Response {
-        let (response, tag) = SubscriptionView(resource, of: services.pool).response(status: 201)
-        return response.with("Location", "/v1/subscriptions/\(resource.id.rawValue)").with("ETag", tag.description)
     }
 
     /// The response for an active subscription, once the server has accepted or rejected the subscription if the request
