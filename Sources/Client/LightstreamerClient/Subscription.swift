@@ -220,10 +220,13 @@ extension Subscription {
     /// The refusal or removal that ended its last activity; nil while active, and if the application unsubscribed.
     var refusal: SubscriptionRefused? { state.withLock { $0.refusal } }
 
-    /// Makes the subscription inactive at the end of its client.
-    func abandon(_ token: SubscriptionToken?) {
+    /// Makes the subscription inactive at the end of its client; returns the receivers of events, none if the application has moved
+    /// the subscription to another client meanwhile.
+    func abandon(_ token: SubscriptionToken) -> [any SubscriptionObserver] {
         state.withLock { state in
-            if state.token == token { state.deactivate() }
+            if state.token != token { return [] }
+            state.deactivate()
+            return state.observers
         }
     }
 }

@@ -138,12 +138,8 @@ final class EventDelivery {
     /// Ends the client's subscriptions and removes all observers.
     func finish() {
         leaveCensus()
-        for (token, subscription) in subscriptions { subscription.abandon(token) }
-        // One that the application has moved to another client meanwhile goes on there.
         for (token, subscription) in subscriptions {
-            for observer in subscription.observersIfEnded(token) {
-                observer.subscription(subscription, stopped: .shutDown)
-            }
+            for observer in subscription.abandon(token) { observer.subscription(subscription, stopped: .shutDown) }
         }
         core.state.withLock { $0.subscriptions = [] }
         (subscriptions, recent) = ([:], nil)
