@@ -28,4 +28,17 @@ struct LogReaderTests {
         let isLaterAccepted = reader.arrived(StoredFrame(position: 74, bytes: bytes))
         #expect(isNextAccepted && isLaterAccepted && reader.position == 72)
     }
+
+    /// Frames beyond a gap would otherwise let each fetch add one frame.
+    @Test
+    func fetchedFramesTakeThePlaceOfLaterOnes() {
+        var reader = LogReader()
+        reader.restart(after: 7)
+        let bytes = [UInt8](repeating: 1, count: 1 << 20)
+        for position in UInt64(20)...100 { _ = reader.arrived(StoredFrame(position: position, bytes: bytes)) }
+        let accepted = (UInt64(8)...19).map { reader.arrived(StoredFrame(position: $0, bytes: bytes)) }
+        while reader.next() != nil {}
+        // 64 MiB are the frames from 8 to 71: those from 72 on made room.
+        #expect(accepted.allSatisfy(\.self) && reader.position == 71)
+    }
 }
