@@ -104,8 +104,8 @@ final class ClientCore: Sendable {
 
     // MARK: - Subscriptions
 
-    /// Applies an event to a subscription, which is removed from the list of active ones if the event ends it. Both under one
-    /// lock: the application may subscribe again as soon as the subscription is inactive.
+    /// Applies an event to a subscription, and removes the subscription from the list of active subscriptions if the event ends
+    /// the activity: under one lock, since the application may subscribe again at once.
     func apply(
         ending event: SubscriptionEvent,
         of token: SubscriptionToken,

@@ -306,11 +306,11 @@ extension ClusterNode {
 
     // MARK: - Decisions
 
-    /// Writes a record, and calls back with what the log decides about its subject; nil if that is not known in time, or if
-    /// this member was removed.
+    /// Writes a record, and calls back with what the log decides about its subject; nil if no decision is known in time, or
+    /// if this member was removed.
     ///
     /// - Parameter deadline: The end of the time; nil: after `logTimeout`. The wait of a report of this member has no end, so
-    ///   that no request takes the decision on the report for its own one.
+    ///   that no request takes the decision on the report for a decision on the request.
     func decide(
         _ subject: RecordSubject,
         by record: ClusterRecord,

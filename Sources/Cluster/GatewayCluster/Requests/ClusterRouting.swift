@@ -200,7 +200,7 @@ struct ClusterRouting: Sendable {
 
 /// The places of resources.
 extension ClusterNode {
-    /// The member that has a client, subscription or stream; for a stream that is not in the log, the one that has opened it.
+    /// The member that has a client, subscription or stream; for a stream that is not in the log, its opener.
     func holder(of id: String) -> ResourceHolder {
         let holder = state.withLock { $0.machine.holder(of: id) }
         guard holder == .unknown, let opener = processes.first(where: { id.hasPrefix(ClusterStreamID.prefix(of: $0)) }),

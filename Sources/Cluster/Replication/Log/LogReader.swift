@@ -17,8 +17,8 @@ struct LogReader: Sendable {
     /// The greatest position that is used: the numbers of events have 48 bits for it. Positions are not encrypted, so that any
     /// client of the engine may state them.
     static let greatestPosition: UInt64 = 1 << 48 - 1
-    /// The maximum number of frames that are kept after a gap, and their maximum size in bytes; frames beyond them are fetched
-    /// again. A fetch brings less.
+    /// The maximum number of frames that are kept after a gap, and their maximum size in bytes. The latest frames are
+    /// dropped first, and fetched again.
     private static let (bufferLimit, bufferBytes) = (4096, 64 << 20)
     /// The maximum number of frames that one request fetches: with the largest frames 32 MiB. NATS closes the connection of a
     /// client that has 64 MiB to read.

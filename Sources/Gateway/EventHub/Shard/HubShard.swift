@@ -80,9 +80,12 @@ package final class HubShard: StreamFeed {
         // All channels, before a stream falls behind: it would conflate without those that are listed later.
         if unseen.count > 1 { listLateReaders() }
         for unseen in unseen {
+            // The time that the first new event has waited.
             let view = unseen.channel.view
             let first = view.tail === unseen.seen.tail ? unseen.seen.tailCount : 0
-            if first < view.tailCount { hub.metrics.queueLatency.record(from: view.tail.published(at: first), to: now) }
+            if first < view.tailCount {
+                context.metrics.queueLatency.record(from: view.tail.published(at: first), to: now)
+            }
             unseen.channel.advanceLiveGroups(now: now)
             for cursor in unseen.channel.lateReaders() { markDue(cursor, &news) }
         }

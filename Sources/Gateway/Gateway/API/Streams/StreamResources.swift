@@ -201,8 +201,8 @@ package final class StreamResources: Sendable {
         }
     }
 
-    /// Removes a prepared stream that another gateway owns, unless the stream is kept. An open one loses its request only: it
-    /// is removed when it ends.
+    /// Removes a prepared stream that another gateway owns, unless the stream is kept. An open stream loses its request
+    /// only, and is removed at its end.
     ///
     /// - Returns: Whether the stream is kept, and its entry if it was removed.
     package func release(_ id: String) -> (isKept: Bool, removed: Entry?) {

@@ -60,7 +60,7 @@ extension Query {
     func only(_ names: [String]) -> Query { filtered { names.contains($0.name) } }
 
     /// The query as text with its pairs in the order of their names, so that queries which mean the same are equal, and
-    /// with a last pair. The parameters of one list keep their order, which is that of the list: `fields=b&field=a` is b, a.
+    /// with a last pair. The parameters of one list keep the order of the list: `fields=b&field=a` is b, a.
     func canonical(adding name: String, _ value: String) -> String {
         let lists = ["items": "item", "fields": "field"]
         let sorted = pairs.enumerated().filter { $0.element.name != name }
