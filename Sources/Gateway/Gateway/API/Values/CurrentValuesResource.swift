@@ -11,14 +11,27 @@ struct CurrentValuesResource: Sendable {
     }
 
     /// A handler that answers a request as an equal one of the last second was answered, if the caller may read the same.
-    func repeated(or handler: @escaping Operation.WaitingHandler) -> Operation.WaitingHandler {
+    func repeated(or handler: @escaping Operation.WaitingHandler) -> Operation.Handler {
         { call in
-            guard call.header("Prefer") == nil, let reading = services.recentReadings[call],
-                reading.isValid(under: services.current.version), sees(reading.query.feed, call),
-                (try? StreamOpener(services: services).check([reading.query.selector], call)) != nil
-            else { return try await handler(call) }
-            return try await read(reading.query, call, reading)
+            guard let reading = reading(repeatedBy: call) else { return .later { try await handler(call) } }
+            // A caller without identity has no quotas, so that nothing has to be admitted; without a tag, no gateway has given the
+            // caller newer values.
+            if call.caller.identity == nil, call.header("If-None-Match") == nil,
+                let response = try reading.response(to: call, services)
+            {
+                return .response(response)
+            }
+            return .later { try await read(reading.query, call, reading) }
         }
+    }
+
+    /// The reading of an equal request, if the caller may read the same; nil: none.
+    private func reading(repeatedBy call: Call) -> RecentReadings.Reading? {
+        guard call.header("Prefer") == nil, !services.process.isStopping, let reading = services.recentReadings[call],
+            reading.isValid(under: services.current.version), sees(reading.query.feed, call),
+            (try? StreamOpener(services: services).check([reading.query.selector], call)) != nil
+        else { return nil }
+        return reading
     }
 
     /// Whether the caller sees the feed that a request names, and not only its data, by another feed.

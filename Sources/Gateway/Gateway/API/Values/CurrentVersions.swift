@@ -69,7 +69,7 @@ struct CurrentVersions {
             let isNext = query.cursor != nil && query.cursor != tag.opaque
             response.headers.append("Cache-Control", isNext ? caching.headerAfterCursor : caching.header)
             response.headers.append("Vary", "Accept")
-            if let link = call.linkToNext("cursor", tag.opaque, limits) { response.headers.append("Link", link) }
+            if let link = query.link(after: tag, of: call.request, limits) { response.headers.append("Link", link) }
             return query.isWaitRequested ? response.waited(query.wait) : response
         }
     }

@@ -39,10 +39,9 @@ final class RecentReadings: Sendable {
             let (usage, caller) = (services.access.owners.usage, call.caller)
             try usage.add(topic.rawValue, query.properties, for: caller)
             defer { usage.remove(topic.rawValue, of: caller.identity) }
-            let configuration = services.configuration
-            let caching = CachePolicy(configuration.values, for: caller)
+            let caching = CachePolicy(configuration.configuration.values, for: caller)
             return content(from: services)?
-                .response(to: call, query, caching, at: services.clock(), configuration.http)
+                .response(to: call, query, caching, at: services.clock(), configuration.configuration.http)
         }
 
         private func content(from services: Services) -> CurrentVersions.Content? {

@@ -17,6 +17,8 @@ struct ValuesQuery: Sendable {
     let wait: Int
     /// Whether the caller has asked for that wait.
     let isWaitRequested: Bool
+    /// The URL of the same request with another cursor, up to the cursor.
+    private let next: String
 
     /// How values are written that are read by a feed; nil: as text.
     let feed: FeedForm?
@@ -43,6 +45,7 @@ struct ValuesQuery: Sendable {
     ) throws(Problem) {
         (self.upstream, self.properties, self.feed) = (upstream, properties, feed)
         form = try ValuesForm.chosen(by: call, alsoStreams: feed?.shape != nil)
+        next = "\(call.request.rawPath)?\(call.query.canonical(before: "cursor"))"
         var reader = QueryReader(call.query)
         cursor = reader.name("cursor")
         try reader.finish()
@@ -55,32 +58,29 @@ struct ValuesQuery: Sendable {
     var selector: SourceSelector { .join(upstream: upstream, properties) }
 }
 
+extension ValuesQuery {
+    /// The `Link` from the response of a request to the values after `tag`; nil if its URL is longer than the gateway accepts, or
+    /// the link too long for the response. The HTTP server keeps the heads of request and response in one memory, which has room
+    /// for the longest head of a request and 4 KiB for the other lines of the response.
+    func link(after tag: EntityTag, of request: HTTPRequest, _ limits: DaemonConfiguration) -> String? {
+        let own = request.rawPath.utf8.count + (request.rawQuery ?? "").utf8.count
+        let head = request.headers.lines.reduce(own) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+        let room = min(limits.targetLimit, limits.targetLimit + limits.headerLimit - head)
+        return next.utf8.count + tag.opaque.utf8.count <= room ? "<\(next)\(tag.opaque)>; rel=\"next\"" : nil
+    }
+}
+
 extension Query {
     /// The pairs with these names.
     func only(_ names: [String]) -> Query { filtered { names.contains($0.name) } }
 
-    /// The query as text with its pairs in the order of their names, so that queries which mean the same are equal, and
-    /// with a last pair. The parameters of one list keep the order of the list: `fields=b&field=a` is b, a.
-    func canonical(adding name: String, _ value: String) -> String {
+    /// The query as text with its pairs in the order of their names, so that queries which mean the same are equal, up to the
+    /// value of a last pair. The parameters of one list keep the order of the list: `fields=b&field=a` is b, a.
+    func canonical(before name: String) -> String {
         let lists = ["items": "item", "fields": "field"]
         let sorted = pairs.enumerated().filter { $0.element.name != name }
             .map { (key: lists[$0.element.name] ?? $0.element.name, offset: $0.offset, pair: $0.element) }
             .sorted { ($0.key, $0.offset) < ($1.key, $1.offset) }.map(\.pair)
-        return (sorted + [Pair(name: name, value: value)])
-            .map { "\(PercentDecoding.encode($0.name))=\(PercentDecoding.encode($0.value))" }
-            .joined(separator: "&")
-    }
-}
-
-extension Call {
-    /// The `Link` to the same request with another value of a parameter; nil if its URL is longer than the gateway accepts, or the
-    /// link too long for the response. The HTTP server keeps the heads of request and response in one memory, which has room for
-    /// the longest head of a request and 4 KiB for the other lines of the response.
-    func linkToNext(_ name: String, _ value: String, _ limits: DaemonConfiguration) -> String? {
-        let target = "\(request.rawPath)?\(query.canonical(adding: name, value))"
-        let own = request.rawPath.utf8.count + (request.rawQuery ?? "").utf8.count
-        let head = request.headers.lines.reduce(own) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
-        let room = min(limits.targetLimit, limits.targetLimit + limits.headerLimit - head)
-        return target.utf8.count <= room ? "<\(target)>; rel=\"next\"" : nil
+        return sorted.map { "\(PercentDecoding.encode($0.name))=\(PercentDecoding.encode($0.value))&" }.joined() + "\(name)="
     }
 }

@@ -257,6 +257,8 @@ struct AcceptHeader: Sendable {
     /// Whether a media type is named explicitly, and none of some others has a greater weight, or is named before it with an
     /// equal one.
     func prefers(_ mediaType: String, to others: [String]) -> Bool {
+        // Most headers name no media type.
+        if header == "*/*" { return false }
         let ranges = ranges
         guard let place = ranges.firstIndex(where: { $0.names(mediaType) && $0.quality > 0 }) else { return false }
         return others.allSatisfy { other in

@@ -179,7 +179,7 @@ enum OperationTable {
                 [200, 204, 304, 404, 502, 504],
                 query: ValuesQuery.parameters,
                 mediaTypes: .negotiated,
-                waiting(current.repeated(or: current.get))
+                current.repeated(or: current.get)
             ),
             row("", "getValues", [204, 409], query: valueSelection, values.query),
             row("/{item}", "getItemValues", [], values.item),
@@ -202,7 +202,7 @@ enum OperationTable {
                 [200, 204, 304, 502, 504],
                 query: FeedsResource.parameters,
                 tickets: true,
-                waiting(current.repeated(or: handler))
+                current.repeated(or: handler)
             )
         }
         return [
