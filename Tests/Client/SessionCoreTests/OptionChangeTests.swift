@@ -68,6 +68,23 @@ internal import Testing
         #expect(harness.takeRequests().count == 1)
     }
 
+    /// A server that grants years is not waited for: the next poll, and the end of a silent connection, come within hours.
+    @Test func grantsOfYearsDoNotStopTheClient() {
+        let poll = SessionHarness.bound(.httpPolling)
+        poll.receive("LOOP,0")
+        poll.receive("CONOK,sid,70000,9223372036854775807,*", "LOOP,9223372036854775807")
+        #expect(poll.remaining(.polling) == 3_600_000)
+        poll.advance(3_600_000)
+        #expect(poll.takeRequests().last?.contains("LS_polling_millis=3600000&LS_idle_millis=3600000") == true)
+        #expect(poll.remaining(.idle) == 3_604_000)
+        let stream = SessionHarness(SessionHarness.officialOptions)
+        stream.connect()
+        stream.open()
+        stream.receive("WSOK", "CONOK,sid,70000,9223372036854775807,*")
+        stream.advance(3_600_000 + 2_000 + 3_000)
+        #expect(stream.status == .disconnectedTryingRecovery)
+    }
+
     @Test(arguments: polls)
     func shortPollingIntervalOfTheUserIsKeptWithoutData(forced: ForcedTransport) {
         var options = SessionHarness.officialOptions

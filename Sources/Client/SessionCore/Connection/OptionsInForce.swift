@@ -28,6 +28,9 @@ struct OptionsInForce {
 
     /// Shorter delays count as this one: a client that cannot connect would use a whole processor and flood its server.
     private static let leastRetryDelay = Duration.milliseconds(100)
+    /// Longer times that a server grants count as this one, unless the user asks for a longer one: a client that waited for
+    /// years would never notice a dead connection, nor a session that the server has forgotten.
+    private static let longestGrant = Duration.seconds(3600)
 
     private(set) var values: ConnectionOptionValues
     private var responseTimeout: ResponseTimeout
@@ -85,9 +88,14 @@ struct OptionsInForce {
         )
     }
 
+    /// The time that a grant counts as.
+    func limited(_ option: Granted, _ time: Duration) -> Duration {
+        min(time, max(Self.longestGrant, Duration(optionSeconds: values[keyPath: option.path])))
+    }
+
     /// The server granted a value. Returns the change of the option; nil: none.
     mutating func granted(_ option: Granted, _ time: Duration) -> PropertyChange? {
-        let seconds = time.optionSeconds
+        let seconds = limited(option, time).optionSeconds
         guard !changed.contains(option), values[keyPath: option.path] != seconds else { return nil }
         values[keyPath: option.path] = seconds
         return option.change(to: seconds)
@@ -95,7 +103,8 @@ struct OptionsInForce {
 
     /// The interval between polls: the one granted, unless the user has set another one.
     func pollingInterval(granted: Duration) -> Duration {
-        changed.contains(.pollingInterval) ? Duration(optionSeconds: values.pollingInterval) : granted
+        changed.contains(.pollingInterval)
+            ? Duration(optionSeconds: values.pollingInterval) : limited(.pollingInterval, granted)
     }
 
     /// Whether the user wants polls at this interval at least. Compared in milliseconds, the unit of requests and of `LOOP`.

@@ -122,7 +122,8 @@ extension SessionMachine {
 
     /// Streaming begins, on the WebSocket of a creation or after a bind.
     mutating func beginStreaming(_ accepted: ConnectionAccepted, at context: EventContext) {
-        if let delay = liveness.begin(keepalive: accepted.keepalive, at: context.now) {
+        let keepalive = options.limited(.keepaliveInterval, accepted.keepalive)
+        if let delay = liveness.begin(keepalive: keepalive, at: context.now) {
             out.startTimer(.liveness, after: delay)
         }
         slowing.begin()

@@ -35,6 +35,20 @@ internal import Testing
         #expect(!options.isOwn(pollingInterval: .seconds(1)))
     }
 
+    @Test func grantCountsUpToAnHourOrTheTimeAskedFor() {
+        var options = OptionsInForce(ConnectionOptionValues())
+        let years = options.granted(.idleTimeout, .milliseconds(Int.max))
+        #expect(years == .idleTimeout(3600))
+        #expect(options.pollingInterval(granted: .milliseconds(Int.max)) == .seconds(3600))
+        var values = options.values
+        values.keepaliveInterval = 7200
+        _ = options.set(values)
+        _ = options.streaming()
+        let asked = options.granted(.keepaliveInterval, .seconds(7200))
+        #expect(asked == nil)
+        #expect(options.limited(.keepaliveInterval, .seconds(7201)) == .seconds(7200))
+    }
+
     @Test func timeoutIsShownWhereTheLibraryChoosesIt() {
         var options = OptionsInForce(ConnectionOptionValues())
         let first = options.serverOverloaded()
