@@ -43,8 +43,9 @@ struct ArgumentReader {
     /// The rest of the line, percent-decoded.
     mutating func lastText() throws(TLCPError) -> String { try PercentCoding.decode(try lastBytes()) }
 
-    /// The rest of the line, a text for people, percent-decoded. A long one is cut.
-    mutating func message() throws(TLCPError) -> String { Self.cut(try lastText()) }
+    /// The rest of the line, a text for people, percent-decoded. A long one is cut, a missing one is empty, and one with malformed
+    /// escapes is taken as it is: the code before the text decides what follows.
+    mutating func message() throws(TLCPError) -> String { isAtEnd ? "" : Self.cut(Self.lenient(try lastBytes())) }
 
     private static func cut(_ text: String) -> String {
         if text.utf8.count <= longestText { return text }
@@ -98,10 +99,10 @@ extension ArgumentReader {
     }
 
     // CONOK,<session>,<request limit>,<keepalive>,<control link>
-    // CONERR,<code>,<message>
+    // CONERR,<code>[,<message>]
     // REQOK[,<request>]
-    // REQERR,<request>,<code>,<message>
-    // ERROR,<code>,<message>
+    // REQERR,<request>,<code>[,<message>]
+    // ERROR,<code>[,<message>]
     // WSOK
     private mutating func reply() throws(TLCPError) -> ServerNotification {
         switch tag {
@@ -132,7 +133,7 @@ extension ArgumentReader {
     }
 
     // SERVNAME,<name>   CLIENTIP,<address>   CONS,<bandwidth>   NOOP,<filler>   PROBE
-    // SYNC,<seconds>    PROG,<count>         LOOP,<delay>       END,<code>,<message>
+    // SYNC,<seconds>    PROG,<count>         LOOP,<delay>       END,<code>[,<message>]
     private mutating func sessionNotification() throws(TLCPError) -> ServerNotification {
         switch tag {
         case .servName: .servName(Self.cut(Self.lenient(try lastBytes())))
@@ -147,8 +148,8 @@ extension ArgumentReader {
         }
     }
 
-    /// A text whose malformed escapes are accepted: filler has no meaning, and official clients show names undecoded, so that
-    /// servers may have written them as they are.
+    /// A text whose malformed escapes are accepted: filler has no meaning, messages decide nothing, and official clients show
+    /// names undecoded, so that servers may have written them as they are.
     private static func lenient(_ bytes: ArraySlice<UInt8>) -> String {
         (try? PercentCoding.decode(bytes)) ?? String(decoding: bytes, as: UTF8.self)
     }
@@ -186,7 +187,7 @@ extension ArgumentReader {
     }
 
     // MSGDONE,<sequence or *>,<progressive>[,<response>]       servers of older versions send no response
-    // MSGFAIL,<sequence or *>,<progressive>,<code>,<message>
+    // MSGFAIL,<sequence or *>,<progressive>,<code>[,<message>]
     private mutating func messageNotification() throws(TLCPError) -> ServerNotification {
         let name = try text()
         let sequence = name == "*" ? nil : name

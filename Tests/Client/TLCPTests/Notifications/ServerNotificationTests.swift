@@ -133,10 +133,9 @@ struct ServerNotificationTests {
     }
 
     @Test(arguments: [
-        "CONOK,S1,50000,5000", "CONERR,2", "REQERR,7,3", "ERROR,1", "SERVNAME", "CONS", "SYNC", "PROG", "LOOP",
-        "END,31",
+        "CONOK,S1,50000,5000", "CONERR", "REQERR,7", "ERROR", "SERVNAME", "CONS", "SYNC", "PROG", "LOOP", "END",
         "U,1,1", "U,1", "U", "SUBOK,1,2", "SUBCMD,1,2,3,4", "UNSUB", "EOS,1", "CS,1", "OV,1,2", "CONF,1",
-        "MSGDONE,*", "MSGFAIL,*,12,1", "MPNREG,a", "MPNZERO", "MPNOK,1", "MPNCONF", "MPNDEL",
+        "MSGDONE,*", "MSGFAIL,*,12", "MPNREG,a", "MPNZERO", "MPNOK,1", "MPNCONF", "MPNDEL",
     ])
     func missingArgumentIsAnError(line: String) {
         let error = #expect(throws: TLCPError.self) { try notification(line) }
@@ -149,6 +148,16 @@ struct ServerNotificationTests {
     @Test func argumentsThatOlderServersLeaveOutAreNotMissed() throws {
         #expect(try notification("MSGDONE,*,12") == .msgDone(sequence: nil, progressive: 12, response: ""))
         #expect(try notification("CONF,1,2.5") == .conf(SubscriptionID(1), .limited(2.5), isFiltered: true))
+    }
+
+    /// The code says what follows: 61 instead would end for good what may be tried again.
+    @Test func codeWithoutAMessageKeepsItsMeaning() throws {
+        #expect(try notification("END,48") == .end(code: 48, message: ""))
+        #expect(try notification("CONERR,4") == .conErr(code: 4, message: ""))
+        #expect(try notification("REQERR,7,20") == .reqErr(RequestID("7"), code: 20, message: ""))
+        #expect(try notification("ERROR,68") == .error(code: 68, message: ""))
+        let failure = ServerNotification.msgFail(sequence: "q", progressive: 3, code: 39, message: "")
+        #expect(try notification("MSGFAIL,q,3,39") == failure)
     }
 
     @Test(arguments: [
@@ -164,15 +173,21 @@ struct ServerNotificationTests {
         }
     }
 
-    @Test(arguments: ["CONERR,1,100%", "CONERR,1,%G1", "CONERR,1,%2", "END,1,%%"])
+    @Test func malformedMessageIsTakenAsItIs() throws {
+        #expect(try notification("END,48,100%") == .end(code: 48, message: "100%"))
+        #expect(try notification("CONERR,7,%G1%20") == .conErr(code: 7, message: "%G1%20"))
+        #expect(try notification("REQERR,7,20,%C3") == .reqErr(RequestID("7"), code: 20, message: "%C3"))
+    }
+
+    @Test(arguments: ["MSGDONE,q,1,100%", "MSGDONE,q,1,%G1", "REQERR,%2,1,x", "CONOK,%%,50000,5000,*"])
     func malformedEscapeIsAnError(line: String) {
         #expect(throws: TLCPError.malformedEscape) { try notification(line) }
     }
 
     @Test func bytesThatAreNotUTF8AreAnError() {
-        #expect(throws: TLCPError.invalidUTF8) { try notification("CONERR,1,%C3") }
+        #expect(throws: TLCPError.invalidUTF8) { try notification("MSGDONE,q,1,%C3") }
         #expect(throws: TLCPError.invalidUTF8) {
-            try ServerNotification(parsing: (Array("CONERR,1,".utf8) + [0xFF])[...])
+            try ServerNotification(parsing: (Array("MSGDONE,q,1,".utf8) + [0xFF])[...])
         }
     }
 
