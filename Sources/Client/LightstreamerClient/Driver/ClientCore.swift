@@ -60,7 +60,7 @@ final class ClientCore: Sendable {
         state.withLock { state in
             let old = state.details
             change(&state.details)
-            if old != state.details, !state.isShutDown { mailbox.put(.detailsChanged(name)) }
+            if old != state.details, !state.isShutDown { mailbox.put(.detailsChanged(name, state.details)) }
         }
     }
 
@@ -98,7 +98,7 @@ final class ClientCore: Sendable {
         state.withLock { state in
             guard state.certificatePins != pins else { return }
             state.certificatePins = pins
-            if !state.isShutDown { mailbox.put(.detailsChanged("certificatePins")) }
+            if !state.isShutDown { mailbox.put(.detailsChanged("certificatePins", state.details)) }
         }
     }
 

@@ -24,8 +24,8 @@ enum DriverInput: Sendable {
     case sendMessage(OutgoingMessage)
     /// The user set these options; the values contain them.
     case optionsChanged([ConnectionOption], ConnectionOptionValues)
-    /// The user set the detail of this name.
-    case detailsChanged(String)
+    /// The user set the detail of this name; the values contain it.
+    case detailsChanged(String, ConnectionDetailValues)
     /// A device token for push notifications, with the token that it replaces, if any.
     case deviceTokenChanged(MPNRegisterRequest)
     /// `applicationMPNBadgeReset`.

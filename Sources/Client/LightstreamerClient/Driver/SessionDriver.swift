@@ -118,9 +118,9 @@ final class SessionDriver {
             perform(machine.changeMaxFrequency(token, frequency, at: context))
         case .sendMessage(let message): send(message)
         case .optionsChanged(let properties, let values): optionsChanged(properties, values)
-        case .detailsChanged(let name):
+        case .detailsChanged(let name, let values):
             delivery.notifyProperty(name)
-            perform(machine.detailsChanged(core.state.withLock { $0.details }, at: context))
+            perform(machine.detailsChanged(values, at: context))
         case .deviceTokenChanged(let device): perform(machine.deviceTokenChanged(device, at: context))
         case .badgeReset: perform(machine.badgeResetRequested(at: context))
         case .perform(let body): body(delivery)

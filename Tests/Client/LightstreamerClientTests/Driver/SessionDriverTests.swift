@@ -1,6 +1,7 @@
 internal import LightstreamerTesting
 internal import SessionCore
 internal import Synchronization
+internal import TLCPTransports
 internal import Testing
 
 @testable internal import LightstreamerClient
@@ -35,6 +36,22 @@ internal import Testing
         let link = try #require(await fixture.connector.next())
         #expect(link.order.target == "\(prefix)/lightstreamer")
         await fixture.client.shutdown()
+    }
+
+    /// One thread runs the calls and the client's task, which handles all of the calls together.
+    @Test(.timeLimit(.minutes(1))) func sessionIsCreatedAtTheAddressOfTheCall() async throws {
+        let executor = EventLoops.shared.taskExecutor()
+        let fixture = try ClientFixture(address: nil) { $0.taskExecutor = executor }
+        let client = fixture.client
+        let calls = Task(executorPreference: executor) {
+            try client.connectionDetails.setServerAddress("http://push.invalid")
+            try client.connect()
+            try client.connectionDetails.setServerAddress(nil)
+        }
+        try await calls.value
+        let link = try #require(await fixture.connector.next())
+        #expect(link.order.host == "push.invalid")
+        await client.shutdown()
     }
 
     @Test func connectionHasTheTimeOfItsResponse() async throws {
