@@ -38,24 +38,23 @@ extension ClientCore {
             return (state.details.serverAddress, state.isShutDown, isPausing || state.pendingDisconnects > 0)
         }
         if isShutDown { throw Self.shutDownError }
-        guard let address, let server = ServerAddress(address) else {
-            throw ClientError(
-                .noServerAddress,
-                property: "serverAddress",
-                rule: "Configure the server address before trying to connect"
-            )
-        }
+        guard let address, let server = ServerAddress(address) else { throw Self.addressError }
         if begins { try followSessionLimit(of: server) }
     }
 
     /// Connects unless a session exists or an attempt is under way. The driver decides, after all inputs so far: one of them
     /// may be the refusal that ends the attempt. Throws as `connect` does.
     ///
-    /// - Parameter isWanted: Whether the caller still waits for the session; asked on the driver's task.
-    func connectIfDisconnected(while isWanted: @escaping @Sendable () -> Bool) throws(ClientError) {
+    /// - Parameters:
+    ///   - isWanted: Whether the caller still waits for the session; asked on the driver's task.
+    ///   - fail: Is called on the driver's task if there is no server address any more.
+    func connectIfDisconnected(
+        while isWanted: @escaping @Sendable () -> Bool,
+        orElse fail: @escaping @Sendable (ClientError) -> Void
+    ) throws(ClientError) {
         let isIdle = state.withLock { $0.status == .disconnected || $0.pendingDisconnects > 0 }
         if isIdle { try checkConnection() }
-        guard send(.connectIfDisconnected(isWanted)) else { throw Self.shutDownError }
+        guard send(.connectIfDisconnected(isWanted, fail)) else { throw Self.shutDownError }
     }
 
     /// Applies the limit of concurrent sessions to a new connection.
@@ -182,6 +181,11 @@ extension ClientCore {
         }
     }
 
+    static let addressError = ClientError(
+        .noServerAddress,
+        property: "serverAddress",
+        rule: "Configure the server address before trying to connect"
+    )
     static let shutDownError = ClientError(.shutDown, rule: "The client was shut down")
     private static let overloadError = ClientError(.overloaded, rule: "Too many messages wait to be sent")
 }

@@ -6,8 +6,9 @@ internal import TLCPTransports
 enum DriverInput: Sendable {
     /// `connect()`.
     case connect
-    /// A call that waits needs a session; the closure tells whether the call still waits.
-    case connectIfDisconnected(@Sendable () -> Bool)
+    /// A call that waits needs a session. The first closure tells whether the call still waits, the second one ends the call if
+    /// no attempt can begin.
+    case connectIfDisconnected(@Sendable () -> Bool, @Sendable (ClientError) -> Void)
     /// `disconnect()`.
     case disconnect
     /// `adopt(…)`; the subscriptions are active already.

@@ -93,8 +93,10 @@ final class SessionDriver {
     private func handle(_ input: DriverInput) async {
         switch input {
         case .connect: perform(machine.connectRequested(at: context))
-        case .connectIfDisconnected(let isWanted):
-            if machine.status == .disconnected, isWanted() { perform(machine.connectRequested(at: context)) }
+        case .connectIfDisconnected(let isWanted, let fail):
+            guard machine.status == .disconnected, isWanted() else { return }
+            perform(machine.connectRequested(at: context))
+            if machine.status == .disconnected { fail(ClientCore.addressError) }
         case .disconnect:
             perform(machine.disconnectRequested(at: context))
             core.state.withLock { $0.pendingDisconnects -= 1 }

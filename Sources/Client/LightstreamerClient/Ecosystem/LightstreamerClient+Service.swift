@@ -11,7 +11,7 @@
             let watch = ServiceWatch()
             core.perform { $0.add(watch) }
             defer { core.perform { $0.remove(watch) } }
-            try core.connectIfDisconnected { !watch.wait.isOver }
+            try core.connectIfDisconnected(while: { !watch.wait.isOver }, orElse: { watch.wait.resolve(.failure($0)) })
             let outcome = await withTaskGroup(of: Void.self) { group in
                 group.addTask { [self] in
                     await driving.value
@@ -22,6 +22,7 @@
                 return outcome
             }
             if case .failure(let refusal as SessionRefused) = outcome { throw refusal }
+            if case .failure(let error as ClientError) = outcome { throw error }
         }
     }
 

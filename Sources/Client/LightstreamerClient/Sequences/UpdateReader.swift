@@ -22,7 +22,7 @@ final class UpdateReader: Sendable {
         self.client = client
         subscription.addObserver(feed)
         try client.subscribe(subscription)
-        try client.core.connectIfDisconnected { [feed] in !feed.isOver }
+        try client.core.connectIfDisconnected(while: { [feed] in !feed.isOver }, orElse: { [feed] in feed.fail($0) })
     }
 
     deinit { release() }

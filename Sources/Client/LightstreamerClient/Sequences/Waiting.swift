@@ -2,8 +2,8 @@ internal import Primitives
 public import SessionCore
 
 /// Calls that wait. Each connects the client if it is disconnected, and throws `SessionRefused` if the server refuses the
-/// session, `ClientError` with `lifecycle` if the application disconnects or unsubscribes meanwhile or with `shutDown`,
-/// and `CancellationError` in a cancelled task. A server that cannot be reached is tried again until then.
+/// session, `ClientError` with `lifecycle` if the application disconnects or unsubscribes meanwhile, with `shutDown`, or with
+/// `noServerAddress`, and `CancellationError` in a cancelled task. A server that cannot be reached is tried again until then.
 extension LightstreamerClient {
     /// Waits until there is a session that is connected.
     public func connected() async throws {
@@ -15,7 +15,7 @@ extension LightstreamerClient {
         }
         defer { core.perform { $0.remove(watch) } }
         try await withClientSpan("lightstreamer connect", of: core) {
-            try core.connectIfDisconnected { !watch.wait.isOver }
+            try core.connectIfDisconnected(while: { !watch.wait.isOver }, orElse: { watch.wait.resolve(.failure($0)) })
             try await watch.wait.value()
         }
     }
@@ -89,7 +89,7 @@ extension Subscription {
             ("lightstreamer.data_adapter", dataAdapter),
         ]
         return try await withClientSpan("lightstreamer subscribe", of: core, attributes) {
-            try core.connectIfDisconnected { !watch.wait.isOver }
+            try core.connectIfDisconnected(while: { !watch.wait.isOver }, orElse: { watch.wait.resolve(.failure($0)) })
             return try await watch.wait.value()
         }
     }

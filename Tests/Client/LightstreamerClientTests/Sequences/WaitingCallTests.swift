@@ -77,6 +77,23 @@ internal import Testing
         #expect(value == "v")
     }
 
+    @Test(.timeLimit(.minutes(1))) func waitingCallsThrowWhereTheAddressIsGoneAfterARefusal() async throws {
+        let connected = await #expect(throws: ClientError.self) {
+            try await afterARefusal { client in
+                try client.connectionDetails.setServerAddress(nil)
+                try await client.connected()
+            }
+        }
+        #expect(connected?.code == .noServerAddress)
+        let loop = await #expect(throws: ClientError.self) {
+            try await afterARefusal { client in
+                try client.connectionDetails.setServerAddress(nil)
+                for try await _ in client.updates(items: ["a"], fields: ["x"]) {}
+            }
+        }
+        #expect(loop?.code == .noServerAddress)
+    }
+
     @Test func connectedThrowsTheRefusal() async throws {
         var options = TestServerOptions()
         options.users = ["u": "secret"]
