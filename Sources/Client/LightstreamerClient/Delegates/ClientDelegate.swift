@@ -62,15 +62,19 @@ extension LightstreamerClient {
     /// The delegates, in the order in which they were added. They are held strongly.
     public var delegates: [any ClientDelegate] { core.state.withLock { $0.delegates } }
 
-    /// Adds a delegate; a duplicate is ignored. Its first event is `clientDidAddDelegate`; earlier events are not
-    /// delivered to it.
+    /// Adds a delegate; a duplicate is ignored. Its first event is `clientDidAddDelegate`, delivered by this call after the
+    /// last event of a client that was shut down; earlier events are not delivered to it.
     public func addDelegate(_ delegate: any ClientDelegate) {
         let isNew = core.state.withLock { state in
             guard !state.delegates.contains(where: { $0 === delegate }) else { return false }
             state.delegates.append(delegate)
             return true
         }
-        if isNew { core.perform { $0.add(delegate) } }
+        guard isNew else { return }
+        core.performAlways { [self] delivery in
+            delivery?.add(delegate)
+            delegate.clientDidAddDelegate(self)
+        }
     }
 
     /// Removes a delegate; an unknown one is ignored. Earlier events are still delivered to it; its last event is
@@ -81,7 +85,11 @@ extension LightstreamerClient {
             state.delegates.removeAll { $0 === delegate }
             return state.delegates.count != before
         }
-        if wasThere { core.perform { $0.remove(delegate) } }
+        guard wasThere else { return }
+        core.performAlways { [self] delivery in
+            delegate.clientDidRemoveDelegate(self)
+            delivery?.remove(delegate)
+        }
     }
 
     /// Adds an observer, which receives every event from now on. It is held strongly.

@@ -169,8 +169,8 @@ extension Subscription {
     /// Calls a closure in the order of the events of the client that the subscription is active on, or was last active
     /// on; calls it at once if there is no such client, or if that client has ended.
     private func inOrder(_ body: @escaping @Sendable (Subscription) -> Void) {
-        let core = state.withLock { $0.core }
-        guard let core, core.perform({ [self] _ in body(self) }) else { return body(self) }
+        guard let core = state.withLock({ $0.core }) else { return body(self) }
+        core.performAlways { [self] _ in body(self) }
     }
 
     /// The name of the item at a position; nil with an item group.

@@ -16,6 +16,29 @@ extension ClientCore {
     @discardableResult
     func perform(_ body: @escaping @Sendable (EventDelivery) -> Void) -> Bool { send(.perform(body)) }
 
+    /// Calls a closure in the order of events, also during a shutdown. After the last event of the client it is called at once,
+    /// without the delivery.
+    func performAlways(_ body: @escaping LastCall) {
+        let isOver = state.withLock { state in
+            if !state.isShutDown {
+                mailbox.put(.perform(body))
+                return false
+            }
+            state.lastCalls?.append(body)
+            return state.lastCalls == nil
+        }
+        if isOver { body(nil) }
+    }
+
+    /// The calls that wait for the last event; nil: none, and later ones do not wait.
+    func takeLastCalls() -> [LastCall]? {
+        state.withLock { state in
+            let calls = state.lastCalls ?? []
+            state.lastCalls = calls.isEmpty ? nil : []
+            return calls.isEmpty ? nil : calls
+        }
+    }
+
     func beginShutdown() {
         state.withLock { state in
             guard !state.isShutDown else { return }

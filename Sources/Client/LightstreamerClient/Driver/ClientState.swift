@@ -1,6 +1,9 @@
 internal import SessionCore
 internal import TLCP
 
+/// A call in the order of events; without the delivery after the last event.
+typealias LastCall = @Sendable (EventDelivery?) -> Void
+
 /// The state that the getters of a client read. Setters and the driver write it, always before the event.
 struct ClientState {
     /// The client; nil once it is released.
@@ -25,6 +28,8 @@ struct ClientState {
     var pendingMessageBytes = 0
     var legacyListeners: [any LegacyConnectionListener] = []
     var isShutDown = false
+    /// The calls made during the shutdown that wait for the last event; nil after the last event.
+    var lastCalls: [LastCall]? = []
     var counters = ClientCounters()
     /// The failure of the last connection; a timeout while no other end of it is known.
     var lastFailure: FailureKind?

@@ -46,13 +46,9 @@ final class EventDelivery {
 
     func remove(_ observer: any ClientObserver) { observers.removeAll { $0 === observer } }
 
-    func add(_ delegate: any ClientDelegate) {
-        observers.append(ClientDelegateAdapter(delegate))
-        if let client { delegate.clientDidAddDelegate(client) }
-    }
+    func add(_ delegate: any ClientDelegate) { observers.append(ClientDelegateAdapter(delegate)) }
 
     func remove(_ delegate: any ClientDelegate) {
-        if let client { delegate.clientDidRemoveDelegate(client) }
         observers.removeAll { ($0 as? ClientDelegateAdapter)?.delegate === delegate }
     }
 
@@ -135,7 +131,7 @@ final class EventDelivery {
         bytesReportDue = now + bytesInterval
     }
 
-    /// Ends the client's subscriptions and removes all observers.
+    /// Ends the client's subscriptions, performs the calls that had to wait for that, and removes all observers.
     func finish() {
         leaveCensus()
         for (token, subscription) in subscriptions {
@@ -143,6 +139,9 @@ final class EventDelivery {
         }
         core.state.withLock { $0.subscriptions = [] }
         (subscriptions, recent) = ([:], nil)
+        while let calls = core.takeLastCalls() {
+            for call in calls { call(self) }
+        }
         observers = []
     }
 

@@ -9,7 +9,11 @@ internal import Testing
     private final class Recorder: ClientDelegate, SubscriptionDelegate, ClientMessageDelegate {
         private let words = Mutex<[String]>([])
         private let (stream, continuation) = AsyncStream<String>.makeStream()
+        private let lastStatus: String?
         var all: [String] { words.withLock { $0 } }
+
+        /// A delegate of a client that removes itself at a status; nil: at none.
+        init(leavesAt status: String? = nil) { lastStatus = status }
 
         private func note(_ word: String) {
             words.withLock { $0.append(word) }
@@ -24,6 +28,7 @@ internal import Testing
         func clientDidRemoveDelegate(_ client: LightstreamerClient) { note("removed") }
         func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus) {
             note("\(status.rawValue) \(client.status == status)")
+            if status.rawValue == lastStatus { client.removeDelegate(self) }
         }
         func client(_ client: LightstreamerClient, didChangeProperty property: String) { note(property) }
         func subscriptionDidAddDelegate(_ subscription: Subscription) { note("sub added") }
@@ -154,6 +159,31 @@ internal import Testing
         subscription.addDelegate(recorder)
         subscription.removeDelegate(recorder)
         #expect(recorder.all == ["sub added", "sub removed"])
+    }
+
+    @Test func delegateOfAClientThatWasShutDownIsReportedAtOnce() async throws {
+        let fixture = try ClientFixture(address: nil)
+        let recorder = Recorder()
+        fixture.client.addDelegate(recorder)
+        await fixture.client.shutdown()
+        fixture.client.removeDelegate(recorder)
+        fixture.client.addDelegate(recorder)
+        #expect(recorder.all == ["added", "removed", "added"])
+    }
+
+    @Test func delegateThatLeavesDuringTheShutdownIsReportedItsEndLast() async throws {
+        let fixture = try ClientFixture()
+        let recorder = Recorder(leavesAt: "DISCONNECTED")
+        _ = try await fixture.connected()
+        fixture.client.addDelegate(recorder)
+        await fixture.client.shutdown()
+        #expect(fixture.client.delegates.isEmpty)
+        #expect(
+            recorder.all == [
+                "added", "DISCONNECTED true", "sessionId", "serverSocketName", "clientIp", "realMaxBandwidth",
+                "removed",
+            ]
+        )
     }
 
     @Test func slowReaderOfASequenceIsReported() async throws {
