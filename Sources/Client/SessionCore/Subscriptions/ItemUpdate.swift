@@ -80,6 +80,33 @@ public struct ItemUpdate: Sendable, Equatable {
     }
 }
 
+extension ItemUpdate: CustomStringConvertible {
+    private static let describedFields = 20
+    private static let describedLength = 60
+
+    /// The item, whether the update is part of the snapshot, and the changed fields, in COMMAND mode the key before them; the first 20
+    /// fields, the first 60 Unicode scalars of each text.
+    public var description: String {
+        let key = layout.keyPosition.flatMap { changed.contains($0) ? nil : $0 }
+        let positions = [key].compactMap { $0 } + changed.positions
+        var parts = positions.prefix(Self.describedFields).map { position in
+            let name = layout.name(ofField: position).map(Self.cut) ?? "\(position)"
+            return "\(name): \(value(at: position).map(Self.cut) ?? "null")"
+        }
+        if positions.count > parts.count { parts.append("…") }
+        let item = itemName.map { "\(Self.cut($0)) (\(itemPos))" } ?? "\(itemPos)"
+        return "item \(item), \(isSnapshot ? "snapshot" : "update"): \(parts.joined(separator: ", "))"
+    }
+
+    private static func cut(_ text: String) -> String {
+        let scalars = text.unicodeScalars
+        guard let end = scalars.index(scalars.startIndex, offsetBy: describedLength, limitedBy: scalars.endIndex),
+            end < scalars.endIndex
+        else { return text }
+        return text[..<end] + "…"
+    }
+}
+
 /// The names of a subscription's items and fields, shared by all of its updates.
 public final class SubscriptionLayout: Sendable, Equatable {
     /// Item names in order, nil with an item group.
@@ -132,6 +159,14 @@ public final class SubscriptionLayout: Sendable, Equatable {
     /// Nil for a name that is in neither list.
     public func position(ofField name: String) -> Int? {
         positions[UpstreamName(name)] ?? secondLevelPositions[UpstreamName(name)].map { fieldCount + $0 }
+    }
+
+    /// The name of the field at a 1-based position, where the list of its level is known.
+    fileprivate func name(ofField position: Int) -> String? {
+        let isSecond = position > fieldCount
+        let index = position - 1 - (isSecond ? fieldCount : 0)
+        let names = isSecond ? secondLevelFieldNames : fieldNames
+        return names.flatMap { $0.indices.contains(index) ? $0[index] : nil }
     }
 
     /// The name of the item at a 1-based position; nil with an item group.

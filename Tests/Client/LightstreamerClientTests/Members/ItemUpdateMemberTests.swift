@@ -36,6 +36,38 @@ internal import Testing
         }
     }
 
+    @Test func descriptionHasTheChangedFieldsUpToALimit() {
+        let names = (1...30).map { "f\($0)" }
+        let layout = SubscriptionLayout(itemNames: ["a"], fieldNames: names, fieldCount: 30)
+        var changed = FieldSet()
+        changed.insert(2)
+        changed.insert(3)
+        let values = ["1", nil, String(repeating: "e\u{301}", count: 1_000)]
+        let few = ItemUpdate(layout: layout, itemPos: 1, isSnapshot: false, values: values, changed: changed)
+        #expect("\(few)" == "item a (1), update: f2: null, f3: \(String(repeating: "e\u{301}", count: 30))…")
+        let all = ItemUpdate(layout: layout, itemPos: 1, isSnapshot: true, values: names, changed: FieldSet(all: 30))
+        #expect(all.description.hasPrefix("item a (1), snapshot: f1: f1, f2: f2,"))
+        #expect(all.description.hasSuffix(", f20: f20, …"))
+    }
+
+    @Test func descriptionOfARowHasItsKey() {
+        let layout = SubscriptionLayout(
+            itemNames: nil,
+            fieldNames: nil,
+            fieldCount: 2,
+            keyPosition: 1,
+            commandPosition: 2,
+            secondLevelFieldNames: ["price"],
+            hasSecondLevel: true
+        )
+        var changed = FieldSet()
+        changed.insert(2)
+        changed.insert(3)
+        let values = ["k", "UPDATE", "7"]
+        let row = ItemUpdate(layout: layout, itemPos: 4, isSnapshot: false, values: values, changed: changed)
+        #expect(row.description == "item 4, update: 1: k, 2: UPDATE, price: 7")
+    }
+
     @Test func nameOfBothLevelsStandsForTheFirst() throws {
         let layout = SubscriptionLayout(
             itemNames: ["portfolio"],
