@@ -116,7 +116,9 @@ public final class LightstreamerClient: Sendable {
     // MARK: - Subscriptions
 
     /// The active subscriptions, in the order in which they were subscribed to.
-    public var subscriptions: [Subscription] { core.state.withLock { $0.subscriptions } }
+    public var subscriptions: [Subscription] {
+        core.state.withLock { $0.subscriptions }.sorted { $0.key.rawValue < $1.key.rawValue }.map(\.value)
+    }
 
     /// Makes a subscription active: it is sent to the server now, or as soon as there is a session. Throws `lifecycle`
     /// if it is active already or lacks items or fields, `shutDown` after `shutdown()`.

@@ -117,7 +117,7 @@ extension ClientCore {
             for (subscription, number, table) in subscriptions {
                 let token = SubscriptionToken(Self.makeToken())
                 guard (try? subscription.activate(token, on: self, with: table)) != nil else { continue }
-                state.subscriptions.append(subscription)
+                state.subscriptions[token] = subscription
                 active.append((subscription, token))
                 adopted.append(AdoptedSubscription(token: token, number: number, table: table))
             }
@@ -135,7 +135,7 @@ extension ClientCore {
             if state.isShutDown { throw Self.shutDownError }
             let token = SubscriptionToken(Self.makeToken())
             let properties = try subscription.activate(token, on: self, observer: observer)
-            state.subscriptions.append(subscription)
+            state.subscriptions[token] = subscription
             mailbox.put(.subscribe(subscription, token, properties))
         }
     }
@@ -143,7 +143,7 @@ extension ClientCore {
     func unsubscribe(_ subscription: Subscription) throws(ClientError) {
         try state.withLock { state throws(ClientError) in
             guard let token = try subscription.deactivate(on: self) else { return }
-            state.subscriptions.removeAll { $0 === subscription }
+            state.subscriptions[token] = nil
             mailbox.put(.unsubscribe(token))
         }
     }

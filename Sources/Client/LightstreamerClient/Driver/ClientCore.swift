@@ -114,7 +114,7 @@ final class ClientCore: Sendable {
     ) -> [any SubscriptionObserver] {
         state.withLock { state in
             let (hasEnded, observers) = subscription.take(event, of: token, at: now)
-            if hasEnded { state.subscriptions.removeAll { $0 === subscription } }
+            if hasEnded { state.subscriptions[token] = nil }
             return observers
         }
     }

@@ -20,8 +20,8 @@ struct ClientState {
     /// server must not overwrite them.
     var pendingOptions: [String: Int] = [:]
     var delegates: [any ClientDelegate] = []
-    /// In order of subscription.
-    var subscriptions: [Subscription] = []
+    /// The active subscriptions; tokens ascend in the order of subscription.
+    var subscriptions: [SubscriptionToken: Subscription] = [:]
     /// The number of messages that the machine has not received or whose outcome is outstanding.
     var pendingMessages = 0
     /// The length of these messages in UTF-8.

@@ -137,7 +137,7 @@ final class EventDelivery {
         for (token, subscription) in subscriptions {
             for observer in subscription.abandon(token) { observer.subscription(subscription, stopped: .shutDown) }
         }
-        core.state.withLock { $0.subscriptions = [] }
+        core.state.withLock { $0.subscriptions = [:] }
         (subscriptions, recent) = ([:], nil)
         while let calls = core.takeLastCalls() {
             for call in calls { call(self) }

@@ -80,6 +80,16 @@ internal import Testing
         }
     }
 
+    @Test func orderOfManySubscriptionsOutlastsTheEndOfSome() throws {
+        let client = try LightstreamerClient()
+        let all = try (0..<1_000).map { try Subscription(mode: .merge, item: "item\($0)", fields: ["x"]) }
+        for subscription in all { try client.subscribe(subscription) }
+        for index in stride(from: 0, to: all.count, by: 2) { try client.unsubscribe(all[index]) }
+        try client.subscribe(all[0])
+        let expected = stride(from: 1, to: all.count, by: 2).map { all[$0] } + [all[0]]
+        #expect(client.subscriptions.map { ObjectIdentifier($0) } == expected.map { ObjectIdentifier($0) })
+    }
+
     @Test func cookiesTravelWithTheRequestsOfTheirDomain() async throws {
         let seen = Mutex<[String]>([])
         try await MemberFixture.run(client: {
