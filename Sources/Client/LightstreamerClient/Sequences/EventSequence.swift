@@ -4,7 +4,8 @@ internal import Synchronization
 /// Events of a client or subscription as an asynchronous sequence with a bounded buffer.
 ///
 /// The sequence starts with the next event and ends with the client. A reader that falls behind by more than the buffer
-/// receives the buffered events, then `ClientError` with `slowReader`.
+/// receives the buffered events, then `ClientError` with `slowReader`. One task at a time reads the sequence; each further task calls
+/// `events()` itself.
 public struct EventSequence<Event: Sendable>: AsyncSequence, Sendable {
     private let stream: AsyncThrowingStream<Event, any Error>
 

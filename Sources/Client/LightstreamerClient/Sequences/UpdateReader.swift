@@ -1,4 +1,5 @@
 internal import SessionCore
+internal import Synchronization
 
 /// The reader of one sequence of updates, and its subscription; released with the iterator.
 final class UpdateReader: Sendable {
@@ -6,6 +7,8 @@ final class UpdateReader: Sendable {
     let subscription: Subscription
     /// The client that the subscription belongs to for the time of the loop; nil: the application subscribes.
     private let client: LightstreamerClient?
+    /// Whether an iterator uses the reader.
+    private let isInUse = Atomic(false)
 
     /// Reads a subscription of the application, from the next event on.
     init(_ subscription: Subscription, _ buffering: UpdateBuffering) {
@@ -27,6 +30,12 @@ final class UpdateReader: Sendable {
 
     deinit { release() }
 
+    /// Begins the use by an iterator; false: another one uses the reader.
+    fileprivate func take() -> Bool { !isInUse.exchange(true, ordering: .acquiringAndReleasing) }
+
+    /// Ends the use by an iterator.
+    fileprivate func giveBack() { isInUse.store(false, ordering: .releasing) }
+
     /// A loop begins. A refusal from before the reader was made ends the loop, unless the subscription is active again.
     func begin() { if let refusal = subscription.refusal { feed.fail(refusal) } }
 
@@ -41,6 +50,18 @@ final class UpdateReader: Sendable {
         // Fails only for a subscription of another client.
         try? client?.unsubscribe(subscription)
     }
+}
+
+/// The use of a reader by one iterator. An iterator that follows continues with the reader; one that is made meanwhile has a reader
+/// of its own, from then on, so that both have all updates.
+final class ReaderUse: Sendable {
+    let reader: UpdateReader
+
+    init(_ shared: UpdateReader, _ buffering: UpdateBuffering) {
+        reader = shared.take() ? shared : UpdateReader(shared.subscription, buffering)
+    }
+
+    deinit { reader.giveBack() }
 }
 
 extension LightstreamerClient {

@@ -13,7 +13,8 @@ internal import SessionCore
 /// A sequence of `LightstreamerClient.updates` makes a subscription for each loop: it subscribes at the first `next()`,
 /// connects the client if it is disconnected, and unsubscribes when the loop ends or is cancelled. `disconnect()` and
 /// `shutdown()` end it. A sequence of `Subscription.updates` reads a subscription that the application has made, from the
-/// next event on, and lasts until `shutdown()`.
+/// next event on, and lasts until `shutdown()`. A further loop over that sequence continues after the last update that was read; a
+/// loop that begins while another one runs has all updates from then on.
 public struct UpdateSequence<Element: Sendable>: AsyncSequence, Sendable {
     /// Where the updates come from.
     enum Source: Sendable {
@@ -56,56 +57,67 @@ public struct UpdateSequence<Element: Sendable>: AsyncSequence, Sendable {
 
     /// Creates an iterator.
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(source: source, buffering: buffering, element: element)
+        switch source {
+        case .client(let client, let make):
+            AsyncIterator(state: .waiting(client, make), buffering: buffering, element: element)
+        case .subscription(let reader):
+            AsyncIterator(state: .registered(ReaderUse(reader, buffering)), buffering: buffering, element: element)
+        }
     }
 
     /// Reads the updates; for one task at a time.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate let source: Source
+        fileprivate enum State {
+            /// A subscription is to be made. *Leaves to* `reading` or `over` by the first `next()`.
+            case waiting(LightstreamerClient, @Sendable () throws -> Subscription)
+            /// Updates are being kept. *Leaves to* `reading` or `over` by the first `next()`.
+            case registered(ReaderUse)
+            /// The loop has begun. *Leaves to* `over`.
+            case reading(ReaderUse)
+            /// The loop has ended.
+            case over
+        }
+
+        fileprivate var state: State
         fileprivate let buffering: UpdateBuffering
         fileprivate let element: @Sendable (ItemUpdate) throws -> Element
-        fileprivate var reader: UpdateReader?
-        fileprivate var isOver = false
 
         /// The next element; nil at the end.
         public mutating func next() async throws -> Element? { try await next(isolation: nil) }
 
         /// The next element; nil at the end.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
-            guard !isOver else { return nil }
+            if case .over = state { return nil }
             do {
                 try Task.checkCancellation()
-                let reader = try start()
+                guard let reader = try start() else { return nil }
                 let update = try await withTaskCancellationHandler(
                     operation: { try await reader.feed.next(isolation: actor) },
                     onCancel: { reader.stop() },
                     isolation: actor
                 )
                 if let update { return try element(update) }
-                end()
+                state = .over
                 return nil
             } catch {
-                end()
+                // Releases the reader, and with it the subscription.
+                state = .over
                 throw error
             }
         }
 
-        private mutating func start() throws -> UpdateReader {
-            if let reader { return reader }
-            let started =
-                switch source {
-                case .subscription(let reader): reader
-                case .client(let client, let make): try UpdateReader(make(), of: client, buffering)
-                }
-            started.begin()
-            reader = started
-            return started
-        }
-
-        /// Releases the reader, and with it the subscription.
-        private mutating func end() {
-            isOver = true
-            reader = nil
+        private mutating func start() throws -> UpdateReader? {
+            let use: ReaderUse
+            switch state {
+            case .over: return nil
+            case .reading(let present): return present.reader
+            case .registered(let present): use = present
+            case .waiting(let client, let make):
+                use = ReaderUse(try UpdateReader(make(), of: client, buffering), buffering)
+            }
+            use.reader.begin()
+            state = .reading(use)
+            return use.reader
         }
     }
 }

@@ -212,6 +212,63 @@ internal import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func loopsOverOneSequenceOfASubscriptionHaveAllUpdatesEach() async throws {
+        try await withServer { client, server in
+            try await publish("0", nil, on: server)
+            let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
+            try subscription.setDataAdapter("MANUAL")
+            let updates = subscription.updates()
+            try client.subscribe(subscription)
+            _ = try await subscription.snapshot()
+            let loops = (updates.makeAsyncIterator(), updates.makeAsyncIterator())
+            try await publish("1", nil, on: server)
+            var (first, second) = loops
+            let values = (try await first.next()?["x"], try await first.next()?["x"], try await second.next()?["x"])
+            #expect(values == ("0", "1", "1"))
+        }
+    }
+
+    /// Both wait at the same time.
+    @Test(.timeLimit(.minutes(1))) func tasksThatReadOneSequenceOfASubscriptionEndWithTheClient() async throws {
+        try await withServer { client, _ in
+            let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
+            try subscription.setDataAdapter("MANUAL")
+            try client.subscribe(subscription)
+            let updates = subscription.updates()
+            let (starts, start) = AsyncStream<Void>.makeStream()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...3 {
+                    group.addTask {
+                        var loop = updates.makeAsyncIterator()
+                        start.yield()
+                        while try await loop.next() != nil {}
+                    }
+                }
+                for await _ in starts.prefix(3) {}
+                try await subscription.activated()
+                await client.shutdown()
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func loopContinuesWhereTheFormerOneOfItsSequenceStopped() async throws {
+        try await withServer { client, server in
+            try await publish("0", nil, on: server)
+            let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
+            try subscription.setDataAdapter("MANUAL")
+            let updates = subscription.updates()
+            try client.subscribe(subscription)
+            try await subscription.activated()
+            for try await _ in updates { break }
+            try await publish("1", nil, on: server)
+            for try await update in updates {
+                #expect(update["x"] == "1")
+                break
+            }
+        }
+    }
+
     @Test func sequenceOfASubscriptionThrowsAnEarlierRefusal() async throws {
         try await withServer { client, _ in
             let subscription = try Subscription(mode: .merge, items: ["nope"], fields: ["x"])
