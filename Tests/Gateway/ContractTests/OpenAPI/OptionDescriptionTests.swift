@@ -41,8 +41,7 @@ import Testing
         #expect(properties.map(\.name) == ConnectionOption.all.map(\.name))
         for option in ConnectionOption.all {
             let value = Self.value(of: option)
-            let null = value == "null" ? "null removes the value." : "null restores the default: \(value)."
-            let expected = "\(option.meaning) \(null)"
+            let expected = "\(option.meaning) null restores the default: \(value == "null" ? "none" : value)."
             #expect(properties[option.name]?["description"]?.string?.hasPrefix(expected) == true, "\(option.name)")
         }
     }
