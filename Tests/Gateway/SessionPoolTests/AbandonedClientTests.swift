@@ -1,13 +1,34 @@
 internal import Changes
 internal import Logging
 internal import SessionCore
+internal import Synchronization
 internal import TestSupport
 internal import Testing
 
 @testable import LightstreamerClient
 @testable import SessionPool
 
-@Suite struct AbandonedClientTests {
+@Suite struct AbandonedClientTests: PoolSuite {
+    let sink = RecordingSink()
+    let time = ManualTime()
+
+    /// A request has found the client before its first report, and reports it after its removal.
+    @Test func theRemovalOfAClientIsReportedAgainAfterALateReportOfItsBeginning() throws {
+        let pool = pool()
+        let client = try pool.acquire(Self.key).shared.client
+        client.isReported.store(false, ordering: .releasing)
+        sink.findClient.withLock { find in
+            find = { _ in
+                pool.closeClient(client)
+                pool.reportRemoval(of: client)
+                return nil
+            }
+        }
+        _ = try pool.acquire(Self.key)
+        let (added, removed) = (Change.client(client.id, .added(.disconnected)), Change.client(client.id, .removed))
+        #expect(sink.present.ofClients == [added, removed, added, removed])
+    }
+
     /// The client is here again before its former session has ended.
     @Test func aClientThatAnotherProcessHasReportsItsRemovalAndNothingLater() throws {
         let (sink, time) = (RecordingSink(), ManualTime())

@@ -1,5 +1,6 @@
 import Changes
 import EventHub
+import Replication
 import SessionCore
 import SessionPool
 import Testing
@@ -59,6 +60,21 @@ import Testing
         var applier = restarted()
         applier.removeUnreported(except: [Self.subscription.rawValue])
         #expect(hub.knows(.subscription(Self.subscription)) && !hub.knows(.client(Self.client)))
+    }
+
+    /// The pool, which could not open the subscription, will not report its removal.
+    @Test func aMemberThatIsRemovedForgetsWhatItCouldNotOpen() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let node = fixture.members[0].node
+            let added = Change.subscription(Self.subscription, .added(Self.properties))
+            func isForgotten() -> Bool { node.reports.withLock { $0.outbox.concernsOwnTopic(added) } }
+            var applier = ClusterApplier(hub: hub)
+            let key = SharedTopicKey(upstream: "none", properties: Self.properties)
+            node.carry(Self.subscription.rawValue, key, term: 1, &applier)
+            #expect(applier.unopened == [Self.subscription.rawValue] && !isForgotten())
+            node.dropAll(&applier)
+            #expect(applier.unopened.isEmpty && isForgotten())
+        }
     }
 
     @Test func aMemberAloneKeepsNothingOfTheCluster() {
