@@ -110,8 +110,7 @@ extension SessionPool {
             // The request that has made the client has not reported it yet: the sink knows a client before its subscriptions,
             // and ignores a second report.
             sink.take(.client(client.id, .added(client.core.status)))
-            // The removal may have been reported before.
-            if state.withLock({ $0.clients[client.id] == nil }) { sink.take(.client(client.id, .removed)) }
+            if client.isRemovalReported.load(ordering: .acquiring) { sink.take(.client(client.id, .removed)) }
         }
         return acquired
     }

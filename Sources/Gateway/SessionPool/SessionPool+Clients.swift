@@ -198,6 +198,7 @@ extension SessionPool {
     /// Reports the client to the sink and starts to observe it.
     func start(_ client: PooledClient) {
         sink.take(.client(client.id, .added(client.core.status)))
+        if client.isRemovalReported.load(ordering: .acquiring) { sink.take(.client(client.id, .removed)) }
         client.isReported.store(true, ordering: .releasing)
         observe(client)
     }

@@ -150,6 +150,7 @@ package final class SessionPool: Sendable {
     }
 
     func reportRemoval(of client: PooledClient) {
+        client.isRemovalReported.store(true, ordering: .releasing)
         sink.take(.client(client.id, .removed))
         removed(.client(client.id))
     }

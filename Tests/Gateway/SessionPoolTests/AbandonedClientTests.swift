@@ -12,21 +12,27 @@ internal import Testing
     let sink = RecordingSink()
     let time = ManualTime()
 
-    /// A request has found the client before its first report, and reports it after its removal.
-    @Test func theRemovalOfAClientIsReportedAgainAfterALateReportOfItsBeginning() throws {
+    /// The client ends while the request that has made it is about to report it, or another request that has found it before.
+    @Test(arguments: [true, false])
+    func theRemovalOfAClientIsReportedAgainAfterALateReportOfItsBeginning(isOfMaker: Bool) throws {
         let pool = pool()
-        let client = try pool.acquire(Self.key).shared.client
-        client.isReported.store(false, ordering: .releasing)
+        var changes: [Change] = []
+        if !isOfMaker {
+            let client = try pool.acquire(Self.key).shared.client
+            client.isReported.store(false, ordering: .releasing)
+            changes.append(.client(client.id, .added(.disconnected)))
+        }
         sink.findClient.withLock { find in
-            find = { _ in
+            find = { id in
+                guard let client = pool.client(id) else { return nil }
                 pool.closeClient(client)
                 pool.reportRemoval(of: client)
                 return nil
             }
         }
-        _ = try pool.acquire(Self.key)
-        let (added, removed) = (Change.client(client.id, .added(.disconnected)), Change.client(client.id, .removed))
-        #expect(sink.present.ofClients == [added, removed, added, removed])
+        let id = try pool.acquire(Self.key).shared.client.id
+        changes += [.client(id, .removed), .client(id, .added(.disconnected)), .client(id, .removed)]
+        #expect(sink.present.ofClients == changes)
     }
 
     /// The client is here again before its former session has ended.

@@ -64,6 +64,8 @@ package final class PooledClient: Sendable {
     let isDelivering = Atomic(false)
     /// Whether the sink knows the client.
     let isReported = Atomic(false)
+    /// Whether its removal was reported to the sink, perhaps before a report of the client that another thread was about to make.
+    let isRemovalReported = Atomic(false)
 
     let sink: any PoolSink
     /// The values that the subscriptions of the upstream keep.
