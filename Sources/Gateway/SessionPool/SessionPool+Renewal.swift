@@ -23,12 +23,26 @@ extension SessionPool {
     }
 
     /// Continues the resources for which there was no room, or were no credits, when their sessions were closed.
-    func renewUnserved() {
+    package func renewUnserved() {
         let unserved = state.withLock { state in
             defer { state.unserved = [] }
             return state.unserved
         }
         for resource in unserved where resource.carrier == nil { renew(resource, from: nil) }
+    }
+
+    /// What these resources need beyond the credits of their upstreams, for one resource of each upstream.
+    package var shortages: [CreditShortage] {
+        var shortages: [String: CreditShortage] = [:]
+        for resource in state.withLock({ $0.unserved }) {
+            guard case .pooled(let session) = resource.home else { continue }
+            do throws(PoolError) {
+                try checkCredits(for: SharedKey(session: session, properties: resource.properties))
+            } catch {
+                if case .creditsNeeded(let shortage) = error { shortages[shortage.upstream] = shortage }
+            }
+        }
+        return shortages.values.sorted { $0.upstream < $1.upstream }
     }
 
     /// Continues a resource on another upstream subscription, unless a request has changed it meanwhile.

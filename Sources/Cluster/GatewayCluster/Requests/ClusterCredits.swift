@@ -115,7 +115,18 @@ extension ClusterNode {
         return unused ?? .none
     }
 
-    /// Releases credits that have not been used for a while.
+    /// Claims what the subscriptions need that a reload has left without a session.
+    func claimForUnserved(in pool: SessionPool) {
+        for shortage in pool.shortages {
+            obtain(shortage) { decision in
+                guard case .given(let ended) = decision else { return }
+                pool.renewUnserved()
+                ended()
+            }
+        }
+    }
+
+    /// Releases credits that have not been used for a while, and claims those that subscriptions have waited for.
     func releaseIdleCredits(at now: Moment) {
         guard generation != nil, shared.withLock({ $0.credits.endsInterval(Self.idleTime, at: now) }), let pool
         else { return }
@@ -126,6 +137,7 @@ extension ClusterNode {
             }
             if let idle, !idle.isNone { write(.credit(.release(upstream: upstream, idle))) }
         }
+        claimForUnserved(in: pool)
     }
 
     /// Keeps only the credits that are in use, because other members may have the rest.

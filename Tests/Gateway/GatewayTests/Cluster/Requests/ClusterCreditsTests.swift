@@ -135,6 +135,34 @@ import Testing
         }
     }
 
+    /// Other members have got what the subscription had before the reload.
+    @Test func aSubscriptionThatAReloadHasLeftWithoutRoomClaimsCreditsAgain() async throws {
+        try await ClusterFixture.run(limits: Self.limits()) { fixture in
+            let member = fixture.members[0]
+            let (pool, node) = (member.services.pool, member.node)
+            let made = await member.perform("POST", "/v1/subscriptions", Self.body(["a"]))
+            let id = SubscriptionID(try #require(made.json["id"]?.string))
+            func isActive() -> Bool { pool.resource(id)?.status.isActive ?? false }
+            func reload(maxItems: Int) {
+                var configuration = pool.configuration
+                for index in configuration.upstreams.indices {
+                    configuration.upstreams[index].serverAddress = "http://127.0.0.1:2"
+                    configuration.upstreams[index].maxItems = maxItems
+                }
+                pool.reload(configuration)
+            }
+            reload(maxItems: 0)
+            node.releaseUnusedCredits(of: "demo")
+            reload(maxItems: 1_000)
+            pool.timePassed()
+            #expect(!isActive() && pool.shortages.map(\.missing.subscriptions) == [1])
+            node.claimForUnserved(in: pool)
+            // The claim, and the decision.
+            for _ in 0..<4 { await fixture.settle() }
+            #expect(isActive() && pool.shortages.isEmpty)
+        }
+    }
+
     @Test func reportsAreThoseOfASharedSubscriptionAfterItHasWaitedForCredits() async throws {
         try await ClusterFixture.run(2, limits: Self.limits()) { fixture in
             // The first claim of an epoch: the owner has no credits yet.
