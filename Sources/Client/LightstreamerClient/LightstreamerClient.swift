@@ -41,8 +41,11 @@ public final class LightstreamerClient: Sendable {
         configuration: ClientConfiguration = ClientConfiguration()
     ) throws(ClientError) {
         let core = ClientCore(configuration: configuration)
-        try core.setServerAddress(serverAddress)
-        core.updateDetails("adapterSet") { $0.adapterSet = adapterSet }
+        try core.check(address: serverAddress)
+        core.updateDetails {
+            $0.serverAddress = serverAddress
+            $0.adapterSet = adapterSet
+        }
         let connector = try core.makeConnector()
         self.core = core
         connectionDetails = ConnectionDetails(core: core)

@@ -56,37 +56,48 @@ final class ClientCore: Sendable {
 
     // MARK: - Details
 
-    func updateDetails(_ name: String, _ change: (inout ConnectionDetailValues) -> Void) {
+    /// Changes details, and the certificate pins unless they are nil, at once: no session is created with some of the changes.
+    func updateDetails(pins: [String]? = nil, _ change: (inout ConnectionDetailValues) -> Void) {
         state.withLock { state in
-            let old = state.details
+            let (old, oldPins) = (state.details, state.certificatePins)
             change(&state.details)
-            if old != state.details, !state.isShutDown { mailbox.put(.detailsChanged(name, state.details)) }
+            state.certificatePins = pins ?? oldPins
+            let (new, newPins) = (state.details, state.certificatePins)
+            if state.isShutDown { return }
+            let details = [
+                ("serverAddress", \ConnectionDetailValues.serverAddress), ("adapterSet", \.adapterSet),
+                ("user", \.user), ("password", \.password),
+            ]
+            for (name, path) in details where !new[keyPath: path].hasSameBytes(as: old[keyPath: path]) {
+                mailbox.put(.detailsChanged(name, new))
+            }
+            if newPins != oldPins { mailbox.put(.detailsChanged("certificatePins", new)) }
         }
     }
 
-    func setServerAddress(_ address: String?) throws(ClientError) {
-        if let address {
-            guard ServerAddress(address) != nil else {
-                throw ClientError(
-                    .invalidValue,
-                    property: "serverAddress",
-                    value: address,
-                    rule: "must be an http or https URL without a query"
-                )
-            }
-            guard configuration.allowedAddresses?.allows(address) ?? true else {
-                throw ClientError(
-                    .addressNotAllowed,
-                    property: "serverAddress",
-                    value: address,
-                    rule: "is not one of the addresses that may be connected to"
-                )
-            }
+    /// Throws for an address that `serverAddress` may not have.
+    func check(address: String?) throws(ClientError) {
+        guard let address else { return }
+        guard ServerAddress(address) != nil else {
+            throw ClientError(
+                .invalidValue,
+                property: "serverAddress",
+                value: address,
+                rule: "must be an http or https URL without a query"
+            )
         }
-        updateDetails("serverAddress") { $0.serverAddress = address }
+        guard configuration.allowedAddresses?.allows(address) ?? true else {
+            throw ClientError(
+                .addressNotAllowed,
+                property: "serverAddress",
+                value: address,
+                rule: "is not one of the addresses that may be connected to"
+            )
+        }
     }
 
-    func setCertificatePins(_ pins: [String]) throws(ClientError) {
+    /// Throws for pins that `certificatePins` may not have.
+    func check(pins: [String]) throws(ClientError) {
         for pin in pins where CertificatePin(pin) == nil {
             throw ClientError(
                 .invalidValue,
@@ -94,11 +105,6 @@ final class ClientCore: Sendable {
                 value: pin,
                 rule: "must be sha256/ or sha1/ followed by a digest in base64"
             )
-        }
-        state.withLock { state in
-            guard state.certificatePins != pins else { return }
-            state.certificatePins = pins
-            if !state.isShutDown { mailbox.put(.detailsChanged("certificatePins", state.details)) }
         }
     }
 

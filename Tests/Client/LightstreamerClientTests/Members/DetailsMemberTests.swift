@@ -36,6 +36,41 @@ internal import Testing
         }
     }
 
+    /// A session that is created in between would send the user and the password to another address.
+    @Test func detailsThatAreSetTogetherTakeEffectTogether() async throws {
+        try await MemberFixture.run { fixture in
+            let witness = DetailsWitness()
+            fixture.client.addDelegate(witness)
+            let pin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+            try fixture.client.connectionDetails.update(certificatePins: [pin]) { details in
+                details.serverAddress = "http://127.0.0.1:1"
+                details.user = "me"
+                details.password = "secret"
+            }
+            await fixture.log.until("property certificatePins")
+            let names = ["serverAddress", "user", "password", "certificatePins"]
+            #expect(fixture.log.entries == ["added"] + names.map { "property \($0)" })
+            #expect(witness.seen.first == "serverAddress: http://127.0.0.1:1 me 1")
+        }
+    }
+
+    @Test func detailsThatAreSetTogetherAreAllRefusedForOne() throws {
+        let address = "http://push.example.com"
+        var configuration = ClientConfiguration()
+        configuration.allowedAddresses = AddressAllowList([.init(host: "push.example.com", port: nil)])
+        let details = try LightstreamerClient(serverAddress: address, configuration: configuration).connectionDetails
+        let pin = "sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+        for (pins, other) in [([pin], "http://other.example.com"), (["md5/xyz"], address)] {
+            #expect(throws: ClientError.self) {
+                try details.update(certificatePins: pins) { values in
+                    values.serverAddress = other
+                    values.user = "me"
+                }
+            }
+            #expect(details.serverAddress == address && details.user == nil && details.certificatePins.isEmpty)
+        }
+    }
+
     @Test func anotherUnicodeFormIsAnotherPassword() async throws {
         try await MemberFixture.run { fixture in
             let details = fixture.client.connectionDetails
@@ -126,5 +161,18 @@ private final class SessionWitness: ClientDelegate {
     func client(_ client: LightstreamerClient, didChangeStatus status: ClientStatus) {
         let session = client.connectionDetails.sessionId == nil ? "nil" : "a session"
         state.withLock { $0.append("\(status.rawValue) \(session)") }
+    }
+}
+
+/// Records, at each change of a detail, the address, the user, and the number of certificate pins.
+private final class DetailsWitness: ClientDelegate {
+    private let state = Mutex<[String]>([])
+
+    var seen: [String] { state.withLock { $0 } }
+
+    func client(_ client: LightstreamerClient, didChangeProperty property: String) {
+        let details = client.connectionDetails
+        let values = "\(details.serverAddress ?? "-") \(details.user ?? "-") \(details.certificatePins.count)"
+        state.withLock { $0.append("\(property): \(values)") }
     }
 }

@@ -37,12 +37,12 @@ struct ClientDetailsResource: Sendable {
         }
         try client.changes.withLock { _ in
             try response(client).check(changeBy: call)
-            let details = client.core.connectionDetails
-            if let pins { try details.setCertificatePins(pins) }
-            if let address { try details.setServerAddress(address) }
-            if let adapterSet { details.setAdapterSet(adapterSet) }
-            if let user { details.setUser(user) }
-            if let password { details.setPassword(password) }
+            try client.core.connectionDetails.update(certificatePins: pins) { details in
+                if let address { details.serverAddress = address }
+                if let adapterSet { details.adapterSet = adapterSet }
+                if let user { details.user = user }
+                if let password { details.password = password }
+            }
         }
         return .response(response(client).tagged())
     }
