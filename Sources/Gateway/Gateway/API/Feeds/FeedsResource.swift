@@ -96,6 +96,10 @@ struct FeedsResource: Sendable {
             let opener = StreamOpener(services: services)
             return try await opener.open(request, [.join(upstream: upstream, properties, isTyped: true)], call)
         }
+        if call.query.has("lastEventId") {
+            let rule = "Only a stream resumes after an event: format=sse, or Accept: text/event-stream, asks for a stream."
+            throw Problem(refusing: [ProblemEntry(.parameter("lastEventId"), .invalidValue, rule)])
+        }
         let query = try ValuesQuery(call, upstream: upstream, properties, FeedForm(feed: feed, shape: shape))
         return try await CurrentValuesResource(services: services).read(query, call)
     }

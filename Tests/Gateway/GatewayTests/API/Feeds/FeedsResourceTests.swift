@@ -213,6 +213,15 @@ import Testing
         #expect(events(target + "?format=sse&lastEventId=x-1").contains(#""resume":"gap""#))
     }
 
+    /// A value without an effect in a read, as `cursor` in a stream, is refused.
+    @Test(arguments: ["/feeds/quotes", "/feeds/quotes/item1", "/feeds/quotes/item1/price", "/feeds/any/p/k"])
+    func readsOfShortURLsTakeNoLastEvent(target: String) {
+        for query in ["?lastEventId=x-1", "?format=json&lastEventId=", "?lastEventId=x-1&lastEventId=x-2"] {
+            let read = fixture.perform("GET", target + query)
+            #expect(read.status == 422 && read.pointers == ["lastEventId"])
+        }
+    }
+
     @Test func preparedStreamsThatNameAFeedAreTyped() {
         let body = #"{"sources":[{"feed":"quotes","items":["item1"]}]}"#
         let id = fixture.perform("POST", "/v1/streams", body).json["id"]?.string ?? ""
