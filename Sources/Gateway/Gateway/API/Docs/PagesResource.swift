@@ -64,19 +64,22 @@ struct PagesResource: Sendable {
         return try response.tagged(tag, isKnown: tag.isKnown(to: call)).with("Vary", "Accept-Encoding")
     }
 
-    /// Whether `Accept-Encoding` accepts gzip, with a weight other than 0. An asterisk stands for codings without an element
-    /// of their own only (RFC 9110 section 12.5.3).
+    /// Whether `Accept-Encoding` accepts gzip, and gives content without a coding no greater weight. An asterisk stands for
+    /// codings without an element of their own only (RFC 9110 section 12.5.3).
     static func acceptsGzip(_ header: String?) -> Bool {
-        var (named, other): (Bool?, Bool) = (nil, false)
+        var (gzip, other): (Double?, Double) = (nil, 0)
+        var identity = 0.0
         for element in (header ?? "").split(separator: ",") {
             let parts = element.split(separator: ";").map { $0.trimmed.lowercased() }
-            let isAccepted = !parts.dropFirst().contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
+            let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
             switch parts.first {
-            case "gzip", "x-gzip": named = isAccepted
-            case "*": other = isAccepted
+            case "gzip", "x-gzip": gzip = weight
+            case "identity": identity = weight
+            case "*": other = weight
             default: break
             }
         }
-        return named ?? other
+        let weight = gzip ?? other
+        return weight > 0 && weight >= identity
     }
 }

@@ -45,6 +45,8 @@ import Testing
         ("gzip", true), ("br, gzip;q=0.5", true), ("*", true), ("GZIP", true), ("gzip;q=0", false),
         ("gzip; q=0.000", false), ("br", false), ("", false), ("gzip;q=0, *", false), ("*, gzip;q=0", false),
         ("*;q=0", false), ("*;q=0, gzip", true), ("identity;q=0, *;q=0.5", true), ("x-gzip", true),
+        ("identity;q=1, gzip;q=0.5", false), ("gzip;q=0.5, identity;q=0.1", true), ("identity, gzip", true),
+        ("identity;q=0.5, *;q=0.1", false), ("identity", false), ("gzip;q=nan", false),
     ])
     func gzipIsSentWhereItIsAccepted(header: String, isAccepted: Bool) {
         #expect(PagesResource.acceptsGzip(header) == isAccepted)

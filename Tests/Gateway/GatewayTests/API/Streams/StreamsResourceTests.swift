@@ -23,7 +23,7 @@ import Testing
         #expect(fixture.services.streamResources.ids.isEmpty)
     }
 
-    @Test(arguments: [("gzip, br", "gzip"), ("br, gzip;q=0", nil), (nil, nil)])
+    @Test(arguments: [("gzip, br", "gzip"), ("br, gzip;q=0", nil), ("identity, gzip;q=0.5", nil), (nil, nil)])
     func streamsOfOneSubscriptionAreCompressedForClientsThatAcceptGzip(accepted: String?, encoding: String?) {
         let (id, other) = (fixture.makeSubscription(), fixture.makeSubscription())
         let headers = accepted.map { ["Accept-Encoding": $0] } ?? [:]
