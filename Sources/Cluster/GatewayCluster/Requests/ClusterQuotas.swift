@@ -167,7 +167,12 @@ extension QuotaExcess {
         switch unit.quota {
         case QuotaUnit.createdSubscriptions: PoolError.overQuota(.subscriptionResources(limit: limit))
         case QuotaUnit.dedicatedClients: PoolError.overQuota(.dedicatedClients(limit: limit))
-        default: SubscriptionUsage.overQuota(isSize ? "items" : "subscriptions", limit)
+        case let name:
+            SubscriptionUsage.overQuota(
+                isSize ? "items" : "subscriptions",
+                limit,
+                Caller.setting(isSize ? "maxItems" : "maxSubscriptions", of: QuotaUnit.caller(ofQuota: name))
+            )
         }
     }
 }

@@ -56,7 +56,7 @@ struct ClusterResources: Sendable {
         let decision = await cluster.claim(stream: made, of: identity, limit: limit)
         if case .accepted = decision { return }
         discard(made)
-        throw if case .refused = decision { StreamsResource.overLimit(limit) } else { Problem.notInContact }
+        throw if case .refused = decision { StreamsResource.overLimit(limit, of: identity) } else { Problem.notInContact }
     }
 
     /// Waits until the log has the change. Throws if that is not certain, or if the change took no effect.

@@ -157,7 +157,7 @@ package struct QuotaUnit: Sendable, Hashable {
     package static func dedicatedClient(_ id: String) -> QuotaUnit { QuotaUnit(quota: dedicatedClients, id: id) }
 
     /// The caller whose quota has a name; nil for a quota of all callers.
-    static func caller(ofQuota name: String) -> String? {
+    package static func caller(ofQuota name: String) -> String? {
         [streams, subscriptions].first { name.hasPrefix($0) }.map { String(name.dropFirst($0.count)) }
     }
 

@@ -296,6 +296,11 @@ package struct Caller: Sendable, Equatable {
     /// A caller without credentials where they are required, for data that needs none.
     static let anonymous = Caller(rights: Rights(operations: [], upstreams: [], items: []))
 
+    /// The setting of a limit in the rights of an identity. A claim of a token may replace the setting.
+    package static func setting(_ limit: String, of identity: String?) -> String {
+        APIKeys.name(of: identity ?? "").map { "auth.keys.\($0).\(limit)" } ?? "auth.jwt.\(limit)"
+    }
+
     /// Whether the caller has shown no credentials although they are required.
     var isAnonymous: Bool { identity == nil && rights.operations.isEmpty }
 }

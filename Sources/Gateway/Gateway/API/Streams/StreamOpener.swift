@@ -295,7 +295,9 @@ package struct StreamOpener: Sendable {
         _ call: Call,
         as code: ProblemCode = .streamLimit
     ) -> any Error {
-        closing("stream-limit", Problem(code, detail: "The maximum of \(limit) streams \(whose) is open."), call)
+        let setting = code == .gatewayFull ? "streams.max" : Caller.setting("streams", of: call.caller.identity)
+        let problem = Problem(code, detail: "The maximum of \(limit) streams \(whose) is open (\(setting)).")
+        return closing("stream-limit", problem, call)
     }
 
     /// The error if no stream can be opened. An `EventSource` never reconnects after a status other than 200, so it

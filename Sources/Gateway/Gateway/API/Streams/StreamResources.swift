@@ -94,10 +94,13 @@ package final class StreamResources: Sendable {
         if let owner {
             let most = memory.ownerLimit / StreamMemory.sourceWeight
             let present = state.withLock { $0.sources[owner, default: 0] }
-            guard count <= most - present else { throw SubscriptionUsage.overQuota("sources of streams", most) }
+            guard count <= most - present else {
+                throw SubscriptionUsage.overQuota("sources of streams", most, "streams.memoryPerCaller")
+            }
         }
         guard count * StreamMemory.sourceWeight <= memory.sourceLimit - memory.sources else {
-            throw Problem(.gatewayFull, detail: "The streams have the maximum number of sources.")
+            let most = memory.sourceLimit / StreamMemory.sourceWeight
+            throw Problem(.gatewayFull, detail: "The streams have \(most) sources at most (half of streams.memory).")
         }
     }
 

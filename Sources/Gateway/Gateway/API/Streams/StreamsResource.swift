@@ -80,8 +80,9 @@ package struct StreamsResource: Sendable {
         let request = settings(reader)
         let selectors = selectors(reader, services.callerDefaults(call))
         try reader.refusals.finish()
-        guard services.streams.count + services.streamResources.waiting < services.configuration.maxStreams else {
-            throw Problem(.gatewayFull, detail: "The maximum number of streams is open or prepared.")
+        let most = services.configuration.maxStreams
+        guard services.streams.count + services.streamResources.waiting < most else {
+            throw Problem(.gatewayFull, detail: "The maximum of \(most) streams is open or prepared (streams.max).")
         }
         try checkPrepared(call)
         let size = WorkSize(visiting: selectors.count)
@@ -166,14 +167,19 @@ package struct StreamsResource: Sendable {
         guard let owner = call.caller.identity else { return }
         let waiting = services.streamResources.waiting(of: owner)
         let share = services.configuration.preparedShare
-        if waiting >= share { throw SubscriptionUsage.overQuota("prepared streams", share) }
+        if waiting >= share {
+            throw SubscriptionUsage.overQuota("prepared streams", share, "streams.maxPreparedPerCaller")
+        }
         guard let limit = call.caller.rights.streams else { return }
-        if waiting + services.access.openStreams.count(call.caller) >= limit { throw Self.overLimit(limit) }
+        guard waiting + services.access.openStreams.count(call.caller) < limit else {
+            throw Self.overLimit(limit, of: owner)
+        }
     }
 
     /// The caller has reached its limit of open and prepared streams.
-    package static func overLimit(_ limit: Int) -> Problem {
-        let detail = "The maximum number of \(limit) streams for these credentials is open or prepared."
+    package static func overLimit(_ limit: Int, of identity: String) -> Problem {
+        let setting = Caller.setting("streams", of: identity)
+        let detail = "The maximum of \(limit) streams for these credentials is open or prepared (\(setting))."
         return Problem(.streamLimit, detail: detail)
     }
 

@@ -58,6 +58,9 @@ package struct APIKeys: Sendable {
     /// The identity of the holder of a key.
     static func identity(of name: String) -> String { "key:\(name)" }
 
+    /// The name of the key with an identity; nil for an identity of a token.
+    static func name(of identity: String) -> Substring? { identity.hasPrefix("key:") ? identity.dropFirst(4) : nil }
+
     private let keys: [KeyConfiguration]
 
     /// The keys of a configuration. A key without a hash matches nothing.

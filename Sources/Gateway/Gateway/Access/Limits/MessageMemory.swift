@@ -49,12 +49,14 @@ final class MessageMemory: Sendable {
         let count = length + Self.overhead
         return try shares.withLock { shares throws(Problem) in
             guard all.has(room: count, under: limit) else {
-                throw Problem(.gatewayFull, detail: "Too many messages wait to be sent.")
+                throw Problem(.gatewayFull, detail: "The messages that wait have \(limit) bytes at most (pool.maxMessages).")
             }
             guard let identity = caller.identity else { return Claim(count, [all]) }
             let own = Self.sum(of: identity, in: &shares)
             guard own.has(room: count, under: limit / 2) else {
-                throw Problem(.overQuota, detail: "Too many messages of these credentials wait to be sent.")
+                let most = "\(limit / 2) bytes at most (half of pool.maxMessages)"
+                let rule = "The messages of these credentials that wait have \(most)."
+                throw Problem(.overQuota, detail: rule)
             }
             return Claim(count, [all, own])
         }

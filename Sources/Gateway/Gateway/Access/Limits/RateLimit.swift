@@ -40,9 +40,18 @@ struct RateLimit: Middleware {
             HTTPField("RateLimit", "\"\(scope.rawValue)\";r=\(verdict.remaining);t=\(wait)"),
         ])
         if verdict.isAdmitted { return nil }
-        var problem = Problem(.rateLimited, detail: "Too many requests from this \(scope.rawValue).")
+        let limit = "\(SettingValue.text(rate)) a second (\(setting(of: call)))"
+        var problem = Problem(.rateLimited, detail: "Too many requests from this \(scope.rawValue): the limit is \(limit).")
         problem.headers.append("Retry-After", "\(wait)")
         throw problem
+    }
+
+    /// The setting of the rate.
+    private func setting(of call: Call) -> String {
+        switch scope {
+        case .address: "limits.rate"
+        case .caller: Caller.setting("rate", of: call.caller.identity)
+        }
     }
 
     private func subject(of call: Call) -> (name: String, rate: Double, burst: Double)? {

@@ -39,8 +39,12 @@ package final class SubscriptionUsage: Sendable {
                 return
             }
             let (heldCount, heldItems) = state.usages[identity].map { ($0.held.count, $0.items) } ?? (0, 0)
-            if let limit = rights.maxSubscriptions, heldCount >= limit { throw Self.overQuota("subscriptions", limit) }
-            if let limit = rights.maxItems, items > limit - heldItems { throw Self.overQuota("items", limit) }
+            if let limit = rights.maxSubscriptions, heldCount >= limit {
+                throw Self.overQuota("subscriptions", limit, Caller.setting("maxSubscriptions", of: identity))
+            }
+            if let limit = rights.maxItems, items > limit - heldItems {
+                throw Self.overQuota("items", limit, Caller.setting("maxItems", of: identity))
+            }
             state.usages[identity, default: Usage()].held[id] = (1, items)
             state.usages[identity]?.items += items
             state.observer?(id, identity, items)
@@ -56,7 +60,7 @@ package final class SubscriptionUsage: Sendable {
                 return
             }
             if let limit = caller.rights.maxItems, items > present.items, items - present.items > limit - used {
-                throw Self.overQuota("items", limit)
+                throw Self.overQuota("items", limit, Caller.setting("maxItems", of: identity))
             }
             state.usages[identity]?.held[id] = (present.count, items)
             state.usages[identity]?.items += items - present.items
@@ -85,9 +89,9 @@ package final class SubscriptionUsage: Sendable {
         state.withLock { $0.usages.mapValues { ($0.held.count, $0.items) } }
     }
 
-    /// A quota is used up.
-    package static func overQuota(_ what: String, _ limit: Int) -> Problem {
-        Problem(.overQuota, detail: "The quota of \(limit) \(what) for these credentials is used up.")
+    /// A quota is used up, which a setting determines.
+    package static func overQuota(_ what: String, _ limit: Int, _ setting: String) -> Problem {
+        Problem(.overQuota, detail: "The quota of \(limit) \(what) for these credentials is used up (\(setting)).")
     }
 }
 

@@ -247,7 +247,7 @@ package final class ResourceOwners: Sendable {
         guard let identity = caller.identity else { return }
         try state.withLock { state throws(Problem) in
             if let share, state.clientCounts[identity, default: 0] >= share {
-                throw SubscriptionUsage.overQuota("dedicated clients", share)
+                throw SubscriptionUsage.overQuota("dedicated clients", share, "pool.maxDedicatedClientsPerCaller")
             }
             state.clientCounts[identity, default: 0] += 1
             state.owners[client.rawValue] = caller

@@ -252,17 +252,20 @@ extension ProblemDetails {
     private static func explanation(of quota: PoolQuota) -> String {
         switch quota {
         case .sessions(let upstream, let limit):
-            "The upstream \(upstream) has its maximum of \(limit) sessions open, and all are full."
+            "The upstream \(upstream) has its maximum of \(limit) sessions open, and all are full "
+                + "(upstreams.\(upstream).maxSessions)."
         case .subscriptions(let upstream, let limit):
-            "The upstream \(upstream) carries its maximum of \(limit) subscriptions."
+            "The upstream \(upstream) carries its maximum of \(limit) subscriptions "
+                + "(upstreams.\(upstream).maxSubscriptions)."
         case .items(let upstream, let limit):
-            "The upstream \(upstream) carries its maximum of \(limit) items."
+            "The upstream \(upstream) carries its maximum of \(limit) items (upstreams.\(upstream).maxItems)."
         case .sessionsPerServer(let upstream, let limit):
-            "The server of the upstream \(upstream) has its maximum of \(limit) concurrent sessions."
+            "The server of the upstream \(upstream) has its maximum of \(limit) concurrent sessions "
+                + "(pool.maxConcurrentSessionsPerServer)."
         case .dedicatedClients(let limit):
-            "The gateway has its maximum of \(limit) dedicated clients."
+            "The gateway has its maximum of \(limit) dedicated clients (pool.maxDedicatedClients)."
         case .subscriptionResources(let limit):
-            "The gateway has its maximum of \(limit) subscriptions."
+            "The gateway has its maximum of \(limit) subscriptions (pool.maxSubscriptions)."
         }
     }
 

@@ -128,7 +128,8 @@ final class BackgroundQueue: Sendable {
     /// The problem of a request whose work is not added.
     var refusal: Problem {
         if state.withLock({ $0.isStopped }) { return .stopping }
-        return Problem(.gatewayFull, detail: "Too many large requests are being processed.")
+        let rule = "The maximum of \(capacity) large requests, or \(share) of one caller, waits to be processed."
+        return Problem(.gatewayFull, detail: rule)
     }
 
     fileprivate func perform<Result>(for call: Call, _ work: () async throws -> Result) async throws -> Result {

@@ -58,6 +58,7 @@ struct Fixture {
         var text: String { String(decoding: bytes, as: UTF8.self) }
         var json: JSONValue { (try? JSONValue(parsing: bytes)) ?? .null }
         var code: String? { json["code"]?.string }
+        var detail: String? { json["detail"]?.string }
         var pointers: [String] {
             (json["errors"]?.array ?? []).compactMap { $0["pointer"]?.string ?? $0["parameter"]?.string }
         }

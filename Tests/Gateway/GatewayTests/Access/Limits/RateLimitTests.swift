@@ -25,6 +25,7 @@ import Testing
         let third = fixture.perform("GET", "/v1/clients", as: AccessFixture.admin, peer: Self.peer)
         #expect(third.status == 429)
         #expect(third.code == "rate-limited")
+        #expect(third.detail == "Too many requests from this address: the limit is 1 a second (limits.rate).")
         #expect(third.headers.values(of: "Retry-After") == ["1"])
         #expect(third.headers["RateLimit"] == #""address";r=0;t=1"#)
         #expect(fixture.perform("GET", "/v1/clients", as: AccessFixture.admin, peer: "192.0.2.8").status == 200)

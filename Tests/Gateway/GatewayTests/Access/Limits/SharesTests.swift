@@ -18,6 +18,7 @@ import Testing
         let body = #"{"upstream":"demo","connect":false}"#
         let refused = fixture.perform("POST", "/v1/clients", as: Self.alice, body)
         #expect(refused.status == 429 && refused.code == "over-quota")
+        #expect(refused.detail?.hasSuffix("(pool.maxDedicatedClientsPerCaller).") == true)
         #expect(fixture.services.pool.clients().count == 2)
         #expect(!fixture.makeClient(as: Self.bob).isEmpty)
         #expect(fixture.perform("DELETE", "/v1/clients/\(clients[0])", as: Self.alice).status == 204)
@@ -50,8 +51,10 @@ import Testing
         #expect(send(as: Self.alice).status == 202)
         let refused = send(as: Self.alice)
         #expect(refused.status == 429 && refused.code == "over-quota")
+        #expect(refused.detail?.hasSuffix("have 2048 bytes at most (half of pool.maxMessages).") == true)
         #expect(send(as: Self.bob).status == 202)
-        #expect(send(as: AccessFixture.admin).code == "gateway-full")
+        let full = send(as: AccessFixture.admin)
+        #expect(full.code == "gateway-full" && full.detail?.hasSuffix("4096 bytes at most (pool.maxMessages).") == true)
         #expect(fixture.services.messages.use(limit: 4_096).used > 2_000)
     }
 

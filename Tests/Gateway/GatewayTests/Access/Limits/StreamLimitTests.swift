@@ -21,6 +21,7 @@ import Testing
         #expect(refused.status == 503)
         #expect(refused.json["code"]?.string == "stream-limit")
         #expect(refused.headers["Retry-After"] == "5")
+        #expect(refused.detail == "The maximum of 1 streams for these credentials is open (auth.keys.alice.streams).")
         let closing = fixture.perform("GET", target, as: AccessFixture.alice, "", Self.browser)
         #expect(closing.status == 200)
         #expect(closing.text.hasPrefix("retry: ") && closing.text.contains("event: closing"))
@@ -41,6 +42,7 @@ import Testing
         #expect(statuses == [201, 201, 503])
         let refused = fixture.perform("POST", "/v1/streams", as: AccessFixture.alice, body)
         #expect(refused.json["code"]?.string == "stream-limit")
+        #expect(refused.detail?.hasSuffix("is open or prepared (auth.keys.alice.streams).") == true)
         #expect(fixture.services.streamResources.waiting == 2)
     }
 
@@ -51,6 +53,7 @@ import Testing
         let refused = fixture.perform("GET", target, as: AccessFixture.alice)
         #expect(refused.status == 503)
         #expect(refused.json["code"]?.string == "gateway-full")
+        #expect(refused.detail == "The maximum of 1 streams of all callers is open (streams.max).")
         #expect(fixture.perform("GET", target, as: AccessFixture.alice, "", Self.browser).status == 200)
         content?.onEnd(.neverOpened)
     }

@@ -48,12 +48,19 @@ import Testing
         #expect(post(fixture, "item2").status == 201)
         let refused = post(fixture, "item3")
         #expect(refused.status == 429)
-        #expect(refused.code == "over-quota")
+        #expect(refused.code == "over-quota" && refused.headers["Retry-After"] == "5")
+        let setting = "auth.keys.alice.maxSubscriptions"
+        #expect(refused.detail == "The quota of 2 subscriptions for these credentials is used up (\(setting)).")
         #expect(fixture.services.pool.resources().count == 2)
         let id = try #require(first.json["id"]?.string)
         #expect(fixture.perform("DELETE", "/v1/subscriptions/\(id)", as: AccessFixture.alice).status == 204)
         #expect(usage(fixture) == [1, 1])
         #expect(post(fixture, "item3").status == 201)
+    }
+
+    @Test func aRefusalNamesTheSettingOfTheCaller() {
+        #expect(Caller.setting("maxItems", of: "key:a.b") == "auth.keys.a.b.maxItems")
+        #expect(Caller.setting("maxItems", of: "jwt:key%3Aa") == "auth.jwt.maxItems")
     }
 
     /// Another request can delete a subscription before the request that creates it has noted the owner.
@@ -84,7 +91,8 @@ import Testing
 
     @Test func aKeyHasAQuotaOfItems() async throws {
         let fixture = try await fixture()
-        #expect(post(fixture, "item1", "item2", "item3", "item4").status == 429)
+        let refused = post(fixture, "item1", "item2", "item3", "item4")
+        #expect(refused.status == 429 && refused.detail?.hasSuffix("(auth.keys.alice.maxItems).") == true)
         let id = try #require(post(fixture, "item1", "item2").json["id"]?.string)
         #expect(post(fixture, "item3", "item4").status == 429)
         let path = "/v1/subscriptions/\(id)"

@@ -60,7 +60,8 @@ import Testing
         try await ClusterFixture.run(3, limits: Self.limits(subscriptions: 10)) { fixture in
             let (paths, details) = await Self.fill(fixture, 0..<60)
             #expect(paths.count == 10)
-            #expect(details == ["The upstream demo carries its maximum of 10 subscriptions."])
+            let setting = "upstreams.demo.maxSubscriptions"
+            #expect(details == ["The upstream demo carries its maximum of 10 subscriptions (\(setting))."])
             #expect(Self.open(fixture).subscriptions == 10)
         }
     }
@@ -191,7 +192,7 @@ import Testing
             for _ in 0..<6 { await fixture.settle() }
             let sources = await member.perform("GET", path).json["sources"]?.array ?? []
             let causes = sources.compactMap { $0["lastError"]?["message"]?.string }
-            #expect(causes == ["The upstream demo carries its maximum of 1 items."])
+            #expect(causes == ["The upstream demo carries its maximum of 1 items (upstreams.demo.maxItems)."])
         }
     }
 }
