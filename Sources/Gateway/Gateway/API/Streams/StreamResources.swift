@@ -66,6 +66,10 @@ package final class StreamResources: Sendable {
         var nextOrdinal: UInt64 = 1
         /// The number of sources of the streams of each caller.
         var sources: [String: Int] = [:]
+        /// The number of prepared streams that are not open.
+        var waiting = 0
+        /// The number of such streams of each caller.
+        var waitingByOwner: [String: Int] = [:]
         /// How many times streams are kept at present.
         var kept: [String: Int] = [:]
     }
@@ -104,8 +108,19 @@ package final class StreamResources: Sendable {
         }
     }
 
-    /// Counts the sources of a stream before and after a change of its entry; nil: there is no entry.
+    /// Counts a stream that is prepared and not open, and the sources of a stream, before and after a change of its entry; nil:
+    /// there is no entry.
     private func count(_ former: Entry?, _ present: Entry?, in state: inout State) {
+        let wasWaiting = former?.prepared != nil && former?.isOpen == false
+        let isWaiting = present?.prepared != nil && present?.isOpen == false
+        if wasWaiting != isWaiting {
+            let change = isWaiting ? 1 : -1
+            state.waiting += change
+            if let owner = (present ?? former)?.owner {
+                let count = state.waitingByOwner[owner, default: 0] + change
+                state.waitingByOwner[owner] = count > 0 ? count : nil
+            }
+        }
         let difference = (present?.countedSources ?? 0) - (former?.countedSources ?? 0)
         if difference == 0 { return }
         memory.addSources(difference)
@@ -121,12 +136,10 @@ package final class StreamResources: Sendable {
     func sourceCount(of id: String) -> Int { state.withLock { $0.entries[id]?.sourceCount ?? 0 } }
 
     /// The number of prepared streams that are not open.
-    var waiting: Int { state.withLock { $0.entries.values.count { $0.prepared != nil && !$0.isOpen } } }
+    var waiting: Int { state.withLock { $0.waiting } }
 
     /// The number of prepared streams of one caller that are not open.
-    func waiting(of owner: String) -> Int {
-        state.withLock { $0.entries.values.count { $0.owner == owner && $0.prepared != nil && !$0.isOpen } }
-    }
+    func waiting(of owner: String) -> Int { state.withLock { $0.waitingByOwner[owner, default: 0] } }
 
     /// The entry of a stream; nil also for one that was deleted and has not ended.
     package func entry(_ id: String) -> Entry? { state.withLock { $0.entries[id].flatMap { $0.isDeleted ? nil : $0 } } }

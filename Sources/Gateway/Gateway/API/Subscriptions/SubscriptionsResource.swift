@@ -142,15 +142,28 @@ struct SubscriptionsResource: Sendable {
     /// `DELETE /v1/subscriptions/{id}`.
     func delete(_ call: Call) throws -> OperationResult {
         let resource = try services.ownSubscription(call)
-        if call.hasPreconditions {
+        guard call.hasPreconditions else {
+            try services.pool.delete(resource.id)
+            return .response(Response(status: 204))
+        }
+        return behindChanges(of: resource, call) {
             try resource.changes.withLock { _ in
                 try checkTag(of: resource, call)
                 try services.pool.delete(resource.id)
             }
-        } else {
-            try services.pool.delete(resource.id)
+            return Response(status: 204)
         }
-        return .response(Response(status: 204))
+    }
+
+    /// The result of a request that waits for the end of a `PATCH` of the subscription: if the subscription has many values,
+    /// a background queue performs both, so that no thread of the HTTP server waits.
+    private func behindChanges(
+        of resource: SubscriptionResource,
+        _ call: Call,
+        _ work: @escaping @Sendable () throws -> Response
+    ) -> OperationResult {
+        let size = resource.reading.table.writing
+        return .later { try await services.background.perform(for: call, size) { .response(try work()) } }
     }
 
     /// `POST /v1/subscriptions/{id}/subscribe`.
@@ -191,8 +204,10 @@ struct SubscriptionsResource: Sendable {
     func unsubscribe(_ call: Call) throws -> OperationResult {
         let resource = try services.ownSubscription(call)
         try RequestBody.none(of: call)
-        services.pool.deactivate(resource)
-        return .response(shown(resource, status: 202))
+        return behindChanges(of: resource, call) {
+            services.pool.deactivate(resource)
+            return shown(resource, status: 202)
+        }
     }
 
     // MARK: - Carriers

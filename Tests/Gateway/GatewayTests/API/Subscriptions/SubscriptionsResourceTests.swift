@@ -33,8 +33,13 @@ import Testing
             )
         )
         fixture.services.background.stop()
-        let outcome = fixture.perform("PATCH", "/v1/subscriptions/\(resource.id)", #"{"requestedMaxFrequency":2}"#)
-        #expect(outcome.code == "unavailable")
+        let path = "/v1/subscriptions/\(resource.id)"
+        #expect(fixture.perform("PATCH", path, #"{"requestedMaxFrequency":2}"#).code == "unavailable")
+        // These wait for the end of a change.
+        #expect(fixture.perform("DELETE", path, "", ["If-Match": "*"]).code == "unavailable")
+        #expect(fixture.perform("POST", path + "/unsubscribe").code == "unavailable")
+        // This does not.
+        #expect(fixture.perform("DELETE", path).status == 204)
     }
 
     @Test func manySubscriptionsAreListedOnTheBackgroundQueue() {

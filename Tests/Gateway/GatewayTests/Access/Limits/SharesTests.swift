@@ -110,6 +110,35 @@ import Testing
         #expect(fixture.hub.memory.sources == 3 * StreamMemory.sourceWeight)
     }
 
+    /// A stream waits from its preparation to its opening, and again after its end.
+    @Test func preparedStreamsCountWhileTheyAreNotOpen() {
+        let streams = StreamResources()
+        func add(_ id: String, prepared: Bool = true, of owner: String? = "key:a") {
+            let request = prepared ? StreamRequest(sources: [.subscription("s")]) : nil
+            streams.add(id, StreamResources.Entry(prepared: request, madeAt: .zero, owner: owner))
+        }
+        func counts() -> [Int] { [streams.waiting, streams.waiting(of: "key:a"), streams.waiting(of: "key:b")] }
+        add("t1")
+        add("t2", of: "key:b")
+        add("t3", of: nil)
+        add("t4", prepared: false)
+        add("t1")
+        #expect(counts() == [3, 1, 1])
+        _ = streams.change("t1") { $0.isOpen = true }
+        #expect(counts() == [2, 0, 1])
+        _ = streams.change("t1") { $0.isOpen = false }
+        _ = streams.change("t4") { $0.isOpen = true }
+        #expect(counts() == [3, 1, 1])
+        #expect(streams.delete("t1") != nil)
+        #expect(streams.release("t2").removed != nil)
+        #expect(counts() == [1, 0, 0])
+        _ = streams.change("t3") { $0.isOpen = true }
+        #expect(streams.release("t3").removed == nil)
+        _ = streams.change("t3") { $0.isOpen = false }
+        #expect(streams.remove("t3") != nil && streams.remove("t3") == nil)
+        #expect(counts() == [0, 0, 0])
+    }
+
     @Test func namesThatAStreamHasForItselfCountAsSources() throws {
         let memory = StreamMemory(limit: 40 * StreamMemory.sourceWeight)
         let streams = StreamResources(memory: memory)
