@@ -48,7 +48,7 @@ struct HubState: Sendable {
                 topics.changed(status, failure, of: id)
                 // The values of the client's subscriptions become stale, or fresh again.
                 if !watches.watches.isEmpty {
-                    for member in topics.clients[id]?.members ?? [] { watches.changed(member) }
+                    for (member, _) in topics.clients[id]?.places ?? [:] { watches.changed(member) }
                 }
             }
             guard let client = topics.clients[id] else { return }
@@ -125,7 +125,7 @@ struct HubState: Sendable {
 
     private mutating func removeClient(_ id: ClientID) {
         guard let client = topics.remove(id) else { return }
-        let affected = streams.reading([.client(id)] + client.members.map { .subscription($0) })
+        let affected = streams.reading([.client(id)] + client.places.keys.map { .subscription($0) })
         streams.remove(id, from: affected, topics)
     }
 

@@ -222,9 +222,9 @@ struct StreamTable: Sendable {
         of stream: String,
         _ topics: TopicTable
     ) -> SubscriptionID? {
-        let members = topics.clients[client]?.members ?? []
-        // The fewer ones are looked at; usually the first subscription of the client is one of the stream, too.
-        if members.count <= sources.count { return members.first { isReading(.subscription($0), stream) } }
+        let members = topics.clients[client]?.places ?? [:]
+        // The fewer ones are looked at; usually any subscription of the client is one of the stream, too.
+        if members.count <= sources.count { return members.keys.first { isReading(.subscription($0), stream) } }
         for case .subscription(let id) in sources where topics.subscriptions[id]?.client == client { return id }
         return nil
     }

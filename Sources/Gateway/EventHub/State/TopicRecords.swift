@@ -16,8 +16,9 @@ struct ClientRecord: Sendable {
     var own: Channel
     /// The events for legacy listeners.
     var legacy: Channel
-    /// The subscriptions that the client carries, in the order in which they were added.
-    private(set) var members: [SubscriptionID] = []
+    /// The subscriptions that the client carries, with their places in the order in which they were added.
+    private(set) var places: [SubscriptionID: UInt64] = [:]
+    private var nextPlace: UInt64 = 0
     /// The subscriptions that the client released last.
     var departed: [DepartedSubscription] = []
     /// Events of released subscriptions up to this sequence are not kept.
@@ -39,6 +40,9 @@ struct ClientRecord: Sendable {
 
     var channels: [Channel] { [connection, own, legacy] }
 
+    /// The subscriptions that the client carries, in the order in which they were added.
+    var members: [SubscriptionID] { places.sorted { $0.value < $1.value }.map(\.key) }
+
     func channel(of event: ClientTopicEvent) -> Channel {
         switch event {
         case .status, .serverError: connection
@@ -49,13 +53,13 @@ struct ClientRecord: Sendable {
 
     mutating func add(_ subscription: SubscriptionID, _ channel: Channel) {
         departed.removeAll { $0.channel === channel }
-        members.append(subscription)
+        places[subscription] = nextPlace
+        nextPlace += 1
     }
 
     /// Removes a subscription; its last events stay available to streams that resume.
     mutating func remove(_ subscription: SubscriptionID, _ channel: Channel) {
-        guard let index = members.firstIndex(of: subscription) else { return }
-        members.remove(at: index)
+        guard places.removeValue(forKey: subscription) != nil else { return }
         let log = channel.log
         departed.append(DepartedSubscription(channel: channel, last: log.lastSequence ?? log.forgottenThrough))
         guard departed.count > Self.departedLimit else { return }

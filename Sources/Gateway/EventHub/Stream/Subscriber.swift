@@ -48,6 +48,8 @@ final class Subscriber: StreamContent {
     private(set) var charged = 0
     /// The channels that the stream reads.
     private var cursors: [Cursor] = []
+    /// The cursors that are not retired, by their channels, while some are retired; nil at other times.
+    private var cursorsInUse: [ObjectIdentifier: Cursor]?
     /// The positions in channels that have unread events.
     var ready: [Cursor] = []
     /// Whether the shard marked it as due since the last visit.
@@ -134,10 +136,11 @@ final class Subscriber: StreamContent {
             channel.advance(toEmpty: view)
             let cursor = Cursor(subscriber: self, channel: channel, variant: variant, position: position, upTo: view)
             cursors.append(cursor)
+            cursorsInUse?[ObjectIdentifier(channel)] = cursor
             channel.add(cursor)
             list(cursor)
         case .retire(let channel, let view):
-            guard let cursor = cursors.first(where: { $0.channel === channel && !$0.isRetired }) else { return }
+            guard let cursor = takeCursor(of: channel) else { return }
             cursor.retire(upTo: view)
             list(cursor)
         case .drop(let channels):
@@ -182,6 +185,7 @@ final class Subscriber: StreamContent {
     private func drop(_ channels: [ShardChannel]) {
         pending.removeAll(from: Set(channels.map(\.id)))
         let dropped = Set(channels.map { ObjectIdentifier($0) })
+        cursorsInUse = nil
         ready.removeAll { dropped.contains(ObjectIdentifier($0.channel)) }
         cursors.removeAll { cursor in
             guard dropped.contains(ObjectIdentifier(cursor.channel)) else { return false }
@@ -203,7 +207,19 @@ final class Subscriber: StreamContent {
             }
             return true
         }
-        if hasRetired { cursors.removeAll { $0.isRetired && !$0.isListed } }
+        guard hasRetired else { return }
+        cursors.removeAll { $0.isRetired && !$0.isListed }
+        cursorsInUse = nil
+    }
+
+    /// The cursor of a channel that the stream leaves. A client may end with thousands of subscriptions, each of which looks
+    /// for its cursor.
+    private func takeCursor(of channel: ShardChannel) -> Cursor? {
+        if cursorsInUse == nil {
+            let present = cursors.filter { !$0.isRetired }.map { (ObjectIdentifier($0.channel), $0) }
+            cursorsInUse = Dictionary(present) { first, _ in first }
+        }
+        return cursorsInUse?.removeValue(forKey: ObjectIdentifier(channel))
     }
 
     /// Stops reading all channels.
@@ -211,6 +227,7 @@ final class Subscriber: StreamContent {
         leaveLiveGroup()
         for cursor in cursors { cursor.channel.remove(cursor) }
         cursors.removeAll()
+        cursorsInUse = nil
         ready.removeAll()
     }
 

@@ -37,6 +37,38 @@ internal import Testing
         #expect(try stream.events[4]["fields"] == [:])
     }
 
+    @Test func subscriptionsOfAClientKeepTheOrderInWhichTheyWereAdded() throws {
+        let harness = HubHarness()
+        for id in ["s", "t", "u", "v"] { harness.addSubscription(SubscriptionID(id)) }
+        harness.hub.take(.subscription("t", .removed))
+        harness.hub.take(.subscription("s", .carried(by: nil)))
+        harness.hub.take(.subscription("s", .carried(by: "c")))
+        let stream = try harness.open(.client("c", withSubscriptions: true))
+        let sources = try stream.events[0]["sources"]?.array ?? []
+        #expect(sources.compactMap { $0["subscription"]?.string } == ["u", "v", "s"])
+    }
+
+    /// The subscriptions leave the client, some come back, and all events until then are delivered.
+    @Test func manySubscriptionsLeaveAClientInAnyOrder() throws {
+        let harness = HubHarness()
+        let ids = (0..<2_000).map { SubscriptionID("s\($0)") }
+        for id in ids { harness.addSubscription(id) }
+        let stream = try harness.open(.client("c", withSubscriptions: true)) { $0.conflates = false }
+        for id in ids { harness.publish(quotes.subscribed, to: id) }
+        for id in ids.reversed() { harness.hub.take(.subscription(id, .carried(by: nil))) }
+        for id in ids[..<10] {
+            harness.hub.take(.subscription(id, .carried(by: "c")))
+            harness.hub.take(.subscription(id, .carried(by: nil)))
+            harness.hub.take(.subscription(id, .carried(by: "c")))
+        }
+        harness.pass()
+        let before = try stream.events.count
+        #expect(before == 1 + ids.count)
+        for id in ids { harness.publish(quotes.update(["1", nil, nil]), to: id) }
+        harness.pass()
+        #expect(try stream.events.dropFirst(before).compactMap { $0["subscription"]?.string } == ids[..<10].map(\.rawValue))
+    }
+
     /// The client has fewer subscriptions than the stream has sources, or more.
     @Test(arguments: [0, 5])
     func theConnectionOfAClientIsReadAsLongAsTheClientCarriesASource(others: Int) throws {
