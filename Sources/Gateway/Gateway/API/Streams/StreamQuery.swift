@@ -46,7 +46,7 @@ package enum StreamQuery {
     private static func since(_ reader: inout QueryReader) -> Duration? {
         guard let text = reader.text("since") else { return nil }
         if let age = TimeText.age(text) { return age }
-        reader.refuse("since", "A duration such as 90, 90s, 5m or 2h, or an RFC 3339 time is expected.")
+        reader.refuse("since", "A duration such as 90, 90s, 5m or 2h, or an RFC 3339 time that has passed is expected.")
         return nil
     }
 

@@ -3,13 +3,16 @@ internal import FoundationEssentials
 /// Times and durations in queries.
 enum TimeText {
     /// How long ago a text is: a duration (`90`, `90s`, `1.5m`, `2h`), or an RFC 3339 time, which may lie in the future
-    /// by the difference of two clocks. Nil for any other text.
+    /// by the difference of two clocks. Nil for any other text, and for a time further in the future.
     static func age(_ text: String, now: Date = Date()) -> Duration? {
         if let seconds = seconds(text) { return .seconds(seconds) }
         guard let time = time(text) else { return nil }
         let age = now.timeIntervalSince(time)
-        return age.magnitude <= longest ? .seconds(max(age, 0)) : nil
+        return (-greatestDifference...longest).contains(age) ? .seconds(max(age, 0)) : nil
     }
+
+    /// The greatest difference of two clocks, in seconds.
+    private static let greatestDifference = 600.0
 
     /// The longest duration, in seconds: 100 years.
     private static let longest = 3_155_760_000.0
