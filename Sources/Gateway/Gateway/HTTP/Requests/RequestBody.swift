@@ -93,18 +93,24 @@ final class Refusals {
     func refuse(_ path: [String], as code: ProblemCode = .invalidValue, _ rule: String) {
         // A body with a million bad names does not produce a response with a million entries.
         if isFull { return }
-        let location: ProblemEntry.Location =
-            switch origin {
-            case .body: .body(at: path)
-            case .query: .parameter(parameter(of: path))
-            }
-        entries.append(ProblemEntry(location, code, rule))
+        switch origin {
+        case .body: entries.append(ProblemEntry(.body(at: path), code, rule))
+        case .query: entries.append(entry(inQueryAt: path, code, rule))
+        }
     }
 
-    private func parameter(of path: [String]) -> String {
-        let (name, index) = (path.first ?? "", path.dropFirst().first.flatMap { Int($0) } ?? 0)
-        guard let names = parameters[name], names.indices.contains(index) else { return name }
-        return names[index]
+    /// The error of a parameter; the rule begins with the number of the name among several that the parameter gives.
+    private func entry(inQueryAt path: [String], _ code: ProblemCode, _ rule: String) -> ProblemEntry {
+        let (list, index) = (path.first ?? "", path.dropFirst().first.flatMap { Int($0) })
+        guard let names = parameters[list], names.indices.contains(index ?? 0) else {
+            return ProblemEntry(.parameter(list), code, rule)
+        }
+        let parameter = names[index ?? 0]
+        guard let index, names.count(where: { $0 == parameter }) > 1 else {
+            return ProblemEntry(.parameter(parameter), code, rule)
+        }
+        let number = names[...index].count { $0 == parameter }
+        return ProblemEntry(.parameter(parameter), code, "Name \(number): \(rule)")
     }
 
     /// Throws the collected errors, if there are any.

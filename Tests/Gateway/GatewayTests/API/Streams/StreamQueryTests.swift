@@ -41,6 +41,16 @@ import Testing
         #expect(problem?.entries.map(\.location) == [.parameter(parameter)])
     }
 
+    /// Without a number if the parameter gives one name.
+    @Test(arguments: [
+        ("items=a,,b,7", ["Name 2", "Name 4"]), ("item=a&items=b,&item=c%20d", ["Name 2", "Name 2"]),
+        ("items=", ["An item name is expected"]), ("items=a&item=", ["An item name is expected"]),
+    ])
+    func refusalsTellTheNumberOfTheName(names: String, beginnings: [String]) {
+        let problem = #expect(throws: Problem.self) { try sources("upstream=d&fields=x&\(names)") }
+        #expect(problem?.entries.map { String($0.detail.prefix { $0 != ":" }) } == beginnings)
+    }
+
     @Test(arguments: [
         ("requestedMaxFrequency", "A number greater than 0, 1000000000 at most, unlimited or unfiltered is expected."),
         ("requestedBufferSize", "A whole number from 1 to 1000000000 or unlimited is expected."),
