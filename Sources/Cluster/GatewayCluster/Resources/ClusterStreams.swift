@@ -179,7 +179,7 @@ struct ClusterStreams: Sendable {
         let specification = ResourceSpecification(
             group: id,
             upstream: nil,
-            owner: entry.owner,
+            owner: Caller.identity(of: entry.owner),
             content: definition.bytes
         )
         return .stream(.prepare(id: id, specification))

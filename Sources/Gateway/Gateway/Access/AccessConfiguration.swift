@@ -29,7 +29,7 @@ package struct AccessConfiguration: Sendable, Equatable {
     package var hosts: [String] = []
     /// The proxies whose `X-Forwarded-For` and `Forwarded` headers count. Default: none.
     package var trustedProxies: [IPNetwork] = []
-    /// The request rate of an address.
+    /// The limits of an address.
     package var limits = RateConfiguration()
 
     /// Whether callers without credentials may read some feeds.
@@ -120,7 +120,7 @@ package struct WebTokenConfiguration: Sendable, Equatable {
     package var hasKeys: Bool { secret != nil || publicKey != nil || keySet != nil || keySetURL != nil }
 }
 
-/// The request rate of an address.
+/// The limits of an address.
 package struct RateConfiguration: Sendable, Equatable {
     /// The rates that keys, tokens and addresses can have.
     package static let range = 0.001...1e6
@@ -131,4 +131,8 @@ package struct RateConfiguration: Sendable, Equatable {
     package var burst = 200.0
     /// Whether loopback addresses are limited as well. Default false.
     package var countsLoopback = false
+    /// The most subscriptions that requests without credentials may use at a time. Default: that of a key.
+    package var maxSubscriptions = Rights.defaultQuotas.subscriptions
+    /// The most items that these subscriptions may have together. Default: that of a key.
+    package var maxItems = Rights.defaultQuotas.items
 }

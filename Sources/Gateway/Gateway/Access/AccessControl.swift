@@ -173,21 +173,31 @@ extension AccessControl: Middleware {
         let policy = policy
         let opensStream = operation.acceptsTickets ? Self.opensStream(call, operation) : false
         let forgery = RequestForgery(origins: policy.configuration.origins)
+        var credential: Credential?
         if policy.isOpen {
             if call.request.rawQuery != nil { try Credential.refusingTokens(in: call.request) }
             try forgery.check(call.request, withCookie: false, opensStream: opensStream)
-            return nil
+        } else {
+            credential = try Credential.find(
+                in: call.request,
+                cookie: policy.configuration.cookie,
+                takesTickets: operation.acceptsTickets
+            )
         }
-        let credential = try Credential.find(
-            in: call.request,
-            cookie: policy.configuration.cookie,
-            takesTickets: operation.acceptsTickets
-        )
         guard let credential else {
-            guard operation.authorization == .publicFeeds, policy.configuration.hasPublicFeeds else {
-                throw Challenge.missing()
+            if !policy.isOpen {
+                guard operation.authorization == .publicFeeds, policy.configuration.hasPublicFeeds else {
+                    throw Challenge.missing()
+                }
+                call.caller = .anonymous
             }
-            call.caller = .anonymous
+            // Requests of this machine may come from many callers, through a proxy.
+            let (host, limits) = (call.request.peer.host, policy.configuration.limits)
+            if limits.countsLoopback || !ListeningAddress.isLoopback(host) {
+                call.caller.account = Caller.addressPrefix + IPNetwork.subscriber(of: host)
+                call.caller.rights.maxSubscriptions = limits.maxSubscriptions
+                call.caller.rights.maxItems = limits.maxItems
+            }
             return nil
         }
         if case .ticket = credential, !opensStream { throw Challenge.uselessTicket() }
@@ -276,7 +286,10 @@ extension AccessControl: Middleware {
 /// The caller of a request.
 package struct Caller: Sendable, Equatable {
     /// `key:` and the name of a key, or `jwt:` and the subject of a token; nil without authentication.
-    package var identity: String?
+    package var identity: String? { didSet { account = identity } }
+    /// The name under which shares and quotas of the caller are counted: its identity or, without credentials, the network of
+    /// its address; nil: it has none.
+    package fileprivate(set) var account: String?
     /// The rights of the caller.
     package var rights: Rights
     /// The time at which the rights expire, in seconds since 1970; nil: never.
@@ -286,7 +299,7 @@ package struct Caller: Sendable, Equatable {
 
     /// A caller from its parts; by default one without authentication.
     package init(identity: String? = nil, rights: Rights = .all, expiry: Double? = nil) {
-        self.identity = identity
+        (self.identity, account) = (identity, identity)
         self.rights = rights
         self.expiry = expiry
     }
@@ -296,9 +309,26 @@ package struct Caller: Sendable, Equatable {
     /// A caller without credentials where they are required, for data that needs none.
     static let anonymous = Caller(rights: Rights(operations: [], upstreams: [], items: []))
 
-    /// The setting of a limit in the rights of an identity. A claim of a token may replace the setting.
-    package static func setting(_ limit: String, of identity: String?) -> String {
-        APIKeys.name(of: identity ?? "").map { "auth.keys.\($0).\(limit)" } ?? "auth.jwt.\(limit)"
+    /// The beginning of the accounts of callers without credentials.
+    fileprivate static let addressPrefix = "address:"
+
+    /// Whether an account is that of callers without credentials.
+    static func isAddress(_ account: String) -> Bool { account.hasPrefix(addressPrefix) }
+
+    /// The identity that has an account; nil for that of callers without credentials.
+    package static func identity(of account: String?) -> String? { account.flatMap { isAddress($0) ? nil : $0 } }
+
+    /// Makes what the caller uses count for another account.
+    mutating func count(for account: String?) {
+        identity = Self.identity(of: account)
+        self.account = account
+    }
+
+    /// The setting of a limit of an account. A claim of a token may replace the setting.
+    package static func setting(_ limit: String, of account: String?) -> String {
+        let account = account ?? ""
+        if isAddress(account) { return "limits.\(limit)" }
+        return APIKeys.name(of: account).map { "auth.keys.\($0).\(limit)" } ?? "auth.jwt.\(limit)"
     }
 
     /// Whether the caller has shown no credentials although they are required.

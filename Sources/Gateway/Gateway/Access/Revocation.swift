@@ -88,7 +88,9 @@ extension Services {
     func end(_ revocation: Revocation) {
         for id in streamResources.ids {
             guard let entry = streamResources.entry(id), entry.isOpen else { continue }
-            let caller = entry.opener ?? Caller(identity: entry.owner)
+            var creator = Caller()
+            creator.count(for: entry.owner)
+            let caller = entry.opener ?? creator
             let isLost = revocation.ends(caller) || loses(entry.joined.values, caller, after: revocation)
             if isLost { streams.close(id, reason: "revoked") }
         }

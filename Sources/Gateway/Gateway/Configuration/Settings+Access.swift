@@ -182,7 +182,14 @@ extension Settings {
                 let number: Int = try SettingValue.integer(text, burst)
                 limits.burst = Double(number)
             },
-            limits.flag("loopback", \.countsLoopback, "Whether the rate limit also counts loopback addresses."),
+            limits.flag("loopback", \.countsLoopback, "Whether the limits of an address also count loopback addresses."),
+            limits.integer(
+                "maxSubscriptions",
+                \.maxSubscriptions,
+                0...100_000_000,
+                "The most subscriptions that requests of one address without credentials use on one replica."
+            ),
+            limits.integer("maxItems", \.maxItems, 0...100_000_000, "The most items of these subscriptions."),
         ]
     }()
 }

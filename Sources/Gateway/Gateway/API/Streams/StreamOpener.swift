@@ -66,7 +66,7 @@ package struct StreamOpener: Sendable {
         do {
             for selector in selectors { try acquire(selector, in: &acquired, owner) }
         } catch {
-            release(acquired.joined, [:], of: owner.identity)
+            release(acquired.joined, [:], of: owner.account)
             throw error
         }
         return acquired
@@ -105,7 +105,7 @@ package struct StreamOpener: Sendable {
     ) throws -> OperationResult {
         // Other requests may have opened streams while this request waited for its admission.
         try checkRoom(call)
-        try services.streamResources.checkRoom(for: selectors, of: call.caller.identity)
+        try services.streamResources.checkRoom(for: selectors, of: call.caller.account)
         let acquired = try acquire(selectors, for: call.caller)
         let id = services.coordination.makeStreamID()
         var request = request
@@ -113,7 +113,7 @@ package struct StreamOpener: Sendable {
         request.opened = acquired.opened
         request.typed = acquired.typed
         request.filter = services.permissions(call).filter
-        var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
+        var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.account)
         entry.isOpen = true
         entry.opener = call.caller
         entry.sourceCount = acquired.sources.count
@@ -220,7 +220,7 @@ package struct StreamOpener: Sendable {
                 throw Self.overLimit(limit, "for these credentials", call)
             }
             var request = request
-            request.owner = owner.identity ?? owner.peer
+            request.owner = caller.account ?? owner.peer
             let joined = services.streamResources.entry(id)?.joined ?? [:]
             request.joined = Set(joined.keys.map { SubscriptionID($0) })
             request.types = services.types(of: joined, typed: request.typed)

@@ -32,7 +32,7 @@ package final class StreamResources: Sendable {
         fileprivate(set) var changes: UInt64 = 0
         /// When the stream was created.
         var madeAt: Moment
-        /// The identity of the caller that created the stream; nil without authentication.
+        /// The account of the caller that created the stream; nil without one.
         package var owner: String?
         /// The caller that has the stream open; nil while nobody has.
         var opener: Caller?

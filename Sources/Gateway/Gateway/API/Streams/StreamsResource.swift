@@ -94,12 +94,12 @@ package struct StreamsResource: Sendable {
 
     private func prepare(_ request: StreamRequest, _ selectors: [SourceSelector], _ call: Call) throws -> Response {
         var request = request
-        try services.streamResources.checkRoom(for: selectors, of: call.caller.identity)
+        try services.streamResources.checkRoom(for: selectors, of: call.caller.account)
         let acquired = try opener.acquire(selectors, for: call.caller)
         request.sources = acquired.sources
         request.opened = acquired.opened
         request.typed = acquired.typed
-        var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.identity)
+        var entry = StreamResources.Entry(madeAt: services.clock(), owner: call.caller.account)
         entry.joined = acquired.joined
         entry.clients = acquired.clients
         entry.prepared = request
@@ -128,7 +128,7 @@ package struct StreamsResource: Sendable {
         try checkTag(of: id, call)
         try opener.check(add, in: "add", call)
         var owner = call.caller
-        owner.identity = services.streamResources.entry(id)?.owner
+        owner.count(for: services.streamResources.entry(id)?.owner)
         return try await services.coordination.admit(.sources(add, of: owner), for: call) {
             let size = WorkSize(visiting: add.count + remove.count)
             return try await services.background.perform(for: call, size) {
@@ -164,7 +164,7 @@ package struct StreamsResource: Sendable {
 
     /// Rejects a prepared stream if those of the caller have reached its share, or its open and prepared streams its limit.
     private func checkPrepared(_ call: Call) throws(Problem) {
-        guard let owner = call.caller.identity else { return }
+        guard let owner = call.caller.account else { return }
         let waiting = services.streamResources.waiting(of: owner)
         let share = services.configuration.preparedShare
         if waiting >= share {
@@ -215,7 +215,7 @@ package struct StreamsResource: Sendable {
                 if case .existing(let source) = selector { source.topic } else { nil }
             }
         )
-        try services.streamResources.checkRoom(for: add, of: owner.identity)
+        try services.streamResources.checkRoom(for: add, of: owner.account)
         // Without a lock: joining a subscription takes the locks of subscriptions that change.
         let acquired = try opener.acquire(add, for: owner)
         let freed: FreedSources
@@ -227,11 +227,11 @@ package struct StreamsResource: Sendable {
                 return try exchange(id, adding: acquired, removing: topics)
             }
         } catch {
-            opener.release(acquired.joined, [:], of: owner.identity)
+            opener.release(acquired.joined, [:], of: owner.account)
             throw error
         }
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
-        for (id, subscription) in freed.subscriptions { opener.leave(id, subscription, of: owner.identity) }
+        for (id, subscription) in freed.subscriptions { opener.leave(id, subscription, of: owner.account) }
         for client in freed.clients { services.pool.streamClosed(on: client) }
     }
 

@@ -81,7 +81,7 @@ struct SubscriptionsResource: Sendable {
         let properties = try patch.applied(to: resource.properties)
         try check(properties, of: services.pool.upstream(of: resource.home), in: body, call)
         var owner = call.caller
-        owner.identity = services.access.owners.owner(of: resource.id)
+        owner.count(for: services.access.owners.holder(of: resource.id.rawValue).account)
         let use = ResourceUse.changedSubscription(resource.id, properties, of: owner)
         // A move to another upstream subscription compares the values of both subscriptions.
         let size = resource.reading.table.writing

@@ -43,7 +43,7 @@ struct SessionView: Sendable {
         guard let identity = caller.identity else { return [:] }
         var uses = [identity: CallerUse()]
         for (other, count) in services.access.openStreams.all { uses[other, default: CallerUse()].streams = count }
-        for (other, used) in owners.usage.all {
+        for (other, used) in owners.usage.all where !Caller.isAddress(other) {
             uses[other, default: CallerUse()].subscriptions = used.subscriptions
             uses[other]?.items = used.items
         }

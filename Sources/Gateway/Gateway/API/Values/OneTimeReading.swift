@@ -190,7 +190,7 @@ final class OneTimeReading: Sendable {
 
     private func leave() {
         guard !hasLeft.exchange(true, ordering: .relaxed) else { return }
-        StreamOpener(services: services).leave(topic.rawValue, joined, of: call.caller.identity)
+        StreamOpener(services: services).leave(topic.rawValue, joined, of: call.caller.account)
     }
 }
 

@@ -38,7 +38,7 @@ final class RecentReadings: Sendable {
         func response(to call: Call, _ services: Services) throws(Problem) -> Response? {
             let (usage, caller) = (services.access.owners.usage, call.caller)
             try usage.add(topic.rawValue, query.properties, for: caller)
-            defer { usage.remove(topic.rawValue, of: caller.identity) }
+            defer { usage.remove(topic.rawValue, of: caller.account) }
             let caching = CachePolicy(configuration.configuration.values, for: caller)
             return content(from: services)?
                 .response(to: call, query, caching, at: services.clock(), configuration.configuration.http)

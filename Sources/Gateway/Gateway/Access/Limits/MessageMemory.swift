@@ -29,7 +29,7 @@ final class MessageMemory: Sendable {
     }
 
     private struct Shares {
-        /// By identity; the messages of a caller own its sum.
+        /// By account; the messages of a caller own its sum.
         var sums: [String: Reference] = [:]
         /// The number of sums at which those of callers without messages are removed.
         var mostSums = 64
@@ -51,11 +51,11 @@ final class MessageMemory: Sendable {
             guard all.has(room: count, under: limit) else {
                 throw Problem(.gatewayFull, detail: "The messages that wait have \(limit) bytes at most (pool.maxMessages).")
             }
-            guard let identity = caller.identity else { return Claim(count, [all]) }
-            let own = Self.sum(of: identity, in: &shares)
+            guard let account = caller.account else { return Claim(count, [all]) }
+            let own = Self.sum(of: account, in: &shares)
             guard own.has(room: count, under: limit / 2) else {
                 let most = "\(limit / 2) bytes at most (half of pool.maxMessages)"
-                let rule = "The messages of these credentials that wait have \(most)."
+                let rule = "The messages of this caller that wait have \(most)."
                 throw Problem(.overQuota, detail: rule)
             }
             return Claim(count, [all, own])
@@ -65,14 +65,14 @@ final class MessageMemory: Sendable {
     /// The bytes of all messages.
     func use(limit: Int) -> MemoryUse { MemoryUse(used: all.bytes.load(ordering: .relaxed), limit: limit) }
 
-    private static func sum(of identity: String, in shares: inout Shares) -> Sum {
-        if let sum = shares.sums[identity]?.sum { return sum }
+    private static func sum(of account: String, in shares: inout Shares) -> Sum {
+        if let sum = shares.sums[account]?.sum { return sum }
         if shares.sums.count >= shares.mostSums {
             shares.sums = shares.sums.filter { $0.value.sum != nil }
             shares.mostSums = max(64, 2 * shares.sums.count)
         }
         let sum = Sum()
-        shares.sums[identity] = Reference(sum: sum)
+        shares.sums[account] = Reference(sum: sum)
         return sum
     }
 }

@@ -221,7 +221,7 @@ extension SessionPool {
     }
 }
 
-/// The owners of clients and subscriptions. Resources of unauthenticated callers have no owner.
+/// The owners of clients and subscriptions. Those of unauthenticated callers have no identity.
 package final class ResourceOwners: Sendable {
     /// The subscriptions and items that callers use.
     package let usage = SubscriptionUsage()
@@ -230,7 +230,7 @@ package final class ResourceOwners: Sendable {
     struct State {
         /// The owners of clients and subscriptions, by id.
         var owners: [String: Caller] = [:]
-        /// The numbers of dedicated clients, by identity.
+        /// The numbers of dedicated clients, by account.
         var clientCounts: [String: Int] = [:]
         var observer: (@Sendable (String) -> Void)?
     }
@@ -244,19 +244,19 @@ package final class ResourceOwners: Sendable {
     ///
     /// - Parameter share: The most clients of one owner; nil: any number.
     func note(_ client: ClientID, madeBy caller: Caller, share: Int? = nil) throws(Problem) {
-        guard let identity = caller.identity else { return }
+        guard let account = caller.account else { return }
         try state.withLock { state throws(Problem) in
-            if let share, state.clientCounts[identity, default: 0] >= share {
+            if let share, state.clientCounts[account, default: 0] >= share {
                 throw SubscriptionUsage.overQuota("dedicated clients", share, "pool.maxDedicatedClientsPerCaller")
             }
-            state.clientCounts[identity, default: 0] += 1
+            state.clientCounts[account, default: 0] += 1
             state.owners[client.rawValue] = caller
         }
     }
 
     /// Sets the owner of a subscription, which counts towards the owner's quotas. Throws 429 over a quota.
     package func note(_ resource: SubscriptionResource, madeBy caller: Caller) throws(Problem) {
-        guard caller.identity != nil else { return }
+        guard caller.account != nil else { return }
         try usage.add(resource.id.rawValue, resource.properties, for: caller)
         state.withLock { $0.owners[resource.id.rawValue] = caller }
         // Another request may have deleted the subscription already, which had no owner then.
@@ -293,9 +293,9 @@ package final class ResourceOwners: Sendable {
     /// Removes a client.
     func forget(_ client: ClientID) {
         let observer = state.withLock { state in
-            if let identity = state.owners.removeValue(forKey: client.rawValue)?.identity {
-                let left = state.clientCounts[identity, default: 1] - 1
-                state.clientCounts[identity] = left > 0 ? left : nil
+            if let account = state.owners.removeValue(forKey: client.rawValue)?.account {
+                let left = state.clientCounts[account, default: 1] - 1
+                state.clientCounts[account] = left > 0 ? left : nil
             }
             return state.observer
         }
@@ -307,7 +307,7 @@ package final class ResourceOwners: Sendable {
         let (owner, observer) = state.withLock { state in
             (state.owners.removeValue(forKey: resource.rawValue), state.observer)
         }
-        usage.remove(resource.rawValue, of: owner?.identity)
+        usage.remove(resource.rawValue, of: owner?.account)
         observer?(resource.rawValue)
     }
 }

@@ -24,6 +24,25 @@ import Testing
         #expect(fixture.perform("DELETE", "/v1/clients/\(clients[0])", as: Self.alice).status == 204)
     }
 
+    @Test func anAddressWithoutCredentialsHasTheShareOfACaller() async throws {
+        let fixture = try await AccessFixture(AccessConfiguration(), maxStreams: 4) {
+            ($0.pool.maxDedicatedClients, $0.pool.maxMessageBytes) = (4, 4_096)
+        }
+        func post(_ path: String, _ body: String, from peer: String) -> Fixture.Outcome {
+            fixture.perform("POST", path, as: nil, body, peer: peer)
+        }
+        func statuses(_ path: String, _ body: String) -> [Int] {
+            (["192.0.2.7", "192.0.2.7", "192.0.2.8"]).map { post(path, body, from: $0).status }
+        }
+        #expect(statuses("/v1/clients", #"{"upstream":"demo","connect":false}"#) == [201, 429, 201])
+        let client = post("/v1/clients", #"{"upstream":"demo","connect":false}"#, from: "127.0.0.1")
+        let path = client.headers["Location"] ?? ""
+        let text = String(repeating: "x", count: 1_000)
+        let message = #"{"text":"\#(text)","enqueueWhileDisconnected":true,"outcome":false}"#
+        #expect(statuses(path + "/messages", message) == [202, 429, 202])
+        #expect(statuses("/v1/streams", #"{"upstream":"demo","items":["a"],"fields":["f"]}"#) == [201, 429, 201])
+    }
+
     @Test func aClientThatEndsLeavesItsPlace() throws {
         let owners = ResourceOwners()
         let caller = Caller(identity: "key:a")

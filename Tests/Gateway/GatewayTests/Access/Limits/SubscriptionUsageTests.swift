@@ -50,7 +50,7 @@ import Testing
         #expect(refused.status == 429)
         #expect(refused.code == "over-quota" && refused.headers["Retry-After"] == "5")
         let setting = "auth.keys.alice.maxSubscriptions"
-        #expect(refused.detail == "The quota of 2 subscriptions for these credentials is used up (\(setting)).")
+        #expect(refused.detail == "The quota of 2 subscriptions of this caller is used up (\(setting)).")
         #expect(fixture.services.pool.resources().count == 2)
         let id = try #require(first.json["id"]?.string)
         #expect(fixture.perform("DELETE", "/v1/subscriptions/\(id)", as: AccessFixture.alice).status == 204)
@@ -61,6 +61,69 @@ import Testing
     @Test func aRefusalNamesTheSettingOfTheCaller() {
         #expect(Caller.setting("maxItems", of: "key:a.b") == "auth.keys.a.b.maxItems")
         #expect(Caller.setting("maxItems", of: "jwt:key%3Aa") == "auth.jwt.maxItems")
+        #expect(Caller.setting("maxItems", of: "address:192.0.2.7") == "limits.maxItems")
+    }
+
+    /// Requests of this machine, which may come from many callers by a proxy, have no quotas.
+    @Test func anAddressWithoutCredentialsHasQuotas() async throws {
+        var access = AccessConfiguration()
+        (access.limits.maxSubscriptions, access.limits.maxItems) = (2, 3)
+        let fixture = try await AccessFixture(access)
+        func post(_ items: [String], from peer: String) -> Fixture.Outcome {
+            let items = items.map { "\"\($0)\"" }.joined(separator: ",")
+            let body = #"{"upstream":"demo","items":[\#(items)],"fields":["f"],"active":false}"#
+            return fixture.perform("POST", "/v1/subscriptions", as: nil, body, peer: peer)
+        }
+        let paths = (1...2).map { post(["i\($0)"], from: "192.0.2.7").headers["Location"] ?? "" }
+        let refused = post(["i3"], from: "192.0.2.7")
+        #expect(refused.status == 429 && refused.detail?.hasSuffix("(limits.maxSubscriptions).") == true)
+        #expect(post(["i3"], from: "192.0.2.8").status == 201)
+        #expect((0..<4).map { post(["i\($0)"], from: "127.0.0.1").status } == [201, 201, 201, 201])
+        #expect((1...3).map { post(["i\($0)"], from: "2001:db8::\($0)").status } == [201, 201, 429])
+        let (more, enough) = (#"{"items":["a","b","c"]}"#, #"{"items":["a","b"]}"#)
+        // Another address that changes the subscription does not pay for it.
+        for peer in ["192.0.2.7", "192.0.2.9"] {
+            #expect(fixture.perform("PATCH", paths[0], as: nil, more, peer: peer).detail?.contains("limits.maxItems") == true)
+        }
+        #expect(fixture.perform("PATCH", paths[0], as: nil, enough, peer: "192.0.2.7").status == 200)
+        for path in paths { #expect(fixture.perform("DELETE", path, peer: "192.0.2.9").status == 204) }
+        #expect(fixture.services.access.owners.usage.count("address:192.0.2.7") == (0, 0))
+        #expect(post(["i1", "i2", "i3"], from: "192.0.2.7").status == 201)
+    }
+
+    @Test func streamsOfAnAddressWithoutCredentialsCountUntilTheyEnd() async throws {
+        var access = AccessConfiguration()
+        access.limits.maxSubscriptions = 1
+        let fixture = try await AccessFixture(access)
+        let target = "/v1/stream?upstream=demo&fields=f&items="
+        let (first, content) = fixture.open("GET", target + "a", peer: "192.0.2.7")
+        #expect(first.isStream)
+        #expect(fixture.perform("GET", target + "b", peer: "192.0.2.7").status == 429)
+        #expect(fixture.perform("GET", target + "a", peer: "192.0.2.7").isStream)
+        #expect(fixture.perform("GET", target + "b", peer: "192.0.2.8").isStream)
+        content?.onEnd(.neverOpened)
+        #expect(fixture.perform("GET", target + "b", peer: "192.0.2.7").isStream)
+        let prepared = #"{"upstream":"demo","fields":["f"],"items":["a"]}"#
+        let path = fixture.perform("POST", "/v1/streams", as: nil, prepared, peer: "192.0.2.7").headers["Location"] ?? ""
+        let addition = #"{"add":[{"upstream":"demo","fields":["f"],"items":["b"]}]}"#
+        #expect(fixture.perform("PATCH", path, as: nil, addition, peer: "192.0.2.9").status == 429)
+        #expect(fixture.perform("DELETE", path, peer: "192.0.2.9").status == 204)
+        #expect(fixture.services.access.owners.usage.all.isEmpty)
+    }
+
+    @Test func readersOfPublicFeedsHaveQuotasByTheirAddress() async throws {
+        var access = AccessFixture.keys()
+        access.publicFeeds = [FeedConfiguration(name: "open")]
+        access.limits.maxItems = 1
+        var feed = FeedConfiguration(name: "open")
+        (feed.isPublic, feed.upstream) = (true, "demo")
+        feed.items = ["a", "b"].compactMap { FeedItem($0) }
+        feed.fields = [FeedField("x", "string")].compactMap { $0 }
+        let fixture = try await AccessFixture(access) { [feed] in $0.feeds = [feed] }
+        #expect(fixture.perform("GET", "/v1/stream?feed=open", peer: "192.0.2.7").status == 429)
+        #expect(fixture.perform("GET", "/v1/stream?feed=open&items=a", peer: "192.0.2.7").isStream)
+        #expect(fixture.perform("GET", "/v1/stream?feed=open").isStream)
+        #expect(fixture.perform("GET", "/v1/stream?upstream=demo&items=a,b&fields=x", peer: "192.0.2.7").status == 429)
     }
 
     /// Another request can delete a subscription before the request that creates it has noted the owner.
