@@ -4,9 +4,9 @@ package import Changes
 package struct StreamDefinition: Sendable {
     /// The sources and settings; format and last event are those of the request that opens the stream. That member
     /// finds `types` in its configuration.
-    package let request: StreamRequest
+    package fileprivate(set) var request: StreamRequest
     /// The shared subscriptions among the sources, by id.
-    package let shared: [String: SharedTopicKey]
+    package fileprivate(set) var shared: [String: SharedTopicKey]
 
     package init(request: StreamRequest, shared: [String: SharedTopicKey]) {
         self.request = request
@@ -25,47 +25,34 @@ package struct StreamDefinition: Sendable {
     fileprivate typealias Source = (source: StreamSource, key: SharedTopicKey?, isTyped: Bool)
 
     fileprivate var sources: [Source] {
-        request.sources.map { source in
-            guard case .subscription(let id) = source else { return (source, nil, false) }
-            return (source, shared[id.rawValue], request.typed.contains(id))
+        get {
+            request.sources.map { source in
+                guard case .subscription(let id) = source else { return (source, nil, false) }
+                return (source, shared[id.rawValue], request.typed.contains(id))
+            }
         }
-    }
-
-    fileprivate init(_ request: StreamRequest, _ sources: [Source]) {
-        var request = request
-        var shared: [String: SharedTopicKey] = [:]
-        for (source, key, isTyped) in sources {
-            request.sources.append(source)
-            guard case .subscription(let id) = source else { continue }
-            if isTyped { request.typed.insert(id) }
-            if let key { shared[id.rawValue] = key }
+        set {
+            (request.sources, request.typed, shared) = ([], [], [:])
+            for (source, key, isTyped) in newValue {
+                request.sources.append(source)
+                guard case .subscription(let id) = source else { continue }
+                if isTyped { request.typed.insert(id) }
+                if let key { shared[id.rawValue] = key }
+            }
         }
-        self.init(request: request, shared: shared)
     }
 }
 
 extension Wire<StreamDefinition> {
     fileprivate static let definition = Wire(
-        {
-            (
-                conflates: Bool,
-                maxFrequency: Double?,
-                sendsAllFields: Bool,
-                includesLegacy: Bool,
-                sources: [StreamDefinition.Source]
-            ) in
-            var request = StreamRequest(sources: [])
-            request.conflates = conflates
-            request.maxFrequency = maxFrequency
-            request.sendsAllFields = sendsAllFields
-            request.includesLegacy = includesLegacy
-            return StreamDefinition(request, sources)
-        },
-        (\.request.conflates, .bool),
-        (\.request.maxFrequency, .optional(.double)),
-        (\.request.sendsAllFields, .bool),
-        (\.request.includesLegacy, .bool),
-        (\.sources, .list(.source))
+        StreamDefinition(request: StreamRequest(sources: []), shared: [:]),
+        [
+            Field(\.request.conflates, .bool),
+            Field(\.request.maxFrequency, .optional(.double)),
+            Field(\.request.sendsAllFields, .bool),
+            Field(\.request.includesLegacy, .bool),
+            Field(\.sources, .list(.source)),
+        ]
     )
 }
 
