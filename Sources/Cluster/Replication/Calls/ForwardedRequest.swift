@@ -135,13 +135,7 @@ extension Wire<ForwardedRequest> {
 
 extension Wire<ForwardedResponse> {
     fileprivate static let forwardedResponse = Wire(
-        {
-            (
-                status: Int,
-                problem: String?,
-                headers: [(name: String, value: String)],
-                body: [UInt8]
-            ) throws(CodingError) in
+        { status, problem, headers, body throws(CodingError) in
             guard (200...599).contains(status) else { throw .malformed }
             return ForwardedResponse(status: status, problem: problem, headers: headers, body: body)
         },

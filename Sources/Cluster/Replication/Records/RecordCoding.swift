@@ -187,16 +187,7 @@ extension Wire<ItemUpdate> {
     /// An update contains all values, so that it can be read without the earlier ones. An update of a subscription without
     /// a layout is malformed, because no `subscribed` precedes it.
     fileprivate static let update = Wire(
-        {
-            (
-                layout: SubscriptionLayout?,
-                item: Int,
-                isSnapshot: Bool,
-                values: [String?],
-                positions: [Int],
-                patches: [Int: String],
-                itemRow: [String?]?
-            ) throws(CodingError) in
+        { (layout: SubscriptionLayout?, item, isSnapshot, values, positions, patches, itemRow) throws(CodingError) in
             guard let layout else { throw .malformed }
             var changed = FieldSet()
             for position in positions {
