@@ -8,26 +8,6 @@ package struct EarlierState: Sendable, Equatable {
     package let age: Duration
 }
 
-/// The epochs that a member has been in.
-struct PastEpochs: Sendable {
-    /// The last ones, newest last.
-    private var epochs: [UInt64] = []
-
-    /// The member enters an epoch.
-    mutating func add(_ epoch: UInt64) {
-        if !epochs.contains(epoch) { epochs = (epochs + [epoch]).suffix(ClusterLedger.remembered) }
-    }
-
-    /// Whether the member is in an epoch, or has been in it.
-    func contains(_ epoch: UInt64) -> Bool { epochs.contains(epoch) }
-
-    /// Whether the member has been in an epoch before it was in another one.
-    func has(_ epoch: UInt64, before other: UInt64) -> Bool {
-        guard let place = epochs.firstIndex(of: epoch) else { return false }
-        return place < epochs.firstIndex(of: other) ?? 0
-    }
-}
-
 /// What a member remembers of the log that it has applied: epochs, ages of positions, digests, and earlier ledgers. A joining
 /// member reads the log from one of these ledgers on, so that it has recent events and not the present state alone.
 ///
@@ -51,7 +31,8 @@ struct LedgerHistory: Sendable {
 
     /// At most two, the older one first.
     private var entries: [Entry] = []
-    private(set) var epochs = PastEpochs()
+    /// The last epochs that the member has been in, newest last.
+    private(set) var epochs: [UInt64] = []
     /// Which requests with an `Idempotency-Key` have expired.
     private(set) var ages = PositionAges(lifetime: IdempotentRequests.lifetime)
     var digests = RecentDigests()
@@ -62,10 +43,16 @@ struct LedgerHistory: Sendable {
     mutating func restart(with ledger: ClusterLedger, after earlier: EarlierState? = nil, at now: Moment) {
         entries = earlier.map { [Entry(ledger: $0.ledger, takenAt: now - $0.age)] } ?? []
         entries.append(Entry(ledger: ledger, takenAt: now))
-        epochs.add(ledger.epoch)
+        if !epochs.contains(ledger.epoch) { epochs = (epochs + [ledger.epoch]).suffix(ClusterLedger.remembered) }
         ages.reset()
         digests.restart(with: ledger.digest, at: ledger.position)
         bytes = 0
+    }
+
+    /// Whether the member has been in an epoch before it was in another one.
+    func wasIn(_ epoch: UInt64, before other: UInt64) -> Bool {
+        guard let place = epochs.firstIndex(of: epoch) else { return false }
+        return place < epochs.firstIndex(of: other) ?? 0
     }
 
     /// Notes the age of the present position, and stores the present ledger if the last one is too far from it.

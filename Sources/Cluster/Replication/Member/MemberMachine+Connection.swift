@@ -46,7 +46,7 @@ extension MemberMachine {
     /// Whether an epoch is an earlier one of this member: its state is newer than all events of that epoch.
     package func isPast(_ epoch: UInt64) -> Bool {
         guard let ledger else { return false }
-        return ledger.earlierEpochs.contains(epoch) || history.epochs.has(epoch, before: ledger.epoch)
+        return ledger.earlierEpochs.contains(epoch) || history.wasIn(epoch, before: ledger.epoch)
     }
 
     /// The state of a ticket. A ticket of an epoch that this member has not read yet counts as unused: the log decides about its use.
