@@ -66,24 +66,19 @@ package struct CreditRequests<Request: Sendable>: Sendable {
 
     /// The log has refused a claim: returns the requests that need at least as much.
     package mutating func refused(_ claim: CreditClaim) -> [Waiting] {
-        let (refused, others) = undecided(claim).reduce(into: ([Waiting](), [Waiting]())) { lists, waiting in
-            if waiting.isOptional == claim.isOptional, waiting.missing.covers(claim.missing) {
-                lists.0.append(waiting)
-            } else {
-                lists.1.append(waiting)
-            }
+        let waiting = undecided(claim)
+        let needAsMuch = { (waiting: Waiting) in
+            waiting.isOptional == claim.isOptional && waiting.missing.covers(claim.missing)
         }
-        upstreams[claim.upstream]?.waiting = others
-        return refused
+        upstreams[claim.upstream]?.waiting = waiting.filter { !needAsMuch($0) }
+        return waiting.filter(needAsMuch)
     }
 
     /// The decision on a claim was not received: returns all requests.
     package mutating func undecided(_ claim: CreditClaim) -> [Waiting] {
-        guard var upstream = upstreams[claim.upstream] else { return [] }
-        defer { upstreams[claim.upstream] = upstream }
-        upstream.isClaimed = false
-        defer { upstream.waiting = [] }
-        return upstream.waiting
+        upstreams[claim.upstream]?.isClaimed = false
+        defer { upstreams[claim.upstream]?.waiting = [] }
+        return upstreams[claim.upstream]?.waiting ?? []
     }
 
     /// A request was performed with new credits, or was not performed after all.
