@@ -24,8 +24,8 @@ package struct ClusterFrame: Sendable, Equatable {
     fileprivate static let checksumEnd = 10
 
     /// The format of its records.
-    package var format: UInt8
-    package var kind: Kind
+    package var format: UInt8 = Formats.supported.newest
+    package var kind = Kind.records
     /// The member that wrote it.
     package var member: UInt64
     /// The epoch of the writer; for a beginning, the new one.
@@ -38,27 +38,9 @@ package struct ClusterFrame: Sendable, Equatable {
     package var counter: UInt64
     /// The encoded records.
     package var payload: ArraySlice<UInt8>
+}
 
-    package init(
-        format: UInt8 = Formats.supported.newest,
-        kind: Kind = .records,
-        member: UInt64,
-        epoch: UInt64,
-        previous: UInt64,
-        digest: UInt64,
-        counter: UInt64,
-        payload: ArraySlice<UInt8>
-    ) {
-        self.format = format
-        self.kind = kind
-        self.member = member
-        self.epoch = epoch
-        self.previous = previous
-        self.digest = digest
-        self.counter = counter
-        self.payload = payload
-    }
-
+extension ClusterFrame {
     /// Parses a frame without its checksum; nil for other bytes. The format of its records need not be known.
     package init?(_ bytes: [UInt8]) {
         guard Self.hasChecksum(bytes), var frame = try? Wire<ClusterFrame>.content.value(bytes[Self.checksumEnd...])
