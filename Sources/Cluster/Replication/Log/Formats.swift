@@ -51,15 +51,9 @@ package enum CodingError: Error, Equatable {
 
 /// The formats of the other processes, from their heartbeats.
 struct HeardFormats: Sendable {
-    private struct Process {
-        let formats: Formats
-        let isMember: Bool
-        let heardAt: Moment
-    }
-
     /// The formats of this process.
     private let own: Formats
-    private var processes: [UInt64: Process] = [:]
+    private var processes: [UInt64: (last: Heartbeat, heardAt: Moment)] = [:]
     /// Whether some of them are not those of this process.
     private(set) var areMixed = false
 
@@ -67,12 +61,7 @@ struct HeardFormats: Sendable {
 
     /// Adds the heartbeat of another process; reports new formats of which this process shares none.
     mutating func heard(_ heartbeat: Heartbeat, at now: Moment) -> [MemberAction] {
-        let former = processes[heartbeat.process]?.formats
-        processes[heartbeat.process] = Process(
-            formats: heartbeat.formats,
-            isMember: heartbeat.member != 0,
-            heardAt: now
-        )
+        let former = processes.updateValue((heartbeat, now), forKey: heartbeat.process)?.last.formats
         if heartbeat.formats != own { areMixed = true }
         guard former != heartbeat.formats, own.common(with: heartbeat.formats) == nil else { return [] }
         return [.reportOtherFormats(heartbeat.formats)]
@@ -80,7 +69,8 @@ struct HeardFormats: Sendable {
 
     /// The formats of a member that shares none with this process, and was heard since a time; nil: there is none.
     func refusal(since time: Moment) -> Formats? {
-        processes.values.first { $0.isMember && $0.heardAt >= time && own.common(with: $0.formats) == nil }?.formats
+        processes.values.lazy.filter { $0.last.member != 0 && $0.heardAt >= time }.map(\.last.formats)
+            .first { own.common(with: $0) == nil }
     }
 
     /// The formats out of a range that all processes heard since a time read as well. A process that reads none of the
@@ -88,13 +78,13 @@ struct HeardFormats: Sendable {
     func common(with formats: Formats, since time: Moment) -> Formats {
         processes.values.reduce(formats) { common, process in
             guard process.heardAt >= time else { return common }
-            return common.common(with: process.formats) ?? common
+            return common.common(with: process.last.formats) ?? common
         }
     }
 
     /// Drops the processes that were not heard since a time.
     mutating func forget(before time: Moment) {
         processes = processes.filter { $0.value.heardAt >= time }
-        areMixed = processes.values.contains { $0.formats != own }
+        areMixed = processes.values.contains { $0.last.formats != own }
     }
 }
