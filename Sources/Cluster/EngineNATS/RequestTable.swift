@@ -68,8 +68,8 @@ struct RequestTable: Sendable {
         /// Nil until the task that waits is running.
         var continuation: Continuation?
         var replies: [NATSReply] = []
-        var pieces: [UInt32: [UInt8]] = [:]
-        var pieceCounts: [UInt32: Int] = [:]
+        /// The bytes and the number of the pieces of each reply.
+        var pieces: [UInt32: (bytes: [UInt8], count: Int)] = [:]
     }
 
     private var pending: [UInt64: Pending] = [:]
@@ -123,11 +123,10 @@ struct RequestTable: Sendable {
 
     /// Adds a piece of a reply; returns the whole reply with the last piece. Pieces of one responder arrive in order.
     private mutating func add(_ piece: ReplyPiece, to token: UInt64) -> [UInt8]? {
-        let received = pending[token]?.pieceCounts[piece.reply] ?? 0
-        guard piece.index == received else { return nil }
-        pending[token]?.pieces[piece.reply, default: []] += piece.bytes
-        pending[token]?.pieceCounts[piece.reply] = received + 1
-        return received + 1 == piece.count ? pending[token]?.pieces[piece.reply] : nil
+        guard piece.index == pending[token]?.pieces[piece.reply]?.count ?? 0 else { return nil }
+        pending[token]?.pieces[piece.reply, default: ([], 0)].bytes += piece.bytes
+        pending[token]?.pieces[piece.reply]?.count += 1
+        return piece.index + 1 == piece.count ? pending[token]?.pieces[piece.reply]?.bytes : nil
     }
 
     private mutating func complete(_ token: UInt64, _ result: Result<[NATSReply], any Error>) -> Completed? {
