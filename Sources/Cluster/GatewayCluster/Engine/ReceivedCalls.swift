@@ -87,20 +87,14 @@ struct ReceivedRequests: Sendable {
     static let limit = 4096
 
     private var marks: Set<UInt64> = []
-    /// The marks in the order of their arrival, in a circle that begins at `oldest` once it is full.
+    /// The marks in the order of their arrival.
     private var order: [UInt64] = []
-    private var oldest = 0
 
     /// Whether a request is received for the first time, or for the first time in a long while.
     mutating func accept(_ mark: UInt64) -> Bool {
         guard marks.insert(mark).inserted else { return false }
-        if order.count < Self.limit {
-            order.append(mark)
-        } else {
-            marks.remove(order[oldest])
-            order[oldest] = mark
-            oldest = (oldest + 1) % Self.limit
-        }
+        order.append(mark)
+        if order.count > Self.limit { marks.remove(order.removeFirst()) }
         return true
     }
 }

@@ -3,7 +3,6 @@ internal import FoundationEssentials
 internal import Logging
 internal import Primitives
 internal import Replication
-internal import Synchronization
 
 /// An engine whose operators and other clients read nothing: everything that goes through it is encrypted with a key from
 /// the cluster's secret, and opens only where it belongs.
@@ -25,24 +24,20 @@ struct SealedEngine: ClusterEngine {
     }
 
     func connect(_ receive: @escaping @Sendable (EngineInput) -> Void) async throws -> any EngineConnection {
-        let hasWarned = Flag()
+        let hasWarned = RankedMutex(false)
         let connection = try await engine.connect { [seals, logger] input in
             if let opened = seals.open(input) { return receive(opened) }
-            guard hasWarned.set() else { return }
+            let isFirst = hasWarned.withLock { hasWarned in
+                defer { hasWarned = true }
+                return !hasWarned
+            }
+            guard isFirst else { return }
             logger.warning(
                 "a message on the cluster's engine cannot be read: it was repeated, or encrypted with another cluster.secret"
             )
         }
         return SealedConnection(connection: connection, seals: seals)
     }
-}
-
-/// Something that happens once.
-private final class Flag: Sendable {
-    private let isSet = Atomic(false)
-
-    /// True for the first call.
-    func set() -> Bool { !isSet.exchange(true, ordering: .relaxed) }
 }
 
 /// A connection to a sealed engine.
