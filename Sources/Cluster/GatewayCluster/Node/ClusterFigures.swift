@@ -47,24 +47,20 @@ struct ClusterCounters: Sendable {
     /// The adoption of a client's session begins.
     mutating func adopting(_ client: String) { recovering.insert(client) }
 
-    /// The adoption has failed: there is no recovery.
-    mutating func adoptionFailed(_ client: String) { end(client, .failed) }
-
     /// The status of a client has changed. The recovery of an adopted one is over when it is connected, or when a new
     /// session follows. After `DISCONNECTED` it is either connected again or removed.
     mutating func changed(_ status: ClientStatus, of client: String) {
         switch status {
         case .disconnectedTryingRecovery, .disconnected, .stalled: break
-        case .connecting, .disconnectedWillRetry: end(client, .refused)
+        case .connecting, .disconnectedWillRetry: adoptionEnded(client, .refused)
         case .connectedStreamSensing, .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling,
             .connectedHTTPPolling:
-            end(client, .resumed)
+            adoptionEnded(client, .resumed)
         }
     }
 
-    mutating func removed(_ client: String) { end(client, .abandoned) }
-
-    private mutating func end(_ client: String, _ outcome: AdoptionOutcome) {
+    /// The adoption of a client's session is over, if it is under way.
+    mutating func adoptionEnded(_ client: String, _ outcome: AdoptionOutcome) {
         if recovering.remove(client) != nil { adoptions[outcome, default: 0] &+= 1 }
     }
 }
@@ -111,57 +107,34 @@ extension ClusterFigures: CoordinationFigures {
         text.write(MetricNames.clusterLagSeconds, member.lag.roundedSeconds)
         text.write(MetricNames.clusterOutbox, outboxBytes)
         text.write(MetricNames.clusterDiffers, member.members.count { $0.hasOtherConfiguration })
-        writeLog(member.counters, to: &text)
-        writeMembers(member.counters, to: &text)
+        let log = member.counters
+        text.write(MetricNames.clusterFrames, "appended", log.framesAppended)
+        text.write(MetricNames.clusterFrames, "applied", log.framesApplied)
+        text.write(MetricNames.clusterFrames, "repeated", log.framesRepeated)
+        text.write(MetricNames.clusterFramesIgnored, "repeated", log.framesIgnoredRepeated)
+        text.write(MetricNames.clusterFramesIgnored, "stale", log.framesIgnoredStale)
+        text.write(MetricNames.clusterFramesFetched, log.framesFetched)
+        text.write(MetricNames.clusterFrameEvents, log.frameEvents)
+        text.write(MetricNames.clusterAppendSeconds, log.appendSeconds)
+        text.write(MetricNames.clusterEpochs, "started", log.epochsStarted)
+        text.write(MetricNames.clusterEpochs, "loaded", log.epochsLoaded)
+        text.write(MetricNames.clusterDivergences, log.divergences)
+        text.write(MetricNames.clusterTakeovers, log.takeovers)
+        text.write(MetricNames.clusterRemovals, "left", log.membersLeft)
+        text.write(MetricNames.clusterRemovals, "silent", log.membersSilent)
+        text.write(MetricNames.clusterFailoverSeconds, log.failoverSeconds)
+        for outcome in ClusterCounters.AdoptionOutcome.allCases {
+            text.write(MetricNames.clusterAdoptions, outcome.rawValue, counters.adoptions[outcome, default: 0])
+        }
+        for outcome in ClusterCounters.CallOutcome.allCases {
+            text.write(MetricNames.clusterCalls, outcome.rawValue, counters.calls[outcome, default: 0])
+        }
         text.open(MetricNames.clusterCredits)
         for (upstream, held) in credits {
-            for (kind, count) in [
-                ("sessions", held.sessions), ("subscriptions", held.subscriptions), ("items", held.items),
-            ] {
-                text.write(MetricNames.clusterCredits, labels: [upstream, kind], count)
-            }
+            text.write(MetricNames.clusterCredits, labels: [upstream, "sessions"], held.sessions)
+            text.write(MetricNames.clusterCredits, labels: [upstream, "subscriptions"], held.subscriptions)
+            text.write(MetricNames.clusterCredits, labels: [upstream, "items"], held.items)
         }
-    }
-
-    private func writeLog(_ counters: MemberCounters, to text: inout MetricsText) {
-        text.write(
-            MetricNames.clusterFrames,
-            byLabel: [
-                ("appended", counters.framesAppended), ("applied", counters.framesApplied),
-                ("repeated", counters.framesRepeated),
-            ]
-        )
-        text.write(
-            MetricNames.clusterFramesIgnored,
-            byLabel: [("repeated", counters.framesIgnoredRepeated), ("stale", counters.framesIgnoredStale)]
-        )
-        text.write(MetricNames.clusterFramesFetched, counters.framesFetched)
-        text.write(MetricNames.clusterFrameEvents, counters.frameEvents)
-        text.write(MetricNames.clusterAppendSeconds, counters.appendSeconds)
-    }
-
-    private func writeMembers(_ counters: MemberCounters, to text: inout MetricsText) {
-        text.write(
-            MetricNames.clusterEpochs,
-            byLabel: [("started", counters.epochsStarted), ("loaded", counters.epochsLoaded)]
-        )
-        text.write(MetricNames.clusterDivergences, counters.divergences)
-        text.write(MetricNames.clusterTakeovers, counters.takeovers)
-        text.write(
-            MetricNames.clusterRemovals,
-            byLabel: [("left", counters.membersLeft), ("silent", counters.membersSilent)]
-        )
-        text.write(MetricNames.clusterFailoverSeconds, counters.failoverSeconds)
-        text.write(
-            MetricNames.clusterAdoptions,
-            byLabel: ClusterCounters.AdoptionOutcome.allCases.map {
-                ($0.rawValue, self.counters.adoptions[$0, default: 0])
-            }
-        )
-        text.write(
-            MetricNames.clusterCalls,
-            byLabel: ClusterCounters.CallOutcome.allCases.map { ($0.rawValue, self.counters.calls[$0, default: 0]) }
-        )
     }
 
     /// Writes the member `cluster`.
@@ -202,8 +175,8 @@ extension ClusterFigures: CoordinationFigures {
 }
 
 extension MetricsText {
-    fileprivate mutating func write(_ metric: Metric, byLabel counts: [(label: String, count: UInt64)]) {
-        for (label, count) in counts { write(metric, labels: [label], count) }
+    fileprivate mutating func write(_ metric: Metric, _ label: String, _ count: UInt64) {
+        write(metric, labels: [label], count)
     }
 
     fileprivate mutating func write(_ metric: Metric, _ histogram: Histogram) {

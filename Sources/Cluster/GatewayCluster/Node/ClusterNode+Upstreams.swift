@@ -50,7 +50,7 @@ extension ClusterNode {
             try applier.adopt(inherited, offer, group: group, in: pool)
             if let upstream = inherited.topics.first?.key.upstream { coverUse(of: upstream) }
         } catch {
-            shared.withLock { $0.counters.adoptionFailed(inherited.client) }
+            shared.withLock { $0.counters.adoptionEnded(inherited.client, .failed) }
             logger.warning("cannot adopt a session of a removed member", metadata: ["error": "\(error)"])
             for topic in inherited.topics {
                 let lost = SubscriptionEvent.unsubscribed(isFinal: false)

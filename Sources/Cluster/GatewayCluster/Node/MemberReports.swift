@@ -220,7 +220,7 @@ extension ClusterNode: PoolSink {
     private func countAdoptions(_ changes: [Change]) {
         for case .client(let id, let change) in changes {
             switch change {
-            case .removed: shared.withLock { $0.counters.removed(id.rawValue) }
+            case .removed: shared.withLock { $0.counters.adoptionEnded(id.rawValue, .abandoned) }
             case .event(.status(let status, _)): shared.withLock { $0.counters.changed(status, of: id.rawValue) }
             case .added, .event: break
             }
