@@ -21,16 +21,13 @@ package struct SharedRates: Sendable {
     }
 
     private struct Bucket {
-        var rate: Double
-        var burst: Double
+        /// The rate, and the requests since the last heartbeat.
+        var use: RateUse
         /// The tokens of all members; negative if they have admitted too many requests.
         var tokens: Double
         /// How many of them this member may take before its next heartbeat.
         var allowance: Double
         var updatedAt: Moment
-        /// The requests since the last heartbeat.
-        var admitted = 0
-        var attempts = 0
         /// The requests that the last heartbeat reported.
         var reported = 0
         /// The times of the first and the last heartbeat that reported requests; nil: the other members know of none.
@@ -39,6 +36,8 @@ package struct SharedRates: Sendable {
         var others: [UInt64: (attempts: Int, at: Moment)] = [:]
     }
 
+    /// The time between heartbeats.
+    private let interval = ClusterTimings().heartbeat
     /// How long the demand in a heartbeat is valid: one heartbeat may be missing.
     private static let recent = Duration.seconds(1)
     /// How long members assume that another one may have further requests of a name, and how long that member relies on
@@ -51,7 +50,6 @@ package struct SharedRates: Sendable {
     private static let overflow = ""
 
     private let maxBuckets: Int
-    private let interval: Duration
     private var buckets: [String: Bucket] = [:]
     /// The names with requests since the last heartbeat, and those that other members have reported.
     private var hot: Set<String> = []
@@ -59,25 +57,18 @@ package struct SharedRates: Sendable {
     private var isReachable = true
     private var nextSweep: Moment?
 
-    /// No requests so far.
-    ///
-    /// - Parameters:
-    ///   - interval: The time between heartbeats.
-    ///   - maxBuckets: The most names that have a bucket of their own.
-    package init(interval: Duration = ClusterTimings().heartbeat, maxBuckets: Int = 50_000) {
-        self.interval = interval
-        self.maxBuckets = maxBuckets
-    }
+    /// - Parameter maxBuckets: The most names that have a bucket of their own.
+    package init(maxBuckets: Int = 50_000) { self.maxBuckets = maxBuckets }
 
     // MARK: - Requests
 
     /// Decides on one request of a name. `rate` is greater than 0, `burst` at least 1.
     package mutating func take(_ name: String, rate: Double, burst: Double, at now: Moment) -> Decision {
         let name = countedName(for: name, at: now)
-        var bucket = buckets[name] ?? fresh(rate: rate, burst: burst, at: now)
+        var bucket = buckets[name] ?? fresh(name, rate: rate, burst: burst, at: now)
         refill(&bucket, at: now)
-        bucket.rate = rate
-        bucket.burst = burst
+        bucket.use.rate = rate
+        bucket.use.burst = burst
         bucket.tokens = min(bucket.tokens, burst)
         let isAdmitted = bucket.tokens >= 1 && bucket.allowance >= 1
         if isAdmitted {
@@ -85,8 +76,8 @@ package struct SharedRates: Sendable {
             bucket.allowance -= 1
         }
         if isReachable {
-            bucket.attempts += 1
-            if isAdmitted { bucket.admitted += 1 }
+            bucket.use.attempts += 1
+            if isAdmitted { bucket.use.admitted += 1 }
         }
         hot.insert(name)
         buckets[name] = bucket
@@ -99,8 +90,8 @@ package struct SharedRates: Sendable {
 
     /// The seconds until a request may be admitted.
     private func delay(_ bucket: Bucket, at now: Moment) -> Double {
-        let tokens = max(0, 1 - bucket.tokens) / bucket.rate
-        let allowance = max(0, 1 - bucket.allowance) / (bucket.rate * share(of: bucket, at: now))
+        let tokens = max(0, 1 - bucket.tokens) / bucket.use.rate
+        let allowance = max(0, 1 - bucket.allowance) / (bucket.use.rate * share(of: bucket, at: now))
         // The next heartbeat may change the share.
         return max(tokens, min(allowance, interval / .seconds(1)))
     }
@@ -122,28 +113,18 @@ package struct SharedRates: Sendable {
             bucket.others = bucket.others.filter { now - $0.value.at < Self.memory }
             if let announced = bucket.announced, now - announced.last > Self.reliance { bucket.announced = nil }
             if index < Self.reportLimit {
-                bucket.reported = bucket.attempts
-                if bucket.attempts > 0 { bucket.announced = (bucket.announced?.first ?? now, now) }
-                if bucket.attempts > 0, name != Self.overflow {
-                    uses.append(
-                        RateUse(
-                            name: name,
-                            rate: bucket.rate,
-                            burst: bucket.burst,
-                            admitted: bucket.admitted,
-                            attempts: bucket.attempts
-                        )
-                    )
-                }
-                (bucket.admitted, bucket.attempts) = (0, 0)
-            } else if bucket.tokens >= bucket.burst {
+                bucket.reported = bucket.use.attempts
+                if bucket.use.attempts > 0 { bucket.announced = (bucket.announced?.first ?? now, now) }
+                if bucket.use.attempts > 0, name != Self.overflow { uses.append(bucket.use) }
+                (bucket.use.admitted, bucket.use.attempts) = (0, 0)
+            } else if bucket.tokens >= bucket.use.burst {
                 // On the other members, the tokens would be there again as well.
-                (bucket.admitted, bucket.attempts) = (0, 0)
+                (bucket.use.admitted, bucket.use.attempts) = (0, 0)
             }
             // A fraction of a token is kept, or a small share would never become a request.
             bucket.allowance = max(min(bucket.allowance, 1), allotment(of: bucket, at: now))
             buckets[name] = bucket
-            if bucket.attempts == 0, bucket.announced == nil, bucket.others.isEmpty { hot.remove(name) }
+            if bucket.use.attempts == 0, bucket.announced == nil, bucket.others.isEmpty { hot.remove(name) }
         }
         return uses
     }
@@ -151,7 +132,7 @@ package struct SharedRates: Sendable {
     /// The hot names; if there are more than a heartbeat can have, those with the most requests first.
     private func busiest() -> [String] {
         guard hot.count > Self.reportLimit else { return Array(hot) }
-        return hot.map { (name: $0, attempts: buckets[$0]?.attempts ?? 0) }.sorted { $0.attempts > $1.attempts }
+        return hot.map { (name: $0, attempts: buckets[$0]?.use.attempts ?? 0) }.sorted { $0.attempts > $1.attempts }
             .map(\.name)
     }
 
@@ -164,9 +145,9 @@ package struct SharedRates: Sendable {
             let name = countedName(for: use.name, at: now)
             // The bucket of further names is not shared with other members.
             if name == Self.overflow { continue }
-            var bucket = buckets[name] ?? fresh(rate: use.rate, burst: use.burst, at: now)
+            var bucket = buckets[name] ?? fresh(name, rate: use.rate, burst: use.burst, at: now)
             refill(&bucket, at: now)
-            let least = -(bucket.burst + bucket.rate * (interval / .seconds(1)) + Double(members))
+            let least = -(bucket.use.burst + bucket.use.rate * (interval / .seconds(1)) + Double(members))
             bucket.tokens = max(least, bucket.tokens - Double(use.admitted))
             bucket.others[process] = (use.attempts, now)
             bucket.allowance = min(bucket.allowance, max(1, allotment(of: bucket, at: now)))
@@ -200,14 +181,15 @@ package struct SharedRates: Sendable {
         let share = share(of: bucket, at: now)
         // Without the reports of other members, the tokens are those of this member alone.
         let part = isReachable ? 1 : 1 / Double(members)
-        bucket.tokens = min(bucket.burst, bucket.tokens + seconds * bucket.rate * part)
-        let most = max(1, share * bucket.burst)
-        bucket.allowance = max(bucket.allowance, min(most, bucket.allowance + seconds * bucket.rate * share))
+        bucket.tokens = min(bucket.use.burst, bucket.tokens + seconds * bucket.use.rate * part)
+        let most = max(1, share * bucket.use.burst)
+        bucket.allowance = max(bucket.allowance, min(most, bucket.allowance + seconds * bucket.use.rate * share))
         bucket.updatedAt = max(now, bucket.updatedAt)
     }
 
-    private func fresh(rate: Double, burst: Double, at now: Moment) -> Bucket {
-        var bucket = Bucket(rate: rate, burst: burst, tokens: burst, allowance: 1, updatedAt: now)
+    private func fresh(_ name: String, rate: Double, burst: Double, at now: Moment) -> Bucket {
+        let use = RateUse(name: name, rate: rate, burst: burst)
+        var bucket = Bucket(use: use, tokens: burst, allowance: 1, updatedAt: now)
         bucket.allowance = max(1, allotment(of: bucket, at: now))
         return bucket
     }
@@ -223,7 +205,7 @@ package struct SharedRates: Sendable {
             buckets = buckets.filter { entry in
                 let bucket = entry.value
                 let seconds = max(0, (now - bucket.updatedAt) / .seconds(1))
-                return hot.contains(entry.key) || bucket.tokens + seconds * bucket.rate < bucket.burst
+                return hot.contains(entry.key) || bucket.tokens + seconds * bucket.use.rate < bucket.use.burst
             }
         }
         return buckets.count < maxBuckets ? name : Self.overflow
@@ -235,12 +217,12 @@ package struct RateUse: Sendable, Equatable {
     /// The subject of a rate limit, for instance an address.
     package let name: String
     /// Its requests a second, and how many are admitted at once.
-    package let rate: Double
-    package let burst: Double
+    package internal(set) var rate: Double
+    package internal(set) var burst: Double
     /// The requests that the member has admitted.
-    package let admitted: Int
+    package internal(set) var admitted = 0
     /// The requests that the member has received, admitted or not.
-    package let attempts: Int
+    package internal(set) var attempts = 0
 }
 
 extension Wire<RateUse> {
