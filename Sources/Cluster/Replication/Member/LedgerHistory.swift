@@ -24,13 +24,8 @@ struct LedgerHistory: Sendable {
     /// The maximum number of frames that a joining member reads. It is reached when members join one after the other.
     private static let maxReplay = 3 * maxFrames
 
-    private struct Entry: Sendable {
-        let ledger: ClusterLedger
-        var takenAt: Moment
-    }
-
     /// At most two, the older one first.
-    private var entries: [Entry] = []
+    private var entries: [(ledger: ClusterLedger, takenAt: Moment)] = []
     /// The last epochs that the member has been in, newest last.
     private(set) var epochs: [UInt64] = []
     /// Which requests with an `Idempotency-Key` have expired.
@@ -41,8 +36,8 @@ struct LedgerHistory: Sendable {
 
     /// Begins with a ledger, and with an earlier one of the same epoch.
     mutating func restart(with ledger: ClusterLedger, after earlier: EarlierState? = nil, at now: Moment) {
-        entries = earlier.map { [Entry(ledger: $0.ledger, takenAt: now - $0.age)] } ?? []
-        entries.append(Entry(ledger: ledger, takenAt: now))
+        entries = earlier.map { [($0.ledger, now - $0.age)] } ?? []
+        entries.append((ledger, now))
         if !epochs.contains(ledger.epoch) { epochs = (epochs + [ledger.epoch]).suffix(ClusterLedger.remembered) }
         ages.reset()
         digests.restart(with: ledger.digest, at: ledger.position)
@@ -65,7 +60,7 @@ struct LedgerHistory: Sendable {
         }
         let frames = ledger.position - last.ledger.position
         guard now - last.takenAt >= interval || frames >= Self.maxFrames || bytes >= Self.maxBytes else { return }
-        entries = [last, Entry(ledger: ledger, takenAt: now)]
+        entries = [last, (ledger, now)]
         bytes = 0
     }
 
