@@ -8,8 +8,8 @@ struct ClusterRouting: Sendable {
     /// How long a member may take to list its streams.
     private static let listTime = Duration.seconds(2)
     /// The time after which a member that has not performed a request is asked again: nothing announces that the member can be
-    /// reached, or that the member serves.
-    private static let retryInterval = Duration.milliseconds(50)
+    /// reached, or that the member serves, or has opened a stream.
+    static let retryInterval = Duration.milliseconds(50)
 
     let cluster: ClusterNode
     let services: Services

@@ -15,8 +15,6 @@ internal import SessionPool
 struct ClusterStreams: Sendable {
     /// How long the owner of an open stream may take to confirm that it is open.
     private static let callTime = Duration.seconds(1)
-    /// The time after which another member is asked again whether a stream is open: nothing announces that it is.
-    private static let retryInterval = Duration.milliseconds(50)
 
     let cluster: ClusterNode
     let services: Services
@@ -47,7 +45,7 @@ struct ClusterStreams: Sendable {
                 case .refused: throw opener.inUse(id, call)
                 case .unknown, .pending, .answered, nil:
                     if stream.isOpen, stream.holder != .own {
-                        until = min(deadline, cluster.clock() + Self.retryInterval)
+                        until = min(deadline, cluster.clock() + ClusterRouting.retryInterval)
                     }
                 }
             } else if prepared == nil, services.streamResources.entry(id)?.prepared != nil {
