@@ -13,19 +13,13 @@ struct ClusterApplier: Sendable {
     private let hub: EventHub
     private var clients: Set<ClientID> = []
     private var subscriptions: Set<SubscriptionID> = []
-    private var carried: [String: Carried] = [:]
+    /// The shared topics whose upstream subscription this member holds, or has tried to open.
+    private var carried: [String: (key: SharedTopicKey, group: UInt64, resource: SubscriptionResource?)] = [:]
     /// The topics of a former state that no member has reported in the present one. Their streams stay open until all members
     /// have reported.
     private(set) var unreported: Set<TopicID> = []
     /// The windows that are being rebuilt for the next `restart`.
     private var windows: RebuiltWindows?
-
-    /// A shared topic whose upstream subscription this member holds.
-    private struct Carried: Sendable {
-        let key: SharedTopicKey
-        let group: UInt64
-        var resource: SubscriptionResource?
-    }
 
     init(hub: EventHub) { self.hub = hub }
 
@@ -202,7 +196,7 @@ struct ClusterApplier: Sendable {
     /// Opens the upstream subscription of a shared topic. Returns nil, or the reason for a failure.
     mutating func carry(_ id: String, _ key: SharedTopicKey, group: UInt64, in pool: SessionPool?) -> PoolError? {
         drop(id, in: pool)
-        carried[id] = Carried(key: key, group: group)
+        carried[id] = (key, group, nil)
         do throws(PoolError) {
             guard let pool else { throw .unknownUpstream(key.upstream) }
             let session = try Self.session(of: key.upstream, group, in: pool)
@@ -255,7 +249,7 @@ struct ClusterApplier: Sendable {
             )
         )
         for (topic, resource) in zip(inherited.topics, resources) {
-            carried[topic.id] = Carried(key: topic.key, group: group, resource: resource)
+            carried[topic.id] = (topic.key, group, resource)
         }
     }
 

@@ -41,12 +41,8 @@ struct MemberReports: Sendable {
         let done: @Sendable (Bool) -> Void
     }
 
-    /// A request that waits for a decision of the log.
-    struct Undecided: Sendable {
-        let deadline: Moment
-        /// Called with the decision; nil if it is not known in time.
-        let done: @Sendable (RecordOutcome?) -> Void
-    }
+    /// What continues a request that waits for a decision of the log; nil if the decision is not known in time.
+    typealias Decided = @Sendable (RecordOutcome?) -> Void
 
     var outbox: Outbox
     /// The units of this member that count against limits on all members together.
@@ -55,7 +51,7 @@ struct MemberReports: Sendable {
     var changing = 0
     /// The number of the last record of such a request.
     var changed: UInt64 = 0
-    private var undecided: [RecordSubject: [Undecided]] = [:]
+    private var undecided: [RecordSubject: [(deadline: Moment, done: Decided)]] = [:]
     private var unconfirmed: [Unconfirmed] = []
     /// No request waits for the records up to this number: they were read back or discarded.
     private var written: UInt64 = 0
@@ -117,17 +113,17 @@ struct MemberReports: Sendable {
     }
 
     /// Adds a request that waits for a decision; false if the member has stopped.
-    mutating func add(_ request: Undecided, on subject: RecordSubject) -> Bool {
-        if !hasEnded { undecided[subject, default: []].append(request) }
+    mutating func add(until deadline: Moment, on subject: RecordSubject, _ done: @escaping Decided) -> Bool {
+        if !hasEnded { undecided[subject, default: []].append((deadline, done)) }
         return !hasEnded
     }
 
     /// Removes and returns the oldest request that waits for a decision on a subject.
-    mutating func removeFirst(on subject: RecordSubject) -> Undecided? {
+    mutating func removeFirst(on subject: RecordSubject) -> Decided? {
         guard var requests = undecided.removeValue(forKey: subject) else { return nil }
         let first = requests.removeFirst()
         if !requests.isEmpty { undecided[subject] = requests }
-        return first
+        return first.done
     }
 
     /// Removes and returns the callbacks of all requests that wait for a decision.
@@ -315,12 +311,12 @@ extension ClusterNode {
         _ subject: RecordSubject,
         by record: ClusterRecord,
         until deadline: Moment? = nil,
-        _ done: @escaping @Sendable (RecordOutcome?) -> Void
+        _ done: @escaping MemberReports.Decided
     ) {
-        let request = MemberReports.Undecided(deadline: deadline ?? clock() + Self.logTimeout, done: done)
+        let deadline = deadline ?? clock() + Self.logTimeout
         // Inside the lock, so that the decision does not precede the request.
         let isWritten = reports.withLock { reports in
-            reports.outbox.append(request: record) && reports.add(request, on: subject)
+            reports.outbox.append(request: record) && reports.add(until: deadline, on: subject, done)
         }
         if isWritten { wake() } else { done(nil) }
     }
@@ -334,7 +330,7 @@ extension ClusterNode {
 
     /// Calls back the oldest request of this member that waits for a decision about a subject.
     func decided(_ subject: RecordSubject, _ outcome: RecordOutcome) {
-        if let request = reports.withLock({ $0.removeFirst(on: subject) }) { return request.done(outcome) }
+        if let done = reports.withLock({ $0.removeFirst(on: subject) }) { return done(outcome) }
         // The decision is late.
         switch (subject, outcome) {
         case (.stream(let id), .accepted): streams?.opened(id)

@@ -4,15 +4,8 @@ internal import Replication
 /// The last use of each ticket that the log has accepted on this member, until its stream ends or the ticket moves to another
 /// member.
 struct AcceptedUses: Sendable {
-    private struct Use {
-        let number: UInt64
-        /// The use as the log has it.
-        let opening: TicketOpening
-        /// The stream that the use has opened; nil: none yet.
-        var stream: String?
-    }
-
-    private var uses: [RecordKey: Use] = [:]
+    /// The number of the use, the use as the log has it, and the stream that it has opened; nil: none yet.
+    private var uses: [RecordKey: (number: UInt64, opening: TicketOpening, stream: String?)] = [:]
 
     func contains(_ ticket: RecordKey) -> Bool { uses[ticket] != nil }
 
@@ -24,7 +17,7 @@ struct AcceptedUses: Sendable {
 
     /// The log has accepted a use. Returns the stream of an earlier use; nil: none.
     mutating func accepted(_ redemption: TicketRedemption, _ opening: TicketOpening) -> String? {
-        uses.updateValue(Use(number: redemption.use, opening: opening), forKey: redemption.ticket)?.stream
+        uses.updateValue((redemption.use, opening, nil), forKey: redemption.ticket)?.stream
     }
 
     /// A use has opened a stream.
