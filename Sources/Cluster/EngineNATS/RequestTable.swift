@@ -31,7 +31,6 @@ struct ReplyPiece {
         bytes = message[Self.header...]
     }
 
-    /// The messages of a reply.
     static func messages(of bytes: [UInt8], reply: UInt32) -> [[UInt8]] {
         let count = max(1, (bytes.count + size - 1) / size)
         return (0..<count).map { index in

@@ -22,7 +22,6 @@ struct ReceivedCalls: Sendable {
     /// is kept, and messages up to it are not accepted.
     static let windows = 256
 
-    /// The messages of one sender.
     private struct Sender {
         var greatest: UInt64 = 0
         var newest: Int64?

@@ -16,7 +16,6 @@ struct SealedEngine: ClusterEngine {
     private let seals: EngineSeals
     private let logger: Logger
 
-    /// An engine for the messages of a process.
     init(_ engine: any ClusterEngine, secret: String, process: UInt64, logger: Logger) {
         self.engine = engine
         seals = EngineSeals(secret: secret, process: process)
@@ -40,7 +39,6 @@ struct SealedEngine: ClusterEngine {
     }
 }
 
-/// A connection to a sealed engine.
 private struct SealedConnection: EngineConnection {
     let connection: any EngineConnection
     let seals: EngineSeals
@@ -153,7 +151,6 @@ final class EngineSeals: Sendable {
         Self.bytes([stamp.sender, stamp.number, UInt64(bitPattern: stamp.time)]) + seal(bytes, context)
     }
 
-    /// The stamp of the next message to a process.
     func nextStamp(for receiver: UInt64) -> ReceivedCalls.Stamp {
         let now = Int64(min(max(clock() * 1000, 0), 1e15))
         return calls.withLock { calls in

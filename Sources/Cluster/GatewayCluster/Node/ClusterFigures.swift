@@ -5,7 +5,6 @@ internal import SessionCore
 
 /// The counters of a node since the start of its process, besides those of its `MemberMachine`.
 struct ClusterCounters: Sendable {
-    /// The outcomes of calls to other members.
     enum CallOutcome: String, Sendable, CaseIterable {
         /// The member responded.
         case answered
@@ -19,7 +18,6 @@ struct ClusterCounters: Sendable {
         case failed
     }
 
-    /// The outcomes of adoptions.
     enum AdoptionOutcome: String, Sendable, CaseIterable {
         /// The client is connected in the same session.
         case resumed
@@ -31,7 +29,6 @@ struct ClusterCounters: Sendable {
         case failed
     }
 
-    /// The calls to other members.
     private(set) var calls: [CallOutcome: UInt64] = [:]
     /// The adoptions of sessions that are over.
     private(set) var adoptions: [AdoptionOutcome: UInt64] = [:]
@@ -80,11 +77,9 @@ extension ClusterCounters.CallOutcome {
 
 /// The figures of a node at a moment, for operators.
 struct ClusterFigures: Sendable {
-    /// The figures of the member and of its cluster.
     let member: MemberFigures
     /// The bytes that wait for the engine.
     let outboxBytes: Int
-    /// The counters of the node.
     var counters = ClusterCounters()
     /// The credits of this member, by upstream.
     var credits: [(upstream: String, held: UpstreamCredits)] = []

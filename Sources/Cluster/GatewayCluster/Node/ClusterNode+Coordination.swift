@@ -140,7 +140,6 @@ extension ClusterNode: Coordination {
     /// The host of this process; nil after this node has stopped.
     var host: HTTPHost? { shared.withLock { $0.host } }
 
-    /// The pool of this process.
     var pool: SessionPool? { shared.withLock { $0.pool } }
 
     /// The resources of this process that other members may take over.

@@ -32,11 +32,9 @@ final class ClusterNode: Sendable {
         var inputs: [Input] = []
         /// The calls of other members that are being performed, by their numbers.
         var calls: [UInt64: Task<[ForwardedResponse], Never>] = [:]
-        /// The requests that wait for credits of the upstreams.
         var credits = CreditRequests<CreditRequest>()
         /// The prepared streams that this member is recreating.
         var recreated: Set<String> = []
-        /// The questions where the log ends.
         var endQuestions = EndQuestions()
         /// What the engine refuses, and the number of the last connection on which it did.
         var refusals: [String: Int] = [:]
@@ -44,7 +42,6 @@ final class ClusterNode: Sendable {
         var connectFailure: String?
         /// Why the engine does not store frames.
         var unstored = UnstoredFrames()
-        /// The outcomes of calls and adoptions.
         var counters = ClusterCounters()
         /// The rates of requests that are limited on all members together.
         var rates = SharedRates()

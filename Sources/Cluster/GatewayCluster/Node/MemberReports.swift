@@ -35,7 +35,6 @@ struct MemberReports: Sendable {
         /// A resource whose change in this process ends the wait as well.
         let resource: String?
         let deadline: Moment
-        /// Whether the resource has changed.
         var isChanged = false
         /// Called with whether the condition holds.
         let done: @Sendable (Bool) -> Void

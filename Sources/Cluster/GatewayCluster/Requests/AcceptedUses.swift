@@ -9,10 +9,8 @@ struct AcceptedUses: Sendable {
 
     func contains(_ ticket: RecordKey) -> Bool { uses[ticket] != nil }
 
-    /// Whether a use is the last use of its ticket.
     func isLast(_ redemption: TicketRedemption) -> Bool { uses[redemption.ticket]?.number == redemption.use }
 
-    /// The openings of the streams of all uses.
     var openings: [TicketOpening] { uses.values.map(\.opening) }
 
     /// The log has accepted a use. Returns the stream of an earlier use; nil: none.
@@ -20,7 +18,6 @@ struct AcceptedUses: Sendable {
         uses.updateValue((redemption.use, opening, nil), forKey: redemption.ticket)?.stream
     }
 
-    /// A use has opened a stream.
     mutating func opened(_ stream: String, by redemption: TicketRedemption) {
         if isLast(redemption) { uses[redemption.ticket]?.stream = stream }
     }

@@ -91,7 +91,6 @@ extension ClusterNode {
         return names.sorted().map { ($0, pool.credits(of: $0)) }
     }
 
-    /// The log has given this member credits.
     func credit(_ upstream: String, _ given: UpstreamCredits) {
         pool?.changeCredits(of: upstream) { credits, _ in credits.add(given, of: upstream) }
     }

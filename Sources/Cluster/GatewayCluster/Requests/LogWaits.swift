@@ -109,7 +109,6 @@ extension ClusterNode {
         }
     }
 
-    /// The place of a resource in the log.
     func place(of id: String) -> LogPlace { state.withLock { LogPlace(of: id, in: $0.machine) } }
 
     /// Waits until the log has another place of a resource, or until this process adds or removes the resource; false at the

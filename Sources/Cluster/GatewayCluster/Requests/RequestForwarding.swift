@@ -88,7 +88,6 @@ extension Call {
 }
 
 extension Response {
-    /// The response of another member.
     init(_ response: ForwardedResponse) {
         self.init(status: response.status)
         headers = HTTPFields(response.headers.map { HTTPField($0.name, $0.value) })
@@ -96,7 +95,6 @@ extension Response {
         problem = response.problem.flatMap(ProblemCode.init(rawValue:))
     }
 
-    /// The response for another member.
     var forwarded: ForwardedResponse {
         let bytes: [UInt8] =
             switch body {

@@ -251,7 +251,6 @@ struct ClusterStreams: Sendable {
         }
     }
 
-    /// The quota units of a prepared stream.
     private func units(of id: String, _ specification: ResourceSpecification, _ owner: String) -> [QuotaUnit] {
         let topics = (try? StreamDefinition(specification.content))?.shared.keys.map(\.self) ?? []
         return [.stream(id, of: owner)] + topics.map { .subscription($0, of: owner) }

@@ -12,7 +12,6 @@ struct PreparedStream: Sendable {
 }
 
 extension ClusterNode {
-    /// The process of this member.
     var process: UInt64 { state.withLock { $0.machine.process } }
 
     /// The present epoch; nil while this member has no state of the cluster.
@@ -56,7 +55,6 @@ extension ClusterNode {
         return streams.filter { isIncluded($0.value.specification.owner) }.map(\.key).sorted()
     }
 
-    /// Whether there is a prepared stream of this id.
     func isPrepared(_ id: String) -> Bool { state.withLock { $0.machine.ledger?.specified[id]?.isOpen != nil } }
 }
 

@@ -118,7 +118,6 @@ package struct Formats: Sendable, Hashable {
 
 /// A message of the log as a member reads it: parsed once for all decisions about it.
 struct LogEntry: Sendable {
-    /// The position in the log.
     let position: UInt64
     /// The number of bytes.
     let size: Int
@@ -269,7 +268,6 @@ struct FrameWriter: Sendable {
         removing.insert(member)
     }
 
-    /// A member was removed.
     mutating func removed(_ member: UInt64) { removing.remove(member) }
 
     /// The process becomes another member, whose frames are counted from 1.

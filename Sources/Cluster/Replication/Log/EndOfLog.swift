@@ -14,7 +14,6 @@ struct EndOfLog: Sendable {
     /// The time since which this member can hear the others; nil: heartbeats do not arrive.
     private var hearingSince: Moment?
 
-    /// A connection is open.
     mutating func connected() { self = EndOfLog() }
 
     /// The log is read from another position on.

@@ -51,7 +51,6 @@ package enum CodingError: Error, Equatable {
 
 /// The formats of the other processes, from their heartbeats.
 struct HeardFormats: Sendable {
-    /// The formats of this process.
     private let own: Formats
     private var processes: [UInt64: (last: Heartbeat, heardAt: Moment)] = [:]
     /// Whether some of them are not those of this process.

@@ -31,7 +31,6 @@ struct LogReader: Sendable {
     /// The highest one that members, or the extent of the log, have stated.
     private var stated: UInt64 = 0
     private var early: [UInt64: [UInt8]] = [:]
-    /// The bytes in `early`.
     private var earlyBytes = 0
     /// The position whose frame is to be compared with that of the log of a new connection, before any frame is applied: another
     /// log may have as many frames. Nil: none.
@@ -145,7 +144,6 @@ struct RecentDigests: Sendable {
     private var first: UInt64 = 0
     private var last: UInt64 = 0
 
-    /// Begins at a position.
     mutating func restart(with digest: LogDigest, at position: UInt64) {
         first = position
         last = position

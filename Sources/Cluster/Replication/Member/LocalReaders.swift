@@ -37,7 +37,6 @@ struct LocalReaders: Sendable {
         return interest.stage == .inLog && isOver ? [.addInterest(id: id, key)] : []
     }
 
-    /// A reader was removed.
     mutating func removed(_ id: String, at now: Moment) {
         guard var interest = interests[id] else { return }
         interest.readers -= 1

@@ -80,7 +80,6 @@ extension MemberMachine {
         return beatNow(at: now) + [inspectLog(connectedAt: now)]
     }
 
-    /// Orders to inspect the log.
     mutating func inspectLog(connectedAt: Moment? = nil) -> MemberAction {
         inspections.ordered(at: reader.position, connectedAt: connectedAt)
         return .inspectLog

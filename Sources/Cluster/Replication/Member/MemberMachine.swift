@@ -28,7 +28,6 @@ package struct MemberMachine: Sendable {
     var former = FormerState()
     var reader = LogReader()
     package internal(set) var ledger: ClusterLedger?
-    /// The replay, in the phase `replaying`.
     var replay: Replay?
     var history = LedgerHistory()
     /// Whether the engine has shown two logs in this epoch, and the log is being inspected to begin another one.

@@ -56,7 +56,6 @@ extension ClusterLedger {
         }
     }
 
-    /// The position at which a client or subscription was added.
     private func madeAt(_ id: String) -> UInt64 { clients[id]?.madeAt ?? subscriptions[id]?.madeAt ?? 0 }
 
     // MARK: - Shared subscriptions

@@ -103,7 +103,6 @@ package struct ClusterLedger: Sendable, Equatable {
     package internal(set) var sessions: [String: OfferedUpstreamSession] = [:]
     /// The tickets that were used in this epoch.
     var ticketUses = TicketUses()
-    /// The requests with an `Idempotency-Key`.
     var requests = IdempotentRequests()
     /// The units of quotas that are in use.
     var quotas = SharedQuotas()

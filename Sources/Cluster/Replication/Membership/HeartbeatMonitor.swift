@@ -82,7 +82,6 @@ struct HeartbeatMonitor: Sendable {
     private var next = Moment.zero
     /// The time of sending of the last one.
     private var lastSentAt = Moment.zero
-    /// The formats of other processes.
     private(set) var formats: HeardFormats
     /// The digests of the members' configurations.
     private(set) var configurations: [UInt64: UInt64] = [:]
@@ -139,10 +138,8 @@ struct HeartbeatMonitor: Sendable {
         if reachableSince == nil, isFresh(at: now) { reachableSince = now }
     }
 
-    /// A connection is open.
     mutating func connected(at now: Moment) { (silentSince, next) = (now, now) }
 
-    /// The next heartbeat is due now.
     mutating func beatNow(at now: Moment) { next = now }
 
     /// The time of sending of a heartbeat that is due, later than the time of sending of the former heartbeat; nil: none is due.
@@ -154,13 +151,11 @@ struct HeartbeatMonitor: Sendable {
         return lastSentAt
     }
 
-    /// The connection is closed.
     mutating func disconnected() {
         echoSentAt = nil
         reachableSince = nil
     }
 
-    /// Time has passed.
     mutating func timePassed(at now: Moment) {
         if !isFresh(at: now) { reachableSince = nil }
         // The process was paused: messages have arrived that it has not handled.
@@ -207,7 +202,6 @@ struct HeartbeatMonitor: Sendable {
         return now - last
     }
 
-    /// A member was removed.
     mutating func forget(_ member: UInt64) { (heard[member], joined[member], configurations[member]) = (nil, nil, nil) }
 }
 

@@ -24,7 +24,6 @@ struct LostUpstreams: Sendable {
 }
 
 extension ClusterLedger {
-    /// Whether all members have one version.
     var haveOneVersion: Bool { Set(members.values.map(\.info.version)).count == 1 }
 
     /// The upstreams of resources and shared subscriptions that no member can own.

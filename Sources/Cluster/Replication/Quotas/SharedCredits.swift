@@ -20,7 +20,6 @@ struct SharedCredits: Sendable, Equatable {
         var awaited: [UInt64]
     }
 
-    /// The credits of one upstream.
     struct Upstream: Sendable, Equatable {
         /// The limits in the newest record; nil: no record has had them.
         var limits: UpstreamCredits?
@@ -47,7 +46,6 @@ struct SharedCredits: Sendable, Equatable {
             held[member] = rest.isNone ? nil : rest
         }
 
-        /// Whether a member has a session.
         func hasSession(_ member: UInt64) -> Bool { held[member].map { $0.sessions > 0 } ?? false }
 
         /// Whether a session beyond the first one of a member would leave one for each of these members without one.
@@ -101,7 +99,6 @@ struct SharedCredits: Sendable, Equatable {
         }
     }
 
-    /// A member has answered claims that wait.
     mutating func answered(_ member: UInt64, in name: String, where isAnswered: (Waiting) -> Bool) {
         guard var upstream = upstreams[name] else { return }
         for index in upstream.waiting.indices where isAnswered(upstream.waiting[index]) {

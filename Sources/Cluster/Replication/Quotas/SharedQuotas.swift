@@ -1,6 +1,5 @@
 /// The units of quotas that are in use, and the members that have them.
 struct SharedQuotas: Sendable, Equatable {
-    /// A unit in use.
     struct Use: Sendable, Equatable {
         /// The members that have it, at least one, in ascending order.
         var members: [UInt64]
@@ -36,7 +35,6 @@ struct SharedQuotas: Sendable, Equatable {
         quotas[quota].map { ($0.uses.count, $0.size) } ?? (0, 0)
     }
 
-    /// Whether a member has a unit.
     func contains(_ unit: QuotaUnit, of member: UInt64) -> Bool { use(unit)?.members.contains(member) ?? false }
 
     private func use(_ unit: QuotaUnit) -> Use? { quotas[unit.quota]?.uses[unit.id] }
@@ -80,7 +78,6 @@ struct SharedQuotas: Sendable, Equatable {
         quotas[unit.quota, default: Quota()].set(unit.id, Use(members: members, size: size))
     }
 
-    /// Removes a unit of a member.
     mutating func release(_ unit: QuotaUnit, by member: UInt64) {
         guard var use = use(unit), let index = use.members.firstIndex(of: member) else { return }
         use.members.remove(at: index)

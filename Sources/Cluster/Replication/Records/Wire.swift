@@ -37,7 +37,6 @@ struct Wire<Value>: Sendable {
         }
     }
 
-    /// A field of a record.
     struct Field: Sendable {
         let write: @Sendable (inout [UInt8], Value) -> Void
         let read: @Sendable (inout ByteReader, inout Value) throws(CodingError) -> Void
@@ -104,7 +103,6 @@ struct Wire<Value>: Sendable {
 }
 
 extension Wire {
-    /// The bytes of a value.
     func bytes(_ value: Value) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256)
@@ -205,7 +203,6 @@ extension Wire {
         Wire<Other>(read, (write, self))
     }
 
-    /// The raw value.
     static func raw<Raw>(_ raw: Wire<Raw>) -> Wire where Value: RawRepresentable<Raw> & Sendable {
         raw.map(\.rawValue) { value throws(CodingError) in
             guard let value = Value(rawValue: value) else { throw .malformed }

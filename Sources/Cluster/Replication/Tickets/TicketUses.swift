@@ -148,7 +148,6 @@ struct TicketUses: Sendable, Equatable {
         }
     }
 
-    /// Whether a member has streams that tickets have opened.
     func hasOpen(of member: UInt64) -> Bool { uses.contains { $0.holder == member && $0.closedAt == nil } }
 
     /// The member that has opened the stream of a ticket last; nil: none is known.
