@@ -170,16 +170,10 @@ extension Wire<SubscriptionEvent> {
 }
 
 extension Wire<RealMaxFrequency> {
-    /// The number that stands for an unlimited frequency.
-    private static let unlimited = -1.0
-
     fileprivate static let realFrequency = Wire<Double>.double.map { (frequency: RealMaxFrequency) in
-        switch frequency {
-        case .unlimited: unlimited
-        case .limited(let value): value
-        }
+        if case .limited(let value) = frequency { value } else { Double(LimitCode.unlimited) }
     } from: {
-        $0 == unlimited ? .unlimited : .limited($0)
+        $0 == Double(LimitCode.unlimited) ? .unlimited : .limited($0)
     }
 }
 
@@ -301,10 +295,7 @@ extension Wire<RequestedMaxFrequency> {
 
 extension Wire<RequestedBufferSize> {
     fileprivate static let bufferSize = Wire<Int>.signed.map { (size: RequestedBufferSize) in
-        switch size {
-        case .unlimited: LimitCode.unlimited
-        case .limited(let value): value
-        }
+        if case .limited(let value) = size { value } else { LimitCode.unlimited }
     } from: {
         $0 == LimitCode.unlimited ? .unlimited : .limited($0)
     }
