@@ -33,9 +33,9 @@ package struct ClusterFrame: Sendable, Equatable {
     /// The newest position that the writer has applied.
     package var previous: UInt64
     /// The digest of the log up to `previous`, from the frames that the writer has read; 0 for a beginning.
-    package var digest: UInt64
+    package var digest: UInt64 = 0
     /// Counts the frames of the member within the epoch, from 1.
-    package var counter: UInt64
+    package var counter: UInt64 = 0
     /// The encoded records.
     package var payload: ArraySlice<UInt8>
 }

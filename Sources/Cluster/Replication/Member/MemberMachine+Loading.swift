@@ -99,8 +99,6 @@ extension MemberMachine {
             member: member,
             epoch: randomNumber(),
             previous: reader.position,
-            digest: 0,
-            counter: 0,
             payload: Wire<Int>.groups.bytes(groups)[...]
         )
         return frame.bytes

@@ -67,15 +67,8 @@ extension MemberMachine {
         let isFollowing = isFollowing
         // Until the log has its report, a member states the beginning of the epoch.
         let position = reports.hasOwn ? reader.position : ledger?.epochPosition ?? 0
-        var heartbeat = Heartbeat(
-            process: process,
-            member: 0,
-            epoch: ledger?.epoch ?? 0,
-            position: 0,
-            sentAt: sentAt,
-            configuration: configuration,
-            formats: formats
-        )
+        var heartbeat = Heartbeat(process: process, sentAt: sentAt, configuration: configuration, formats: formats)
+        heartbeat.epoch = ledger?.epoch ?? 0
         if isFollowing {
             (heartbeat.member, heartbeat.position) = (member, position)
             heartbeat.digest = history.digests[position]?.value

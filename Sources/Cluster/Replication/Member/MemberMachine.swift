@@ -277,7 +277,6 @@ package struct MemberMachine: Sendable {
             epoch: ledger.epoch,
             previous: reader.position,
             digest: ledger.digest.value,
-            counter: 0,
             payload: records
         )
         counters.framesAppended += 1

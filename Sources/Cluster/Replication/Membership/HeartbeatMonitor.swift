@@ -8,17 +8,17 @@ package struct Heartbeat: Sendable, Equatable {
     private static let oldest: UInt8 = 2
 
     /// The process; it stays the same when the member joins again.
-    package var process: UInt64
+    package var process: UInt64 = 0
     /// The member; 0 while it does not belong to the cluster.
-    package var member: UInt64
+    package var member: UInt64 = 0
     /// The epoch and the position up to which it has applied the log; the position at which the epoch began until the log has
     /// what the member reports when it joins.
-    package var epoch: UInt64
-    package var position: UInt64
+    package var epoch: UInt64 = 0
+    package var position: UInt64 = 0
     /// The time of sending, by the clock of the sender.
-    package var sentAt: Moment
+    package var sentAt = Moment.zero
     /// A digest of the configuration that all members should have.
-    package var configuration: UInt64
+    package var configuration: UInt64 = 0
     /// The formats that the process reads.
     package var formats = Formats.supported
     /// The requests of rate-limited names since the last heartbeat.
@@ -49,7 +49,7 @@ extension Heartbeat {
 
 extension Wire<Heartbeat> {
     fileprivate static let heartbeat = Wire(
-        Heartbeat(process: 0, member: 0, epoch: 0, position: 0, sentAt: .zero, configuration: 0),
+        Heartbeat(),
         [
             Field(\.process, .fixed64),
             Field(\.member, .fixed64),
