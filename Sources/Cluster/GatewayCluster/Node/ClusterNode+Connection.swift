@@ -58,13 +58,10 @@ extension ClusterNode {
                 state.detachedSince = nil
                 return false
             }
-            guard let since = state.detachedSince else {
-                state.detachedSince = now
-                return false
-            }
-            guard now - since >= configuration.patience else { return false }
-            state.detachedSince = now
-            return true
+            let since = state.detachedSince ?? now
+            let isDue = now - since >= configuration.patience
+            state.detachedSince = isDue ? now : since
+            return isDue
         }
         guard isDue else { return }
         logger.warning("the cluster's engine is away: this member serves its own readers alone")

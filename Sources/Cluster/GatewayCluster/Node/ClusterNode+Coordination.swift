@@ -132,10 +132,7 @@ extension ClusterNode: Coordination {
     var isAlone: Bool { state.withLock { $0.machine.isLocal } }
 
     /// Whether this member serves resources, which belong to the whole cluster.
-    var servesResources: Bool {
-        let now = clock()
-        return state.withLock { $0.machine.servesResources(at: now) }
-    }
+    var servesResources: Bool { state.withLock { $0.machine.servesResources(at: clock()) } }
 
     /// The host of this process; nil after this node has stopped.
     var host: HTTPHost? { shared.withLock { $0.host } }

@@ -30,10 +30,7 @@ extension ClusterNode {
         wake()
     }
 
-    var ownsSessions: Bool {
-        let now = clock()
-        return state.withLock { $0.machine.ownsSessions(at: now) }
-    }
+    var ownsSessions: Bool { state.withLock { $0.machine.ownsSessions(at: clock()) } }
 
     // MARK: - Adoption
 

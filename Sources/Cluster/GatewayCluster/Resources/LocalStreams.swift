@@ -22,10 +22,7 @@ extension ClusterNode {
     }
 
     /// Removes a stream of a shared subscription.
-    func removeReader(of id: String) {
-        let now = clock()
-        state.withLock { $0.machine.removeReader(id, at: now) }
-    }
+    func removeReader(of id: String) { state.withLock { $0.machine.removeReader(id, at: clock()) } }
 
     /// Removes a shared subscription from the hub, unless a reader has come meanwhile.
     func forget(_ id: String, _ applier: inout ClusterApplier) {
@@ -74,8 +71,5 @@ extension ClusterNode {
     }
 
     /// Whether this member serves streams.
-    var isServing: Bool {
-        let now = clock()
-        return state.withLock { $0.machine.isServing(at: now) && $0.machine.isMember }
-    }
+    var isServing: Bool { state.withLock { $0.machine.isServing(at: clock()) && $0.machine.isMember } }
 }
