@@ -73,8 +73,7 @@ struct RequestTable: Sendable {
 
     private var pending: [UInt64: Pending] = [:]
 
-    /// Adds a request, and returns the token of the request: a random number, so that only a client that sees the request can
-    /// reply.
+    /// Adds a request; returns its token, a random number, so that only a client that sees the request can reply.
     mutating func add(_ collection: Collection) -> UInt64 {
         var token: UInt64
         repeat { token = .random(in: .min ... .max) } while pending[token] != nil

@@ -166,8 +166,7 @@ final class EngineSeals: Sendable {
     /// The opened bytes; nil if they were sealed with another secret, or for something else.
     func open(_ bytes: [UInt8], _ context: Context) -> [UInt8]? { cipher.decrypt(bytes, with: context.bytes) }
 
-    /// A frame that was fetched from the log. A frame that does not open becomes an empty frame, which members ignore, so that
-    /// the log has no hole.
+    /// A frame that was fetched from the log. One that does not open becomes an empty frame, which members ignore.
     func open(_ frame: StoredFrame) -> StoredFrame {
         StoredFrame(position: frame.position, bytes: open(frame.bytes, .frame) ?? [])
     }
@@ -231,8 +230,7 @@ extension ReceivedCalls.Stamp {
     fileprivate var numbers: [UInt64] { [sender, receiver, number, UInt64(bitPattern: time)] }
 }
 
-/// Encrypts messages between members, and tickets, with a key from the cluster's secret, because they carry credentials
-/// and rights.
+/// Encrypts messages between members, and tickets, which carry credentials and rights, with a key from the cluster's secret.
 struct ClusterCipher: Sendable {
     /// The reason for which bytes of another member cannot be decrypted.
     static let mismatch = "it was encrypted with another cluster.secret"

@@ -15,8 +15,7 @@ struct ClusterApplier: Sendable {
     private var subscriptions: Set<SubscriptionID> = []
     /// The shared topics whose upstream subscription this member holds, or has tried to open.
     private var carried: [String: (key: SharedTopicKey, group: UInt64, resource: SubscriptionResource?)] = [:]
-    /// The topics of a former state that no member has reported in the present one. Their streams stay open until all members
-    /// have reported.
+    /// The topics of a former state that no member has reported yet. Their streams stay open until all members have.
     private(set) var unreported: Set<TopicID> = []
     /// The windows that are being rebuilt for the next `restart`.
     private var windows: RebuiltWindows?
@@ -51,8 +50,7 @@ struct ClusterApplier: Sendable {
 
     private static func numbered(_ changes: [Change]) -> [NumberedChange] {
         changes.enumerated().map { index, change in
-            // Only the removal of a large member has more changes than one position has numbers; those after the limit
-            // have no events.
+            // Only the removal of a large member has more changes than a position has numbers; the last have no events.
             NumberedChange(index: min(UInt16(clamping: index), EventNumber.lastIndex), change: change)
         }
     }
@@ -271,8 +269,7 @@ struct ClusterApplier: Sendable {
         pool?.discardImplicit(resource)
     }
 
-    /// Releases all upstream subscriptions. Another member may have adopted their sessions, so nothing is sent to the
-    /// servers.
+    /// Releases all upstream subscriptions. Nothing is sent to the servers: another member may have adopted the sessions.
     mutating func dropAll(in pool: SessionPool?) {
         pool?.abandonTransferable()
         for id in carried.keys.sorted() { drop(id, in: pool) }

@@ -3,17 +3,14 @@ internal import Logging
 internal import Primitives
 internal import Replication
 
-/// The connections of a member: to the engine, and, while that is away, to a log of its own. See the decision record
-/// *ServingAlone*.
+/// The connections of a member to the engine, or to a log of its own: see the decision record *ServingAlone*.
 extension ClusterNode {
-    /// How long a joining member waits for the state, beyond its next requests: a large state takes longer than the time between
-    /// two of them.
+    /// How long a joining member waits for the state: a large one takes longer than the time between two requests.
     private static let stateTimeout = Duration.seconds(5)
     /// The number of connections to `localEngine`.
     private static let localNumber = -1
 
-    /// Leaves the cluster, so that other members take over what this member owns; returns when this member has left, or
-    /// after `time`.
+    /// Leaves the cluster, so that others take over what this member owns; returns when it has left, or after `time`.
     func leave(within time: Duration) async {
         offer(.left)
         await withTaskGroup(of: Void.self) { group in

@@ -159,8 +159,7 @@ struct MemberReports: Sendable {
         return unconfirmed.map { entry in { entry.done(entry.records <= uncertain ? .uncertain : .void) } }
     }
 
-    /// Removes and returns the callbacks of the requests whose condition holds, or whose deadline has passed, and of the calls
-    /// to removed members.
+    /// Removes and returns the callbacks of requests that are due, by condition or deadline, and of calls to removed members.
     mutating func due(_ machine: MemberMachine, at now: Moment) -> [@Sendable () -> Void] {
         var due: [@Sendable () -> Void] = []
         for member in calls.keys where machine.isRemoved(member) {
@@ -278,8 +277,7 @@ extension ClusterNode {
         if !reports.withLock({ $0.add(request) }) { done(false) }
     }
 
-    /// Calls back with true once members have reported their resources after the beginning of an epoch; with false after
-    /// `logTimeout`.
+    /// Calls back with true once members have reported their resources in a new epoch; with false after `logTimeout`.
     func whenComplete(_ done: @escaping @Sendable (Bool) -> Void) {
         let now = clock()
         if state.withLock({ $0.machine.isComplete(at: now) }) { return done(true) }

@@ -1,8 +1,7 @@
 internal import Gateway
 internal import Replication
 
-/// The last use of each ticket that the log has accepted on this member, until its stream ends or the ticket moves to another
-/// member.
+/// The last accepted use of each ticket on this member, until its stream ends or the ticket moves to another member.
 struct AcceptedUses: Sendable {
     /// The number of the use, the use as the log has it, and the stream that it has opened; nil: none yet.
     private var uses: [RecordKey: (number: UInt64, opening: TicketOpening, stream: String?)] = [:]
@@ -22,8 +21,7 @@ struct AcceptedUses: Sendable {
         if isLast(redemption) { uses[redemption.ticket]?.stream = stream }
     }
 
-    /// The stream of a use has closed, or the use has opened no stream. Returns false if the use was not the last use of its
-    /// ticket.
+    /// The stream of a use has closed, or the use has opened none. False if the use was not the last one of its ticket.
     mutating func ended(_ redemption: TicketRedemption) -> Bool {
         guard isLast(redemption) else { return false }
         uses[redemption.ticket] = nil

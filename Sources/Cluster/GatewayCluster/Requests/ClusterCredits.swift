@@ -188,8 +188,7 @@ extension ClusterNode {
         reports.withLock { $0.outbox.term(of: id) } == term
     }
 
-    /// Activates a subscription that this member has inherited, once there are credits for it. Without credits it remains
-    /// inactive.
+    /// Activates a subscription that this member has inherited, once there are credits for it; without, it remains inactive.
     func activate(_ resource: SubscriptionResource, in pool: SessionPool) throws(PoolError) {
         do {
             try pool.activate(resource)

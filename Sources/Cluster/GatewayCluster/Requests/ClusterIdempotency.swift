@@ -10,8 +10,7 @@ struct BegunRequest: Sendable {
     let generation: Int
 }
 
-/// Requests with an `Idempotency-Key` in a cluster: the log decides which member performs a request, and stores the
-/// response for the other members.
+/// Requests with an `Idempotency-Key`: the log decides which member performs one, and has the response for the others.
 struct ClusterIdempotency: Sendable {
     /// Performs a request that the log has let begin.
     typealias Handler = @Sendable (Call, BegunRequest) async throws -> OperationResult

@@ -11,8 +11,7 @@ struct CreditRefusal: Error {
     let error: PoolError
 }
 
-/// Limits on all members together. The log decides about each unit, so that they are not exceeded; a unit counts as long
-/// as a member has it.
+/// Limits on all members together. The log decides about each unit, which counts as long as a member has it.
 extension ClusterNode {
     /// The decision of the log about units of quotas.
     enum QuotaDecision: Sendable {
@@ -117,8 +116,7 @@ extension ClusterNode {
 
     // MARK: - Streams
 
-    /// Claims a stream that a request opens. Throws, and ends the stream, if its caller has reached the limit of open and
-    /// prepared streams.
+    /// Claims a stream that a request opens. Throws, and ends the stream, if its caller has reached the limit of streams.
     func claim(_ stream: AdmittedStream, for call: Call) async throws {
         guard let (identity, limit) = call.streamLimit else { return }
         // The stream that a ticket opens again counts until it has ended.

@@ -37,8 +37,7 @@ struct ClusterRouting: Sendable {
             if case .process(let process) = holder {
                 response = try await cluster.response(of: process, to: call)
                 if response == nil, place != cluster.place(of: id) {
-                    // Its owner was replaced, or the connection ended, while it was asked, possibly for the whole time of a long
-                    // poll.
+                    // Its owner was replaced, or the connection ended, possibly after the whole time of a long poll.
                     let now = cluster.clock()
                     (call, deadline) = (request.after(now - began), now + ClusterNode.logTimeout)
                 }
@@ -80,8 +79,7 @@ struct ClusterRouting: Sendable {
 
     // MARK: - Lists
 
-    /// A page of the clients or subscriptions of all members, in the order of the log, or of the streams of one member after
-    /// the other.
+    /// A page of all clients or subscriptions, in the order of the log, or of the streams of one member after the other.
     func page(
         _ resource: Operation.ListedResource,
         _ call: Call,
@@ -126,8 +124,7 @@ struct ClusterRouting: Sendable {
         }
     }
 
-    /// The ids of the streams that the caller sees: first the prepared ones, then those of each member in the order of
-    /// creation.
+    /// The ids of the streams that the caller sees: the prepared ones, then those of each member in the order of creation.
     private func streamIDs(_ call: Call, _ operation: Operation) async -> [String] {
         // Prepared streams are listed also while their owner is being replaced.
         let permissions = services.permissions(call)

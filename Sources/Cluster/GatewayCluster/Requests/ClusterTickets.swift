@@ -30,8 +30,7 @@ struct ClusterTickets: Sendable {
             throw Problem.notInContact
         }
         var holder = ForwardedRequest.Caller(caller)
-        // The rights of a key are not in the ticket, because they may be long: `open` reads them from the
-        // configuration.
+        // The rights of a key, which may be long, are not in the ticket: `open` reads them from the configuration.
         if !(caller.identity.map(TokenVerifier.isIdentity) ?? false) {
             holder = ForwardedRequest.Caller(identity: caller.identity)
         }
@@ -200,8 +199,7 @@ extension ClusterNode {
         }
     }
 
-    /// The log has accepted the use of a ticket whose request has ended. The time of the ticket begins, unless an earlier use has
-    /// its stream.
+    /// The log has accepted a use whose request has ended. The time of the ticket begins, unless an earlier use has its stream.
     func acceptedLate(_ ticket: RecordKey) {
         let isUsed = shared.withLock { $0.tickets.contains(ticket) }
         if !isUsed { write(.ticket(.closed(ticket, at: Self.wallTime()))) }

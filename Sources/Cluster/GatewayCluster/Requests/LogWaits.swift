@@ -3,8 +3,7 @@ internal import Replication
 
 /// The place of a resource by the log, as far as this member has applied the log.
 struct LogPlace: Sendable, Equatable {
-    /// The owner; unknown for a stream that is not in the log, whereas `ClusterNode.holder(of:)` finds the opener of such a
-    /// stream.
+    /// The owner; unknown for a stream that is not in the log, whose opener `ClusterNode.holder(of:)` finds.
     let holder: ResourceHolder
     /// Whether the resource is a prepared stream that is open; nil for all other resources.
     private let isOpen: Bool?

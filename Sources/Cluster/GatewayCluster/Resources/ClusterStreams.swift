@@ -79,8 +79,7 @@ struct ClusterStreams: Sendable {
         throw opener.inUse(id, call)
     }
 
-    /// Whether this member may open a stream: `refused` while the stream is open on a member that responds; nil if that
-    /// is not known yet.
+    /// Whether this member may open a stream: `refused` while a member that responds has it open; nil if not known yet.
     private func outcome(of stream: PreparedStream, _ id: String) async -> RecordOutcome? {
         if stream.isOpen {
             switch stream.holder {

@@ -32,8 +32,7 @@ extension ClusterNode {
         }
     }
 
-    /// The wait of a stream for its conditions; nil if they hold. When they hold, the hub begins the stream; at the deadline,
-    /// it closes the stream.
+    /// The wait of a stream for its conditions, after which the hub begins the stream, or closes it; nil if they hold.
     func wait(of request: StreamRequest, topics: Set<String>) -> (@Sendable (_ stream: String) -> Void)? {
         let last = request.lastEventID.flatMap { EventID($0) }
         let condition: MemberReports.Condition = { [hub] machine, now in

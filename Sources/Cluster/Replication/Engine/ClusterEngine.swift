@@ -34,8 +34,7 @@ package protocol EngineConnection: Sendable {
     func warnings() async -> [String]
     /// Sends a frame to the log. Receiving the frame back confirms that it was appended.
     func append(_ frame: [UInt8])
-    /// Sends a frame that has not come back, or that begins an epoch; `notStored` follows if the engine does not store the frame
-    /// and tells why.
+    /// Sends a frame that has not come back, or that begins an epoch; `notStored` follows if the engine refuses and tells why.
     func appendAgain(_ frame: [UInt8])
     /// The frames of a range, in order, or those of them that arrive in time. Throws if there are none.
     func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame]

@@ -8,8 +8,7 @@ struct EndOfLog: Sendable {
 
     /// Whether no other member has read further, as far as members have said so in time.
     private(set) var isConfirmed = false
-    /// Up to where members had applied the log of an epoch when they were heard first over the present connection: later frames
-    /// are in the log.
+    /// Up to where members had applied an epoch when they were heard first over the connection: later frames are in the log.
     private var heard: [UInt64: (epoch: UInt64, position: UInt64)] = [:]
     /// The time since which this member can hear the others; nil: heartbeats do not arrive.
     private var hearingSince: Moment?

@@ -24,8 +24,7 @@ struct LogInspections: Sendable {
     /// Whether an order has no result yet.
     var isPending: Bool { pending > 0 }
 
-    /// An inspection is ordered by a member that has read the log up to a position; the first one of a connection voids those
-    /// before it.
+    /// An inspection is ordered, at the position of the member; the first one of a connection voids those before it.
     mutating func ordered(at position: UInt64, connectedAt: Moment? = nil) {
         pending = connectedAt == nil ? pending + 1 : 1
         orderedAt = position

@@ -152,8 +152,7 @@ extension MemberMachine {
     package mutating func inspectionFailed(isMissing: Bool) -> [MemberAction] {
         guard phase != .offline else { return [] }
         inspections.failed()
-        // Another connection makes a missing log. A member that misses no frame needs no result: the servers may be electing a
-        // leader.
+        // Another connection makes a missing log. A member that misses nothing needs no result: servers may elect a leader.
         return isMissing || !isSettled || inspections.isPending ? [.reconnect] : []
     }
 

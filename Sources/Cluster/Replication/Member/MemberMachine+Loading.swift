@@ -6,13 +6,11 @@ extension MemberMachine {
     enum Phase: Equatable {
         /// No connection to the engine. *Entered* at start and by `disconnected`; *leaves to* `inspecting`.
         case offline
-        /// Connected; it is not known yet whether the log is still the same. *Entered* by `connected`; *leaves to*
-        /// `loading`, `following`.
+        /// Connected; the log may be another one. *Entered* by `connected`; *leaves to* `loading`, `following`.
         case inspecting
         /// Without state. *Entered* by `logInspected`; *leaves to* `replaying`, `following`.
         case loading(Loading)
-        /// Rebuilds the windows of recent events from the log. *Entered* by `stateArrived`; *leaves to* `following`,
-        /// `loading`.
+        /// Rebuilds the windows of recent events. *Entered* by `stateArrived`; *leaves to* `following`, `loading`.
         case replaying
         /// Applies the log in order. *Entered* by `logInspected`, `stateArrived`, `arrived`, `fetched` and `timePassed`;
         /// *leaves to* `inspecting`, `loading`.

@@ -130,8 +130,7 @@ package struct ClusterLedger: Sendable, Equatable {
         case epochStarted
         /// A repetition of a frame that was applied.
         case again
-        /// The frame was ignored: its writer does not belong to the cluster or wrote under an earlier epoch, or its bytes are
-        /// not valid.
+        /// The frame was ignored: its writer is no member or wrote under an earlier epoch, or its bytes are not valid.
         case stale
         /// All members ignored the frame, because some of them do not read its format.
         case unreadable

@@ -5,8 +5,7 @@ struct EpochReports: Sendable {
     /// The longest wait for the reports, as a multiple of the time that members have for them.
     private static let patience = 4
 
-    /// The time at which the epoch began for this member, or for the member that sent the state; nil: long ago, so that no report
-    /// is waited for.
+    /// When the epoch began for this member, or the sender of its state; nil: long ago, so that no report is waited for.
     private var begunAt: Moment?
     private var heard: [UInt64: (heartbeat: Heartbeat, time: Moment)] = [:]
     /// The number of the last record that this member reports after its join; nil before the join.

@@ -171,8 +171,7 @@ struct HeartbeatMonitor: Sendable {
     /// Whether the engine delivers the messages of this member to all members, itself included.
     func isReachable(at now: Moment) -> Bool { reachableSince != nil && isFresh(at: now) }
 
-    /// Members without heartbeats for too long. A member of lower rank waits longer, so that usually only one of them
-    /// acts.
+    /// Members without heartbeats for too long. A member of lower rank waits longer, so that usually only one acts.
     func suspects(among members: some Collection<UInt64>, me: UInt64, at now: Moment) -> [UInt64] {
         guard isReachable(at: now), let reachableSince else { return [] }
         return members.filter { member in
@@ -193,8 +192,7 @@ struct HeartbeatMonitor: Sendable {
     /// Whether a recent heartbeat of another process was received.
     func hearsOthers(at now: Moment) -> Bool { heard.values.contains { now - $0 < timings.suspect } }
 
-    /// The time since the last heartbeat of another member; nil if it is unknown, because this member itself was paused
-    /// or cut off since then.
+    /// The time since the last heartbeat of a member; nil if this member itself was paused or cut off since then.
     func silence(of member: UInt64, at now: Moment) -> Duration? {
         guard isReachable(at: now), let reachableSince, let last = heard[member], last >= reachableSince else {
             return nil

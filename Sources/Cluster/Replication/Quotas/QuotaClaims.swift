@@ -68,8 +68,7 @@ package struct QuotaClaims: Sendable {
         return [settle(unit)].compactMap(\.self)
     }
 
-    /// This member uses a reserved unit that the log has accepted, and that is used once. False if the use has ended
-    /// already.
+    /// This member uses a reserved and accepted unit that is used once. False if the use has ended already.
     package mutating func useUnlessEnded(_ unit: QuotaUnit) -> Bool {
         if self[unit].hasEnded { return false }
         change(unit) { $0.use = $0.known }
@@ -142,8 +141,7 @@ package struct QuotaUnit: Sendable, Hashable {
         QuotaUnit(quota: streams + identity, id: id)
     }
 
-    /// A subscription that a caller has created, or that streams of the caller have joined. Its size is the number of its
-    /// items.
+    /// A subscription that a caller has created, or that its streams have joined. Its size is the number of its items.
     package static func subscription(_ id: String, of identity: String) -> QuotaUnit {
         QuotaUnit(quota: subscriptions + identity, id: id)
     }

@@ -61,8 +61,7 @@ struct SharedCredits: Sendable, Equatable {
         set { upstreams[name] = newValue }
     }
 
-    /// Of these members, those that may carry subscriptions of an upstream: all, or while no session is free, those that
-    /// have one.
+    /// Of these members, those that may carry subscriptions of an upstream: all, or while none is free, those with a session.
     func carriers(of name: String, among members: [UInt64]) -> [UInt64] {
         guard let upstream = upstreams[name], upstream.limits != nil, upstream.free.sessions == 0 else {
             return members

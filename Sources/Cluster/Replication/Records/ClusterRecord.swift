@@ -87,8 +87,7 @@ package enum ClusterRecord: Sendable, Equatable {
     /// A change of the hubs. The change of a shared subscription is valid only in the present term of its owner. `number`: that
     /// of the data notification that its event comes from, in the session of the carrying client; nil: none.
     case change(Change, term: UInt64, number: UInt64? = nil)
-    /// The session of a client of the writer, which a new owner of its subscriptions can continue; nil: not, or no
-    /// longer.
+    /// The session of a client of the writer, which a new owner of its subscriptions can continue; nil: none.
     case session(client: String, OfferedUpstreamSession?)
     /// The number of a shared subscription in the session of its client; followed by `subscribed`.
     case upstreamNumber(id: String, term: UInt64, number: UInt64)

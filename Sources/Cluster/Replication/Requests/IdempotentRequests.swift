@@ -134,8 +134,7 @@ extension Wire<IdempotentRequests.Entry> {
     )
 }
 
-/// The positions of the log that this member has applied long ago, by its own monotonic clock: the wall clocks of members
-/// differ, and may be moved.
+/// The positions of the log that this member has applied long ago, by its monotonic clock: wall clocks may be moved.
 struct PositionAges: Sendable {
     private let lifetime: Duration
     private var samples: [(position: UInt64, time: Moment)] = []

@@ -107,8 +107,7 @@ package struct Outbox: Sendable {
     /// The specification of a resource of the member.
     package func specification(of id: String) -> ResourceSpecification? { specifications[id] }
 
-    /// Appends all specifications again, after the reports on their resources: the member has joined under another
-    /// number.
+    /// Appends all specifications again, after the reports on their resources: the member has another number.
     package mutating func specifyAgain() {
         guard isOpen else { return }
         for (id, specification) in specifications.sorted(by: { $0.key < $1.key }) {
