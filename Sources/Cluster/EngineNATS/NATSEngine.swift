@@ -15,9 +15,7 @@ package struct NATSEngine: ClusterEngine {
         self.process = process
     }
 
-    package func connect(
-        _ receive: @escaping @Sendable (EngineInput) -> Void
-    ) async throws -> any EngineConnection {
+    package func connect(_ receive: @escaping @Sendable (EngineInput) -> Void) async throws -> any EngineConnection {
         let connection = NATSConnection(configuration: configuration, process: process, receive: receive)
         // The library blocks the calling thread.
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

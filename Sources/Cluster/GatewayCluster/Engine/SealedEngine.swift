@@ -142,9 +142,7 @@ final class EngineSeals: Sendable {
     func seal(_ bytes: [UInt8], _ context: Context) -> [UInt8] { cipher.encrypt(bytes, with: context.bytes) }
 
     /// A sealed request to all members.
-    func request(_ bytes: [UInt8], _ mark: UInt64) -> [UInt8] {
-        Self.bytes([mark]) + seal(bytes, .request(mark))
-    }
+    func request(_ bytes: [UInt8], _ mark: UInt64) -> [UInt8] { Self.bytes([mark]) + seal(bytes, .request(mark)) }
 
     /// A sealed call or notification.
     func message(_ bytes: [UInt8], _ stamp: ReceivedCalls.Stamp, _ context: Context) -> [UInt8] {
@@ -238,14 +236,10 @@ struct ClusterCipher: Sendable {
     private let key: [UInt8]
 
     /// A key for one purpose: it cannot decrypt what was encrypted for another purpose.
-    init(secret: String, purpose: String) {
-        key = SHA256.code(of: Array(purpose.utf8), key: Array(secret.utf8))
-    }
+    init(secret: String, purpose: String) { key = SHA256.code(of: Array(purpose.utf8), key: Array(secret.utf8)) }
 
     /// A keyed digest of bytes, which names them in the log: only holders of the secret can compute it.
-    func digest(of bytes: [UInt8]) -> RecordKey {
-        RecordKey(bytes: SHA256.code(of: bytes, key: key))
-    }
+    func digest(of bytes: [UInt8]) -> RecordKey { RecordKey(bytes: SHA256.code(of: bytes, key: key)) }
 
     /// The encrypted bytes.
     ///

@@ -172,9 +172,7 @@ struct ClusterApplier: Sendable {
     static func name(of epoch: UInt64) -> String { "e" + String(epoch, radix: 36) }
 
     /// The epoch of a name; nil for other text.
-    static func epoch(of name: String) -> UInt64? {
-        name.hasPrefix("e") ? UInt64(name.dropFirst(), radix: 36) : nil
-    }
+    static func epoch(of name: String) -> UInt64? { name.hasPrefix("e") ? UInt64(name.dropFirst(), radix: 36) : nil }
 
     /// For each subscribed subscription, the events that change an empty table to its present state; for each inactive one that
     /// the server has refused or removed, the failure.
@@ -213,12 +211,7 @@ struct ClusterApplier: Sendable {
         in pool: SessionPool
     ) throws(PoolError) -> SessionKey {
         guard let upstream = pool.upstream(name) else { throw .unknownUpstream(name) }
-        return SessionKey(
-            upstream: upstream.name,
-            user: upstream.user,
-            password: upstream.password,
-            group: group
-        )
+        return SessionKey(upstream: upstream.name, user: upstream.user, password: upstream.password, group: group)
     }
 
     /// Continues a session of a removed member, with the values that its subscriptions have in the hub.

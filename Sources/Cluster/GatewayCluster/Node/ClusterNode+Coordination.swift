@@ -154,9 +154,7 @@ extension ClusterNode: Coordination {
         }
     }
 
-    func makeStreamID() -> String {
-        ClusterStreamID.prefix(of: process) + RandomID.make(prefix: "t").dropFirst()
-    }
+    func makeStreamID() -> String { ClusterStreamID.prefix(of: process) + RandomID.make(prefix: "t").dropFirst() }
 
     // MARK: - Admission
 
@@ -234,13 +232,7 @@ extension ClusterNode: Coordination {
     func join(_ key: SharedKey, in pool: SessionPool) throws(PoolError) -> JoinedSubscription {
         let (upstream, properties) = (key.session.upstream, key.properties)
         let (id, isNew) = addReader(of: SharedTopicKey(upstream: upstream, properties: properties))
-        return JoinedSubscription(
-            id: id,
-            upstream: upstream,
-            properties: properties,
-            resource: nil,
-            isOpened: isNew
-        )
+        return JoinedSubscription(id: id, upstream: upstream, properties: properties, resource: nil, isOpened: isNew)
     }
 
     func leave(_ subscription: JoinedSubscription, in pool: SessionPool) { removeReader(of: subscription.id) }

@@ -229,16 +229,14 @@ final class ClusterNode: Sendable {
         case .reopen(let id, let term, let ended):
             open(id, term: term, &applier) { $0.reactivate(id, in: $1) }
             ended()
-        case .left:
-            return state.withLock { $0.machine.leave() }
+        case .left: return state.withLock { $0.machine.leave() }
         }
         return []
     }
 
     private func handle(_ input: EngineInput, _ applier: ClusterApplier, at now: Moment) -> [MemberAction] {
         switch input {
-        case .frame(let frame):
-            return state.withLock { $0.machine.arrived(frame, at: now) }
+        case .frame(let frame): return state.withLock { $0.machine.arrived(frame, at: now) }
         case .broadcast(let bytes):
             guard let heartbeat = Heartbeat(bytes), state.withLock({ $0.machine.isNew(heartbeat) }) else { return [] }
             count(heartbeat.rates, of: heartbeat.process, at: now)

@@ -184,9 +184,7 @@ extension ClusterNode {
         }
     }
 
-    private func owns(_ id: String, _ term: UInt64) -> Bool {
-        reports.withLock { $0.outbox.term(of: id) } == term
-    }
+    private func owns(_ id: String, _ term: UInt64) -> Bool { reports.withLock { $0.outbox.term(of: id) } == term }
 
     /// Activates a subscription that this member has inherited, once there are credits for it; without, it remains inactive.
     func activate(_ resource: SubscriptionResource, in pool: SessionPool) throws(PoolError) {

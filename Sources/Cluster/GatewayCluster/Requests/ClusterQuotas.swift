@@ -98,11 +98,7 @@ extension ClusterNode {
         if let excess = state.withLock({ $0.machine.ledger?.excess(of: demands) }) { return excess }
         // Other units were freed after the decision.
         let limits = demands[0].limits
-        return QuotaExcess(
-            unit: demands[0].unit,
-            limit: limits.count ?? limits.size ?? 0,
-            isSize: limits.count == nil
-        )
+        return QuotaExcess(unit: demands[0].unit, limit: limits.count ?? limits.size ?? 0, isSize: limits.count == nil)
     }
 
     /// Changes the units of this member, and writes what the other members have to know.
@@ -151,11 +147,7 @@ extension Caller {
     func demand(_ id: String, _ properties: SubscriptionProperties) -> QuotaDemand? {
         let limits = QuotaLimits(count: rights.maxSubscriptions, size: rights.maxItems)
         guard let identity, !limits.isUnlimited else { return nil }
-        return QuotaDemand(
-            .subscription(id, of: identity),
-            size: properties.countedItems,
-            limits: limits
-        )
+        return QuotaDemand(.subscription(id, of: identity), size: properties.countedItems, limits: limits)
     }
 }
 

@@ -8,11 +8,7 @@ extension ClusterNode {
     func take(_ name: String, rate: Double, burst: Double) -> TokenBucket.Decision {
         let now = clock()
         let decision = shared.withLock { $0.rates.take(name, rate: rate, burst: burst, at: now) }
-        return TokenBucket.Decision(
-            isAdmitted: decision.isAdmitted,
-            remaining: decision.remaining,
-            wait: decision.wait
-        )
+        return TokenBucket.Decision(isAdmitted: decision.isAdmitted, remaining: decision.remaining, wait: decision.wait)
     }
 
     /// A heartbeat of this member with the requests since the last report. A heartbeat soon after a report has no requests: those

@@ -80,11 +80,7 @@ struct ClusterRouting: Sendable {
     // MARK: - Lists
 
     /// A page of all clients or subscriptions, in the order of the log, or of the streams of one member after the other.
-    func page(
-        _ resource: Operation.ListedResource,
-        _ call: Call,
-        _ operation: Operation
-    ) async throws -> Response {
+    func page(_ resource: Operation.ListedResource, _ call: Call, _ operation: Operation) async throws -> Response {
         try cluster.checkServing()
         let deadline = cluster.clock() + ClusterNode.logTimeout
         let refusal = Problem(.unavailable, detail: "A member of the cluster did not respond.")

@@ -138,9 +138,7 @@ extension ClusterTickets: Tickets {
     /// The log has the use of a ticket, whose end `endUse` reports.
     func giveBack(_ redemption: TicketRedemption, at now: TicketTime) {}
 
-    func closed(_ redemption: TicketRedemption, stream: String, at now: TicketTime) {
-        streamClosed(redemption)
-    }
+    func closed(_ redemption: TicketRedemption, stream: String, at now: TicketTime) { streamClosed(redemption) }
 
     /// A ticket is valid only for the credential of its caller, so nothing has to be noted here.
     func revoke(where isRevoked: (Caller) -> Bool) {}

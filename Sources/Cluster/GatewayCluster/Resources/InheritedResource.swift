@@ -61,9 +61,7 @@ extension ClusterResources {
     /// A call with the body with which the caller created or changed a client.
     private func call(_ body: JSONObject, of id: String, _ caller: Caller) -> Call {
         let request = HTTPRequest(method: "POST", rawPath: "")
-        var call = Call(
-            record: CallRecord(request, requestID: RequestIdentity.make(), since: services.clock())
-        )
+        var call = Call(record: CallRecord(request, requestID: RequestIdentity.make(), since: services.clock()))
         call.parameters = PathParameters(names: ["id"], values: [id])
         call.body = Array(JSONValue.object(body).text.utf8)
         call.caller = caller

@@ -23,12 +23,7 @@ package struct ForwardedRequest: Sendable, Equatable {
         /// The digest of the key that has verified the token of the caller; nil: none.
         package var verifiedBy: [UInt8]?
 
-        package init(
-            identity: String?,
-            operations: [String] = [],
-            upstreams: [String] = [],
-            items: [String] = []
-        ) {
+        package init(identity: String?, operations: [String] = [], upstreams: [String] = [], items: [String] = []) {
             self.identity = identity
             self.operations = operations
             self.upstreams = upstreams

@@ -25,9 +25,7 @@ struct EndOfLog: Sendable {
     }
 
     /// The greatest position that members have stated in an epoch.
-    func stated(in epoch: UInt64) -> UInt64 {
-        heard.values.reduce(0) { $1.epoch == epoch ? max($0, $1.position) : $0 }
-    }
+    func stated(in epoch: UInt64) -> UInt64 { heard.values.reduce(0) { $1.epoch == epoch ? max($0, $1.position) : $0 } }
 
     /// Confirms the end once all other members were heard, or have had the time after which silent members are removed.
     ///

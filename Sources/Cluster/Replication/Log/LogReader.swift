@@ -54,9 +54,7 @@ struct LogReader: Sendable {
     }
 
     /// A connection is open. What was received by a former one may be in the log no more.
-    mutating func connected() {
-        (known, stated, early, earlyBytes, isFetching) = (position, 0, [:], 0, false)
-    }
+    mutating func connected() { (known, stated, early, earlyBytes, isFetching) = (position, 0, [:], 0, false) }
 
     /// Adds a frame. `next` returns the frame, and the later ones that waited for it. False: the frame was there already, there
     /// is no place, or its position is too great.

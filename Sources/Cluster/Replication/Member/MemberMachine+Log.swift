@@ -176,9 +176,7 @@ extension MemberMachine {
     }
 
     /// Appends the frame in flight again if the end of the log is confirmed now.
-    mutating func resendAtConfirmedEnd(at now: Moment) -> [MemberAction] {
-        end.isConfirmed ? [] : resend(at: now)
-    }
+    mutating func resendAtConfirmedEnd(at now: Moment) -> [MemberAction] { end.isConfirmed ? [] : resend(at: now) }
 
     /// Appends the frame in flight again unless it was sent within `time`.
     mutating func resend(after time: Duration = .zero, in format: UInt8? = nil, at now: Moment) -> [MemberAction] {

@@ -187,10 +187,8 @@ package struct MemberMachine: Sendable {
         case .damaged:
             let written = entry.wrongSum ?? entry.sum
             return diverged(LogDivergence(position: position, own: entry.sum, other: written, member: nil))
-        case .lost:
-            return enter(from: position, at: now)
-        case .epochStarted:
-            return restarted(at: position, now)
+        case .lost: return enter(from: position, at: now)
+        case .epochStarted: return restarted(at: position, now)
         }
     }
 

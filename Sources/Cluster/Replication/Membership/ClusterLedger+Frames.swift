@@ -39,12 +39,7 @@ extension ClusterLedger {
     }
 
     /// The empty ledger after the frame that begins an epoch.
-    init(
-        beginning frame: ClusterFrame,
-        _ entry: LogEntry,
-        earlierEpochs: [UInt64] = [],
-        removed: [UInt64]
-    ) {
+    init(beginning frame: ClusterFrame, _ entry: LogEntry, earlierEpochs: [UInt64] = [], removed: [UInt64]) {
         self.init(
             epoch: frame.epoch,
             position: entry.position,
@@ -98,42 +93,29 @@ extension ClusterLedger {
 
     mutating func apply(_ record: ClusterRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
         switch record {
-        case .join:
-            joined(member, &effects)
-        case .remove(let gone):
-            remove(gone, &effects)
-        case .addInterest(let id, let key):
-            addInterest(id, key, by: member, &effects)
+        case .join: joined(member, &effects)
+        case .remove(let gone): remove(gone, &effects)
+        case .addInterest(let id, let key): addInterest(id, key, by: member, &effects)
         case .removeInterest(let id):
             if topics[id]?.interested.remove(member) != nil { effects.append(.interestRemoved(id)) }
-        case .retire(let id, let term):
-            retire(id, term, by: member, &effects)
-        case .change(let change, let term, let number):
-            apply(change, term, number, by: member, &effects)
+        case .retire(let id, let term): retire(id, term, by: member, &effects)
+        case .change(let change, let term, let number): apply(change, term, number, by: member, &effects)
         case .session(let client, let session):
             if clients[client]?.owner == member { sessions[client] = session }
         case .upstreamNumber(let id, let term, let number):
             if owns(id, term, member) { subscriptions[id]?.number = number }
-        case .specify(let id, let specification):
-            specify(id, specification, by: member, &effects)
-        case .ticket(let record):
-            apply(record, by: member, &effects)
-        case .stream(let record):
-            apply(record, by: member, &effects)
-        case .request(let record):
-            apply(record, by: member, &effects)
-        case .quota(let record):
-            apply(record, by: member, &effects)
-        case .credit(let record):
-            apply(record, by: member, &effects)
-        case .endUpstream(let upstream):
-            if haveOneVersion { end(upstream, &effects) }
+        case .specify(let id, let specification): specify(id, specification, by: member, &effects)
+        case .ticket(let record): apply(record, by: member, &effects)
+        case .stream(let record): apply(record, by: member, &effects)
+        case .request(let record): apply(record, by: member, &effects)
+        case .quota(let record): apply(record, by: member, &effects)
+        case .credit(let record): apply(record, by: member, &effects)
+        case .endUpstream(let upstream): if haveOneVersion { end(upstream, &effects) }
         case .upstreams(let upstreams):
             guard haveOneVersion else { break }
             members[member]?.info.upstreams = upstreams
             assignUnowned(&effects)
-        case .part:
-            break
+        case .part: break
         }
     }
 
@@ -190,8 +172,7 @@ extension ClusterLedger {
 
     private mutating func note(_ change: ClientChange, of id: String, by member: UInt64) {
         switch change {
-        case .added(let status):
-            clients[id] = ClientEntry(owner: member, status: status, madeAt: position)
+        case .added(let status): clients[id] = ClientEntry(owner: member, status: status, madeAt: position)
         case .removed:
             clients[id] = nil
             specified[id] = nil

@@ -60,12 +60,7 @@ extension ClusterLedger {
 
     // MARK: - Shared subscriptions
 
-    mutating func addInterest(
-        _ id: String,
-        _ key: SharedTopicKey,
-        by member: UInt64,
-        _ effects: inout [LedgerEffect]
-    ) {
+    mutating func addInterest(_ id: String, _ key: SharedTopicKey, by member: UInt64, _ effects: inout [LedgerEffect]) {
         if topics[id] == nil {
             guard subscriptions[id] == nil else { return }
             topics[id] = SharedTopic(key: key, owner: nil, term: position)
@@ -113,12 +108,7 @@ extension ClusterLedger {
         ownedGroups[group(of: id, topic.key), default: OwnedGroup(owner: owner, count: 0)].count += 1
     }
 
-    mutating func retire(
-        _ id: String,
-        _ term: UInt64,
-        by member: UInt64,
-        _ effects: inout [LedgerEffect]
-    ) {
+    mutating func retire(_ id: String, _ term: UInt64, by member: UInt64, _ effects: inout [LedgerEffect]) {
         guard let topic = topics[id], topic.owner == member, topic.term == term, topic.interested.isEmpty
         else { return }
         forget(topic, id)
@@ -200,11 +190,7 @@ extension ClusterLedger {
     }
 
     /// The changes of the hubs by the removal of a member, whose clients in `adopted` stay with these subscriptions.
-    private func changes(
-        byRemovalOf gone: UInt64,
-        orphans: [String],
-        adopted: [String: [String]]
-    ) -> [Change] {
+    private func changes(byRemovalOf gone: UInt64, orphans: [String], adopted: [String: [String]]) -> [Change] {
         var changes: [Change] = []
         let lost = clients.filter { $0.value.owner == gone }.sorted { $0.key < $1.key }
         for (id, client) in lost where client.status.isConnected {

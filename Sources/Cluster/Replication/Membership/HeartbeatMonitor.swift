@@ -29,9 +29,7 @@ package struct Heartbeat: Sendable, Equatable {
 
 extension Heartbeat {
     /// The bytes that are sent.
-    package var bytes: [UInt8] {
-        [Self.format] + Wire<Heartbeat>.heartbeat.bytes(self) + Wire.digest.bytes(digest)
-    }
+    package var bytes: [UInt8] { [Self.format] + Wire<Heartbeat>.heartbeat.bytes(self) + Wire.digest.bytes(digest) }
 
     /// Parses a heartbeat; nil for other bytes.
     package init?(_ bytes: [UInt8]) {

@@ -55,10 +55,5 @@ extension Wire<CreditClaim> {
 }
 
 extension Wire<UpstreamCredits> {
-    static let credits = Wire(
-        UpstreamCredits.init,
-        (\.sessions, .size),
-        (\.subscriptions, .size),
-        (\.items, .size)
-    )
+    static let credits = Wire(UpstreamCredits.init, (\.sessions, .size), (\.subscriptions, .size), (\.items, .size))
 }

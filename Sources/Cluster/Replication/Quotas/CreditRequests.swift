@@ -28,12 +28,7 @@ package struct CreditRequests<Request: Sendable>: Sendable {
     package init(chunk: UpstreamCredits = UpstreamCredits(subscriptions: 32, items: 512)) { self.chunk = chunk }
 
     /// Adds a request that needs credits of an upstream.
-    package mutating func add(
-        _ request: Request,
-        missing: UpstreamCredits,
-        isOptional: Bool,
-        of upstream: String
-    ) {
+    package mutating func add(_ request: Request, missing: UpstreamCredits, isOptional: Bool, of upstream: String) {
         let waiting = Waiting(missing: missing, isOptional: isOptional, request: request)
         upstreams[upstream, default: Upstream()].waiting.append(waiting)
     }

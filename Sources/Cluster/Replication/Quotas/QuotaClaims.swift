@@ -227,11 +227,7 @@ extension Wire<QuotaDemand> {
 }
 
 extension Wire<QuotaLimits> {
-    fileprivate static let limits = Wire(
-        QuotaLimits.init,
-        (\.count, .optional(.signed)),
-        (\.size, .optional(.signed))
-    )
+    fileprivate static let limits = Wire(QuotaLimits.init, (\.count, .optional(.signed)), (\.size, .optional(.signed)))
 }
 
 extension Wire<QuotaUnit> {

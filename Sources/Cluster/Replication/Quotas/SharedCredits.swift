@@ -175,8 +175,7 @@ extension ClusterLedger {
 
     mutating func apply(_ record: CreditRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
         switch record {
-        case .claim(let claim):
-            apply(claim, by: member, &effects)
+        case .claim(let claim): apply(claim, by: member, &effects)
         case .release(let upstream, let released, let claim):
             credits[upstream].remove(released, from: member)
             if let claim { credits.answered(member, in: upstream) { $0.position == claim } }
@@ -220,11 +219,7 @@ extension ClusterLedger {
         }
     }
 
-    private func accept(
-        _ waiting: SharedCredits.Waiting,
-        _ given: UpstreamCredits,
-        _ effects: inout [LedgerEffect]
-    ) {
+    private func accept(_ waiting: SharedCredits.Waiting, _ given: UpstreamCredits, _ effects: inout [LedgerEffect]) {
         effects += [
             .credited(upstream: waiting.claim.upstream, given, to: waiting.member),
             .decided(.credits(waiting.claim.number), by: waiting.member, .accepted),

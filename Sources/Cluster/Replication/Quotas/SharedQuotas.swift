@@ -31,9 +31,7 @@ struct SharedQuotas: Sendable, Equatable {
     }
 
     /// The units of a quota that are in use, and the sum of their sizes.
-    func used(of quota: String) -> (count: Int, size: Int) {
-        quotas[quota].map { ($0.uses.count, $0.size) } ?? (0, 0)
-    }
+    func used(of quota: String) -> (count: Int, size: Int) { quotas[quota].map { ($0.uses.count, $0.size) } ?? (0, 0) }
 
     func contains(_ unit: QuotaUnit, of member: UInt64) -> Bool { use(unit)?.members.contains(member) ?? false }
 

@@ -111,9 +111,7 @@ extension Wire {
     }
 
     /// The value of which these are all bytes.
-    func value(_ bytes: some Sequence<UInt8>) throws(CodingError) -> Value {
-        try value(ByteReader(ArraySlice(bytes)))
-    }
+    func value(_ bytes: some Sequence<UInt8>) throws(CodingError) -> Value { try value(ByteReader(ArraySlice(bytes))) }
 
     /// The value that a reader has to the end of its bytes.
     func value(_ reader: consuming ByteReader) throws(CodingError) -> Value {

@@ -81,9 +81,7 @@ struct IdempotentRequests: Sendable, Equatable {
         for (key, entry) in entries where entry.member == member && entry.answer == nil { remove(key) }
     }
 
-    private mutating func remove(_ key: RecordKey) {
-        bytes -= entries.removeValue(forKey: key)?.answer?.count ?? 0
-    }
+    private mutating func remove(_ key: RecordKey) { bytes -= entries.removeValue(forKey: key)?.answer?.count ?? 0 }
 
     /// Removes the oldest quarter when there are too many: finding them takes long.
     private mutating func drop() {

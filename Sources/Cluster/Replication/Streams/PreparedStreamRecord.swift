@@ -15,12 +15,9 @@ package enum PreparedStreamRecord: Sendable, Equatable {
 extension ClusterLedger {
     mutating func apply(_ record: PreparedStreamRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
         switch record {
-        case .prepare(let id, let specification):
-            prepare(id, specification, by: member, &effects)
-        case .open(let id):
-            open(id, by: member, &effects)
-        case .close(let id):
-            if isOwner(member, ofStream: id) { specified[id]?.isOpen = false }
+        case .prepare(let id, let specification): prepare(id, specification, by: member, &effects)
+        case .open(let id): open(id, by: member, &effects)
+        case .close(let id): if isOwner(member, ofStream: id) { specified[id]?.isOpen = false }
         case .remove(let id, let evenIfOpen):
             guard isOwner(member, ofStream: id), evenIfOpen || specified[id]?.isOpen == false else { return }
             specified[id] = nil

@@ -46,12 +46,7 @@ extension Wire<ClusterTicket> {
 extension Wire<RecordKey> { static let key = Wire(RecordKey.init, (\.high, .fixed64), (\.low, .fixed64)) }
 
 extension Wire<TicketUse> {
-    fileprivate static let ticketUse = Wire(
-        TicketUse.init,
-        (\.key, .key),
-        (\.epoch, .fixed64),
-        (\.issuedAt, .varint)
-    )
+    fileprivate static let ticketUse = Wire(TicketUse.init, (\.key, .key), (\.epoch, .fixed64), (\.issuedAt, .varint))
 }
 
 extension Wire<TicketRecord> {

@@ -130,8 +130,7 @@ struct TicketUses: Sendable, Equatable {
             uses[index].holder = member
             uses[index].closedAt = nil
             return (true, former)
-        case .void:
-            return (false, nil)
+        case .void: return (false, nil)
         }
     }
 

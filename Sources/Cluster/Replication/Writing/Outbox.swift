@@ -267,9 +267,7 @@ package struct Outbox: Sendable {
         recordsFramed = recordsAppended
     }
 
-    private mutating func drop() {
-        (pending, ends, takenBytes, takenRecords) = ([], [], 0, 0)
-    }
+    private mutating func drop() { (pending, ends, takenBytes, takenRecords) = ([], [], 0, 0) }
 
     // MARK: - Frames
 
