@@ -95,10 +95,7 @@ extension ClusterNode {
 
     /// The limit because of which the log has refused units.
     private func excess(of demands: [QuotaDemand]) -> QuotaExcess {
-        if let excess = state.withLock({ $0.machine.ledger?.excess(of: demands) }) { return excess }
-        // Other units were freed after the decision.
-        let limits = demands[0].limits
-        return QuotaExcess(unit: demands[0].unit, limit: limits.count ?? limits.size ?? 0, isSize: limits.count == nil)
+        state.withLock { $0.machine.ledger?.excess(of: demands) } ?? demands[0].excess
     }
 
     /// Changes the units of this member, and writes what the other members have to know.

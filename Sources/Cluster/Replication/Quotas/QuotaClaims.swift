@@ -54,7 +54,7 @@ package struct QuotaClaims: Sendable {
 
     /// A request is performed, or is not performed at all. Returns the records to write.
     package mutating func endReservation(_ units: [QuotaUnit]) -> [QuotaRecord] {
-        units.compactMap { unit in
+        units.flatMap { unit in
             change(unit) { $0.reservations -= 1 }
             return settle(unit)
         }
@@ -65,7 +65,7 @@ package struct QuotaClaims: Sendable {
     /// This member uses a unit with this size from now on. Returns the records to write.
     package mutating func use(_ unit: QuotaUnit, size: Int = 0) -> [QuotaRecord] {
         change(unit) { $0.use = size }
-        return [settle(unit)].compactMap(\.self)
+        return settle(unit)
     }
 
     /// This member uses a reserved and accepted unit that is used once. False if the use has ended already.
@@ -88,7 +88,7 @@ package struct QuotaClaims: Sendable {
             $0.use = nil
             $0.hasEnded = true
         }
-        return [settle(unit)].compactMap(\.self)
+        return settle(unit)
     }
 
     /// This member does not use units that it was to take over. Returns the records to write.
@@ -115,17 +115,17 @@ package struct QuotaClaims: Sendable {
     }
 
     /// Tells the log what has changed about a unit, unless a request may change it again.
-    private mutating func settle(_ unit: QuotaUnit) -> QuotaRecord? {
+    private mutating func settle(_ unit: QuotaUnit) -> [QuotaRecord] {
         let entry = self[unit]
-        guard entry.reservations == 0 else { return nil }
+        guard entry.reservations == 0 else { return [] }
         if let use = entry.use {
-            guard entry.known != use else { return nil }
+            guard entry.known != use else { return [] }
             change(unit) { $0.known = use }
-            return .declare(unit, size: use)
+            return [.declare(unit, size: use)]
         }
         entries[unit.id]?[unit] = nil
         if entries[unit.id]?.isEmpty ?? false { entries[unit.id] = nil }
-        return entry.known != nil || entry.isUncertain ? .release(unit) : nil
+        return entry.known != nil || entry.isUncertain ? [.release(unit)] : []
     }
 }
 
@@ -196,6 +196,11 @@ package struct QuotaDemand: Sendable, Equatable {
         // The sum of many sizes must not overflow.
         self.size = min(max(size, 0), Wire<Int>.maxSize)
         self.limits = limits
+    }
+
+    /// The first limit of the unit, for a claim that was refused although the unit fits by now.
+    package var excess: QuotaExcess {
+        QuotaExcess(unit: unit, limit: limits.count ?? limits.size ?? 0, isSize: limits.count == nil)
     }
 }
 

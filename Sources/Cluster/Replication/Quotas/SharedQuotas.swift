@@ -112,12 +112,6 @@ package struct QuotaExcess: Sendable, Equatable {
     package let limit: Int
     /// Whether the sizes exceed the limit, and not the number of units.
     package let isSize: Bool
-
-    package init(unit: QuotaUnit, limit: Int, isSize: Bool) {
-        self.unit = unit
-        self.limit = limit
-        self.isSize = isSize
-    }
 }
 
 extension ClusterLedger {
