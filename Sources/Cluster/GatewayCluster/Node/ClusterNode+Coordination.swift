@@ -102,9 +102,7 @@ extension ClusterNode: Coordination {
             return try await confirming(call, operation, nil)
         }
         let key = try IdempotencyStore.key(header, of: call)
-        return try await ClusterIdempotency(cluster: self).perform(call, key) { [self] in
-            try await confirming($0, operation, $1)
-        }
+        return try await performOnce(call, key) { [self] in try await confirming($0, operation, $1) }
     }
 
     private func confirming(
@@ -154,7 +152,7 @@ extension ClusterNode: Coordination {
         }
     }
 
-    func makeStreamID() -> String { ClusterStreamID.prefix(of: process) + RandomID.make(prefix: "t").dropFirst() }
+    func makeStreamID() -> String { Self.streamPrefix(of: process) + RandomID.make(prefix: "t").dropFirst() }
 
     // MARK: - Admission
 

@@ -11,66 +11,59 @@ struct BegunRequest: Sendable {
 }
 
 /// Requests with an `Idempotency-Key`: the log decides which member performs one, and has the response for the others.
-struct ClusterIdempotency: Sendable {
+extension ClusterNode {
     /// Performs a request that the log has let begin.
-    typealias Handler = @Sendable (Call, BegunRequest) async throws -> OperationResult
-
-    let cluster: ClusterNode
+    typealias OnceHandler = @Sendable (Call, BegunRequest) async throws -> OperationResult
 
     /// Performs a request, or repeats its response.
-    func perform(
+    func performOnce(
         _ call: Call,
         _ key: IdempotencyStore.Key,
-        _ handler: @escaping Handler
+        _ handler: @escaping OnceHandler
     ) async throws -> OperationResult {
-        let cipher = cluster.requestCipher
         // Neither an identity nor a target has a line break, and the key comes last.
-        let name = cipher.digest(of: Array("\(key.caller ?? "")\n\(key.path)\n\(key.key)".utf8))
-        let body = cipher.digest(of: call.body)
-        let deadline = cluster.clock() + cluster.configuration.replacementTime
+        let name = requestCipher.digest(of: Array("\(key.caller ?? "")\n\(key.path)\n\(key.key)".utf8))
+        let body = requestCipher.digest(of: call.body)
+        let deadline = clock() + configuration.replacementTime
         while true {
-            guard let generation = cluster.generation else { throw Problem.notInContact }
-            let expired = cluster.state.withLock { $0.machine.expiredPosition(of: name) }
+            guard let generation else { throw Problem.notInContact }
+            let expired = state.withLock { $0.machine.expiredPosition(of: name) }
             let record = RequestRecord.begin(name, body: body, expired: expired)
-            switch await cluster.decision(on: .request(name, body: body), by: .request(record)) {
+            switch await decision(on: .request(name, body: body), by: .request(record)) {
             case .accepted:
                 let begun = BegunRequest(name: name, generation: generation)
                 // A task of its own goes on when the client leaves, which may repeat the request to receive the response.
-                return .response(try await Task.immediate { try await first(call, begun, handler) }.value)
+                return .response(try await Task.immediate { try await performFirst(call, begun, handler) }.value)
             case .answered(let bytes): return .response(try replayed(bytes))
             case .refused: throw IdempotencyStore.otherRequest
             case .unknown, nil: throw Problem.notInContact
             case .pending:
                 // The deadline also applies if other members perform the request again and again and fail.
-                guard await cluster.holds(until: deadline, { member, _ in member.ledger?.isPending(name) != true })
+                guard await holds(until: deadline, { member, _ in member.ledger?.isPending(name) != true })
                 else { throw IdempotencyStore.inProgress }
             }
         }
     }
 
     private func replayed(_ bytes: [UInt8]) throws -> Response {
-        guard let opened = cluster.cipher.decrypt(bytes), let response = try ForwardedResponse.decoded(opened).first
-        else {
-            throw Problem(.internal)
-        }
+        guard let opened = cipher.decrypt(bytes), let response = try ForwardedResponse.decoded(opened).first
+        else { throw Problem(.internal) }
         return Response(response).with("Idempotency-Replayed", "true")
     }
 
-    private func first(_ call: Call, _ begun: BegunRequest, _ handler: Handler) async throws -> Response {
+    private func performFirst(_ call: Call, _ begun: BegunRequest, _ handler: OnceHandler) async throws -> Response {
         var noted = call
         noted.isPerformedOnce = true
         let response = try await noted.response { try await handler($0, begun) }
         if !IdempotencyStore.isKept(response) {
-            cluster.write(.request(.abandon(begun.name)))
-        } else if cluster.state.withLock({ $0.machine.ledger?.isPending(begun.name) }) ?? false {
+            write(.request(.abandon(begun.name)))
+        } else if state.withLock({ $0.machine.ledger?.isPending(begun.name) }) ?? false {
             // The log has the response to a change of resources with the change, unless another member has made that.
-            cluster.write(cluster.answer(response, to: begun.name))
+            write(answer(response, to: begun.name))
         }
         return response
     }
-}
 
-extension ClusterNode {
     /// The record of a response to a request with an `Idempotency-Key`, encrypted: it may hold a ticket.
     func answer(_ response: Response, to name: RecordKey) -> ClusterRecord {
         .request(.answer(name, cipher.encrypt(ForwardedResponse.encoded([response.forwarded]))))

@@ -196,7 +196,7 @@ extension ClusterNode {
     /// The member that has a client, subscription or stream; for a stream that is not in the log, its opener.
     func holder(of id: String) -> ResourceHolder {
         let holder = state.withLock { $0.machine.holder(of: id) }
-        guard holder == .unknown, let opener = processes.first(where: { id.hasPrefix(ClusterStreamID.prefix(of: $0)) }),
+        guard holder == .unknown, let opener = processes.first(where: { id.hasPrefix(Self.streamPrefix(of: $0)) }),
             opener != process
         else { return holder }
         return .process(opener)

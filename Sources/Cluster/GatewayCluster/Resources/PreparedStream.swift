@@ -56,16 +56,11 @@ extension ClusterNode {
     }
 
     func isPrepared(_ id: String) -> Bool { state.withLock { $0.machine.ledger?.specified[id]?.isOpen != nil } }
-}
 
-/// The ids of streams begin with a prefix of the process that created them, so that every member can find that process.
-enum ClusterStreamID {
-    /// Five bits each: enough to distinguish some hundred processes.
-    private static let digits = 5
-
-    /// The beginning of the ids of a process.
-    static func prefix(of process: UInt64) -> String {
-        let digits = (0..<UInt64(digits)).map { RandomID.character(of: process >> (5 * $0)) }
+    /// The beginning of the ids of the streams that a process creates, so that every member can find that process.
+    static func streamPrefix(of process: UInt64) -> String {
+        // Five digits of five bits: enough to distinguish some hundred processes.
+        let digits = (0..<5).map { RandomID.character(of: process >> (5 * $0)) }
         return "t" + String(decoding: digits, as: UTF8.self)
     }
 }

@@ -97,10 +97,10 @@ import Testing
             let key = IdempotencyStore.Key(caller: "key:admin", path: "/v1/subscriptions", key: "k")
             let request = HTTPRequest(method: "POST", rawPath: "/v1/subscriptions")
             let call = Call(record: CallRecord(request, requestID: "r", since: .zero))
-            let idempotency = ClusterIdempotency(cluster: fixture.members[0].node)
+            let node = fixture.members[0].node
             let performed = Mutex(0)
             for _ in 0..<2 {
-                let result = try await idempotency.perform(call, key) { _, _ in
+                let result = try await node.performOnce(call, key) { _, _ in
                     performed.withLock { $0 += 1 }
                     throw AnsweredRequest(Response(status: 201))
                 }
