@@ -35,11 +35,7 @@ struct ClusterCounters: Sendable {
     /// The adopted clients whose recovery is under way.
     private var recovering: Set<String> = []
 
-    // MARK: - Calls
-
     mutating func called(_ outcome: CallOutcome) { calls[outcome, default: 0] &+= 1 }
-
-    // MARK: - Adoptions
 
     /// The adoption of a client's session begins.
     mutating func adopting(_ client: String) { recovering.insert(client) }

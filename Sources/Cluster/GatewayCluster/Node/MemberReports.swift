@@ -268,13 +268,10 @@ extension ClusterNode {
         until deadline: Moment,
         _ done: @escaping @Sendable (Bool) -> Void
     ) {
-        let request = MemberReports.Conditional(
-            condition: condition,
-            resource: resource,
-            deadline: deadline,
-            done: done
-        )
-        if !reports.withLock({ $0.add(request) }) { done(false) }
+        let isAdded = reports.withLock {
+            $0.add(.init(condition: condition, resource: resource, deadline: deadline, done: done))
+        }
+        if !isAdded { done(false) }
     }
 
     /// Calls back with true once members have reported their resources in a new epoch; with false after `logTimeout`.

@@ -74,11 +74,6 @@ extension MemberMachine {
         return resource.owner == member ? [.inheritStream(id, resource.specification)] : [.releaseStream(id)]
     }
 
-    mutating func memberJoined(_ joined: UInt64, _ now: Moment) -> [MemberAction] {
-        monitor.joined(joined, at: now)
-        return joined == member ? [.openOutbox] : []
-    }
-
     /// A member that leaves by itself writes its removal.
     mutating func countRemoval(of gone: UInt64, by remover: UInt64?, _ now: Moment) {
         if gone == remover { return counters.membersLeft += 1 }

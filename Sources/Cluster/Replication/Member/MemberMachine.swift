@@ -220,7 +220,9 @@ package struct MemberMachine: Sendable {
         for effect in effects {
             switch effect {
             case .hub(let change): changes.append(change)
-            case .joined(let joined): actions += memberJoined(joined, now)
+            case .joined(let joined):
+                monitor.joined(joined, at: now)
+                if joined == member { actions.append(.openOutbox) }
             case .removed(let gone):
                 isTakeover = true
                 actions += memberRemoved(gone, by: entry.frame?.member, now)
