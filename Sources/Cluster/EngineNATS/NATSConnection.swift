@@ -198,7 +198,6 @@ private final class Recipient {
     init(_ handle: @escaping (OpaquePointer) -> Void) { self.handle = handle }
 }
 
-/// A message of a subscription.
 private func natsArrived(
     _: OpaquePointer?,
     _: OpaquePointer?,

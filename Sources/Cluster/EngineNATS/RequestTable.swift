@@ -1,6 +1,5 @@
 package import Replication
 
-/// A reply to a request.
 struct NATSReply: Sendable {
     let bytes: [UInt8]
     /// The position of the frame in the log, if the body is a stored frame; else nil.
@@ -53,12 +52,10 @@ struct RequestTable: Sendable {
         case pieces
     }
 
-    /// A request that is complete.
     struct Completed: Sendable {
         let continuation: Continuation?
         let result: Result<[NATSReply], any Error>
 
-        /// Continues the task that waits.
         func resume() { continuation?.resume(with: result) }
     }
 
@@ -93,7 +90,6 @@ struct RequestTable: Sendable {
         return pending.values.compactMap(\.continuation)
     }
 
-    /// Whether a request waits for replies.
     func awaits(_ token: UInt64) -> Bool { pending[token] != nil }
 
     /// The time of a request is over: it is completed with the replies that have arrived.

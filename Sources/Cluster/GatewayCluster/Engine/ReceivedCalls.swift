@@ -62,7 +62,6 @@ struct ReceivedCalls: Sendable {
     }
 
     private var senders: [UInt64: Sender] = [:]
-    /// The number of messages that were accepted.
     private var accepted = 0
 
     /// Whether a message is received for the first time, and not too late.

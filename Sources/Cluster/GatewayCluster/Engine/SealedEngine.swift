@@ -122,7 +122,6 @@ final class EngineSeals: Sendable {
         var requests = ReceivedRequests()
     }
 
-    /// The process whose messages these are.
     let process: UInt64
     private let cipher: ClusterCipher
     private let calls = RankedMutex(Calls())
@@ -141,10 +140,8 @@ final class EngineSeals: Sendable {
 
     func seal(_ bytes: [UInt8], _ context: Context) -> [UInt8] { cipher.encrypt(bytes, with: context.bytes) }
 
-    /// A sealed request to all members.
     func request(_ bytes: [UInt8], _ mark: UInt64) -> [UInt8] { Self.bytes([mark]) + seal(bytes, .request(mark)) }
 
-    /// A sealed call or notification.
     func message(_ bytes: [UInt8], _ stamp: ReceivedCalls.Stamp, _ context: Context) -> [UInt8] {
         Self.bytes([stamp.sender, stamp.number, UInt64(bitPattern: stamp.time)]) + seal(bytes, context)
     }

@@ -24,7 +24,6 @@ struct ClusterApplier: Sendable {
 
     // MARK: - Hub
 
-    /// Applies changes up to a position to the hub.
     mutating func apply(_ changes: [Change], at position: UInt64) {
         let changes = unreported.isEmpty ? changes : changes.map { reported($0) }
         for change in changes { note(change) }
@@ -85,7 +84,6 @@ struct ClusterApplier: Sendable {
         )
     }
 
-    /// Applies changes up to a position to the windows that are being rebuilt.
     mutating func extendWindows(_ changes: [Change], at position: UInt64, now: Moment) {
         windows?.apply(Self.numbered(changes), at: position, now: now)
     }

@@ -37,7 +37,6 @@ struct ClusterCounters: Sendable {
 
     mutating func called(_ outcome: CallOutcome) { calls[outcome, default: 0] &+= 1 }
 
-    /// The adoption of a client's session begins.
     mutating func adopting(_ client: String) { recovering.insert(client) }
 
     /// The status of a client has changed. The recovery of an adopted one is over when it is connected, or when a new
@@ -74,10 +73,8 @@ extension ClusterCounters.CallOutcome {
 /// The figures of a node at a moment, for operators.
 struct ClusterFigures: Sendable {
     let member: MemberFigures
-    /// The bytes that wait for the engine.
     let outboxBytes: Int
     var counters = ClusterCounters()
-    /// The credits of this member, by upstream.
     var credits: [(upstream: String, held: UpstreamCredits)] = []
     /// What the engine refuses on the present connection, or has refused while there is none; why there is no connection, and
     /// why the engine does not store frames.
@@ -85,7 +82,6 @@ struct ClusterFigures: Sendable {
 }
 
 extension ClusterFigures: CoordinationFigures {
-    /// Writes the metrics of a cluster.
     func write(to text: inout MetricsText) {
         text.write(MetricNames.clusterConnected, member.isConnected ? 1 : 0)
         text.write(MetricNames.clusterDegraded, member.isDegraded ? 1 : 0)
@@ -128,7 +124,6 @@ extension ClusterFigures: CoordinationFigures {
         }
     }
 
-    /// Writes the member `cluster`.
     func write(to json: inout JSONBytes) {
         json.key("cluster")
         json.beginObject()

@@ -239,7 +239,6 @@ struct StatePace: Sendable {
         return debt < Self.burst
     }
 
-    /// Time was spent on a state.
     mutating func add(_ time: Duration) { debt += time }
 }
 
@@ -259,6 +258,5 @@ struct UnstoredFrames: Sendable {
         return loggedAt == nil
     }
 
-    /// The present reason; nil: none.
     func reason(at now: Moment) -> String? { last.flatMap { now - $0.at < Self.lifetime ? $0.reason : nil } }
 }

@@ -140,7 +140,6 @@ extension ClusterNode: Coordination {
     /// The resources of this process that other members may take over.
     var resources: ClusterResources? { host.map { ClusterResources(cluster: self, services: $0.services) } }
 
-    /// The prepared streams of this member.
     var streams: ClusterStreams? { host.map { ClusterStreams(cluster: self, services: $0.services) } }
 
     var contact: Contact { isAlone ? .ownStreams : isServing ? .all : .none }

@@ -10,7 +10,6 @@ internal import SessionPool
 extension ClusterNode {
     // MARK: - Sessions
 
-    /// Takes a change of the sessions that other members can continue.
     func take(_ change: SessionChange) {
         switch change {
         case .offered(let session, let client): offer(session, of: client.rawValue)

@@ -67,13 +67,11 @@ extension ClusterNode {
         )
     }
 
-    /// Sets the pool of this process; called once, before `run`.
     func attach(_ pool: SessionPool) {
         pool.requireCredits()
         shared.withLock { $0.pool = pool }
     }
 
-    /// Sets the host of this process; called once, before `run`.
     func attach(_ host: HTTPHost) {
         shared.withLock { $0.host = host }
         host.services.access.owners.usage.observe { [weak self] in
@@ -82,7 +80,6 @@ extension ClusterNode {
         host.services.access.owners.observeRemovals { [weak self] in self?.made(.resourceRemoved($0)) }
     }
 
-    /// Applies a reloaded configuration.
     func reload(_ configuration: GatewayConfiguration) {
         let (digest, pool) = (configuration.clusterDigest, configuration.pool)
         let upstreams = pool.upstreams.map(\.name)

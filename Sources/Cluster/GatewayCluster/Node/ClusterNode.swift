@@ -40,7 +40,6 @@ final class ClusterNode: Sendable {
         var refusals: [String: Int] = [:]
         /// Why the last attempt to connect to the engine has failed; nil: it has not.
         var connectFailure: String?
-        /// Why the engine does not store frames.
         var unstored = UnstoredFrames()
         var counters = ClusterCounters()
         /// The rates of requests that are limited on all members together.
@@ -117,7 +116,6 @@ final class ClusterNode: Sendable {
 
     // MARK: - Running
 
-    /// Runs the member until cancelled.
     func run() async {
         // A task group that does not discard results would keep every ended task.
         await withDiscardingTaskGroup { group in

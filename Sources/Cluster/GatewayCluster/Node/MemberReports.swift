@@ -254,7 +254,6 @@ extension ClusterNode {
         if let known { done(known) }
     }
 
-    /// The log has the records of this member up to a number.
     func written(_ records: UInt64) {
         let deadline = clock() + Self.logTimeout
         for action in reports.withLock({ $0.written(records, until: deadline) }) { action() }

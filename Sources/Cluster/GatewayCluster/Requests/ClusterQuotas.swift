@@ -75,7 +75,6 @@ extension ClusterNode {
         changeClaims { $0.endUse(.createdSubscription(id)) + $0.endUse(.dedicatedClient(id)) }
     }
 
-    /// Writes a claim, and returns the decision of the log.
     private func claim(_ demands: [QuotaDemand], _ number: UInt64) async -> QuotaDecision {
         // In a new epoch, the other members declare the units that they have before new ones are decided.
         guard await isComplete() else { return .unknown }

@@ -4,7 +4,6 @@ internal import Replication
 
 /// Rates of requests that are limited on all members together: heartbeats carry what each member has admitted.
 extension ClusterNode {
-    /// Decides on one request of a name.
     func take(_ name: String, rate: Double, burst: Double) -> TokenBucket.Decision {
         let now = clock()
         let decision = shared.withLock { $0.rates.take(name, rate: rate, burst: burst, at: now) }

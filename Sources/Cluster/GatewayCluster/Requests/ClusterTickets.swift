@@ -104,7 +104,6 @@ extension RecordKey {
         self.init(high: number(0..<8), low: number(8..<16))
     }
 
-    /// The 16 bytes of the key.
     fileprivate var bytes: [UInt8] {
         [high, low].flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) } }
     }

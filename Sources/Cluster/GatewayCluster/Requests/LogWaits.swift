@@ -11,10 +11,8 @@ struct LogPlace: Sendable, Equatable {
     let epoch: UInt64?
     /// The member that this process is; nil: none. Calls of a former member have no effect.
     private let member: UInt64?
-    /// Whether there is no contact to the log.
     private let isDetached: Bool
 
-    /// Whether the log has the resource.
     var isKnown: Bool { holder != .unknown }
 
     init(of id: String, in machine: MemberMachine) {

@@ -77,7 +77,6 @@ extension ClusterNode {
         return responses
     }
 
-    /// Handles a message of another member.
     func answer(_ bytes: [UInt8], replyTo address: String?) {
         guard let link = state.withLock({ $0.link }), let call = try? MemberCall(bytes) else { return }
         switch call {

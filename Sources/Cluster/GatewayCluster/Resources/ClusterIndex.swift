@@ -3,7 +3,6 @@ internal import Replication
 internal import SessionCore
 
 extension ClusterNode {
-    /// A client or subscription by its id; nil: there is none in the log.
     func resourceElsewhere(_ id: String) -> ResourceElsewhere? {
         state.withLock { state in
             guard let ledger = state.machine.ledger else { return nil }

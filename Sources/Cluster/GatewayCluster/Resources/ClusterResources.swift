@@ -223,7 +223,6 @@ actor ClientChanges {
 }
 
 extension OperationResult {
-    /// Whether the request has succeeded.
     fileprivate var isSuccess: Bool {
         if case .response(let response) = self { (200..<300).contains(response.status) } else { false }
     }

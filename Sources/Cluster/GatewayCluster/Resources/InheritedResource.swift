@@ -69,7 +69,6 @@ extension ClusterResources {
         return call
     }
 
-    /// Removes a resource.
     func release(_ id: String) {
         try? services.pool.delete(SubscriptionID(id))
         try? services.pool.deleteClient(ClientID(id))

@@ -21,7 +21,6 @@ extension ClusterNode {
         return (id, isNew)
     }
 
-    /// Removes a stream of a shared subscription.
     func removeReader(of id: String) { state.withLock { $0.machine.removeReader(id, at: clock()) } }
 
     /// Removes a shared subscription from the hub, unless a reader has come meanwhile.
@@ -69,6 +68,5 @@ extension ClusterNode {
         return state.withLock { $0.machine.isPast(epoch) }
     }
 
-    /// Whether this member serves streams.
     var isServing: Bool { state.withLock { $0.machine.isServing(at: clock()) && $0.machine.isMember } }
 }

@@ -39,7 +39,6 @@ struct LogInspections: Sendable {
         return true
     }
 
-    /// The log could not be inspected.
     mutating func failed() { pending = max(0, pending - 1) }
 
     /// The log was inspected; nil if a later order has no result yet.

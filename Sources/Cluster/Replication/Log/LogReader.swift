@@ -35,7 +35,6 @@ struct LogReader: Sendable {
     /// The position whose frame is to be compared with that of the log of a new connection, before any frame is applied: another
     /// log may have as many frames. Nil: none.
     var unproven: UInt64?
-    /// Whether frames are being fetched.
     var isFetching = false
     /// The time since which frames are missing; nil: none is.
     var behindSince: Moment?

@@ -23,7 +23,6 @@ struct LocalReaders: Sendable {
     /// The subscriptions whose record is to be appended. Readers come and go while there is no contact to the log.
     private(set) var new: Set<String> = []
 
-    /// The subscriptions.
     var ids: Set<String> { Set(interests.keys) }
 
     /// A reader was added. For a subscription that the server has refused or ended, or that has ended with its upstream,
@@ -91,7 +90,6 @@ struct LocalReaders: Sendable {
 
 /// The shared subscriptions that this member owns, and since when no member has an interest in them.
 struct CarriedTopics: Sendable {
-    /// The subscriptions.
     private(set) var ids: Set<String> = []
     private var idleSince: [String: Moment] = [:]
     /// The subscriptions whose `retire` was appended.

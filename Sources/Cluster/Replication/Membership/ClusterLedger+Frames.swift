@@ -62,7 +62,6 @@ extension ClusterLedger {
         return true
     }
 
-    /// The members have changed.
     mutating func noteFormats() {
         formats = members.first?.value.info.formats
         for member in members.values { formats = formats?.common(with: member.info.formats) }

@@ -101,10 +101,8 @@ package struct ClusterLedger: Sendable, Equatable {
     package internal(set) var specified: [String: SpecifiedResource] = [:]
     /// The upstream sessions that a new owner can continue, by client.
     package internal(set) var sessions: [String: OfferedUpstreamSession] = [:]
-    /// The tickets that were used in this epoch.
     var ticketUses = TicketUses()
     var requests = IdempotentRequests()
-    /// The units of quotas that are in use.
     var quotas = SharedQuotas()
     /// The sessions, subscriptions and items that the members may have open on the upstreams.
     var credits = SharedCredits()

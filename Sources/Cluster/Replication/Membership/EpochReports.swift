@@ -31,7 +31,6 @@ struct EpochReports: Sendable {
         hasOwn = hasOwn || outbox.isEmpty
     }
 
-    /// The log has the records of this member up to a number.
     mutating func written(_ records: UInt64) {
         if let end, records >= end { hasOwn = true }
     }

@@ -30,14 +30,12 @@ struct SharedQuotas: Sendable, Equatable {
         }
     }
 
-    /// The units of a quota that are in use, and the sum of their sizes.
     func used(of quota: String) -> (count: Int, size: Int) { quotas[quota].map { ($0.uses.count, $0.size) } ?? (0, 0) }
 
     func contains(_ unit: QuotaUnit, of member: UInt64) -> Bool { use(unit)?.members.contains(member) ?? false }
 
     private func use(_ unit: QuotaUnit) -> Use? { quotas[unit.quota]?.uses[unit.id] }
 
-    /// The first limit that these units would exceed together; nil: they fit.
     func excess(of demands: [QuotaDemand]) -> QuotaExcess? {
         var added: [String: (count: Int, size: Int)] = [:]
         for demand in demands {
@@ -95,7 +93,6 @@ struct SharedQuotas: Sendable, Equatable {
         if former != member { release(unit, by: former) }
     }
 
-    /// Removes all units of a removed member.
     mutating func releaseAll(of member: UInt64) {
         for (name, quota) in quotas {
             for (id, use) in quota.uses where use.members.contains(member) {

@@ -265,7 +265,6 @@ struct ByteReader {
         self.layouts = layouts
     }
 
-    /// The number of bytes not yet read.
     var remaining: Int { bytes.endIndex - index }
 
     mutating func byte() throws(CodingError) -> UInt8 {
@@ -284,7 +283,6 @@ struct ByteReader {
 
     mutating func blob() throws(CodingError) -> ArraySlice<UInt8> { try raw(try varint()) }
 
-    /// This number of bytes.
     mutating func raw(_ count: UInt64) throws(CodingError) -> ArraySlice<UInt8> {
         guard count <= UInt64(remaining) else { throw .truncated }
         defer { index += Int(count) }

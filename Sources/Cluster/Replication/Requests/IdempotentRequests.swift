@@ -39,7 +39,6 @@ struct IdempotentRequests: Sendable, Equatable {
         bytes = entries.values.reduce(0) { $0 + ($1.answer?.count ?? 0) }
     }
 
-    /// Whether a member is performing the request of a key.
     func isPending(_ key: RecordKey) -> Bool { entries[key].map { $0.answer == nil } ?? false }
 
     /// The position of the record with which a request began; nil for an unknown key.
@@ -63,7 +62,6 @@ struct IdempotentRequests: Sendable, Equatable {
         return .accepted
     }
 
-    /// Stores the response of a request that the member performed.
     mutating func answer(_ key: RecordKey, _ response: [UInt8], by member: UInt64) {
         guard entries[key]?.member == member, isPending(key) else { return }
         entries[key]?.answer = response
@@ -71,7 +69,6 @@ struct IdempotentRequests: Sendable, Equatable {
         drop()
     }
 
-    /// Removes a request that the member did not perform.
     mutating func abandon(_ key: RecordKey, by member: UInt64) {
         if entries[key]?.member == member, isPending(key) { remove(key) }
     }

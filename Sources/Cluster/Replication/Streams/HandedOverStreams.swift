@@ -15,7 +15,6 @@ struct HandedOverStreams: Sendable {
         release { $0.owner == reader && $0.position <= position }
     }
 
-    /// Orders to release all streams.
     mutating func releaseAll() -> [MemberAction] { release { _ in true } }
 
     private mutating func release(_ isDue: ((owner: UInt64, position: UInt64)) -> Bool) -> [MemberAction] {

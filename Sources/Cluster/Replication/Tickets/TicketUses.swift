@@ -107,7 +107,6 @@ struct TicketUses: Sendable, Equatable {
         left.uses == right.uses && left.forgottenThrough == right.forgottenThrough
     }
 
-    /// The state of a ticket of the present epoch.
     func state(of ticket: TicketUse) -> TicketState {
         if let index = index(of: ticket.key) {
             return .used(target: uses[index].target, closedAt: uses[index].closedAt)
@@ -140,7 +139,6 @@ struct TicketUses: Sendable, Equatable {
         uses[index].closedAt = uses[index].closedAt ?? time
     }
 
-    /// All streams of a member have closed.
     mutating func closeAll(of member: UInt64, at time: Double) {
         for index in uses.indices where uses[index].holder == member && uses[index].closedAt == nil {
             uses[index].closedAt = time
