@@ -127,8 +127,6 @@ final class EngineSeals: Sendable {
     private let calls = RankedMutex(Calls())
     private let clock: @Sendable () -> Double
 
-    /// The seals of a process.
-    ///
     /// - Parameter clock: Seconds since 1970.
     init(secret: String, process: UInt64, clock: @escaping @Sendable () -> Double = { Date().timeIntervalSince1970 }) {
         cipher = ClusterCipher(secret: secret, purpose: "engine")
@@ -238,8 +236,6 @@ struct ClusterCipher: Sendable {
     /// A keyed digest of bytes, which names them in the log: only holders of the secret can compute it.
     func digest(of bytes: [UInt8]) -> RecordKey { RecordKey(bytes: SHA256.code(of: bytes, key: key)) }
 
-    /// The encrypted bytes.
-    ///
     /// - Parameter context: Bytes that are not part of the result, and without which it does not decrypt.
     func encrypt(_ bytes: [UInt8], with context: [UInt8] = []) -> [UInt8] {
         // Encryption fails for a key of another length only.

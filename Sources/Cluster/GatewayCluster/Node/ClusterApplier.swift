@@ -96,7 +96,6 @@ struct ClusterApplier: Sendable {
     ///   - kept: The ids of the subscriptions to keep in any case.
     ///   - loading: The state; nil: the epoch is empty.
     ///   - withWindows: Whether the hub has the rebuilt windows from now on.
-    ///   - isDegraded: Whether this member serves its own readers alone.
     mutating func restart(
         _ epoch: UInt64,
         _ position: UInt64,
@@ -140,9 +139,7 @@ struct ClusterApplier: Sendable {
         windows = nil
     }
 
-    /// Removes the topics that no member has reported.
-    ///
-    /// - Parameter kept: The ids of the subscriptions to keep: a local reader was added meanwhile.
+    /// Removes the topics that no member has reported, except for subscriptions to which a local reader was added meanwhile.
     mutating func removeUnreported(except kept: Set<String>) {
         for topic in unreported {
             if case .subscription(let id) = topic, kept.contains(id.rawValue) { continue }

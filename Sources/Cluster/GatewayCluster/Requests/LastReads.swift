@@ -45,9 +45,7 @@ extension ClusterNode {
         }
     }
 
-    /// When streams of another member have last read topics; nil if the member does not answer.
-    ///
-    /// - Parameter question: The encoded call that asks for these topics.
+    /// When streams of another member have last read topics, by its answer to an encoded question; nil if there is none.
     private func reads(of topics: [TopicID], on process: UInt64, _ question: [UInt8]) async -> [TopicID: Moment]? {
         guard let connection = state.withLock({ $0.link?.connection }),
             let reply = try? await connection.call(process, question, within: Self.callTime, sent: {}),

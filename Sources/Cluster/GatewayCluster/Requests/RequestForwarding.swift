@@ -67,9 +67,7 @@ extension Call {
         }
     }
 
-    /// The request for another member.
-    ///
-    /// - Parameter path: A path to read instead, for a list.
+    /// The request for another member, or to read another path for a list.
     func forwarded(path: String? = nil) -> ForwardedRequest {
         // The log has this member perform the request once.
         let names = Self.forwardedHeaders.filter { !isPerformedOnce || $0 != "Idempotency-Key" }

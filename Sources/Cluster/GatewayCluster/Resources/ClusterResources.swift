@@ -16,8 +16,6 @@ struct ClusterResources: Sendable {
     let services: Services
 
     /// Performs an operation that changes resources. Returns its response once the change has been read from the log.
-    ///
-    /// - Parameter begun: The request in the log, if it has an `Idempotency-Key`.
     func perform(_ call: Call, _ operation: Operation, _ begun: BegunRequest?) async throws -> OperationResult {
         // Before the change, so that no read shows it and does not wait for its records.
         let generation = cluster.reports.withLock { reports in

@@ -9,17 +9,15 @@ internal import SessionPool
 
 /// The resources of removed members, which this member recreates.
 extension ClusterResources {
-    /// Recreates a resource of a removed member, with its state in the log.
-    ///
-    /// - Parameter decrypted: The content of the specification.
+    /// Recreates a resource of a removed member from the content of its specification, with its state in the log.
     func inherit(
         _ id: String,
         _ specification: ResourceSpecification,
-        _ decrypted: [UInt8],
+        _ content: [UInt8],
         _ subscription: ClusterLedger.SubscriptionEntry?,
         _ client: ClusterLedger.ClientEntry?
     ) throws {
-        guard let content = try JSONValue(parsing: decrypted).object else { throw Problem(.internal) }
+        guard let content = try JSONValue(parsing: content).object else { throw Problem(.internal) }
         var caller = Caller()
         caller.identity = specification.owner
         if let create = content["create"]?.object {

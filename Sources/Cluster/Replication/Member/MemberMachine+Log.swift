@@ -135,9 +135,7 @@ extension MemberMachine {
 
     // MARK: - Prepared streams
 
-    /// Notes that a prepared stream has got sources by a frame, and forgets a stream that was removed.
-    ///
-    /// - Parameter ledger: The state after the frame.
+    /// Notes that a prepared stream has got sources by a frame, and forgets a removed one. `ledger`: the state after the frame.
     mutating func noteAddition(_ effect: LedgerEffect, in ledger: ClusterLedger?, at position: UInt64) {
         switch effect {
         case .sourcesAdded(let id): additions[id] = position

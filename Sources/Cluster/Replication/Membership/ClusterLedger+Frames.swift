@@ -120,10 +120,7 @@ extension ClusterLedger {
 
     // MARK: - Changes of the hubs
 
-    /// Applies a change if its writer owns the client or subscription.
-    ///
-    /// - Parameter number: The number of the data notification that an event of a shared subscription comes from; nil: it
-    ///   has none.
+    /// Applies a change if its writer owns the client or subscription (see `ClusterRecord.change`).
     private mutating func apply(
         _ change: Change,
         _ term: UInt64,

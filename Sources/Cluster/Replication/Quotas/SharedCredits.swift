@@ -72,9 +72,7 @@ struct SharedCredits: Sendable, Equatable {
 
     /// Gives a member credits for subscriptions that were assigned to it, as far as credits are free. Returns the given ones.
     ///
-    /// - Parameters:
-    ///   - credits: The subscriptions and items, and a session if the member should have one more.
-    ///   - members: The members that have the upstream.
+    /// - Parameter credits: The subscriptions and items, and a session if the member should have one more.
     mutating func assign(
         _ credits: UpstreamCredits,
         of name: String,
