@@ -138,10 +138,7 @@ extension ClusterFigures: CoordinationFigures {
         json.member("epochs", member.counters.epochs)
         json.member("takeovers", member.counters.takeovers)
         json.member("adoptions", member.counters.adoptions)
-        json.key("engineErrors")
-        json.beginArray()
-        for refusal in refusals { json.string(refusal) }
-        json.endArray()
+        json.member("engineErrors", refusals)
         json.key("members")
         json.beginArray()
         for other in member.members {
