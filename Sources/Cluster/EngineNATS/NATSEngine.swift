@@ -97,6 +97,4 @@ extension NATSConnection {
     }
 }
 
-extension JSONValue {
-    fileprivate var unsigned: UInt64? { number.flatMap { UInt64($0.text) } }
-}
+extension JSONValue { fileprivate var unsigned: UInt64? { number.flatMap { UInt64($0.text) } } }

@@ -61,9 +61,7 @@ extension Wire<Heartbeat> {
     )
 }
 
-extension Wire<UInt64?> {
-    fileprivate static let digest = Wire.optional(.fixed64)
-}
+extension Wire<UInt64?> { fileprivate static let digest = Wire.optional(.fixed64) }
 
 extension Wire<Moment> {
     fileprivate static let moment = Wire<UInt64>.fixed64.map { (moment: Moment) in

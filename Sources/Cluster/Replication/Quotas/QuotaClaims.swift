@@ -235,6 +235,4 @@ extension Wire<QuotaLimits> {
     fileprivate static let limits = Wire(QuotaLimits.init, (\.count, .optional(.signed)), (\.size, .optional(.signed)))
 }
 
-extension Wire<QuotaUnit> {
-    fileprivate static let unit = Wire(QuotaUnit.init, (\.quota, .string), (\.id, .string))
-}
+extension Wire<QuotaUnit> { fileprivate static let unit = Wire(QuotaUnit.init, (\.quota, .string), (\.id, .string)) }

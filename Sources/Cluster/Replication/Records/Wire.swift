@@ -123,9 +123,7 @@ extension Wire {
 
 // MARK: - Values
 
-extension Wire<UInt8> {
-    static let byte = Wire({ $0.append($1) }, { reader throws(CodingError) in try reader.byte() })
-}
+extension Wire<UInt8> { static let byte = Wire({ $0.append($1) }, { reader throws(CodingError) in try reader.byte() }) }
 
 extension Wire<Bool> {
     static let bool = Wire { bytes, value in
