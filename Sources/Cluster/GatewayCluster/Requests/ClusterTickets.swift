@@ -20,15 +20,9 @@ struct ClusterTickets: Sendable {
     var streamClosed: @Sendable (TicketRedemption) -> Void = { _ in }
 
     /// Issues a ticket. Throws 503 if the position of the log is not known.
-    func issue(
-        to caller: Caller,
-        _ policy: AccessPolicy,
-        lifetime: Duration,
-        now: Double
-    ) throws(Problem) -> IssuedTicket {
-        guard let (epoch, position) = place() else {
-            throw Problem.notInContact
-        }
+    func issue(to caller: Caller, _ policy: AccessPolicy, at now: TicketTime) throws(Problem) -> IssuedTicket? {
+        guard let (epoch, position) = place() else { throw Problem.notInContact }
+        let lifetime = policy.configuration.ticketLifetime
         var holder = ForwardedRequest.Caller(caller)
         // The rights of a key, which may be long, are not in the ticket: `open` reads them from the configuration.
         if !(caller.identity.map(TokenVerifier.isIdentity) ?? false) {
@@ -36,7 +30,7 @@ struct ClusterTickets: Sendable {
         }
         let ticket = ClusterTicket(
             use: TicketUse(key: .random(), epoch: epoch, issuedAt: position),
-            expiresAt: now + lifetime / .seconds(1),
+            expiresAt: now.wall + lifetime / .seconds(1),
             caller: holder,
             rightsExpireAt: caller.expiry,
             credential: policy.digest(of: caller.identity)
@@ -110,10 +104,6 @@ extension RecordKey {
 }
 
 extension ClusterTickets: Tickets {
-    func issue(to caller: Caller, _ policy: AccessPolicy, at now: TicketTime) throws(Problem) -> IssuedTicket? {
-        try issue(to: caller, policy, lifetime: policy.configuration.ticketLifetime, now: now.wall)
-    }
-
     func present(
         _ text: String,
         for target: StreamTarget,

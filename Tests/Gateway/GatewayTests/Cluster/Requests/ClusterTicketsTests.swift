@@ -28,7 +28,7 @@ import Testing
     }
 
     private static func issue(_ caller: Caller = alice) throws -> String {
-        try tickets().issue(to: caller, policy(), lifetime: .seconds(30), now: 100).text
+        try #require(try tickets().issue(to: caller, policy(), at: TicketTime(moment: .zero, wall: 100))).text
     }
 
     @Test func everyMemberOpensATicket() throws {
@@ -106,7 +106,7 @@ import Testing
 
     @Test func noTicketIsIssuedWithoutTheCluster() {
         #expect(throws: Problem.self) {
-            try Self.tickets(place: nil).issue(to: Self.alice, Self.policy(), lifetime: .seconds(30), now: 100)
+            try Self.tickets(place: nil).issue(to: Self.alice, Self.policy(), at: TicketTime(moment: .zero, wall: 100))
         }
     }
 
