@@ -34,16 +34,10 @@ extension NATSConfiguration {
     }
 }
 
-/// The id of a shared subscription: the same on every member, and unpredictable without the cluster's secret.
-struct SharedTopicIDs: Sendable {
-    private static let length = 16
-    private let key: [UInt8]
-
-    init(secret: String) { key = Array(secret.utf8) }
-
+extension ClusterNode {
+    /// The id of a shared subscription: the same on every member, and unpredictable without the cluster's secret.
     func id(of topic: SharedTopicKey) -> String {
-        let code = SHA256.code(of: topic.bytes, key: key)
-        let characters = code.prefix(Self.length).map { RandomID.character(of: UInt64($0)) }
-        return "s" + String(decoding: characters, as: UTF8.self)
+        let code = SHA256.code(of: topic.bytes, key: Array((configuration.secret ?? "").utf8))
+        return "s" + String(decoding: code.prefix(16).map { RandomID.character(of: UInt64($0)) }, as: UTF8.self)
     }
 }

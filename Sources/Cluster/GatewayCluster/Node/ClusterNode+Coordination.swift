@@ -198,7 +198,7 @@ extension ClusterNode: Coordination {
         var known: Set<String> = []
         return selectors.compactMap { selector -> QuotaDemand? in
             guard case .join(let upstream, let properties, _) = selector else { return nil }
-            let id = ids.id(of: SharedTopicKey(upstream: upstream, properties: properties))
+            let id = self.id(of: SharedTopicKey(upstream: upstream, properties: properties))
             return known.insert(id).inserted ? owner.demand(id, properties) : nil
         }
     }

@@ -74,7 +74,6 @@ final class ClusterNode: Sendable {
     /// Has the log of this process alone, while the engine is away.
     let localEngine: any ClusterEngine
     let clock: @Sendable () -> Moment
-    let ids: SharedTopicIDs
     let state: RankedMutex<State>
     /// Taken inside `state`.
     let reports: RankedMutex<MemberReports>
@@ -106,7 +105,6 @@ final class ClusterNode: Sendable {
         self.hub = hub
         self.logger = logger
         self.clock = clock
-        ids = SharedTopicIDs(secret: secret)
         cipher = ClusterCipher(secret: secret, purpose: "calls")
         requestCipher = ClusterCipher(secret: secret, purpose: "requests")
         sessionCipher = ClusterCipher(secret: secret, purpose: "sessions")

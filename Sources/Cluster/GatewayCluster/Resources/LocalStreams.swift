@@ -10,7 +10,7 @@ extension ClusterNode {
     /// Adds a stream of a shared subscription, whose topic is added to the hub. Each call needs one call of `removeReader`.
     /// Returns the id of the topic, and whether the hub did not know it.
     func addReader(of key: SharedTopicKey) -> (id: String, isNew: Bool) {
-        let id = ids.id(of: key)
+        let id = self.id(of: key)
         state.withLock { $0.machine.addReader(id, key) }
         let topic = SubscriptionID(id)
         let isNew = !hub.knows(.subscription(topic))
