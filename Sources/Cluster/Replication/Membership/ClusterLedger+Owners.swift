@@ -111,14 +111,10 @@ extension ClusterLedger {
     mutating func retire(_ id: String, _ term: UInt64, by member: UInt64, _ effects: inout [LedgerEffect]) {
         guard let topic = topics[id], topic.owner == member, topic.term == term, topic.interested.isEmpty
         else { return }
-        forget(topic, id)
-        effects += [.hub(.subscription(SubscriptionID(id), .removed)), .retired(id, owner: member)]
-    }
-
-    private mutating func forget(_ topic: SharedTopic, _ id: String) {
         topics[id] = nil
         subscriptions[id] = nil
         leaveGroup(topic, id)
+        effects += [.hub(.subscription(SubscriptionID(id), .removed)), .retired(id, owner: member)]
     }
 
     private mutating func leaveGroup(_ topic: SharedTopic, _ id: String) {
