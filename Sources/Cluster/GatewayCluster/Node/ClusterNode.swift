@@ -9,9 +9,8 @@ internal import SessionPool
 
 /// This process as a member of a cluster: performs what `MemberMachine` decides.
 ///
-/// The reports of this member's pool are appended to the log of the engine. The changes in the log, from this and all
-/// other members, are applied to the hub. One task handles all inputs, so that the hub applies changes in the order of
-/// the log.
+/// The reports of this member's pool are appended to the log of the engine. The changes in the log, from this and all other
+/// members, are applied to the hub. One task handles all inputs, so that the hub applies changes in the order of the log.
 final class ClusterNode: Sendable {
     struct State: Sendable {
         var machine: MemberMachine

@@ -1,9 +1,8 @@
 package import Changes
 package import SessionCore
 
-/// The state of the cluster at a position of the log: its members, the shared subscriptions, their owners, and the
-/// members with readers of them. It is a function of the frames alone, so it is the same on every member at the same
-/// position.
+/// The state of the cluster at a position of the log: its members, the shared subscriptions, their owners, and the members with
+/// readers of them. It is a function of the frames alone, so it is the same on every member at the same position.
 package struct ClusterLedger: Sendable, Equatable {
     /// A running gateway process.
     package struct Member: Sendable, Equatable {
