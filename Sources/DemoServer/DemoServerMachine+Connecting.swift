@@ -83,11 +83,7 @@ extension DemoServerMachine {
             return ControlRefusal(code: 65, message: "Unsupported protocol version: \(version)")
         }
         if link.stream != nil { return ControlRefusal(code: 69, message: "A streaming is already in place") }
-        let refusal = metadata.refusal(
-            adapterSet: request.adapterSet,
-            user: request.user,
-            password: request.password
-        )
+        let refusal = metadata.refusal(adapterSet: request.adapterSet, user: request.user, password: request.password)
         if let refusal { return refusal }
         guard sessions.count < context.configuration.limits.sessions else {
             return ControlRefusal(code: 8, message: "Session count limit reached")
@@ -158,14 +154,10 @@ extension DemoServerMachine {
             case .status(let status):
                 context.links.respond(id, HTTPAnswer(status: status))
                 return nil
-            case .ignore:
-                return nil
-            case .inject(let lines):
-                context.links.inject(lines, on: id)
-            case .loop, .repeatData, .skipData:
-                onStream.append(effect)
-            default:
-                context.links.apply(id, effect, at: context.now, &context.timers)
+            case .ignore: return nil
+            case .inject(let lines): context.links.inject(lines, on: id)
+            case .loop, .repeatData, .skipData: onStream.append(effect)
+            default: context.links.apply(id, effect, at: context.now, &context.timers)
             }
         }
         return context.links[id] == nil ? nil : onStream

@@ -131,14 +131,10 @@ extension DemoServerMachine {
             }
         case .reconf(let request):
             sessions[handle]?.reconfigure(request.subscriptionID, request.maxFrequency, &context)
-        case .constrain(let request):
-            sessions[handle]?.constrain(request.maxBandwidth, &context)
-        case .forceRebind(let request):
-            sessions[handle]?.forceRebind(request, &context)
-        case .destroy(let request):
-            sessions[handle]?.destroy(request, &context)
-        case .mpnRegister(let request):
-            sessions[handle]?.register(request, &context)
+        case .constrain(let request): sessions[handle]?.constrain(request.maxBandwidth, &context)
+        case .forceRebind(let request): sessions[handle]?.forceRebind(request, &context)
+        case .destroy(let request): sessions[handle]?.destroy(request, &context)
+        case .mpnRegister(let request): sessions[handle]?.register(request, &context)
         case .mpnResetBadge(let request):
             sessions[handle]?.report(.mpnZero(deviceID: request.deviceID), &context)
         }

@@ -39,8 +39,7 @@ extension DemoServerMachine {
     mutating func work(on sequence: String?, of handle: SessionHandle) {
         while let event = sessions[handle]?.messages.nextWork(of: sequence, at: context.now) {
             switch event {
-            case .process(let message):
-                process(message, of: handle)
+            case .process(let message): process(message, of: handle)
             case .skipped(let last, let count):
                 let text = count == 1 ? "The specified progressive number has been skipped by timeout" : String(count)
                 let code = count == 1 ? 38 : 39

@@ -23,9 +23,7 @@ package struct FaultPlan: Sendable, Hashable {
     }
 
     /// Removes all faults.
-    package mutating func clear() {
-        entries.removeAll()
-    }
+    package mutating func clear() { entries.removeAll() }
 
     /// The effects at this moment, in the order of their installation.
     package mutating func effects(at moment: FaultMoment) -> [FaultEffect] {

@@ -13,13 +13,9 @@ struct ChatFeed: Feed {
         lines = [FeedRow(values: [String(clockStart), "Welcome to the demo chat room", "127.0.0.1"])]
     }
 
-    func item(named name: String) -> FeedItem? {
-        name == ChatFeed.itemName ? FeedItem(mode: .distinct) : nil
-    }
+    func item(named name: String) -> FeedItem? { name == ChatFeed.itemName ? FeedItem(mode: .distinct) : nil }
 
-    func snapshot(of name: String) -> FeedSnapshot {
-        FeedSnapshot(rows: lines)
-    }
+    func snapshot(of name: String) -> FeedSnapshot { FeedSnapshot(rows: lines) }
 
     mutating func received(_ text: String, from address: String, at now: Duration) -> [FeedEvent] {
         let line = FeedRow(values: [String(clockStart &+ Int64(now.wholeMilliseconds)), text, address])
@@ -37,7 +33,5 @@ enum ClockText {
         return "\(twoDigits(seconds / 3_600)):\(twoDigits(seconds / 60 % 60)):\(twoDigits(seconds % 60))"
     }
 
-    private static func twoDigits(_ number: Int64) -> String {
-        number < 10 ? "0\(number)" : "\(number)"
-    }
+    private static func twoDigits(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -62,9 +62,7 @@ struct DocumentFeed: Feed {
         return events
     }
 
-    private func index(of name: String) -> Int? {
-        ["document1", "document2"].firstIndex(of: name)
-    }
+    private func index(of name: String) -> Int? { ["document1", "document2"].firstIndex(of: name) }
 
     private mutating func change(_ index: Int) {
         switch Int.random(in: 0..<3, using: &generator) {

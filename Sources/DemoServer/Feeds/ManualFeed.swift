@@ -70,15 +70,12 @@ struct ManualFeed: Feed {
 
     private mutating func remember(_ row: FeedRow, as item: UpstreamName) {
         switch mode(of: item) {
-        case .raw:
-            return
-        case .merge:
-            states[item, default: State()].rows = [row]
+        case .raw: return
+        case .merge: states[item, default: State()].rows = [row]
         case .distinct:
             states[item, default: State()].rows.append(row)
             if let rows = states[item]?.rows, rows.count > remembered { states[item]?.rows.removeFirst() }
-        case .command:
-            rememberKey(row, as: item)
+        case .command: rememberKey(row, as: item)
         }
     }
 
@@ -101,10 +98,8 @@ struct ManualFeed: Feed {
         let name = UpstreamName(item)
         guard self.item(named: item) != nil else { return [] }
         switch mode(of: name) {
-        case .raw:
-            return []
-        case .merge:
-            return publish([], to: item)
+        case .raw: return []
+        case .merge: return publish([], to: item)
         case .distinct, .command:
             states[name]?.rows = []
             return [.cleared(item: item)]

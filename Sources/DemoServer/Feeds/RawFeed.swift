@@ -25,9 +25,7 @@ struct RawFeed: Feed {
         ["raw1", "raw2", "raw3"].contains(name) ? FeedItem(mode: .raw) : nil
     }
 
-    func snapshot(of name: String) -> FeedSnapshot {
-        FeedSnapshot(rows: [])
-    }
+    func snapshot(of name: String) -> FeedSnapshot { FeedSnapshot(rows: []) }
 
     var nextChange: Duration? {
         mutating get { due.earliest }

@@ -15,9 +15,7 @@ struct LinkTable: Sendable {
     ///
     /// - Parameters:
     ///   - seed: Seed of the positions at which the fault `split` cuts.
-    init(seed: UInt64) {
-        cutter = SplitMix64(seed: seed, part: "split")
-    }
+    init(seed: UInt64) { cutter = SplitMix64(seed: seed, part: "split") }
 
     /// One connection; nil once it has ended. Changes to an absent one are ignored.
     subscript(id: LinkID) -> Link? {
@@ -26,14 +24,10 @@ struct LinkTable: Sendable {
     }
 
     /// Adds a connection.
-    mutating func add(_ link: Link, as id: LinkID) {
-        links[id] = link
-    }
+    mutating func add(_ link: Link, as id: LinkID) { links[id] = link }
 
     /// Removes a connection.
-    mutating func remove(_ id: LinkID) -> Link? {
-        links.removeValue(forKey: id)
-    }
+    mutating func remove(_ id: LinkID) -> Link? { links.removeValue(forKey: id) }
 
     /// Writes a line, complete with CR-LF, at the end of the present event.
     mutating func write(_ line: [UInt8], on id: LinkID) {
@@ -101,9 +95,7 @@ struct LinkTable: Sendable {
     }
 
     /// Adds an action of the listeners.
-    mutating func perform(_ action: ServerAction) {
-        actions.append(action)
-    }
+    mutating func perform(_ action: ServerAction) { actions.append(action) }
 
     /// Flushes the connection at the end of the present event.
     mutating func markDirty(_ id: LinkID) {
@@ -196,18 +188,15 @@ struct LinkTable: Sendable {
     ) {
         self[id]?.faults.apply(effect, at: now)
         switch effect {
-        case .stall(let time), .delay(let time):
-            timers.set(.stall(id), at: now + time)
+        case .stall(let time), .delay(let time): timers.set(.stall(id), at: now + time)
         case .halfOpen:
             guard self[id] != nil else { return }
             perform(.stopReading(id))
             timers.set(.stuck(id), at: now + FaultEffect.longestHalfOpen)
         case .holdStream:
             if self[id]?.kind == .exchange { self[id]?.faults.isHeld = true }
-        case .drop:
-            cut(id)
-        default:
-            break
+        case .drop: cut(id)
+        default: break
         }
     }
 }

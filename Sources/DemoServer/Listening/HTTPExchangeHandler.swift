@@ -136,9 +136,7 @@ final class HTTPExchangeHandler: LinkHandler, RemovableChannelHandler {
         finish(closesSocket: closesSocket || !request.isKeepAlive || request.version != .http1_1)
     }
 
-    func close(code: Int) {
-        cut()
-    }
+    func close(code: Int) { cut() }
 
     private func write(_ answer: HTTPAnswer, to request: HTTPRequestHead) {
         guard let context else { return }

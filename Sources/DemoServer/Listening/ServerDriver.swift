@@ -61,9 +61,7 @@ final class ServerDriver {
     }
 
     /// A client requested a WebSocket; nil to grant it, or the HTTP status of the refusal.
-    func webSocketRequested() -> Int? {
-        machine.webSocketRequested(at: now)
-    }
+    func webSocketRequested() -> Int? { machine.webSocketRequested(at: now) }
 
     /// A WebSocket is open.
     func webSocketOpened(_ outlet: any LinkOutlet, subprotocol: String?, from peer: String) -> LinkID {

@@ -72,10 +72,8 @@ final class ServerRuntime: Sendable {
             case .waiting, .starting:
                 if state.commands.count < ServerRuntime.maxCommands { state.commands.append(command) }
                 return nil
-            case .listening(let driver, _):
-                return driver
-            case .over:
-                return nil
+            case .listening(let driver, _): return driver
+            case .over: return nil
             }
         }
         guard let driver else { return }

@@ -32,9 +32,7 @@ final class WebSocketServerHandler: LinkHandler {
         link = driver.webSocketOpened(self, subprotocol: subprotocol, from: peer)
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) {
-        self.context = nil
-    }
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var frame = unwrapInboundIn(data)
@@ -45,8 +43,7 @@ final class WebSocketServerHandler: LinkHandler {
             return
         }
         switch frame.opcode {
-        case .text, .continuation:
-            receive(frame)
+        case .text, .continuation: receive(frame)
         case .ping:
             let pong = WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData)
             context.writeAndFlush(wrapOutboundOut(pong), promise: nil)
@@ -55,12 +52,9 @@ final class WebSocketServerHandler: LinkHandler {
             let code = payload.readWebSocketErrorCode()
             if !isClosing { close(code: code.map { Int(UInt16(webSocketErrorCode: $0)) } ?? 1_000) }
             context.close(promise: nil)
-        case .binary:
-            close(code: 1_003)
-        case .pong:
-            frame.data.clear()
-        default:
-            close(code: 1_002)
+        case .binary: close(code: 1_003)
+        case .pong: frame.data.clear()
+        default: close(code: 1_002)
         }
     }
 

@@ -41,9 +41,7 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
     }
 
     /// Removes the deadline of a key.
-    mutating func cancel(_ key: Key) {
-        valid[key] = nil
-    }
+    mutating func cancel(_ key: Key) { valid[key] = nil }
 
     /// Removes and returns the earliest deadline if it is not after `now`.
     mutating func popDue(by now: Duration) -> (key: Key, time: Duration)? {

@@ -51,10 +51,8 @@ struct MessageSequences: Sendable {
         case .accepted(let events):
             bytes += size(of: message)
             enqueue(events, sequence: name)
-        case .waits:
-            bytes += size(of: message)
-        case .duplicate, .refused:
-            break
+        case .waits: bytes += size(of: message)
+        case .duplicate, .refused: break
         }
         return verdict
     }
@@ -153,9 +151,7 @@ struct MessageSequence: Sendable {
     ///
     /// - Parameters:
     ///   - capacity: Greatest number of waiting messages.
-    init(capacity: Int) {
-        self.capacity = capacity
-    }
+    init(capacity: Int) { self.capacity = capacity }
 
     /// The instant at which the first waiting time ends.
     var earliestEnd: Duration? { waiting.values.map(\.until).min() }
@@ -231,9 +227,7 @@ struct SeenNumbers: Sendable {
     ///
     /// - Parameters:
     ///   - capacity: Greatest count of numbers stored out of order.
-    init(capacity: Int) {
-        self.capacity = capacity
-    }
+    init(capacity: Int) { self.capacity = capacity }
 
     /// Whether a number was received before.
     func contains(_ number: Int) -> Bool { number < seenBelow || seen.contains(number) }

@@ -21,9 +21,7 @@ struct MetadataAdapter: Sendable {
         if let users {
             guard let user, let password, let known = users.first(where: { $0.key.hasSameBytes(as: user) }),
                 password.hasSameBytes(as: known.value)
-            else {
-                return ControlRefusal(code: 1, message: "User/password check failed")
-            }
+            else { return ControlRefusal(code: 1, message: "User/password check failed") }
         }
         return nil
     }

@@ -52,9 +52,7 @@ extension Duration {
     }
 
     /// Whole seconds, rounded down, not below 0.
-    var wholeSeconds: Int {
-        Int(min(max(components.seconds, 0), Int64(Int32.max)))
-    }
+    var wholeSeconds: Int { Int(min(max(components.seconds, 0), Int64(Int32.max))) }
 
     /// A number of seconds, limited to 0 … one year.
     static func boundedSeconds(_ seconds: Double) -> Duration {

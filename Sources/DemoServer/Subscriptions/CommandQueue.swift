@@ -142,10 +142,8 @@ struct CommandQueue: ItemQueue {
             guard let command = row.command else { return event }
             if let position = positions[command.key], position < popped { positions[command.key] = nil }
             lastRowAt[command.key] = policy.interval == nil || command.kind == .delete ? nil : now
-        case .cleared:
-            lastRowAt.removeAll()
-        case .endOfSnapshot, .lost:
-            break
+        case .cleared: lastRowAt.removeAll()
+        case .endOfSnapshot, .lost: break
         }
         return event
     }

@@ -49,9 +49,7 @@ struct DemoSubscription: Sendable {
     }
 
     /// The notification of the frequency in force.
-    var configuration: ServerNotification {
-        .conf(id, frequency, isFiltered: !isUnfiltered)
-    }
+    var configuration: ServerNotification { .conf(id, frequency, isFiltered: !isUnfiltered) }
 
     /// Queues the snapshot of an item, as far as it was requested.
     mutating func offerSnapshot(_ snapshot: FeedSnapshot, to index: Int) {
@@ -76,10 +74,8 @@ struct DemoSubscription: Sendable {
             channels[index].offer(row, seen: plan.columns, isSnapshot: channels[index].owesEndOfSnapshot)
         case .cleared:
             if plan.mode == .distinct || plan.mode == .command { channels[index].queue.offerClear() }
-        case .lost(_, let count):
-            channels[index].queue.offerLoss(count)
-        case .endOfSnapshot:
-            endSnapshot(of: index)
+        case .lost(_, let count): channels[index].queue.offerLoss(count)
+        case .endOfSnapshot: endSnapshot(of: index)
         }
     }
 

@@ -15,9 +15,7 @@ struct RowQueue: ItemQueue {
 
     var isEmpty: Bool { snapshot.isEmpty && live.isEmpty && lost == 0 }
 
-    mutating func offerSnapshot(_ event: ItemEvent) {
-        snapshot.append(event)
-    }
+    mutating func offerSnapshot(_ event: ItemEvent) { snapshot.append(event) }
 
     mutating func offer(_ row: FeedRow) {
         // Rows contain all values, so that removing one is the same as merging it into the next.
