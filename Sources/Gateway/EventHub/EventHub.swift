@@ -149,12 +149,7 @@ package final class EventHub: ChangeSink {
     /// - Parameters:
     ///   - windows: The windows of the topics at the position; nil: they begin there.
     ///   - isDegraded: Whether `stream` events say that the process is cut off from its cluster in this epoch.
-    package func restart(
-        epoch: String,
-        at position: UInt64,
-        windows: RebuiltWindows? = nil,
-        isDegraded: Bool = false
-    ) {
+    package func restart(epoch: String, at position: UInt64, windows: RebuiltWindows? = nil, isDegraded: Bool = false) {
         locked { $0.restart(epoch: epoch, at: position, windows: windows, isDegraded: isDegraded) }
     }
 

@@ -21,8 +21,7 @@ extension EventEncoder {
         case .message(let id, let outcome):
             json.member("message", id)
             json.writeMembers(of: outcome)
-        case .legacy(let event):
-            write(event)
+        case .legacy(let event): write(event)
         case .sessionStarted(let polling): json.member("polling", polling)
         case .bytesReceived(let count): json.member("bytes", count)
         case .activityWarning(let isSilent): json.member("warning", isSilent)
@@ -42,10 +41,8 @@ extension EventEncoder {
             writeOutcome(nil, nil)
             json.member("deviceId", info.deviceID)
             json.member("adapter", info.adapterName)
-        case .deviceRefused(let code, let message):
-            writeOutcome(code, message)
-        case .badgeReset(_, let code, let message):
-            writeOutcome(code, message)
+        case .deviceRefused(let code, let message): writeOutcome(code, message)
+        case .badgeReset(_, let code, let message): writeOutcome(code, message)
         }
     }
 

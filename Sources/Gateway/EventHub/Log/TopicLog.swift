@@ -145,9 +145,7 @@ struct TopicLog {
     }
 
     /// Removes a reader. If it was the last one of its variant, segments from the next one on leave the variant out.
-    mutating func removeReader(_ variant: EventVariant) {
-        readers[variant.index] -= 1
-    }
+    mutating func removeReader(_ variant: EventVariant) { readers[variant.index] -= 1 }
 
     // MARK: - Events
 
@@ -243,9 +241,7 @@ struct TopicLog {
     var lastPublished: Moment? { last?.published }
 
     /// Drops all events: a stream that resumes before the next one has a gap.
-    mutating func dropWindow() {
-        forget(through: lastSequence ?? forgottenThrough, createdAt: createdAt)
-    }
+    mutating func dropWindow() { forget(through: lastSequence ?? forgottenThrough, createdAt: createdAt) }
 
     // MARK: - Segments
 

@@ -60,9 +60,7 @@ struct Broadcast {
         var payload: [UInt8] = []
         while let (place, until) = order.next() {
             guard readers[place].takePayload(before: until, variants[place], to: &payload), payload.count <= limit
-            else {
-                return nil
-            }
+            else { return nil }
             order.set(readers[place].nextSequence, at: place)
         }
         return (payload, published)

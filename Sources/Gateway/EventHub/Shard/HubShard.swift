@@ -32,9 +32,7 @@ package final class HubShard: StreamFeed {
 
     /// Opens a stream that the hub admitted, and sets its first sequence. A stream that was discarded meanwhile ends
     /// at once.
-    package func open(_ opening: StreamOpening) -> any StreamContent {
-        attach(opening) ?? DiscardedStream()
-    }
+    package func open(_ opening: StreamOpening) -> any StreamContent { attach(opening) ?? DiscardedStream() }
 
     /// Opens a stream that the hub admitted; nil if there is none of this id.
     func attach(_ opening: StreamOpening) -> Subscriber? {
@@ -158,10 +156,7 @@ package final class HubShard: StreamFeed {
     func compressedGroup(of cursors: [Cursor]) -> CompressedGroup {
         let cursors = cursors.sorted { $0.channel.id < $1.channel.id }
         let channels = cursors.map(\.channel)
-        let key = CompressedGroup.Key(
-            channels: channels.map { ObjectIdentifier($0) },
-            variants: cursors.map(\.variant)
-        )
+        let key = CompressedGroup.Key(channels: channels.map { ObjectIdentifier($0) }, variants: cursors.map(\.variant))
         if let group = compressedGroups[key] { return group }
         groupCount += 1
         let group = CompressedGroup(number: groupCount, key: key, channels: channels, context: context)

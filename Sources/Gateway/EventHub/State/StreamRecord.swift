@@ -167,11 +167,7 @@ struct StreamRecord: Sendable {
     /// Removes a topic that is gone from the sources. A stream whose last source is removed is closed.
     ///
     /// - Parameter affected: The channels that the stream may leave; nil: any.
-    mutating func remove(
-        _ topic: TopicID,
-        _ affected: [AffectedChannel]?,
-        _ topics: TopicTable
-    ) -> [StreamChange] {
+    mutating func remove(_ topic: TopicID, _ affected: [AffectedChannel]?, _ topics: TopicTable) -> [StreamChange] {
         let hadSources = !request.sources.isEmpty
         request.sources.removeAll { $0.topic == topic }
         let changes = if let affected { reconcile(affected) } else { reconcile(topics) }

@@ -165,12 +165,7 @@ struct StreamTable: Sendable {
     /// Makes the streams of a subscription, and of its former and present client, read the channels that they need since
     /// another client carries the subscription, or none, or the subscription is gone and no longer a source. Only channels of
     /// the subscription and of these clients are considered: a stream may have thousands of sources.
-    mutating func reconcile(
-        _ id: SubscriptionID,
-        _ channel: Channel,
-        from former: ClientID?,
-        _ topics: TopicTable
-    ) {
+    mutating func reconcile(_ id: SubscriptionID, _ channel: Channel, from former: ClientID?, _ topics: TopicTable) {
         let record = topics.subscriptions[id]
         var clients: [ClientID] = []
         if let former { clients.append(former) }

@@ -192,11 +192,7 @@ final class Channel: @unchecked Sendable {
     }
 
     /// The changes that make a stream read the events after a sequence, up to another one, and no later ones.
-    func lastEvents(
-        for request: StreamRequest,
-        after sequence: UInt64,
-        through last: UInt64 = .max
-    ) -> [StreamChange] {
+    func lastEvents(for request: StreamRequest, after sequence: UInt64, through last: UInt64 = .max) -> [StreamChange] {
         guard sequence < last, let newest = log.lastSequence, newest > sequence,
             let position = log.position(after: sequence)
         else { return [] }

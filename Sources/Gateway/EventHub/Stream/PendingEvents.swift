@@ -163,11 +163,7 @@ struct PendingEvents {
         return areUpdates ? entries : nil
     }
 
-    private mutating func conflate(
-        _ update: ItemUpdate,
-        _ sequence: UInt64,
-        withSnapshotOf channel: Int
-    ) -> Losses? {
+    private mutating func conflate(_ update: ItemUpdate, _ sequence: UInt64, withSnapshotOf channel: Int) -> Losses? {
         guard let snapshot = snapshots[channel] else { return nil }
         count(snapshot, entries: -1)
         defer { count(snapshot, entries: 1) }
@@ -248,13 +244,11 @@ struct PendingEvents {
 
     private mutating func endStretch(for event: SubscriptionEvent, _ channel: Int) {
         switch event {
-        case .subscribed, .unsubscribed, .failed:
-            endStretch(ofChannel: channel)
+        case .subscribed, .unsubscribed, .failed: endStretch(ofChannel: channel)
         case .endOfSnapshot(let item), .clearSnapshot(let item):
             itemStretches[ItemKey(channel: channel, item: item), default: 0] += 1
             snapshots[channel]?.endStretch(item: item)
-        case .update, .lostUpdates, .secondLevelFailed, .secondLevelLostUpdates, .realMaxFrequency:
-            break
+        case .update, .lostUpdates, .secondLevelFailed, .secondLevelLostUpdates, .realMaxFrequency: break
         }
     }
 

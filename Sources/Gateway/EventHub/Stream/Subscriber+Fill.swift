@@ -224,11 +224,7 @@ extension Subscriber {
         return low
     }
 
-    private func giveBare(
-        _ buffer: VariantBuffer,
-        _ range: Range<Int>,
-        to batch: inout StreamBatch
-    ) -> Int {
+    private func giveBare(_ buffer: VariantBuffer, _ range: Range<Int>, to batch: inout StreamBatch) -> Int {
         for index in range {
             if index > range.lowerBound, batch.isFull { return index }
             batch.append(buffer.payload(at: index), owner: buffer)

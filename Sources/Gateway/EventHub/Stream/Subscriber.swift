@@ -70,13 +70,7 @@ final class Subscriber: StreamContent {
     private var inLiveGroupSince = Moment.zero
     var clock: StreamClock
 
-    init(
-        record: StreamRecord,
-        opening: StreamOpening,
-        shard: HubShard,
-        delay: RetryDelay,
-        context: ShardContext
-    ) {
+    init(record: StreamRecord, opening: StreamOpening, shard: HubShard, delay: RetryDelay, context: ShardContext) {
         id = record.id
         figures = record.figures
         request = record.request
