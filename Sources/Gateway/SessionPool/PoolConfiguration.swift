@@ -39,9 +39,7 @@ package struct PoolConfiguration: Sendable, Equatable {
     }
 
     /// A pool over these upstreams.
-    package init(upstreams: [UpstreamConfiguration] = []) {
-        self.upstreams = upstreams
-    }
+    package init(upstreams: [UpstreamConfiguration] = []) { self.upstreams = upstreams }
 
     /// The upstream of requests that name none: the one that is marked as default, else the only one; nil without either.
     package var defaultUpstream: UpstreamConfiguration? {

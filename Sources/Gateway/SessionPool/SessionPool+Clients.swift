@@ -112,8 +112,7 @@ extension SessionPool {
         case .upstream(let name):
             guard let upstream = upstream(name) else { throw .unknownUpstream(name) }
             return (upstream, upstream.serverAddress)
-        case .address(let address):
-            return (nil, address)
+        case .address(let address): return (nil, address)
         }
     }
 

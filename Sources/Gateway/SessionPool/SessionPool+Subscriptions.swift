@@ -40,8 +40,7 @@ extension SessionPool {
         switch home {
         case .pooled(let key):
             if upstream(key.upstream) == nil { throw .unknownUpstream(key.upstream) }
-        case .dedicated(let id):
-            _ = try usedClient(id)
+        case .dedicated(let id): _ = try usedClient(id)
         }
         return try state.withLock { state throws(PoolError) in
             try insert(id, home: home, isImplicit: false, properties, ttl: ttl, into: &state)
@@ -254,10 +253,7 @@ extension SessionPool {
         for resource in subscriptions {
             if let last = reads[.subscription(resource.id)] { resource.touch(at: min(last, now)) }
             guard isIdle(resource, at: now) else { continue }
-            logger.debug(
-                "subscription ended, because nothing used it",
-                metadata: ["subscription": "\(resource.id)"]
-            )
+            logger.debug("subscription ended, because nothing used it", metadata: ["subscription": "\(resource.id)"])
             deleteResource(resource)
         }
     }

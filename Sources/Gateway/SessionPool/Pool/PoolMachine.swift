@@ -57,10 +57,7 @@ package struct PoolMachine: ~Copyable {
     }
 
     private static func limits(of configuration: PoolConfiguration) -> [String: PoolLimits] {
-        Dictionary(
-            configuration.upstreams.map { ($0.name, PoolLimits($0)) },
-            uniquingKeysWith: { first, _ in first }
-        )
+        Dictionary(configuration.upstreams.map { ($0.name, PoolLimits($0)) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Ends the lingers of the subscriptions that are in the way of a new one, those that have lingered longest first: they
@@ -293,11 +290,7 @@ package struct PoolMachine: ~Copyable {
 
     /// The first session below its limit of a key, or of any group of the same account: then also one that is outdated, if
     /// there is no other.
-    private func firstSession(
-        of key: SessionKey,
-        ofAnyGroup: Bool = false,
-        below limit: PoolLimits
-    ) -> ClientID? {
+    private func firstSession(of key: SessionKey, ofAnyGroup: Bool = false, below limit: PoolLimits) -> ClientID? {
         var outdated: ClientID?
         for (client, session) in sessions where session.shared < limit.maxSubscriptionsPerSession {
             guard ofAnyGroup ? session.key.hasSameAccount(as: key) : session.key == key else { continue }
