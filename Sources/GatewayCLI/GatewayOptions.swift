@@ -52,11 +52,7 @@ struct GatewayOptions: ParsableArguments {
         return flags
     }
 
-    private static func split(
-        _ text: String,
-        flag: String,
-        shape: String
-    ) throws -> (key: String, value: String) {
+    private static func split(_ text: String, flag: String, shape: String) throws -> (key: String, value: String) {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex,
             text.index(after: equals) != text.endIndex
         else { throw ValidationError("\(flag) \(text): must be \(shape)") }
@@ -115,12 +111,7 @@ struct GatewayOptions: ParsableArguments {
             }
             return try ConfigurationFile(path: path, text: text)
         }
-        return ConfigurationReader(
-            flags: try flags(),
-            environment: environment,
-            file: file,
-            defaults: defaults
-        )
+        return ConfigurationReader(flags: try flags(), environment: environment, file: file, defaults: defaults)
     }
 }
 

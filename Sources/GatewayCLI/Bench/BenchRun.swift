@@ -102,9 +102,7 @@ struct BenchRun {
     }
 
     /// The name that the certificate has to have; nil for an address, which no extension of TLS can carry.
-    private var serverName: String? {
-        (try? SocketAddress(ipAddress: host, port: 0)) == nil ? host : nil
-    }
+    private var serverName: String? { (try? SocketAddress(ipAddress: host, port: 0)) == nil ? host : nil }
 
     /// The name or address of the server, without brackets.
     var host: String { encodedHost.hasPrefix("[") ? String(encodedHost.dropFirst().dropLast()) : encodedHost }

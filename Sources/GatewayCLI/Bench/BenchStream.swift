@@ -120,9 +120,7 @@ final class BenchByteCounter: ChannelInboundHandler {
 
     private let ledger: BenchLedger
 
-    init(_ ledger: BenchLedger) {
-        self.ledger = ledger
-    }
+    init(_ ledger: BenchLedger) { self.ledger = ledger }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         ledger.bytes += unwrapInboundIn(data).readableBytes

@@ -133,9 +133,7 @@ struct WatchCommand: AsyncParsableCommand {
     }
 
     /// The elements of a comma-separated option.
-    static func list(_ text: String) -> [String] {
-        text.split(separator: ",").map(String.init)
-    }
+    static func list(_ text: String) -> [String] { text.split(separator: ",").map(String.init) }
 
     /// Throws a `ValidationError` unless `mode` is the name of a mode, in upper or lower case.
     static func checkMode(_ mode: String) throws {
