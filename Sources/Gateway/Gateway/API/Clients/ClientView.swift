@@ -9,12 +9,7 @@ enum ClientView {
     /// - Parameters:
     ///   - subscriptions: The ids of its subscriptions.
     ///   - isControlled: Whether the caller controls the client; if not, the session id is null.
-    static func write(
-        _ client: PooledClient,
-        subscriptions: [String],
-        isControlled: Bool,
-        to json: inout JSONBytes
-    ) {
+    static func write(_ client: PooledClient, subscriptions: [String], isControlled: Bool, to json: inout JSONBytes) {
         let situation = client.situation
         let counters = client.counters
         json.beginObject()

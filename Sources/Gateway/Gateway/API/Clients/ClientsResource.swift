@@ -7,9 +7,7 @@ internal import SessionPool
 package struct ClientsResource: Sendable {
     let services: Services
 
-    package init(services: Services) {
-        self.services = services
-    }
+    package init(services: Services) { self.services = services }
 
     /// `GET /v1/clients`.
     func list(_ call: Call) throws -> OperationResult {

@@ -55,13 +55,7 @@ struct ConnectionResource: Sendable {
         within wait: Int,
         until isDecided: @escaping @Sendable (ClientSituation) -> Bool
     ) async throws -> ClientSituation? {
-        try await services.wait(
-            call,
-            upTo: wait,
-            on: client.watchers,
-            present: { client.situation },
-            until: isDecided
-        )
+        try await services.wait(call, upTo: wait, on: client.watchers, present: { client.situation }, until: isDecided)
     }
 }
 

@@ -12,11 +12,7 @@ struct OptionsPatch: Sendable {
     /// the reader's list.
     ///
     /// - Parameter mostHeaders: How many header fields the patch may name.
-    init(
-        _ reader: ObjectReader,
-        defaults: ConnectionOptionValues,
-        mostHeaders: Int = ConnectionOption.mostHeaders
-    ) {
+    init(_ reader: ObjectReader, defaults: ConnectionOptionValues, mostHeaders: Int = ConnectionOption.mostHeaders) {
         var changes: [Change] = []
         for option in ConnectionOption.all {
             guard let value = reader.object[option.name] else { continue }

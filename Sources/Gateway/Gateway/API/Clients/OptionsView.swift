@@ -69,11 +69,7 @@ struct OptionsView {
         }
     }
 
-    private func write(
-        _ option: ConnectionOption,
-        of values: ConnectionOptionValues,
-        to json: inout JSONBytes
-    ) {
+    private func write(_ option: ConnectionOption, of values: ConnectionOptionValues, to json: inout JSONBytes) {
         switch option.storage {
         case .seconds(let path, _): json.shortest(values[keyPath: path])
         case .bytes(let path): json.number(Int(clamping: values[keyPath: path]))

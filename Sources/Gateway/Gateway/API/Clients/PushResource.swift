@@ -16,12 +16,7 @@ struct PushResource: Sendable {
         let previous = reader.optionalString("previousToken", mayBeEmpty: false) ?? nil
         try reader.refusals.finish()
         guard let token, let application else { throw Problem(.invalidValue) }
-        client.core.registerDeviceToken(
-            token,
-            platform: platform,
-            applicationID: application,
-            previousToken: previous
-        )
+        client.core.registerDeviceToken(token, platform: platform, applicationID: application, previousToken: previous)
         return .response(services.clientResponse(client, call, status: 202))
     }
 

@@ -28,9 +28,7 @@ enum ContractEdition: Hashable, Sendable {
             let others = object.filter { $0.name != itemSchema && $0.name != "schema" }
             return .object(
                 JSONObject(
-                    others.map { .init(name: $0.name, value: $0.value) } + [
-                        .init(name: "itemSchema", value: schema)
-                    ]
+                    others.map { .init(name: $0.name, value: $0.value) } + [.init(name: "itemSchema", value: schema)]
                 )
             )
         default: return value

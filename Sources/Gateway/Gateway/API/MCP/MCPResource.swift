@@ -144,11 +144,7 @@ struct MCPResource: Sendable {
     }
 
     /// Subscribes to a resource that can be read, or has no values yet.
-    private static func subscribe(
-        _ session: MCPSession,
-        to uri: String,
-        _ response: Response
-    ) throws(MCPError) {
+    private static func subscribe(_ session: MCPSession, to uri: String, _ response: Response) throws(MCPError) {
         guard response.status < 300 || response.status == 504 else { throw failure(response, uri) }
         guard session.subscribe(uri, cursor: response.cursor) else {
             throw .invalidParams("A session subscribes to \(MCPSession.mostResources) resources at most.")

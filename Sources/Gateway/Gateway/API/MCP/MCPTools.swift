@@ -146,10 +146,7 @@ struct MCPTools: Sendable {
 
     // MARK: - Arguments
 
-    private static func selection(
-        _ arguments: JSONObject,
-        further: [String]
-    ) throws(MCPError) -> [(String, String)] {
+    private static func selection(_ arguments: JSONObject, further: [String]) throws(MCPError) -> [(String, String)] {
         guard let feed = arguments["feed"]?.string else { throw .invalidParams("feed must be a name.") }
         let known = ["feed", "items", "fields"] + further
         if let member = arguments.first(where: { !known.contains($0.name) }) {

@@ -15,9 +15,7 @@ package struct StreamOpener: Sendable {
 
     let services: Services
 
-    package init(services: Services) {
-        self.services = services
-    }
+    package init(services: Services) { self.services = services }
 
     /// Sources, and the resources to release when a stream no longer needs them.
     package struct AcquiredSources {
@@ -337,11 +335,7 @@ package struct StreamOpener: Sendable {
         services.coordination.leave(subscription, in: services.pool)
     }
 
-    private func acquire(
-        _ selector: SourceSelector,
-        in acquired: inout AcquiredSources,
-        _ caller: Caller
-    ) throws {
+    private func acquire(_ selector: SourceSelector, in acquired: inout AcquiredSources, _ caller: Caller) throws {
         let source: StreamSource
         switch selector {
         case .existing(let existing):

@@ -90,11 +90,7 @@ package enum StreamQuery {
         return selector
     }
 
-    private static func joined(
-        _ query: Query,
-        _ defaults: SourceDefaults,
-        _ refusals: Refusals
-    ) -> SourceSelector? {
+    private static func joined(_ query: Query, _ defaults: SourceDefaults, _ refusals: Refusals) -> SourceSelector? {
         SourceReader.join(ObjectReader(object(query, refusals), refusals), defaults)
     }
 

@@ -309,13 +309,7 @@ package struct StreamsResource: Sendable {
 
     private func view(_ id: String, _ entry: StreamResources.Entry?) -> StreamView {
         let listing = services.streams.listing(of: id)
-        return StreamView(
-            id: id,
-            entry: entry,
-            listing: listing,
-            now: services.clock(),
-            hub: services.hub
-        )
+        return StreamView(id: id, entry: entry, listing: listing, now: services.clock(), hub: services.hub)
     }
 }
 

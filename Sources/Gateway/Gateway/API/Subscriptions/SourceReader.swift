@@ -71,11 +71,7 @@ enum SourceReader {
     }
 
     /// Reads the members of a join; `others` are further members that the object may have.
-    static func join(
-        _ reader: ObjectReader,
-        _ defaults: SourceDefaults,
-        others: Set<String> = []
-    ) -> SourceSelector? {
+    static func join(_ reader: ObjectReader, _ defaults: SourceDefaults, others: Set<String> = []) -> SourceSelector? {
         reader.allow(only: joinMembers.union(others))
         let isTyped = reader.has("feed")
         guard let reader = expanded(reader, defaults) else { return nil }

@@ -26,11 +26,7 @@ enum SubscriptionReader {
             isNeeded: false
         )
         guard let mode else { return nil }
-        var properties = SubscriptionProperties(
-            mode: mode,
-            items: items ?? .list([]),
-            fields: fields ?? .list([])
-        )
+        var properties = SubscriptionProperties(mode: mode, items: items ?? .list([]), fields: fields ?? .list([]))
         properties.secondLevelFields = second
         apply(reader, to: &properties)
         for conflict in ModeConflict.all(in: properties) { reader.refuse(conflict.property, conflict.rule) }
@@ -118,17 +114,13 @@ struct ModeConflict: Equatable {
         case (.raw, .some):
             conflicts.append(ModeConflict(property: "requestedSnapshot", rule: "RAW mode has no snapshot."))
         case (.merge, .length), (.command, .length):
-            conflicts.append(
-                ModeConflict(property: "requestedSnapshot", rule: "Only DISTINCT mode takes a length.")
-            )
+            conflicts.append(ModeConflict(property: "requestedSnapshot", rule: "Only DISTINCT mode takes a length."))
         default: break
         }
         if properties.mode == .command, case .list(let names) = properties.fields, !names.isEmpty,
             !names.contains("key") || !names.contains("command")
         {
-            conflicts.append(
-                ModeConflict(property: "fields", rule: "COMMAND mode needs the fields key and command.")
-            )
+            conflicts.append(ModeConflict(property: "fields", rule: "COMMAND mode needs the fields key and command."))
         }
         if properties.mode != .command {
             let rule = "Only COMMAND mode has a second level."

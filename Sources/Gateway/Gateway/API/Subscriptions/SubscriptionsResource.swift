@@ -174,11 +174,7 @@ struct SubscriptionsResource: Sendable {
         guard missing.isEmpty else {
             throw Problem(
                 refusing: missing.map {
-                    ProblemEntry(
-                        .body(at: [$0.list]),
-                        .missingMember,
-                        "\($0.list) or \($0.group) is required."
-                    )
+                    ProblemEntry(.body(at: [$0.list]), .missingMember, "\($0.list) or \($0.group) is required.")
                 }
             )
         }

@@ -138,11 +138,7 @@ extension Services {
     /// upstream has refused. The failure of a dedicated client has the server's message to the owner of the client.
     ///
     /// - Parameter clients: The clients of the pool, or those of the upstream.
-    func failedClient(
-        of upstream: String,
-        among clients: [PooledClient],
-        _ permissions: Permissions
-    ) -> PooledClient? {
+    func failedClient(of upstream: String, among clients: [PooledClient], _ permissions: Permissions) -> PooledClient? {
         clients.last { $0.upstream == upstream && $0.trouble != nil && permissions.sees($0) }
             ?? pool.refusedClient(of: upstream)
     }

@@ -37,12 +37,7 @@ struct ValuesQuery: Sendable {
     }
 
     /// A request for the values of a subscription. Its query has the form and the cursor.
-    init(
-        _ call: Call,
-        upstream: String,
-        _ properties: SubscriptionProperties,
-        _ feed: FeedForm?
-    ) throws(Problem) {
+    init(_ call: Call, upstream: String, _ properties: SubscriptionProperties, _ feed: FeedForm?) throws(Problem) {
         (self.upstream, self.properties, self.feed) = (upstream, properties, feed)
         form = try ValuesForm.chosen(by: call, alsoStreams: feed?.shape != nil)
         next = "\(call.request.rawPath)?\(call.query.canonical(before: "cursor"))"

@@ -209,10 +209,8 @@ struct ValuesResource: Sendable {
         let isKnown = try tag.isKnown(to: call)
         let table: EncodedTable
         switch services.encodedTables[tag] {
-        case .length(let length) where isKnown:
-            return .notModified(tag, length: length + view.agesLength)
-        case .whole(let kept):
-            table = kept
+        case .length(let length) where isKnown: return .notModified(tag, length: length + view.agesLength)
+        case .whole(let kept): table = kept
         case .length, nil:
             if view.reading.table.isLonger(than: ValuesView.mostTableBytes) { throw Self.tooLarge }
             table = view.encodedTable()
