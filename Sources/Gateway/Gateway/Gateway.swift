@@ -95,12 +95,7 @@ package final class Gateway: Sendable {
             messages: messages,
             memory: { MemoryBudgets(hub.memory, daemon.figures, messages: messageUse()) }
         )
-        host = HTTPHost(
-            services: services,
-            middlewares: HTTPHost.guards(services),
-            requests: requests,
-            logger: logger
-        )
+        host = HTTPHost(services: services, middlewares: HTTPHost.guards(services), requests: requests, logger: logger)
     }
 
     /// Serves requests until `beginShutdown` or cancellation. Then it sends `closing` to every stream, completes
@@ -178,9 +173,7 @@ package struct StopSignal: Sendable {
     private let stream: AsyncStream<Never>
     private let source: AsyncStream<Never>.Continuation
 
-    package init() {
-        (stream, source) = AsyncStream.makeStream(of: Never.self)
-    }
+    package init() { (stream, source) = AsyncStream.makeStream(of: Never.self) }
 
     package func set() { source.finish() }
 

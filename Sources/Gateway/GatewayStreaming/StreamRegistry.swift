@@ -94,9 +94,7 @@ package final class StreamRegistry: Sendable {
 
     /// Sends a stream its closing event and closes it; false if there is none of this id.
     @discardableResult
-    package func close(_ id: String, reason: String) -> Bool {
-        hub.close(stream: id, reason: reason)
-    }
+    package func close(_ id: String, reason: String) -> Bool { hub.close(stream: id, reason: reason) }
 
     /// The number of open streams.
     package var count: Int { owners.withLock { $0.count } }

@@ -44,9 +44,7 @@ struct TrustedProxies: Sendable {
         elements(of: value[...], at: UInt8(ascii: ",")).map { element in
             for pair in elements(of: element, at: UInt8(ascii: ";")) {
                 guard let equals = pair.utf8.firstIndex(of: UInt8(ascii: "=")), pair[..<equals].lowercased() == "for"
-                else {
-                    continue
-                }
+                else { continue }
                 let node = pair[pair.utf8.index(after: equals)...]
                 if !node.isEmpty { return host(of: unquoted(node)) }
             }

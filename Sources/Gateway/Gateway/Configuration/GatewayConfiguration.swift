@@ -63,9 +63,7 @@ extension GatewayConfiguration {
     /// The configuration of the HTTP server, with the groups of addresses whose connections are limited together.
     var daemon: DaemonConfiguration {
         var daemon = http
-        let (proxies, countsLoopback) = (
-            TrustedProxies(networks: access.trustedProxies), access.limits.countsLoopback
-        )
+        let (proxies, countsLoopback) = (TrustedProxies(networks: access.trustedProxies), access.limits.countsLoopback)
         daemon.expectedDescriptors = pool.mostDescriptors
         daemon.responseBudget = responseBudget()
         daemon.addressGroup = { host in

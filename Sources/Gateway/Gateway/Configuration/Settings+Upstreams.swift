@@ -91,13 +91,7 @@ extension Settings {
     private static func servers(_ upstream: UpstreamGroup) -> [Setting] {
         [
             upstream.text("serverAddress", "an http or https URL", \.serverAddress, "The Lightstreamer server."),
-            upstream.text(
-                "adapterSet",
-                "a name",
-                \.adapterSet,
-                default: "the server's DEFAULT",
-                "The adapter set."
-            ),
+            upstream.text("adapterSet", "a name", \.adapterSet, default: "the server's DEFAULT", "The adapter set."),
             upstream.text("user", "a name", \.user, "The user that sessions authenticate as."),
             upstream.secret("password", "a secret", \.password, "The user's password."),
             upstream.setting(
@@ -164,9 +158,7 @@ extension Settings {
                 $0.proxy.map { "\($0.host):\($0.port)" } ?? "none"
             } apply: { upstream, text throws(SettingError) in
                 guard let address = AddressAllowList.entry(text), let host = address.host, let port = address.port
-                else {
-                    throw SettingError(rule: "must be HOST:PORT")
-                }
+                else { throw SettingError(rule: "must be HOST:PORT") }
                 upstream.proxy = .init(
                     host: host,
                     port: port,
@@ -231,12 +223,7 @@ extension Settings {
                 1...1_000_000,
                 "Subscriptions on one session before another session opens."
             ),
-            upstream.integer(
-                "maxSubscriptions",
-                \.maxSubscriptions,
-                1...10_000_000,
-                "Pooled subscriptions at a time."
-            ),
+            upstream.integer("maxSubscriptions", \.maxSubscriptions, 1...10_000_000, "Pooled subscriptions at a time."),
             upstream.integer(
                 "maxItems",
                 \.maxItems,

@@ -38,11 +38,7 @@ package protocol Coordination: AnyObject, Sendable {
     /// no credits for them.
     ///
     /// - Throws: The limit, the error of `perform`, or the response of another gateway, which has performed the request.
-    func admit<Result>(
-        _ use: ResourceUse,
-        for call: Call,
-        _ perform: () async throws -> Result
-    ) async throws -> Result
+    func admit<Result>(_ use: ResourceUse, for call: Call, _ perform: () async throws -> Result) async throws -> Result
 
     /// Single-use tickets.
     var tickets: any Tickets { get }

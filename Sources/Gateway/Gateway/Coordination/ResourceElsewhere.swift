@@ -39,10 +39,8 @@ extension Permissions {
     package func sees(_ resource: ResourceElsewhere) -> Bool {
         if caller.rights.reachesOverAll { return true }
         switch resource.kind {
-        case .shared(let properties):
-            return covers(properties, of: resource.upstream)
-        case .posted(let properties):
-            return covers(properties, of: resource.upstream) && isOwn(resource.owner)
+        case .shared(let properties): return covers(properties, of: resource.upstream)
+        case .posted(let properties): return covers(properties, of: resource.upstream) && isOwn(resource.owner)
         case .pooledClient: return true
         case .dedicatedClient: return isOwn(resource.owner) && coversUpstream(of: resource)
         }

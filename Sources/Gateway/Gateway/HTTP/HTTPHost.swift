@@ -47,9 +47,7 @@ package final class HTTPHost: HTTPHandler {
     }
 
     /// Runs the timers of waiting requests until cancelled; then all waiting requests get their responses.
-    package func run() async {
-        await services.timers.run()
-    }
+    package func run() async { await services.timers.run() }
 
     /// Rejects new streams, reports not ready, and responds to all waiting requests.
     package func stopAccepting() {
@@ -64,8 +62,7 @@ package final class HTTPHost: HTTPHandler {
     package func handle(_ request: HTTPRequest, _ responder: HTTPResponder) -> HTTPDecision {
         switch admit(request) {
         case .response(let response): .respond(response)
-        case .admitted(let call, let operation):
-            perform(call, operation, body: request.body, responder)
+        case .admitted(let call, let operation): perform(call, operation, body: request.body, responder)
         }
     }
 
@@ -200,10 +197,7 @@ package final class HTTPHost: HTTPHandler {
     }
 
     /// The answer to a request; nil for a long poll, and if the client has left.
-    private func answer(
-        of perform: @Sendable () async throws -> OperationResult,
-        _ call: Call
-    ) async -> LateAnswer? {
+    private func answer(of perform: @Sendable () async throws -> OperationResult, _ call: Call) async -> LateAnswer? {
         do {
             switch try await perform() {
             case .response(let response): return .response(answer(response, to: call))
@@ -270,10 +264,7 @@ package final class HTTPHost: HTTPHandler {
             guard allow.contains(Operation.Method.patch.rawValue) else { return .response(response) }
             return .response(response.with("Accept-Patch", RequestBody.acceptPatch))
         case .methodNotAllowed(let allow):
-            var problem = Problem(
-                .methodNotAllowed,
-                detail: "The path allows \(allow.joined(separator: ", "))."
-            )
+            var problem = Problem(.methodNotAllowed, detail: "The path allows \(allow.joined(separator: ", ")).")
             problem.headers.append("Allow", allow.joined(separator: ", "))
             throw problem
         case .notFound:

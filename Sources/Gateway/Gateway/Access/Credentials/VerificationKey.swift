@@ -36,10 +36,8 @@ struct VerificationKey: Sendable {
     /// Whether a signature over some bytes was made with this key.
     func verifies(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
         switch value {
-        case .secret(let secret):
-            SHA256.areEqual(signature, SHA256.code(of: bytes, key: secret))
-        case .key(let key):
-            key.verifies(signature, of: bytes)
+        case .secret(let secret): SHA256.areEqual(signature, SHA256.code(of: bytes, key: secret))
+        case .key(let key): key.verifies(signature, of: bytes)
         }
     }
 }
@@ -142,8 +140,7 @@ struct KeyMaterial: Sendable {
         if operations?.contains(where: { $0.string == "verify" }) == false { return false }
         switch key["kty"]?.string {
         case "RSA": return key["alg"] == nil || key["alg"]?.string == "RS256"
-        case "EC":
-            return key["crv"]?.string == "P-256" && (key["alg"] == nil || key["alg"]?.string == "ES256")
+        case "EC": return key["crv"]?.string == "P-256" && (key["alg"] == nil || key["alg"]?.string == "ES256")
         default: return false
         }
     }

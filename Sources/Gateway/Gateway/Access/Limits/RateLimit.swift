@@ -18,11 +18,7 @@ struct RateLimit: Middleware {
     /// Counts the requests.
     let coordination: any Coordination
 
-    init(
-        _ scope: Scope,
-        access: AccessControl,
-        coordination: any Coordination
-    ) {
+    init(_ scope: Scope, access: AccessControl, coordination: any Coordination) {
         self.scope = scope
         self.access = access
         self.coordination = coordination

@@ -162,9 +162,7 @@ package struct Permissions: Sendable {
             try check(properties, of: upstream)
         case .existing(.subscription(let id)):
             try check(.read)
-            guard let resource = pool.resource(id) else {
-                return try checkElsewhere(subscription: id.rawValue)
-            }
+            guard let resource = pool.resource(id) else { return try checkElsewhere(subscription: id.rawValue) }
             guard sees(resource) else { throw PoolError.unknownSubscription(id.rawValue) }
         case .existing(.client(let id, _)):
             try check(.read)

@@ -172,13 +172,7 @@ package final class CallRecord: Sendable {
 
     /// The same request, with further headers of the response.
     func with(_ headers: [HTTPField]) -> CallRecord {
-        CallRecord(
-            request,
-            requestID: requestID,
-            since: since,
-            operation: operation,
-            headers: self.headers + headers
-        )
+        CallRecord(request, requestID: requestID, since: since, operation: operation, headers: self.headers + headers)
     }
 }
 

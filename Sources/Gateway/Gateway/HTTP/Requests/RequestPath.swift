@@ -76,10 +76,8 @@ enum PercentDecoding {
                 guard position != text.endIndex, let low = hexDigit(text[position]) else { return nil }
                 position = text.index(after: position)
                 bytes.append(high << 4 | low)
-            case UInt8(ascii: "+") where plusIsSpace:
-                bytes.append(UInt8(ascii: " "))
-            default:
-                bytes.append(byte)
+            case UInt8(ascii: "+") where plusIsSpace: bytes.append(UInt8(ascii: " "))
+            default: bytes.append(byte)
             }
         }
         return String(validating: bytes, as: UTF8.self)
