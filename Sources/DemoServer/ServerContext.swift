@@ -5,9 +5,7 @@ struct ServerContext: Sendable {
     var now = Duration.zero
     /// The deadlines of all sessions, connections and feeds.
     var timers = DeadlineQueue<TimerKey>()
-    /// The connections.
     var links: LinkTable
-    /// The installed faults.
     var faults = FaultPlan()
     /// Data notifications committed so far.
     var notifications = 0

@@ -75,7 +75,6 @@ public enum FaultRequest: String, Sendable, Hashable, CaseIterable {
 }
 
 extension ControlOperation {
-    /// The request as faults distinguish it.
     var faultRequest: FaultRequest {
         switch self {
         case .add: .add

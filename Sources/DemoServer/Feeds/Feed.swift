@@ -65,7 +65,6 @@ struct FeedItem: Sendable, Hashable {
     var diffs: DiffFormats = []
     /// Diff formats of single fields, in place of `diffs`, by position in the rows.
     var fieldDiffs: [Int: DiffFormats] = [:]
-    /// Valid selectors.
     var selectors: Set<String> = []
     /// Whether events that change no subscribed field are dropped in MERGE mode.
     var dropsUnchanged = false
@@ -75,11 +74,9 @@ struct FeedItem: Sendable, Hashable {
 enum FeedEvent: Sendable, Hashable {
     /// The item has a new row.
     case row(item: String, FeedRow)
-    /// The item was cleared.
     case cleared(item: String)
     /// Events were lost before they reached the server.
     case lost(item: String, count: Int)
-    /// The snapshot is complete.
     case endOfSnapshot(item: String)
 
     var item: String {
@@ -109,7 +106,6 @@ struct FeedRow: Sendable, Hashable {
 struct RowCommand: Sendable, Hashable {
     /// The three commands of the protocol.
     enum Kind: String, Sendable {
-        /// The key is added.
         case add = "ADD"
         /// The row of the key changes.
         case update = "UPDATE"

@@ -43,7 +43,6 @@ struct FeedDirectory: Sendable {
     /// The feed of a data adapter; nil if there is none of that name.
     func index(named name: String) -> Index? { names[name] }
 
-    /// The field names of a feed.
     func fields(of index: Index) -> [String] { feeds[index].fields }
 
     /// The description of an item of a feed; nil if it has no such item.

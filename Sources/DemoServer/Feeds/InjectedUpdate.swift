@@ -25,7 +25,6 @@ struct InjectedUpdate: Sendable, Hashable {
     /// The name of the feed; `DEFAULT` if it is missing.
     let adapter: String
     let item: String
-    /// The change.
     let event: Event
 
     init(adapter: String, item: String, event: Event) {
@@ -77,7 +76,6 @@ struct InjectedUpdate: Sendable, Hashable {
 
 /// Why an update is not published.
 struct InjectionRefusal: Error, Sendable, Hashable {
-    /// The HTTP status.
     let status: Int
     let reason: String
 

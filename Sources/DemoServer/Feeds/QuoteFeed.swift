@@ -72,7 +72,6 @@ struct QuoteFeed: Feed {
 
 /// One share: its prices in cents, and their random generator.
 struct Quote: Sendable {
-    /// The generator of this share.
     var generator: SplitMix64
 
     private let name: String

@@ -4,7 +4,6 @@ internal import TLCP
 struct Link: Sendable {
     /// The form of the connection.
     enum Kind: Sendable, Hashable {
-        /// A WebSocket.
         case webSocket
         /// An HTTP request whose response has not begun.
         case exchange
@@ -47,7 +46,6 @@ struct Link: Sendable {
 
     /// The result of writing a line.
     enum WriteResult: Sendable, Hashable {
-        /// The line is pending.
         case pending
         /// The connection is to be cut after this many bytes of the line; nil: in the middle of the line.
         case cut(after: Int?)

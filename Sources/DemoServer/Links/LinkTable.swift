@@ -23,7 +23,6 @@ struct LinkTable: Sendable {
         _modify { yield &links[id] }
     }
 
-    /// Adds a connection.
     mutating func add(_ link: Link, as id: LinkID) { links[id] = link }
 
     /// Removes a connection.

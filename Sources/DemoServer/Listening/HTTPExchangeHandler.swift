@@ -179,7 +179,6 @@ final class HTTPExchangeHandler: LinkHandler, RemovableChannelHandler {
 
 /// The target of an HTTP request: its path and its query.
 struct RequestTarget: Sendable, Hashable {
-    /// The path as received.
     let path: String
     /// The part after the `?`; empty if there is none.
     let query: String

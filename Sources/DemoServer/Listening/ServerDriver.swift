@@ -63,7 +63,6 @@ final class ServerDriver {
     /// A client requested a WebSocket; nil to grant it, or the HTTP status of the refusal.
     func webSocketRequested() -> Int? { machine.webSocketRequested(at: now) }
 
-    /// A WebSocket is open.
     func webSocketOpened(_ outlet: any LinkOutlet, subprotocol: String?, from peer: String) -> LinkID {
         let link = nextLink(outlet)
         logger.debug("webSocket opened", metadata: ["link": "\(link)", "peer": "\(peer)"])
@@ -71,7 +70,6 @@ final class ServerDriver {
         return link
     }
 
-    /// A text message was received.
     func received(_ message: [UInt8], on link: LinkID) {
         logger.trace("message", metadata: ["link": "\(link)", "bytes": "\(message.count)"])
         perform(machine.received(message: message, on: link, at: now))

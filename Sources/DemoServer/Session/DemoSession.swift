@@ -21,9 +21,7 @@ struct DemoSession: Sendable {
     var stream: StreamBinding?
     /// Subscriptions by the client's number.
     var subscriptions: [SubscriptionID: DemoSubscription] = [:]
-    /// The messages of the client.
     var messages: MessageSequences
-    /// The bandwidth limit.
     var bandwidth: BandwidthGate
     /// The identifier of the push notification device that was registered last; nil: none.
     private(set) var device: String?

@@ -162,7 +162,6 @@ struct MessageSequence: Sendable {
         return number <= lastSkipped ? 32 : 33
     }
 
-    /// Accepts a message.
     mutating func received(_ message: ClientMessage, number: Int, at now: Duration) -> MessageAcceptance {
         if let code = duplicateCode(of: number) { return .duplicate(code: code) }
         guard number > next else {

@@ -47,7 +47,6 @@ struct ReplayBuffer: Sendable {
         return entries.dropFirst(count - earliestRestart).map(\.line)
     }
 
-    /// The last numbered line.
     var lastLine: [UInt8]? { entries.last?.line }
 
     private mutating func prune(at now: Duration) {

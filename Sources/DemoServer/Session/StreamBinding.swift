@@ -21,7 +21,6 @@ struct StreamBinding: Sendable {
         var phase = PollPhase.waiting
     }
 
-    /// The connection.
     let link: LinkID
     /// Whether it is a WebSocket: no content length, no padding.
     let isWebSocket: Bool

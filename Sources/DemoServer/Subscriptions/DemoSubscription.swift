@@ -79,7 +79,6 @@ struct DemoSubscription: Sendable {
         }
     }
 
-    /// Changes the frequency.
     mutating func reconfigure(_ requested: RequestedMaxFrequency, limits: ServerLimits) {
         frequency = DemoSubscription.grant(requested, plan: plan, limits: limits)
         let policy = DemoSubscription.policy(request, plan: plan, frequency: frequency, limits: limits)
@@ -143,7 +142,6 @@ struct SubscriptionPlan: Sendable, Hashable {
     var feed: FeedDirectory.Index
     /// The mode of all items.
     var mode: SubscriptionMode
-    /// The items of the group.
     var items: [NamedItem]
     /// For each field of the schema, its index in the rows of the feed.
     var columns: [Int]
