@@ -20,7 +20,6 @@ package struct SubscriptionSnapshot: Sendable {
 
 /// The version of the values of a subscription: equal versions mean equal values of equal state.
 package struct ValuesVersion: Sendable, Equatable {
-    /// The version of the table.
     let table: UInt64
     /// Whether the subscription is active.
     package let isActive: Bool

@@ -90,6 +90,5 @@ final class BroadcastCounters: Sendable {
     /// Events so far.
     var events: UInt64 { eventCount.load(ordering: .relaxed) }
 
-    /// Adds a broadcast.
     func add(events: Int) { eventCount.wrappingAdd(UInt64(clamping: events), ordering: .relaxed) }
 }

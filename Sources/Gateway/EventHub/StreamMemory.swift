@@ -45,7 +45,6 @@ package final class StreamMemory: Sendable {
     /// The memory up to which windows are dropped and readers are closed: an eighth of the budget is free then.
     var goal: Int { limit - limit / 8 }
 
-    /// Whether the budget is exceeded.
     var isExceeded: Bool {
         logBytes.load(ordering: .relaxed) + pendingBytes.load(ordering: .relaxed)
             + min(sourceBytes.load(ordering: .relaxed), sourceLimit) > limit

@@ -21,7 +21,6 @@ struct SubscriptionSourceState: Sendable, Equatable {
     let status: ClientStatus?
     /// Why that client has no connection; nil while it has one.
     var failure: LastFailure?
-    /// Whether the subscription is active.
     let isActive: Bool
     /// Why the server last refused or removed it; nil since it was activated or confirmed.
     let lastError: UpstreamRefusal?
@@ -34,7 +33,6 @@ struct SubscriptionSourceState: Sendable, Equatable {
 
 /// The facts about a subscription that the server has sent with its confirmation and later.
 struct SubscribedShape: Sendable, Equatable {
-    /// The number of items.
     let itemCount: Int
     /// The number of fields of the first level.
     let fieldCount: Int

@@ -6,7 +6,6 @@ internal import SessionCore
 struct EventEncoder {
     /// The event that was encoded last, with the framing of the format and without that of HTTP.
     var json = JSONBytes(capacity: 1024)
-    /// The epoch of the ids.
     var epoch: [UInt8]
 
     private(set) var refusalText: RefusalText
@@ -117,7 +116,6 @@ struct EventEncoder {
         }
     }
 
-    /// Closes the event.
     mutating func end(_ format: EventFormat) { append(format == .serverSentEvents ? "\n\n" : "}\n") }
 
     /// Appends a text as it is.

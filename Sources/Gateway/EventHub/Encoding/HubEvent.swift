@@ -197,7 +197,6 @@ enum OverflowPolicy: Sendable, Equatable {
 package struct FieldNaming: Sendable {
     private static let positions = JSONKeys((1...64).map(String.init))
 
-    /// Whether the keys are names.
     let usesNames: Bool
     /// The first keys; those of further fields are their positions.
     package let keys: JSONKeys

@@ -95,7 +95,6 @@ final class LogSegment: @unchecked Sendable {
     /// The buffer of a variant; nil if the variant had no reader when the segment began.
     func buffer(_ variant: EventVariant) -> VariantBuffer? { buffers[variant.index] }
 
-    /// Whether the segment holds this variant.
     func holds(_ variant: Int) -> Bool { buffers[variant] != nil }
 
     func record(at index: Int) -> LogRecord { records[index] }
@@ -140,7 +139,6 @@ final class VariantBuffer: @unchecked Sendable {
     private let byteCapacity: Int
     private var used = 0
 
-    /// An empty buffer.
     init(byteCapacity: Int, frameCapacity: Int) {
         self.byteCapacity = byteCapacity
         bytes = .allocate(byteCount: byteCapacity, alignment: 1)

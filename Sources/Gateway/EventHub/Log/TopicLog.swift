@@ -295,7 +295,6 @@ struct LogPosition: Sendable {
 
 /// The part of a log that a reader may read: taken under the hub's lock, used without it.
 struct LogView: Sendable {
-    /// The last segment.
     let tail: LogSegment
     /// The number of its events that may be read.
     let tailCount: Int

@@ -8,7 +8,6 @@ struct Broadcast {
 
     /// The bytes and the streams that get them.
     let write: SharedWrite
-    /// The number of events.
     let events: Int
     /// When the first of them was published.
     let published: Moment

@@ -19,7 +19,6 @@ struct LiveGroups {
         let variant: EventVariant
         /// The streams of the readers.
         var streams: [StreamID] = []
-        /// The first of the channels.
         fileprivate let first: Int
     }
 
@@ -53,7 +52,6 @@ struct LiveGroups {
         return channels.reversed()
     }
 
-    /// Forms the groups of a pass.
     mutating func form(_ channels: [ShardChannel], pass: UInt64) {
         groups.removeAll(keepingCapacity: true)
         steps.removeAll(keepingCapacity: true)

@@ -24,9 +24,7 @@ final class ShardChannel: @unchecked Sendable {
     private var ranges: [Int: [PendingEntry]?] = [:]
     /// The most ranges that are kept, and the most updates of one.
     private static let mostRanges = (count: 16, updates: 1024)
-    /// The position of the live groups.
     private(set) var livePosition: LogPosition
-    /// The time of the last broadcast.
     private(set) var lastBroadcast: Moment?
     private var liveOrdinal: Int
     private var late = CursorList()
@@ -112,7 +110,6 @@ final class ShardChannel: @unchecked Sendable {
     /// The number of events that were not sent to the live groups.
     var unsentCount: Int { view.endOrdinal - liveOrdinal }
 
-    /// The streams in live groups.
     var liveReaders: [Subscriber] { liveGroups.flatMap { $0.readers.cursors.map(\.subscriber) } }
 
     /// Moves a reader that has read everything to the live group of its variant. Returns the totals to which the
@@ -161,7 +158,6 @@ final class ShardChannel: @unchecked Sendable {
 final class LiveGroup {
     let variant: EventVariant
     var readers = CursorList()
-    /// The totals of the broadcasts to the group.
     let totals = BroadcastCounters()
 
     /// A group without readers.

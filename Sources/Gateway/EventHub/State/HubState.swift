@@ -31,7 +31,6 @@ struct HubState: Sendable {
 
     // MARK: - Changes
 
-    /// Applies a change.
     mutating func apply(_ change: Change, now: Moment) {
         switch change {
         case .client(let id, let change): apply(change, of: id, now: now)
@@ -72,7 +71,6 @@ struct HubState: Sendable {
         }
     }
 
-    /// Applies an event of a subscription.
     mutating func apply(_ event: SubscriptionEvent, of id: SubscriptionID, now: Moment) {
         if !watches.watches.isEmpty { watches.changed(id) }
         guard let change = topics.apply(event, of: id, now: now) else { return }
@@ -175,9 +173,7 @@ struct ShardQueues: Sendable {
         let wake: @Sendable () -> Void
         /// The channels with new events.
         var channels: [Channel] = []
-        /// The streams with changes.
         var streams: [String] = []
-        /// The changes of these streams.
         var changes: [String: [StreamChange]] = [:]
     }
 

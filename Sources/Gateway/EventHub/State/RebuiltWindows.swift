@@ -8,7 +8,6 @@ package import Primitives
 package struct RebuiltWindows: Sendable {
     private var state: HubState
 
-    /// The topics with the windows.
     var topics: TopicTable { state.topics }
 
     /// Empty windows at a position.

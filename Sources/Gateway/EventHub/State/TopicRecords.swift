@@ -86,7 +86,6 @@ struct SubscriptionRecord: Sendable {
     var channel: Channel
     /// The present values, for streams that join.
     var table: ValueTable
-    /// Whether the subscription is active.
     var isActive = false
     /// Why the server last refused or removed the subscription; nil since it was activated or confirmed.
     var lastError: UpstreamRefusal?

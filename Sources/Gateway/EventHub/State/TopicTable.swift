@@ -194,7 +194,6 @@ struct TopicTable: Sendable {
         for source in sources where !knows(source.topic) { throw .unknownSource(source) }
     }
 
-    /// Whether a topic is known.
     func knows(_ topic: TopicID) -> Bool {
         switch topic {
         case .client(let id): clients[id] != nil
@@ -221,7 +220,6 @@ struct TopicTable: Sendable {
 
 /// The numbers of a hub's events, of one epoch at a time.
 struct EventNumbers: Sendable {
-    /// The source of the numbers.
     let numbering: EventNumbering
     /// The name of the numbering in ids.
     private(set) var epoch: String

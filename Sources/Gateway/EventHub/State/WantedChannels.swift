@@ -123,7 +123,6 @@ struct WantedChannels {
 
 /// The present state of a subscription, without sequences.
 struct PresentState {
-    /// The channel of the subscription.
     let channel: Channel
     /// The events of the state.
     let content: SnapshotContent

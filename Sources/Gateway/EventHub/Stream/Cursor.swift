@@ -94,7 +94,6 @@ final class Cursor {
     /// The number of unread events.
     var unread: Int { max(0, view.endOrdinal - segment.firstOrdinal - index) }
 
-    /// The weight of the unread events.
     var unreadWeight: Int { isAtEnd ? 0 : view.weight - segment.offset(at: index) }
 
     /// The approximate memory of the unread events, in bytes: more than their weight, because the log has their values too.
@@ -165,7 +164,6 @@ struct CursorList {
     /// The numbers of their streams, in the same order.
     private(set) var streams: [StreamID] = []
 
-    /// Whether the list is empty.
     var isEmpty: Bool { cursors.isEmpty }
 
     /// Adds a reader.

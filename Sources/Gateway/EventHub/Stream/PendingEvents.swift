@@ -59,7 +59,6 @@ struct PendingEvents {
     /// Whether nothing is pending.
     var isEmpty: Bool { queue.isEmpty }
 
-    /// The number of events.
     var count: Int { queue.count - snapshotTotals.entries + snapshotTotals.events }
 
     /// The approximate size in bytes. A snapshot counts with the updates that it has taken.

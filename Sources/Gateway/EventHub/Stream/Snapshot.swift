@@ -15,13 +15,11 @@ final class Snapshot: Sendable {
     /// The number of events above which a snapshot is kept for streams that join later.
     static let leastKept = 256
 
-    /// The channel of the subscription.
     let channel: Int
     /// The common parts of the events.
     let context: TopicContext
     /// The events: updates and ends of snapshots, preceded by `subscribed` if the stream has not received it.
     let content: SnapshotContent
-    /// The sequences of the events.
     let sequences: SnapshotSequences
 
     private let memory: StreamMemory

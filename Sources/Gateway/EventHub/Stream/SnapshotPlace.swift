@@ -54,11 +54,8 @@ final class SnapshotPlace {
         advance()
     }
 
-    /// The channel of the subscription.
     var channel: Int { snapshot.channel }
-    /// The sequence of the first event.
     var firstSequence: UInt64 { snapshot.sequences.first }
-    /// The sequence of the last event.
     var lastSequence: UInt64 { snapshot.sequences.last }
     /// Whether all events were read.
     var isAtEnd: Bool { upcoming == nil }

@@ -115,7 +115,6 @@ final class Subscriber: StreamContent {
 
     // MARK: - Changes from the hub
 
-    /// Applies a change.
     func apply(_ change: StreamChange) {
         if case .restart(let epoch) = change { restart(epoch) }
         guard closeReason == nil else { return }
