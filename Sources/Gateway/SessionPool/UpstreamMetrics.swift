@@ -49,7 +49,6 @@ package final class UpstreamMetrics: Sendable {
     /// No counts.
     init() {}
 
-    /// Adds a client.
     func added(_ client: PooledClient) { state.withLock { $0.clients[ObjectIdentifier(client)] = client } }
 
     /// Removes a client and keeps its counts.

@@ -22,7 +22,6 @@ package struct ConnectionTrouble: Sendable, Equatable {
     /// The code of the server's error, or the HTTP status; nil: neither.
     package var code: Int? { refusal?.code ?? httpStatus }
 
-    /// Whether the reason and the address are the same.
     func hasSameReason(as other: ConnectionTrouble?) -> Bool {
         kind == other?.kind && code == other?.code && address == other?.address
     }

@@ -148,7 +148,6 @@ extension SubscriptionResource {
 
 /// A resource that waits for the values of the subscription that it moves to.
 struct Arrival {
-    /// The resource.
     let resource: SubscriptionResource
     /// The items whose values have not come yet; nil before the server has confirmed the subscription.
     private var missing: Set<Int>?

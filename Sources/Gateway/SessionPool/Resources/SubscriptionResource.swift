@@ -195,7 +195,6 @@ package final class SubscriptionResource: Sendable {
         }
     }
 
-    /// An event has occurred.
     func apply(_ event: SubscriptionEvent) {
         if case .update = event {
             updates.wrappingAdd(1, ordering: .sequentiallyConsistent)
