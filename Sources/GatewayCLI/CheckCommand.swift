@@ -12,9 +12,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// The forms of the table of settings.
     enum Format: String, CaseIterable, ExpressibleByArgument {
-        /// A Markdown table.
         case markdown
-        /// A JSON Schema for editors.
         case jsonSchema = "json-schema"
     }
 

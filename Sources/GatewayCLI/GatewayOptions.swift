@@ -30,7 +30,6 @@ struct GatewayOptions: ParsableArguments {
     /// Mistakes of flags are found here, so that the usage below them is that of the command.
     func validate() throws { _ = try flags() }
 
-    /// The flags as keys of the configuration.
     func flags() throws -> [(key: String, value: String)] {
         var flags: [(key: String, value: String)] = []
         if let host { flags.append(("http.host", host)) }

@@ -14,7 +14,6 @@ struct LogOptions: ParsableArguments {
     @Option(help: "text or json, on standard error (default text).")
     var logFormat: String?
 
-    /// The flags as keys of the configuration.
     var flags: [(key: String, value: String)] {
         [("log.level", logLevel), ("log.format", logFormat)].compactMap { key, value in value.map { (key, $0) } }
     }

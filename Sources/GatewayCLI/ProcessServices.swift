@@ -43,7 +43,6 @@ enum ProcessServices {
     /// The time after which services that still stop are cancelled: the grace time, and some for upstreams and the cluster.
     static func longestStop(_ grace: Duration) -> Duration { grace + .seconds(50) }
 
-    /// The URL of a gateway on this machine.
     static func url(of configuration: GatewayConfiguration, port: some BinaryInteger) -> String {
         let http = configuration.http
         return url(host: http.host, port: port, isSecure: http.certificate != nil)

@@ -37,7 +37,6 @@ struct ServeCommand: AsyncParsableCommand {
 struct ReloadService: Service {
     let gateway: Gateway
     let logger: Logger
-    /// Reads the configuration.
     let configuration: @Sendable () throws -> GatewayConfiguration
 
     func run() async throws {

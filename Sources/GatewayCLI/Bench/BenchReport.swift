@@ -75,7 +75,6 @@ struct BenchReport: Sendable {
             + "}\n"
     }
 
-    /// A table for a terminal.
     var table: String {
         let refused = refusals.sorted { $0.key < $1.key }.map { ", \($0.value) × \($0.key.printable)" }.joined()
         let rate = Self.text(Double(events) / seconds, isCount: true)

@@ -1,7 +1,6 @@
 /// The columns of a terminal that texts occupy.
 
 extension String {
-    /// The number of columns.
     var columns: Int { reduce(0) { $0 + $1.columns } }
 }
 

@@ -7,7 +7,6 @@ internal import SessionCore
 enum WatchEvent: Sendable, Equatable {
     /// The status of the connection, and why there is none.
     case status(String, failure: String? = nil)
-    /// An update.
     case update(WatchUpdate)
     /// Another event: its name and its content as text.
     case other(name: String, content: String)
