@@ -18,7 +18,6 @@ struct Revocation: Sendable {
         losesPublicFeeds = older.configuration.publicFeeds.contains { !publicFeeds.contains($0) }
     }
 
-    /// Whether credentials are required.
     var requiresCredentials: Bool { !policy.isOpen }
 
     /// Whether the credential of a caller is no longer valid, or has other rights, so that its streams, waiting requests

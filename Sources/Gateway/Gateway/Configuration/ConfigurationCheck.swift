@@ -7,7 +7,6 @@ enum AccessCheck {
     /// A mistake with its key.
     typealias Mistake = (key: String, rule: String)
 
-    /// All mistakes.
     static func mistakes(in access: AccessConfiguration) -> [Mistake] {
         modes(access) + keys(access) + webTokens(access)
     }

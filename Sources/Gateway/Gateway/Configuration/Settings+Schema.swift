@@ -63,7 +63,6 @@ private final class SchemaNode {
 }
 
 extension Setting {
-    /// The JSON Schema of its values.
     fileprivate var schema: JSONValue {
         let description = JSONValue.string("\(meaning) Default: \(defaultValue).")
         switch type {

@@ -19,7 +19,6 @@ package final class Services: Sendable {
     /// The timers of waiting requests.
     let timers: TimerQueue
     let waiting = WaitingRequests()
-    /// The contract with the operations of feeds.
     let feedContract = FeedContract()
     /// The tables that were encoded last.
     let encodedTables = EncodedTables()
@@ -35,7 +34,6 @@ package final class Services: Sendable {
     let process: ProcessState
     /// The metrics as Prometheus text.
     let metrics: @Sendable () -> String
-    /// The memory of unfinished messages.
     let messages: MessageMemory
     /// The memory budgets; nil where there are none.
     let memory: (@Sendable () -> MemoryBudgets)?

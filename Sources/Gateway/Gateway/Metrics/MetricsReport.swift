@@ -15,7 +15,6 @@ struct MetricsReport: Sendable {
     let streams: StreamRegistry
     /// The figures of the HTTP server.
     let daemon: @Sendable () -> DaemonFigures
-    /// The memory of unfinished messages.
     var messages: @Sendable () -> MemoryUse = { MemoryUse() }
     /// Has the figures of all gateways that behave as one.
     let coordination: any Coordination

@@ -139,7 +139,6 @@ enum ServerAddressRule {
     /// The longest address, in bytes.
     private static let longest = 2048
 
-    /// Whether the rule admits an address.
     static func admits(_ address: String) -> Bool {
         address.utf8.count <= longest && (try? LightstreamerClient(serverAddress: address)) != nil
     }

@@ -32,7 +32,6 @@ struct OptionsPatch: Sendable {
         self.changes = changes
     }
 
-    /// Applies the patch to options.
     func apply(to values: inout ConnectionOptionValues) {
         for change in changes { change(&values) }
     }

@@ -2,7 +2,6 @@ internal import Changes
 
 /// The TypeScript types of feeds, for `/assets/feeds.d.ts`.
 enum FeedTypes {
-    /// The declarations of these feeds.
     static func declarations(_ feeds: [FeedConfiguration]) -> String {
         var text = """
             // The feeds of this gateway. GET /v1/feeds describes them.

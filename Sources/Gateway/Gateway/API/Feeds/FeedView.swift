@@ -4,7 +4,6 @@ internal import JSONText
 /// The JSON form of a feed.
 struct FeedView: Sendable {
     let feed: FeedConfiguration
-    /// The name of its upstream.
     let upstream: String?
 
     /// Writes it; `isWhole`: with the JSON Schema of its rows.

@@ -101,7 +101,6 @@ final class ProcessState: Sendable {
 
     init(startedAt: Moment) { self.startedAt = startedAt }
 
-    /// Whether the process is stopping.
     var isStopping: Bool { stopping.load(ordering: .relaxed) }
 
     /// Marks the process as stopping.

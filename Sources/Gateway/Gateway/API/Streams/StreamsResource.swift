@@ -48,7 +48,6 @@ package struct StreamsResource: Sendable {
         try services.visiting(services.streamResources.sourceCount, call) { try listed(call) }
     }
 
-    /// The list of streams.
     private func listed(_ call: Call) throws -> OperationResult {
         let permissions = services.permissions(call)
         let ids = services.streamResources.ids.filter { id in
@@ -145,7 +144,6 @@ package struct StreamsResource: Sendable {
         return try services.visiting(count, call) { try deleted(call) }
     }
 
-    /// Deletes a stream.
     private func deleted(_ call: Call) throws -> OperationResult {
         let id = call.parameter("id")
         let lock = try services.stream(call).changeLock

@@ -9,7 +9,6 @@ package enum SourceSelector: Sendable, Equatable {
     /// A shared subscription to join; `isTyped`: by the name of a feed, so that its values have types.
     case join(upstream: String, SubscriptionProperties, isTyped: Bool = false)
 
-    /// Whether the source is a subscription.
     var isSubscription: Bool {
         switch self {
         case .existing(.subscription), .join: true
@@ -122,7 +121,6 @@ struct SourceDefaults: Sendable {
     /// Whether sources may name a feed.
     var sees: @Sendable (FeedConfiguration) -> Bool = { _ in true }
 
-    /// The defaults of a configuration.
     init(_ configuration: GatewayConfiguration) {
         upstreamCount = configuration.pool.upstreams.count
         upstream = configuration.pool.defaultUpstream?.name

@@ -151,7 +151,6 @@ enum NameRule: Sendable {
     /// Not empty, no space.
     case field
 
-    /// Whether the rule admits a name.
     func admits(_ name: String) -> Bool {
         guard !name.isEmpty, !name.utf8.contains(0x20) else { return false }
         switch self {

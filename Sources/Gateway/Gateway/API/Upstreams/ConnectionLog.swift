@@ -6,7 +6,6 @@ internal import SessionPool
 struct ConnectionLog: Sendable {
     let logger: Logger
 
-    /// Logs a report of a client.
     @Sendable func observe(_ client: PooledClient, _ report: ConnectionReport) {
         var metadata: Logger.Metadata = ["client": "\(client.id.rawValue)"]
         if let upstream = client.upstream { metadata["upstream"] = "\(upstream)" }

@@ -19,7 +19,6 @@ struct CachePolicy: Sendable {
     /// The time after which readers with cursors get the next version; nil: as soon as it exists.
     private let interval: Duration?
 
-    /// The policy for a caller.
     init(_ configuration: ValuesConfiguration, for caller: Caller) {
         guard configuration.maxAge > 0, caller.identity == nil else {
             (header, headerAfterCursor, interval) = ("no-cache", "no-cache", nil)

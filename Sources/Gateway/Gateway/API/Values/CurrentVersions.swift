@@ -32,10 +32,8 @@ struct CurrentVersions {
         let form: ValuesForm
         /// The bytes; nil for no content.
         let encoded: EncodedTable?
-        /// The tag of the content.
         let tag: EntityTag
 
-        /// The content with values in a form.
         init(_ values: CurrentValues, _ form: ValuesForm, _ version: ValuesVersion) {
             (self.version, self.form) = (version, form)
             encoded = values.encoded(as: form)
@@ -45,7 +43,6 @@ struct CurrentVersions {
             tag = EntityTag("\(content)-\(form.rawValue)", isWeak: true)
         }
 
-        /// The response to a request.
         func response(
             to call: Call,
             _ query: ValuesQuery,

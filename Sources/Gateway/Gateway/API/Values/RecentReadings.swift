@@ -13,7 +13,6 @@ internal import SessionCore
 final class RecentReadings: Sendable {
     /// A request that was answered at once.
     final class Reading: Sendable {
-        /// The query of the request.
         let query: ValuesQuery
         private let topic: SubscriptionID
         private let configuration: LiveConfiguration.Version

@@ -9,7 +9,6 @@ enum ValuesForm: String, Sendable, CaseIterable {
     /// One JSON object for each item, or for each row of a COMMAND item.
     case ndjson
 
-    /// The media type of a response.
     var mediaType: String {
         switch self {
         case .json: "application/json"

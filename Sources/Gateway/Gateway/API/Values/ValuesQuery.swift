@@ -9,7 +9,6 @@ struct ValuesQuery: Sendable {
 
     let upstream: String
     let properties: SubscriptionProperties
-    /// The form of the response.
     let form: ValuesForm
     /// The tag of the values that the caller has; the response waits for others. Nil: any values.
     let cursor: String?

@@ -4,9 +4,7 @@ internal import SessionPool
 
 /// The JSON forms of the values of a subscription at one moment.
 struct ValuesView {
-    /// The id of the subscription.
     let subscription: String
-    /// The values.
     let reading: SubscriptionReading
     /// The time that ages refer to.
     let now: Moment

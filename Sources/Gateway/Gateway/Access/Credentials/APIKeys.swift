@@ -55,7 +55,6 @@ package struct KeyHash: Sendable, Equatable, CustomStringConvertible {
 
 /// The configured keys.
 package struct APIKeys: Sendable {
-    /// The identity of the holder of a key.
     static func identity(of name: String) -> String { "key:\(name)" }
 
     /// The name of the key with an identity; nil for an identity of a token.

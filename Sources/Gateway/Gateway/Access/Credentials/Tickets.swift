@@ -69,7 +69,6 @@ package struct TicketHolder: Sendable {
     package enum Use: Sendable {
         /// The ticket remains valid.
         case left
-        /// The ticket is used.
         case redeemed(TicketRedemption)
         /// The ticket is used when the request is performed.
         case due(TicketRedemption)

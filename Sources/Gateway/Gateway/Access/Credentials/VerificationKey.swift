@@ -13,7 +13,6 @@ struct VerificationKey: Sendable {
         case es256 = "ES256"
     }
 
-    /// The algorithm of the key.
     let algorithm: Algorithm
     /// The identifier by which tokens may name the key; nil: none.
     let identifier: String?
@@ -67,7 +66,6 @@ struct KeyMaterial: Sendable {
 
     /// The identifier by which tokens may name the key; nil: none.
     var identifier: String?
-    /// The key.
     let value: Value
 
     /// The digest of the key with its identifier.

@@ -4,7 +4,6 @@ internal import Primitives
 package struct TokenBucket: Sendable {
     /// The decision on a request.
     package struct Decision: Sendable, Equatable {
-        /// Whether the request is admitted.
         let isAdmitted: Bool
         /// How many more requests are admitted at once.
         let remaining: Int

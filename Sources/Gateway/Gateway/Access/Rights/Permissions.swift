@@ -288,7 +288,6 @@ package final class ResourceOwners: Sendable {
         }
     }
 
-    /// Removes a client.
     func forget(_ client: ClientID) {
         let observer = state.withLock { state in
             if let account = state.owners.removeValue(forKey: client.rawValue)?.account {
@@ -300,7 +299,6 @@ package final class ResourceOwners: Sendable {
         observer?(client.rawValue)
     }
 
-    /// Removes a subscription.
     func forget(_ resource: SubscriptionID) {
         let (owner, observer) = state.withLock { state in
             (state.owners.removeValue(forKey: resource.rawValue), state.observer)

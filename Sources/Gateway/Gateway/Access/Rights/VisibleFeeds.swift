@@ -6,7 +6,6 @@ struct VisibleFeeds: Sendable {
     private let feeds: [FeedConfiguration]
     private let defaultUpstream: String?
 
-    /// The feeds of a configuration.
     init(_ configuration: GatewayConfiguration) {
         feeds = configuration.feeds
         defaultUpstream = feeds.isEmpty ? nil : configuration.pool.defaultUpstream?.name
@@ -51,7 +50,6 @@ struct VisibleFeeds: Sendable {
 }
 
 extension Permissions {
-    /// Whether a feed is visible.
     func sees(_ feed: FeedConfiguration) -> Bool { feeds.shows(feed, to: caller.rights) }
 
     /// Whether values of a feed may be read: it is public, or it is visible and the caller may join subscriptions.

@@ -156,7 +156,6 @@ package struct Query: Sendable, Equatable {
     /// Removes all values of a name.
     mutating func remove(_ name: String) { pairs.removeAll { $0.name == name } }
 
-    /// Whether a name occurs.
     func has(_ name: String) -> Bool { pairs.contains { $0.name == name } }
 
     /// Rejects unknown names with a 422 problem that has one entry for each, up to a limit.

@@ -119,7 +119,6 @@ package enum ProblemCode: String, Sendable, CaseIterable {
     case streamLimit = "stream-limit"
     case noValue = "no-value"
 
-    /// The HTTP status.
     var status: Int { row.status }
 
     /// The title, the same for every occurrence.

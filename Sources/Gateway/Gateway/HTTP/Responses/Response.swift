@@ -72,7 +72,6 @@ package struct Response: Sendable {
     /// thread that writes streams, where a copy of 60 MB would take 50 ms. Large responses are made on other threads.
     static let largeBody = 64 * 1024
 
-    /// The response for the HTTP server.
     var httpResponse: HTTPResponse {
         var response = HTTPResponse(status: status, headers: headers, body: body)
         if case .bytes(let bytes) = body, bytes.count >= Self.largeBody { response.body = .shared(SharedBytes(bytes)) }

@@ -9,7 +9,6 @@ final class RequestTask: Sendable {
         case beginning(isCancelled: Bool)
         /// The task has ended before it waited. No answer: a long poll answers, or the client has left.
         case ended(LateAnswer?)
-        /// The request waits.
         case waiting(Task<Void, Never>)
     }
 
@@ -116,7 +115,6 @@ final class WaitingRequests: Sendable {
 
     let requests = RankedMutex(Requests())
 
-    /// The number of requests.
     var count: Int { requests.withLock { $0.all.count } }
 
     /// Adds a request that `end` ends when its caller loses rights. Returns its number. Throws a 429 problem, without adding
