@@ -48,7 +48,7 @@ package struct Setting: Sendable {
     package let key: String
     package let type: ValueType
     /// The meaning, in one sentence.
-    package let meaning: String
+    package private(set) var meaning = ""
     /// When a changed value takes effect.
     package let effect: Effect
     /// Whether the value is a secret: never shown, and also read from a file that `<key>File` or `…_FILE` names.
@@ -67,20 +67,24 @@ package struct Setting: Sendable {
         _ type: ValueType,
         effect: Effect,
         isSecret: Bool = false,
-        _ meaning: String,
         text: @escaping @Sendable (GatewayConfiguration) -> String,
         compared: (@Sendable (GatewayConfiguration) -> String?)? = nil,
         apply: @escaping @Sendable (inout GatewayConfiguration, String, String) throws(SettingError) -> Void
     ) {
         self.key = key
         self.type = type
-        self.meaning = meaning
         self.effect = effect
         self.isSecret = isSecret
         self.text = text
         self.compared = compared ?? text
         self.apply = apply
         defaultValue = text(GatewayConfiguration())
+    }
+
+    /// The setting with its meaning, a sentence.
+    consuming func means(_ meaning: String) -> Setting {
+        self.meaning = meaning
+        return self
     }
 }
 

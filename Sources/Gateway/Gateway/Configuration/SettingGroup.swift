@@ -16,7 +16,6 @@ struct SettingGroup<Part>: Sendable {
     func setting(
         _ key: String,
         _ type: Setting.ValueType,
-        _ meaning: String,
         isSecret: Bool = false,
         compared: (@Sendable (Part) -> String?)? = nil,
         text: @escaping @Sendable (Part) -> String,
@@ -27,7 +26,6 @@ struct SettingGroup<Part>: Sendable {
             type,
             effect: effect,
             isSecret: isSecret,
-            meaning,
             text: { [part] in text(part($0)) },
             compared: { [part] in if let compared { compared(part($0)) } else { text(part($0)) } },
             apply: { [change] all, name, value throws(SettingError) in
@@ -40,10 +38,9 @@ struct SettingGroup<Part>: Sendable {
         _ key: String,
         _ path: Path<Number>,
         _ range: ClosedRange<Int>,
-        unit: String? = nil,
-        _ meaning: String
+        unit: String? = nil
     ) -> Setting {
-        setting(key, .integer(range, unit: unit), meaning) {
+        setting(key, .integer(range, unit: unit)) {
             "\($0[keyPath: path])"
         } apply: { part, text throws(SettingError) in
             part[keyPath: path] = try SettingValue.integer(text, range)
@@ -51,14 +48,8 @@ struct SettingGroup<Part>: Sendable {
     }
 
     /// A whole number that may be missing; `default` describes its absence.
-    func integer(
-        _ key: String,
-        _ path: Path<Int?>,
-        _ range: ClosedRange<Int>,
-        default absence: String,
-        _ meaning: String
-    ) -> Setting {
-        setting(key, .integer(range, unit: nil), meaning) {
+    func integer(_ key: String, _ path: Path<Int?>, _ range: ClosedRange<Int>, default absence: String) -> Setting {
+        setting(key, .integer(range, unit: nil)) {
             $0[keyPath: path].map { "\($0)" } ?? absence
         } apply: { part, text throws(SettingError) in
             let number: Int = try SettingValue.integer(text, range)
@@ -70,18 +61,17 @@ struct SettingGroup<Part>: Sendable {
         _ key: String,
         _ path: Path<Duration>,
         zeroAllowed: Bool = false,
-        most: Double = SettingValue.longestTime,
-        _ meaning: String
+        most: Double = SettingValue.longestTime
     ) -> Setting {
-        setting(key, .seconds(zeroAllowed: zeroAllowed, most: most), meaning) {
+        setting(key, .seconds(zeroAllowed: zeroAllowed, most: most)) {
             SettingValue.text($0[keyPath: path] / .seconds(1))
         } apply: { part, text throws(SettingError) in
             part[keyPath: path] = try SettingValue.duration(text, zeroAllowed: zeroAllowed, most: most)
         }
     }
 
-    func flag(_ key: String, _ path: Path<Bool>, _ meaning: String) -> Setting {
-        setting(key, .flag, meaning) {
+    func flag(_ key: String, _ path: Path<Bool>) -> Setting {
+        setting(key, .flag) {
             "\($0[keyPath: path])"
         } apply: { part, text throws(SettingError) in
             part[keyPath: path] = try SettingValue.flag(text)
@@ -90,18 +80,17 @@ struct SettingGroup<Part>: Sendable {
 
     func choice<Choice: RawRepresentable & CaseIterable & SendableMetatype>(
         _ key: String,
-        _ path: Path<Choice>,
-        _ meaning: String
+        _ path: Path<Choice>
     ) -> Setting where Choice.RawValue == String {
-        setting(key, .choice(Choice.allCases.map(\.rawValue)), meaning) {
+        setting(key, .choice(Choice.allCases.map(\.rawValue))) {
             $0[keyPath: path].rawValue
         } apply: { part, text throws(SettingError) in
             part[keyPath: path] = try SettingValue.choice(text)
         }
     }
 
-    func text(_ key: String, _ shape: String, _ path: Path<String>, _ meaning: String) -> Setting {
-        setting(key, .text(shape), meaning) {
+    func text(_ key: String, _ shape: String, _ path: Path<String>) -> Setting {
+        setting(key, .text(shape)) {
             $0[keyPath: path].isEmpty ? "required" : $0[keyPath: path]
         } apply: { part, text throws(SettingError) in
             part[keyPath: path] = text
@@ -109,14 +98,8 @@ struct SettingGroup<Part>: Sendable {
     }
 
     /// A text that may be missing; `default` describes its absence.
-    func text(
-        _ key: String,
-        _ shape: String,
-        _ path: Path<String?>,
-        default absence: String = "none",
-        _ meaning: String
-    ) -> Setting {
-        setting(key, .text(shape), meaning) {
+    func text(_ key: String, _ shape: String, _ path: Path<String?>, default absence: String = "none") -> Setting {
+        setting(key, .text(shape)) {
             $0[keyPath: path] ?? absence
         } apply: { part, text throws(SettingError) in
             part[keyPath: path] = text
@@ -124,8 +107,8 @@ struct SettingGroup<Part>: Sendable {
     }
 
     /// A secret that may be missing.
-    func secret(_ key: String, _ shape: String, _ path: Path<String?>, _ meaning: String) -> Setting {
-        setting(key, .text(shape), meaning, isSecret: true, compared: { $0[keyPath: path] }) {
+    func secret(_ key: String, _ shape: String, _ path: Path<String?>) -> Setting {
+        setting(key, .text(shape), isSecret: true, compared: { $0[keyPath: path] }) {
             $0[keyPath: path] == nil ? "none" : "set"
         } apply: { part, text throws(SettingError) in
             part[keyPath: path] = text

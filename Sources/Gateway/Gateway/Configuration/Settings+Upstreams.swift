@@ -7,71 +7,41 @@ extension Settings {
     static let pool: [Setting] = {
         let pool = SettingGroup("pool.", \.pool)
         return [
-            SettingGroup("", \.pool).choice(
-                "edition",
-                \.edition,
-                "The edition of the class reference whose defaults the connection options have."
-            ),
-            pool.seconds(
-                "subscriptionLinger",
-                \.subscriptionLinger,
-                zeroAllowed: true,
-                "How long an upstream subscription stays after its last user has left."
-            ),
-            pool.seconds(
-                "sessionLinger",
-                \.sessionLinger,
-                zeroAllowed: true,
-                "How long a pooled session stays after its last subscription has ended."
-            ),
-            pool.seconds(
-                "clientIdle",
-                \.clientIdle,
-                "How long a dedicated client lives without a stream and without a request."
-            ),
-            pool.seconds(
-                "subscriptionIdle",
-                \.subscriptionIdle,
-                "How long a subscription of a request lives without a stream, a read or a change."
-            ),
-            pool.integer("maxDedicatedClients", \.maxDedicatedClients, 0...1_000_000, "Dedicated clients at a time."),
+            SettingGroup("", \.pool).choice("edition", \.edition)
+                .means("The edition of the class reference whose defaults the connection options have."),
+            pool.seconds("subscriptionLinger", \.subscriptionLinger, zeroAllowed: true)
+                .means("How long an upstream subscription stays after its last user has left."),
+            pool.seconds("sessionLinger", \.sessionLinger, zeroAllowed: true)
+                .means("How long a pooled session stays after its last subscription has ended."),
+            pool.seconds("clientIdle", \.clientIdle)
+                .means("How long a dedicated client lives without a stream and without a request."),
+            pool.seconds("subscriptionIdle", \.subscriptionIdle)
+                .means("How long a subscription of a request lives without a stream, a read or a change."),
+            pool.integer("maxDedicatedClients", \.maxDedicatedClients, 0...1_000_000)
+                .means("Dedicated clients at a time."),
             pool.integer(
                 "maxDedicatedClientsPerCaller",
                 \.maxDedicatedClientsPerCaller,
                 0...1_000_000,
-                default: "a quarter of pool.maxDedicatedClients",
-                "Dedicated clients of one key, or of one subject of tokens, on one replica."
-            ),
-            pool.integer(
-                "maxSubscriptions",
-                \.maxSubscriptionResources,
-                1...10_000_000,
-                "Subscription resources at a time."
-            ),
-            pool.integer(
-                "maxMessages",
-                \.maxMessageBytes,
-                1...1 << 40,
-                unit: "bytes",
-                "The messages in memory at a time that wait to be sent or for their outcome; one caller has half of it."
-            ),
-            addresses(
-                pool,
-                "allowUpstream",
-                \.allowedAddresses,
-                "The addresses that requests, and the control links of servers, may name."
-            ),
-            pool.integer(
-                "maxConcurrentSessionsPerServer",
-                \.sessionLimit.maxConcurrentSessionsPerServer,
-                0...1_000_000,
-                "HTTP streaming sessions of this process with one server, as in the class reference; at most 6 count."
-            ),
-            pool.choice(
-                "maxConcurrentSessionsPerServerExceededPolicy",
-                \.sessionLimit.policy,
-                "What a client does beyond that number: NONE connects, USE-POLLING polls, BLOCK does not connect."
-            ),
+                default: "a quarter of pool.maxDedicatedClients"
+            )
+            .means("Dedicated clients of one key, or of one subject of tokens, on one replica."),
+            pool.integer("maxSubscriptions", \.maxSubscriptionResources, 1...10_000_000)
+                .means("Subscription resources at a time."),
+            pool.integer("maxMessages", \.maxMessageBytes, 1...1 << 40, unit: "bytes")
+                .means(
+                    "The messages in memory at a time that wait to be sent or for their outcome; one caller has half of it."
+                ),
+            addresses(pool, "allowUpstream", \.allowedAddresses)
+                .means("The addresses that requests, and the control links of servers, may name."),
+            pool.integer("maxConcurrentSessionsPerServer", \.sessionLimit.maxConcurrentSessionsPerServer, 0...1_000_000)
+                .means(
+                    "HTTP streaming sessions of this process with one server, as in the class reference; at most 6 count."
+                ),
+            pool.choice("maxConcurrentSessionsPerServerExceededPolicy", \.sessionLimit.policy)
+                .means(
+                    "What a client does beyond that number: NONE connects, USE-POLLING polls, BLOCK does not connect."
+                ),
         ]
     }()
 
@@ -90,71 +60,59 @@ extension Settings {
 
     private static func servers(_ upstream: UpstreamGroup) -> [Setting] {
         [
-            upstream.text("serverAddress", "an http or https URL", \.serverAddress, "The Lightstreamer server."),
-            upstream.text("adapterSet", "a name", \.adapterSet, default: "the server's DEFAULT", "The adapter set."),
-            upstream.text("user", "a name", \.user, "The user that sessions authenticate as."),
-            upstream.secret("password", "a secret", \.password, "The user's password."),
-            upstream.setting(
-                "edition",
-                .choice(ClientConfiguration.Edition.allCases.map(\.rawValue)),
-                "The edition of the class reference whose option defaults the clients of the upstream have."
-            ) { _ in
+            upstream.text("serverAddress", "an http or https URL", \.serverAddress).means("The Lightstreamer server."),
+            upstream.text("adapterSet", "a name", \.adapterSet, default: "the server's DEFAULT")
+                .means("The adapter set."),
+            upstream.text("user", "a name", \.user).means("The user that sessions authenticate as."),
+            upstream.secret("password", "a secret", \.password).means("The user's password."),
+            upstream.setting("edition", .choice(ClientConfiguration.Edition.allCases.map(\.rawValue))) { _ in
                 "that of edition"
             } apply: { upstream, text throws(SettingError) in
                 let edition: ClientConfiguration.Edition = try SettingValue.choice(text)
                 upstream.options = edition.defaultOptions
-            },
-            upstream.flag(
-                "default",
-                \.isDefault,
-                "Whether requests that name no upstream use this one; the only upstream is used in any case."
-            ),
-            addresses(
-                upstream,
-                "controlLinks",
-                \.controlLinks,
-                "The addresses, beside its own and those of pool.allowUpstream, that the server's control links may name."
-            ),
+            }
+            .means("The edition of the class reference whose option defaults the clients of the upstream have."),
+            upstream.flag("default", \.isDefault)
+                .means("Whether requests that name no upstream use this one; the only upstream is used in any case."),
+            addresses(upstream, "controlLinks", \.controlLinks)
+                .means(
+                    "The addresses, beside its own and those of pool.allowUpstream, that the server's control links may name."
+                ),
         ]
     }
 
     private static func tls(_ upstream: UpstreamGroup) -> [Setting] {
         [
-            secret(
-                upstream,
-                "tls.ca",
-                "PEM",
-                "The certificate authorities that certify the server, instead of the system's."
-            ) {
+            secret(upstream, "tls.ca", "PEM") {
                 if case .pem = $0.tls.trust { true } else { false }
             } apply: {
                 $0.tls.trust = .pem($1)
-            },
-            secret(upstream, "tls.certificate", "PEM", "The client certificate, with its intermediate ones.") {
+            }
+            .means("The certificate authorities that certify the server, instead of the system's."),
+            secret(upstream, "tls.certificate", "PEM") {
                 $0.tls.identity != nil
             } apply: {
                 $0.tls.identity = .init(certificateChain: $1, privateKey: $0.tls.identity?.privateKey ?? "")
-            },
-            secret(upstream, "tls.key", "PEM", "The private key of the client certificate, not encrypted.") {
+            }
+            .means("The client certificate, with its intermediate ones."),
+            secret(upstream, "tls.key", "PEM") {
                 $0.tls.identity != nil
             } apply: {
                 $0.tls.identity = .init(certificateChain: $0.tls.identity?.certificateChain ?? "", privateKey: $1)
-            },
-            upstream.setting(
-                "tls.pins",
-                .list(of: "sha256/BASE64"),
-                "The digests of public keys of which the verified certificate chain of the server must have one."
-            ) {
+            }
+            .means("The private key of the client certificate, not encrypted."),
+            upstream.setting("tls.pins", .list(of: "sha256/BASE64")) {
                 SettingValue.text($0.certificatePins)
             } apply: { upstream, text throws(SettingError) in
                 upstream.certificatePins = SettingValue.list(text)
-            },
+            }
+            .means("The digests of public keys of which the verified certificate chain of the server must have one."),
         ]
     }
 
     private static func proxy(_ upstream: UpstreamGroup) -> [Setting] {
         [
-            upstream.setting("proxy.address", .text("HOST:PORT"), "The HTTP proxy to connect through.") {
+            upstream.setting("proxy.address", .text("HOST:PORT")) {
                 $0.proxy.map { "\($0.host):\($0.port)" } ?? "none"
             } apply: { upstream, text throws(SettingError) in
                 guard let address = AddressAllowList.entry(text), let host = address.host, let port = address.port
@@ -165,37 +123,37 @@ extension Settings {
                     user: upstream.proxy?.user,
                     password: upstream.proxy?.password
                 )
-            },
-            upstream.setting("proxy.user", .text("a name"), "The user for the proxy (Digest or Basic authentication).")
-            {
+            }
+            .means("The HTTP proxy to connect through."),
+            upstream.setting("proxy.user", .text("a name")) {
                 $0.proxy?.user ?? "none"
             } apply: { upstream, text throws(SettingError) in
                 upstream.changeProxy { $0.user = text }
-            },
-            secret(upstream, "proxy.password", "a secret", "The password for the proxy.") {
+            }
+            .means("The user for the proxy (Digest or Basic authentication)."),
+            secret(upstream, "proxy.password", "a secret") {
                 $0.proxy?.password != nil
             } apply: { upstream, text in
                 upstream.changeProxy { $0.password = text }
-            },
+            }
+            .means("The password for the proxy."),
         ]
     }
 
     private static func credentials(_ upstream: UpstreamGroup) -> [Setting] {
         [
-            upstream.setting(
-                "http.user",
-                .text("a name"),
-                "The user for HTTP authentication (Digest or Basic) by the server, or by a proxy in front of it."
-            ) {
+            upstream.setting("http.user", .text("a name")) {
                 $0.httpCredentials?.user ?? "none"
             } apply: { upstream, text throws(SettingError) in
                 upstream.httpCredentials = .init(user: text, password: upstream.httpCredentials?.password ?? "")
-            },
-            secret(upstream, "http.password", "a secret", "The password for HTTP authentication.") {
+            }
+            .means("The user for HTTP authentication (Digest or Basic) by the server, or by a proxy in front of it."),
+            secret(upstream, "http.password", "a secret") {
                 $0.httpCredentials != nil
             } apply: {
                 $0.httpCredentials = .init(user: $0.httpCredentials?.user ?? "", password: $1)
-            },
+            }
+            .means("The password for HTTP authentication."),
         ]
     }
 
@@ -203,11 +161,10 @@ extension Settings {
         _ upstream: UpstreamGroup,
         _ key: String,
         _ shape: String,
-        _ meaning: String,
         isSet: @escaping @Sendable (UpstreamConfiguration) -> Bool,
         apply: @escaping @Sendable (inout UpstreamConfiguration, String) -> Void
     ) -> Setting {
-        upstream.setting(key, .text(shape), meaning, isSecret: true) {
+        upstream.setting(key, .text(shape), isSecret: true) {
             isSet($0) ? "set" : "none"
         } apply: { upstream, text throws(SettingError) in
             apply(&upstream, text)
@@ -216,39 +173,24 @@ extension Settings {
 
     private static func quotas(_ upstream: UpstreamGroup) -> [Setting] {
         [
-            upstream.integer("maxSessions", \.maxSessions, 1...100_000, "Pooled sessions at a time."),
-            upstream.integer(
-                "maxSubscriptionsPerSession",
-                \.maxSubscriptionsPerSession,
-                1...1_000_000,
-                "Subscriptions on one session before another session opens."
-            ),
-            upstream.integer("maxSubscriptions", \.maxSubscriptions, 1...10_000_000, "Pooled subscriptions at a time."),
-            upstream.integer(
-                "maxItems",
-                \.maxItems,
-                1...100_000_000,
-                "Items of pooled subscriptions at a time; a group counts as one."
-            ),
-            upstream.integer(
-                "maxValues",
-                \.maxValueBytes,
-                0...1 << 40,
-                unit: "bytes",
-                "The values that the subscriptions of the upstream keep; a subscription that exceeds it ends with an error. "
-                    + "0: an equal share of a quarter of the memory of the machine or container."
-            ),
+            upstream.integer("maxSessions", \.maxSessions, 1...100_000).means("Pooled sessions at a time."),
+            upstream.integer("maxSubscriptionsPerSession", \.maxSubscriptionsPerSession, 1...1_000_000)
+                .means("Subscriptions on one session before another session opens."),
+            upstream.integer("maxSubscriptions", \.maxSubscriptions, 1...10_000_000)
+                .means("Pooled subscriptions at a time."),
+            upstream.integer("maxItems", \.maxItems, 1...100_000_000)
+                .means("Items of pooled subscriptions at a time; a group counts as one."),
+            upstream.integer("maxValues", \.maxValueBytes, 0...1 << 40, unit: "bytes")
+                .means(
+                    "The values that the subscriptions of the upstream keep; a subscription that exceeds it ends with an error. "
+                        + "0: an equal share of a quarter of the memory of the machine or container."
+                ),
         ]
     }
 
     private static func option(_ option: ConnectionOption, of upstream: UpstreamGroup) -> Setting {
         let isHeaders = if case .headers = option.storage { true } else { false }
-        return upstream.setting(
-            "options.\(option.name)",
-            type(of: option),
-            "Connection option: \(option.meaning)",
-            isSecret: isHeaders
-        ) { upstream in
+        return upstream.setting("options.\(option.name)", type(of: option), isSecret: isHeaders) { upstream in
             let (newer, older) = (
                 option.text(in: upstream.options), option.text(in: ClientConfiguration.Edition.old.defaultOptions)
             )
@@ -260,6 +202,7 @@ extension Settings {
                 throw SettingError(rule: error.rule)
             }
         }
+        .means("Connection option: \(option.meaning)")
     }
 
     private static func type(of option: ConnectionOption) -> Setting.ValueType {
@@ -278,10 +221,9 @@ extension Settings {
     private static func addresses<Part>(
         _ group: SettingGroup<Part>,
         _ key: String,
-        _ path: SettingGroup<Part>.Path<AddressAllowList>,
-        _ meaning: String
+        _ path: SettingGroup<Part>.Path<AddressAllowList>
     ) -> Setting {
-        group.setting(key, .list(of: "HOST:PORT, * for any"), meaning) {
+        group.setting(key, .list(of: "HOST:PORT, * for any")) {
             SettingValue.text($0[keyPath: path].entries.map { "\($0.host ?? "*"):\($0.port.map(String.init) ?? "*")" })
         } apply: { part, text throws(SettingError) in
             let expectation = "HOST:PORT, with * for any host or any port"

@@ -17,69 +17,70 @@ extension Settings {
 
     private static func descriptions(_ feed: FeedGroup) -> [Setting] {
         [
-            feed.text("title", "text", \.title, "The name of the feed for people."),
-            feed.text("description", "text", \.description, "What the data of the feed is."),
+            feed.text("title", "text", \.title).means("The name of the feed for people."),
+            feed.text("description", "text", \.description).means("What the data of the feed is."),
         ]
     }
 
     private static func subscriptions(_ feed: FeedGroup) -> [Setting] {
         [
-            feed.text("upstream", "a name", \.upstream, default: "the default upstream", "The upstream of the feed."),
-            feed.text("dataAdapter", "a name", \.dataAdapter, default: "the server's DEFAULT", "The data adapter."),
-            feed.setting("mode", .choice(SubscriptionMode.allCases.map(\.rawValue)), "The mode of subscriptions.") {
+            feed.text("upstream", "a name", \.upstream, default: "the default upstream")
+                .means("The upstream of the feed."),
+            feed.text("dataAdapter", "a name", \.dataAdapter, default: "the server's DEFAULT")
+                .means("The data adapter."),
+            feed.setting("mode", .choice(SubscriptionMode.allCases.map(\.rawValue))) {
                 $0.mode.rawValue
             } apply: { feed, text throws(SettingError) in
                 feed.mode = try SettingValue.choice(text)
-            },
-            feed.text("selector", "a name", \.selector, "The selector of subscriptions."),
-            feed.setting("snapshot", .text("yes, no, or a length in DISTINCT mode"), "The requested snapshot.") { _ in
+            }
+            .means("The mode of subscriptions."),
+            feed.text("selector", "a name", \.selector).means("The selector of subscriptions."),
+            feed.setting("snapshot", .text("yes, no, or a length in DISTINCT mode")) { _ in
                 "yes, except in RAW mode"
             } apply: { feed, text throws(SettingError) in
                 guard let snapshot = RequestedSnapshot(json: .string(text)) else {
                     throw SettingError(rule: "must be yes, no or a number of updates")
                 }
                 feed.snapshot = snapshot
-            },
-            feed.setting("maxFrequency", .number("updates a second, unlimited, unfiltered"), "The requested frequency.")
-            { _ in
+            }
+            .means("The requested snapshot."),
+            feed.setting("maxFrequency", .number("updates a second, unlimited, unfiltered")) { _ in
                 "none"
             } apply: { feed, text throws(SettingError) in
                 guard let frequency = RequestedMaxFrequency(json: .string(text)) else {
                     throw SettingError(rule: "must be a number of updates a second, unlimited or unfiltered")
                 }
                 feed.maxFrequency = frequency
-            },
+            }
+            .means("The requested frequency."),
         ]
     }
 
     private static func contents(_ feed: FeedGroup) -> [Setting] {
-        [
-            feed.setting(
-                "items",
-                .list(of: "NAME, NAME=DESCRIPTION or a pattern such as item{1…30}"),
-                "The items of the feed; none: any item."
-            ) {
+        let types = FieldType.allCases.map(\.rawValue).joined(separator: ", ")
+        return [
+            feed.setting("items", .list(of: "NAME, NAME=DESCRIPTION or a pattern such as item{1…30}")) {
                 SettingValue.text($0.items.map(\.pattern))
             } apply: { feed, text throws(SettingError) in
                 let expectation = "an item, or a range of at most \(FeedItem.most) numbers without leading zeros"
                 feed.items = try SettingValue.elements(text, expectation, FeedItem.init)
-            },
+            }
+            .means("The items of the feed; none: any item."),
             Setting(
                 "feeds.*.fields.*",
                 .text("TYPE, TYPE UNIT, each with a description after a comma"),
                 effect: .reload,
-                "A field of the feed; the types are \(FieldType.allCases.map(\.rawValue).joined(separator: ", ")).",
                 text: { _ in "none" },
                 apply: { all, name, text throws(SettingError) in
                     let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
                     guard let field = FeedField(parts.last ?? "", text) else {
-                        let types = FieldType.allCases.map(\.rawValue).joined(separator: ", ")
                         throw SettingError(rule: "must begin with one of \(types)")
                     }
                     all.feeds[all.indexOfFeed(parts[0])].fields.append(field)
                 }
-            ),
-            feed.flag("public", \.isPublic, "Whether callers need no credentials for the feed."),
+            )
+            .means("A field of the feed; the types are \(types)."),
+            feed.flag("public", \.isPublic).means("Whether callers need no credentials for the feed."),
         ]
     }
 }
