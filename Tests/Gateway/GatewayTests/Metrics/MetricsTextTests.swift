@@ -3,7 +3,7 @@ import Testing
 @testable import Gateway
 
 @Suite struct MetricsTextTests {
-    private static let labelled = Metric(.counter, "a_total", labels: ["x", "y"], "Something.")
+    private static let labelled = Metric(.counter, "a_total", labels: ["x", "y"]).means("Something.")
 
     @Test func familyIsDescribedOnceBeforeItsSamples() {
         var text = MetricsText()
@@ -30,7 +30,7 @@ import Testing
 
     @Test func bucketsAreAddedUp() {
         var text = MetricsText()
-        let metric = Metric(.histogram, "h_seconds", "Something.")
+        let metric = Metric(.histogram, "h_seconds").means("Something.")
         text.write(metric, bounds: [0.5, 1], counts: [2, 0, 3], sum: 7.25)
         #expect(
             text.text.hasSuffix(
