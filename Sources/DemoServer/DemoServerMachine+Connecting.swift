@@ -7,8 +7,7 @@ extension DemoServerMachine {
             let link = context.links[id]
         else { return }
         if let refusal = refusal(of: request, on: link) {
-            refuse(id, .conErr(code: refusal.code, message: refusal.message))
-            return
+            return refuse(id, .conErr(code: refusal.code, message: refusal.message))
         }
         let additions: [(AddRequest, SubscriptionPlan)]
         switch plans(of: request.operations) {
@@ -39,8 +38,7 @@ extension DemoServerMachine {
             let link = context.links[id]
         else { return }
         if let version = link.versionProblem {
-            refuse(id, .conErr(code: 65, message: "Unsupported protocol version: \(version)"))
-            return
+            return refuse(id, .conErr(code: 65, message: "Unsupported protocol version: \(version)"))
         }
         guard link.stream == nil else {
             respond(ServerNotification.conErr(code: 69, message: "A streaming is already in place").encoded, on: id)
@@ -60,10 +58,7 @@ extension DemoServerMachine {
             !effects.contains(.refuseRecovery)
             && (sessions[handle]?.bind(to: id, request.connection, recoveryFrom: request.recoveryFrom, &context)
                 ?? false)
-        if !isBound {
-            refuse(id, .conErr(code: 4, message: "Recovery not possible"))
-            return
-        }
+        if !isBound { return refuse(id, .conErr(code: 4, message: "Recovery not possible")) }
         for effect in faults { sessions[handle]?.apply(effect, &context) }
     }
 

@@ -66,8 +66,7 @@ extension DemoServerMachine {
     private mutating func control(_ request: ControlRequest, _ faults: ResponseFaults, _ batch: inout ResponseBatch) {
         guard let handle = session(request.sessionID, request.requestID, faults, &batch) else { return }
         if let refusal = refusal(of: request.operation, in: handle) {
-            answer(.reqErr(request.requestID, code: refusal.code, message: refusal.message), faults, &batch)
-            return
+            return answer(.reqErr(request.requestID, code: refusal.code, message: refusal.message), faults, &batch)
         }
         var additionPlan: SubscriptionPlan?
         // A repetition, sent because the response was lost, has no further effect, and is granted at the limits, too.
@@ -246,10 +245,7 @@ extension DemoServerMachine {
     mutating func finish(_ batch: ResponseBatch, isIgnored: Bool = false) {
         for line in batch.late.reversed() { respond(line, on: batch.link) }
         guard !batch.isWebSocket else { return }
-        if batch.owed > 0 {
-            lateAnswers.end(batch.link, after: batch.owed)
-            return
-        }
+        if batch.owed > 0 { return lateAnswers.end(batch.link, after: batch.owed) }
         // An HTTP request whose responses are all lost gets no HTTP response either.
         if batch.given + batch.late.count == 0, batch.lost > 0 || isIgnored { return }
         context.links.end(batch.link, .complete(closesSocket: false))

@@ -75,8 +75,7 @@ extension DemoServerMachine {
             sessions[handle]?.end(end, &context)
         case .fault(let script):
             guard context.configuration.acceptsFaultsFromClients else {
-                fail(message, code: -1, "Faults are not accepted from clients", of: handle)
-                return
+                return fail(message, code: -1, "Faults are not accepted from clients", of: handle)
             }
             do throws(FaultScriptError) {
                 let faults = try FaultScript.parse(script)

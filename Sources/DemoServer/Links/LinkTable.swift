@@ -155,10 +155,7 @@ struct LinkTable: Sendable {
 
     private mutating func emit(_ bytes: [UInt8], _ lineEnds: [Int], on id: LinkID, _ faults: LinkFaults) {
         guard !bytes.isEmpty else { return }
-        guard faults.isOneLinePerWrite else {
-            emitPieces(bytes[...], on: id, faults)
-            return
-        }
+        guard faults.isOneLinePerWrite else { return emitPieces(bytes[...], on: id, faults) }
         var start = 0
         for end in lineEnds + [bytes.count] where end > start && end <= bytes.count {
             emitPieces(bytes[start..<end], on: id, faults)

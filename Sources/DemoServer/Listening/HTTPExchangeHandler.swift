@@ -84,14 +84,8 @@ final class HTTPExchangeHandler: LinkHandler, RemovableChannelHandler {
     }
 
     private func dispatch(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
-        if head.method == .OPTIONS {
-            write(HTTPAnswer(), to: head)
-            return
-        }
-        if WebSocketSwitch.isWanted(by: head) {
-            switchOver(head, context)
-            return
-        }
+        if head.method == .OPTIONS { return write(HTTPAnswer(), to: head) }
+        if WebSocketSwitch.isWanted(by: head) { return switchOver(head, context) }
         let target = RequestTarget(head.uri)
         let request = HTTPRequestText(method: head.method.rawValue, path: target.path, query: target.query, body: body)
         let peer = context.channel.remoteAddress?.ipAddress ?? ""
@@ -100,8 +94,7 @@ final class HTTPExchangeHandler: LinkHandler, RemovableChannelHandler {
 
     private func switchOver(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         if let status = switcher.refusal(of: head) {
-            write(HTTPAnswer(status: status, closesSocket: true), to: head)
-            return
+            return write(HTTPAnswer(status: status, closesSocket: true), to: head)
         }
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
         switcher.perform(head, context, from: self).whenFailure { _ in

@@ -85,10 +85,7 @@ struct Listener: Sendable {
 
     /// Adds the handlers of a new connection; runs on the event loop.
     private static func addHandlers(_ channel: any Channel, _ driver: ServerDriver) throws {
-        guard driver.accepted(channel) else {
-            channel.close(promise: nil)
-            return
-        }
+        guard driver.accepted(channel) else { return channel.close(promise: nil) }
         let encoder = HTTPResponseEncoder()
         let decoder = ByteToMessageHandler(HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes))
         let pipelining = HTTPServerPipelineHandler()

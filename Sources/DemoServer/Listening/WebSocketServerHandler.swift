@@ -38,10 +38,7 @@ final class WebSocketServerHandler: LinkHandler {
         var frame = unwrapInboundIn(data)
         guard !isClosing || frame.opcode == .connectionClose else { return }
         // Clients must mask their frames; reserved bits belong to extensions, and none was negotiated.
-        guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
-            close(code: 1_002)
-            return
-        }
+        guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else { return close(code: 1_002) }
         switch frame.opcode {
         case .text, .continuation: receive(frame)
         case .ping:
@@ -62,25 +59,16 @@ final class WebSocketServerHandler: LinkHandler {
 
     private func receive(_ frame: WebSocketFrame) {
         let isFirst = frame.opcode == .text
-        guard isFirst == (message == nil) else {
-            close(code: 1_002)
-            return
-        }
+        guard isFirst == (message == nil) else { return close(code: 1_002) }
         var bytes = message ?? []
         message = nil
         bytes.append(contentsOf: frame.unmaskedData.readableBytesView)
-        guard bytes.count <= driver.configuration.limits.request else {
-            close(code: 1_009)
-            return
-        }
+        guard bytes.count <= driver.configuration.limits.request else { return close(code: 1_009) }
         guard frame.fin else {
             message = bytes
             return
         }
-        guard String(validating: bytes, as: UTF8.self) != nil else {
-            close(code: 1_007)
-            return
-        }
+        guard String(validating: bytes, as: UTF8.self) != nil else { return close(code: 1_007) }
         if let link { driver.received(bytes, on: link) }
     }
 

@@ -17,16 +17,10 @@ extension DemoSession {
     /// Sends all that may be sent now, and sets the timer for the rest.
     mutating func pump(_ context: inout ServerContext) {
         guard let stream else { return }
-        guard stream.takesData else {
-            gather(&context)
-            return
-        }
+        guard stream.takesData else { return gather(&context) }
         while canWrite(&context) {
             if let line = unsent.first {
-                guard self.stream?.hasRoom(for: line.count) ?? false else {
-                    loop(&context)
-                    return
-                }
+                guard self.stream?.hasRoom(for: line.count) ?? false else { return loop(&context) }
                 _ = unsent.popFirst()
                 writeData(line, &context)
             } else if let line = outbox.popFirst() {
