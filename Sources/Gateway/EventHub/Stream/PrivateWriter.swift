@@ -14,8 +14,7 @@ struct PrivateWriter {
     /// Passes a payload to the batch, in an HTTP chunk if the stream is chunked.
     mutating func write(_ payload: [UInt8], to batch: inout StreamBatch) {
         if let block, let range = block.append(payload, chunked: isChunked) {
-            batch.append(range, owner: block)
-            return
+            return batch.append(range, owner: block)
         }
         let fresh = PrivateBytes(capacity: max(capacity, payload.count + ChunkFraming.overhead))
         capacity = min(Self.mostCapacity, capacity * 4)

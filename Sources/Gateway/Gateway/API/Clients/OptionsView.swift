@@ -82,10 +82,7 @@ struct OptionsView {
     }
 
     private func write(_ headers: [String: String]?, to json: inout JSONBytes) {
-        guard let headers else {
-            json.null()
-            return
-        }
+        guard let headers else { return json.null() }
         json.beginObject()
         for (name, value) in headers.sorted(by: { $0.key < $1.key }) {
             json.key(name)

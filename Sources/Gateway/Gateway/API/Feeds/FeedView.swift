@@ -41,10 +41,7 @@ struct FeedView: Sendable {
 
     private func writeItems(to json: inout JSONBytes) {
         json.key("items")
-        guard !feed.items.isEmpty else {
-            json.null()
-            return
-        }
+        guard !feed.items.isEmpty else { return json.null() }
         json.beginArray()
         for item in feed.items {
             json.beginObject()

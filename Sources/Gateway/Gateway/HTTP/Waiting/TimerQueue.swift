@@ -132,11 +132,7 @@ struct TimerTable<Action>: ~Copyable {
     /// Removes an action, unless it was taken.
     mutating func remove(_ id: TimerID) {
         guard actions.removeValue(forKey: id) != nil else { return }
-        if order.count > actions.count * 2 + leastRemoved {
-            order = Heap(actions.keys)
-        } else {
-            dropRemoved()
-        }
+        if order.count > actions.count * 2 + leastRemoved { order = Heap(actions.keys) } else { dropRemoved() }
     }
 
     /// Takes all actions that are due, the earliest first.
