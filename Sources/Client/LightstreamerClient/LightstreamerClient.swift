@@ -128,10 +128,7 @@ public final class LightstreamerClient: Sendable {
     public func subscribe(_ subscription: Subscription) throws(ClientError) { try core.subscribe(subscription) }
 
     /// Makes a subscription active, with a further receiver of its events, which is held strongly. Throws as `subscribe(_:)`.
-    package func subscribe(
-        _ subscription: Subscription,
-        observer: any SubscriptionObserver
-    ) throws(ClientError) {
+    package func subscribe(_ subscription: Subscription, observer: any SubscriptionObserver) throws(ClientError) {
         try core.subscribe(subscription, observer: observer)
     }
 
@@ -262,10 +259,7 @@ public final class LightstreamerClient: Sendable {
     /// Continues a session that another client has opened, with these inactive subscriptions, their `LS_subId`, and the
     /// values that they have after the processed data notifications. The server repeats all later notifications. If it
     /// refuses, the subscriptions are unsubscribed, and a new session follows. For a client that was never connected.
-    package func adopt(
-        _ session: OfferedSession,
-        _ subscriptions: [(Subscription, number: Int, table: ValueTable)]
-    ) {
+    package func adopt(_ session: OfferedSession, _ subscriptions: [(Subscription, number: Int, table: ValueTable)]) {
         core.adopt(session, subscriptions)
     }
 

@@ -233,9 +233,7 @@ extension Subscription {
 
 extension Subscription {
     /// Changes the properties, if the subscription is inactive and the result is valid.
-    func edit(
-        _ change: (inout SubscriptionProperties) throws(ClientError) -> Void
-    ) throws(ClientError) {
+    func edit(_ change: (inout SubscriptionProperties) throws(ClientError) -> Void) throws(ClientError) {
         try state.withLock { state throws(ClientError) in
             if state.isActive { throw Self.activeError }
             var properties = state.properties

@@ -210,8 +210,7 @@ public enum ClientStatus: String, Sendable, Hashable, CaseIterable {
         case .connectedStreamSensing, .connectedWSStreaming, .connectedHTTPStreaming, .connectedWSPolling,
             .connectedHTTPPolling:
             true
-        case .connecting, .stalled, .disconnectedWillRetry, .disconnectedTryingRecovery, .disconnected:
-            false
+        case .connecting, .stalled, .disconnectedWillRetry, .disconnectedTryingRecovery, .disconnected: false
         }
     }
 }

@@ -31,10 +31,7 @@ package enum TransportEvent: Sendable, Equatable {
 package protocol TransportConnector: Sendable {
     /// Starts to open a connection. Events arrive on a network thread, one at a time, none of them before this method
     /// returns or after `closed`.
-    func open(
-        _ request: ConnectionRequest,
-        events: @escaping @Sendable (TransportEvent) -> Void
-    ) -> any Transport
+    func open(_ request: ConnectionRequest, events: @escaping @Sendable (TransportEvent) -> Void) -> any Transport
     /// Closes all connections, idle ones included, and waits until they are closed.
     func shutDown() async
 }

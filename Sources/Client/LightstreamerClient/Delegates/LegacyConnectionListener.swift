@@ -150,12 +150,7 @@ final class LegacyAdapter: ClientObserver {
         case .ended(let cause): listener.clientConnection(client, didEndWithCause: cause)
         case .connectionFailed(let reason): listener.clientConnection(client, didReceiveConnectionFailure: reason)
         case .serverFailed(let code, let message, let isRetried):
-            listener.clientConnection(
-                client,
-                didReceiveServerFailure: code,
-                message: message,
-                willRetry: isRetried
-            )
+            listener.clientConnection(client, didReceiveServerFailure: code, message: message, willRetry: isRetried)
         case .badData(let reason): listener.clientConnection(client, didReceiveDataError: reason)
         case .closed: listener.clientConnectionDidClose(client)
         case .deviceRegistered(let info):

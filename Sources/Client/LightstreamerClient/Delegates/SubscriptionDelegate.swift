@@ -59,11 +59,7 @@ extension SubscriptionDelegate {
     /// Does nothing.
     public func subscription(_ subscription: Subscription, didUpdateItem itemUpdate: ItemUpdate) {}
     /// Does nothing.
-    public func subscription(
-        _ subscription: Subscription,
-        didEndSnapshotForItemName itemName: String?,
-        itemPos: Int
-    ) {}
+    public func subscription(_ subscription: Subscription, didEndSnapshotForItemName itemName: String?, itemPos: Int) {}
     /// Does nothing.
     public func subscription(
         _ subscription: Subscription,

@@ -127,10 +127,7 @@ extension ClientCore {
 
     // MARK: - Subscriptions
 
-    func subscribe(
-        _ subscription: Subscription,
-        observer: (any SubscriptionObserver)? = nil
-    ) throws(ClientError) {
+    func subscribe(_ subscription: Subscription, observer: (any SubscriptionObserver)? = nil) throws(ClientError) {
         try state.withLock { state throws(ClientError) in
             if state.isShutDown { throw Self.shutDownError }
             let token = SubscriptionToken(Self.makeToken())

@@ -91,12 +91,6 @@ extension ItemUpdate {
         if command != "DELETE", let position = layout.commandPosition, values.indices.contains(position - 1) {
             values[position - 1] = isAdded ? "ADD" : "UPDATE"
         }
-        return ItemUpdate(
-            layout: layout,
-            itemPos: itemPos,
-            isSnapshot: isSnapshot,
-            values: values,
-            changed: changed
-        )
+        return ItemUpdate(layout: layout, itemPos: itemPos, isSnapshot: isSnapshot, values: values, changed: changed)
     }
 }

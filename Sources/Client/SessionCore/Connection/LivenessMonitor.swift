@@ -51,10 +51,8 @@ struct LivenessMonitor {
     mutating func timerFired(at now: Moment, stalledTimeout: Duration, reconnectTimeout: Duration) -> TimerResult? {
         let silence = now - lastLine
         switch phase {
-        case .off:
-            return nil
-        case .keepalive:
-            return keepaliveExpired(silence: silence, at: now, stalledTimeout: stalledTimeout)
+        case .off: return nil
+        case .keepalive: return keepaliveExpired(silence: silence, at: now, stalledTimeout: stalledTimeout)
         case .quiet(let since):
             // There had been silence until then: a line of the same moment came after the timer.
             guard lastLine >= since else {
@@ -68,11 +66,7 @@ struct LivenessMonitor {
         }
     }
 
-    private mutating func keepaliveExpired(
-        silence: Duration,
-        at now: Moment,
-        stalledTimeout: Duration
-    ) -> TimerResult {
+    private mutating func keepaliveExpired(silence: Duration, at now: Moment, stalledTimeout: Duration) -> TimerResult {
         guard silence >= keepalive else {
             phase = .keepalive
             return .wait(keepalive - silence)

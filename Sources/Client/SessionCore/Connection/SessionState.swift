@@ -259,10 +259,8 @@ extension SessionState {
     var controlRoute: ControlRoute {
         guard case .bound(let binding) = self else { return .closed }
         switch binding.step {
-        case .preflight, .opening, .greeting:
-            return .closed
-        case .requested where binding.transport == .webSocketStreaming:
-            return .closed
+        case .preflight, .opening, .greeting: return .closed
+        case .requested where binding.transport == .webSocketStreaming: return .closed
         case .requested, .pollingForced, .streaming, .polling, .pausing:
             guard binding.transport.usesWebSocket else { return .http }
             guard let connection = binding.connection else { return .closed }

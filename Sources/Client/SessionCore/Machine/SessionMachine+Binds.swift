@@ -173,17 +173,14 @@ extension SessionMachine {
             out.stopTimer(.transport)
             opening.cause = "\(method.causePrefix).loop"
             bindInBestWay(at: context)
-        case .polling:
-            pollLooped(binding, delay: delay, at: context)
-        case .requested where !binding.transport.streams:
-            pollLooped(binding, delay: delay, at: context)
+        case .polling: pollLooped(binding, delay: delay, at: context)
+        case .requested where !binding.transport.streams: pollLooped(binding, delay: delay, at: context)
         case .streaming, .pollingForced, .requested, .greeting:
             leaveStream()
             leave(binding)
             opening.cause = "\(binding.transport.causePrefix).loop"
             rebind(after: loopPause(.zero, at: context), leaving: binding, at: context)
-        case .opening, .pausing:
-            break
+        case .opening, .pausing: break
         }
     }
 

@@ -36,8 +36,7 @@ extension SessionMachine {
         out.startTimer(.transport, after: responseTime)
         let connection: ConnectionID
         switch method {
-        case .webSocket:
-            connection = open(.webSocket, at: address, isCreation: true)
+        case .webSocket: connection = open(.webSocket, at: address, isCreation: true)
         case .http, .unlimited:
             let request = opening.http(creationRequest(method))
             connection = open(.httpPoll, at: address, request, isCreation: true, responseTime: responseTime)

@@ -9,10 +9,8 @@ extension SessionMachine {
         switch end {
         case .identityRejected:
             terminate(telling: [.serverError(code: 62, message: "Unrecognized server's identity")], at: context)
-        case _ where !isStream:
-            controlEnded(isComplete: end == .completed, at: context)
-        case .completed:
-            connectionFailed(.broken, reason: "the connection ended", at: context)
+        case _ where !isStream: controlEnded(isComplete: end == .completed, at: context)
+        case .completed: connectionFailed(.broken, reason: "the connection ended", at: context)
         case .failed(let reason, _, _), .refused(let reason, _, _), .unreachable(let reason, _, _):
             connectionFailed(ConnectionFailure(end), reason: reason, at: context)
         }
@@ -198,11 +196,7 @@ extension SessionMachine {
     mutating func recover(at context: EventContext) {
         guard state.recovery != nil, let session else { return }
         pace.attemptStarted(at: context.now)
-        let bind = opening.bind(
-            session.id,
-            ConnectionParameters(.polling()),
-            recoveryFrom: session.cursor.processed
-        )
+        let bind = opening.bind(session.id, ConnectionParameters(.polling()), recoveryFrom: session.cursor.processed)
         self.session?.cursor.recoveryRequested()
         let connection = open(.httpPoll, at: session.address, opening.http(bind))
         out.startTimer(.transport, after: options.responseTime)

@@ -89,15 +89,12 @@ extension SessionMachine {
             reconnectTimeout: Duration(optionSeconds: options.values.reconnectTimeout)
         )
         switch result {
-        case .wait(let delay):
-            out.startTimer(.liveness, after: delay)
+        case .wait(let delay): out.startTimer(.liveness, after: delay)
         case .stalled(let delay):
             out.setStatus(.stalled)
             out.startTimer(.liveness, after: delay)
-        case .lost:
-            connectionFailed(.timeout, reason: "the connection is stalled", at: context)
-        case nil:
-            break
+        case .lost: connectionFailed(.timeout, reason: "the connection is stalled", at: context)
+        case nil: break
         }
     }
 
@@ -107,16 +104,11 @@ extension SessionMachine {
         case .update, .subOK, .subCmd, .unsub, .eos, .cs, .ov, .conf:
             requests.subscriptions.received(notification, into: &effects)
             performEffects(at: context)
-        case .msgDone, .msgFail:
-            out.notify(requests.messages.received(notification))
-        case .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel:
-            deviceLine(notification)
-        case .conOK, .conErr, .wsOK, .prog, .loop, .end:
-            connectionLine(notification, at: context)
-        case .servName, .clientIP, .cons, .sync, .noop, .probe:
-            informationLine(notification, at: context)
-        case .reqOK, .reqErr, .error:
-            reply(notification, causePrefix: "ws", at: context)
+        case .msgDone, .msgFail: out.notify(requests.messages.received(notification))
+        case .mpnReg, .mpnZero, .mpnOK, .mpnConf, .mpnDel: deviceLine(notification)
+        case .conOK, .conErr, .wsOK, .prog, .loop, .end: connectionLine(notification, at: context)
+        case .servName, .clientIP, .cons, .sync, .noop, .probe: informationLine(notification, at: context)
+        case .reqOK, .reqErr, .error: reply(notification, causePrefix: "ws", at: context)
         }
     }
 

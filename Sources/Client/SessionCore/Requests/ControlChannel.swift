@@ -77,8 +77,7 @@ struct ControlChannel {
             }
             state = .pausing
             return retryDelay.remaining(after: now - exchange.since)
-        case .idle, .pausing:
-            return nil
+        case .idle, .pausing: return nil
         }
     }
 

@@ -35,13 +35,7 @@ struct PendingMessage: Sendable {
     private(set) var copies = 0
     private var stage = Stage.due
 
-    init(
-        token: MessageToken,
-        text: String,
-        sequence: String?,
-        delayTimeout: Double?,
-        hasDelegate: Bool
-    ) {
+    init(token: MessageToken, text: String, sequence: String?, delayTimeout: Double?, hasDelegate: Bool) {
         self.token = token
         self.text = text
         self.sequence = sequence
@@ -111,11 +105,7 @@ extension MessageLedger {
             let request = ClientRequest.message(message.request(id, acknowledged: acknowledged))
             guard fits(request) else { break }
             requests.append(request)
-            if message.isFireAndForget && !acknowledged {
-                finish(call)
-            } else {
-                written(call, message, as: id)
-            }
+            if message.isFireAndForget && !acknowledged { finish(call) } else { written(call, message, as: id) }
         }
         return requests
     }

@@ -146,14 +146,10 @@ struct SessionControls {
 extension RequestLedger.Purpose {
     fileprivate func operation(onSocket: Bool) -> ControlOperation {
         switch self {
-        case .transportSwitch(let cause):
-            .forceRebind(ForceRebindRequest(closesSocket: onSocket, cause: cause))
-        case .bandwidth(let limit):
-            .constrain(ConstrainRequest(maxBandwidth: limit))
-        case .deviceRegistration(let device):
-            .mpnRegister(device)
-        case .badgeReset(let deviceID):
-            .mpnResetBadge(MPNResetBadgeRequest(deviceID: deviceID))
+        case .transportSwitch(let cause): .forceRebind(ForceRebindRequest(closesSocket: onSocket, cause: cause))
+        case .bandwidth(let limit): .constrain(ConstrainRequest(maxBandwidth: limit))
+        case .deviceRegistration(let device): .mpnRegister(device)
+        case .badgeReset(let deviceID): .mpnResetBadge(MPNResetBadgeRequest(deviceID: deviceID))
         }
     }
 }

@@ -62,13 +62,11 @@ package struct PresentStateReader: Sendable {
         let index = update.itemPos &- 1
         guard index >= item, index < end, table.items.indices.contains(index) else { return false }
         switch table.properties.mode {
-        case .merge:
-            return (index > item || place == 0) && table.items[index].row != nil
+        case .merge: return (index > item || place == 0) && table.items[index].row != nil
         case .command:
             guard let key = update.key, let slot = table.items[index].rowsByKey?.slot(of: key) else { return false }
             return index > item || slot >= place
-        case .distinct, .raw:
-            return false
+        case .distinct, .raw: return false
         }
     }
 

@@ -27,11 +27,7 @@ struct SubscriptionData: Sendable {
     }
 
     /// Data that correspond to the present values of a subscription with one level.
-    init(
-        _ properties: SubscriptionProperties,
-        _ announcement: SubscriptionAnnouncement,
-        continuing table: ValueTable
-    ) {
+    init(_ properties: SubscriptionProperties, _ announcement: SubscriptionAnnouncement, continuing table: ValueTable) {
         self.init(properties, announcement)
         for index in table.items.indices { items.append(ItemState(properties.mode, continuing: table.items[index])) }
     }

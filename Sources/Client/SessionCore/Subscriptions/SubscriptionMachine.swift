@@ -107,16 +107,14 @@ struct SubscriptionMachine: Sendable {
     mutating func remove() -> Removal {
         defer { data = nil }
         switch stage {
-        case .adding:
-            return .forgotten
+        case .adding: return .forgotten
         case .acknowledged:
             stage = .deleting(.due)
             return .deleting(wasSubscribed: false)
         case .subscribed:
             stage = .deleting(.due)
             return .deleting(wasSubscribed: true)
-        case .deleting:
-            return .none
+        case .deleting: return .none
         }
     }
 
@@ -193,13 +191,11 @@ struct SubscriptionMachine: Sendable {
 
     private mutating func answered(isAccepted: Bool) -> SubscriptionReply {
         switch stage {
-        case .adding, .acknowledged:
-            return .nothing
+        case .adding, .acknowledged: return .nothing
         case .subscribed:
             stage = .subscribed(frequency.reconfAnswered(isAccepted: isAccepted) ? .due : nil)
             return stage.request == nil ? .nothing : .requestDue
-        case .deleting:
-            return .finished
+        case .deleting: return .finished
         }
     }
 

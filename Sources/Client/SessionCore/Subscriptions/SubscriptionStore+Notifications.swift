@@ -27,10 +27,7 @@ extension SubscriptionStore {
 
     /// A data notification of a subscription: `U`, `SUBOK`, `SUBCMD`, `UNSUB`, `EOS`, `CS`, `OV`, `CONF`; any other is
     /// ignored. Effects are appended in order. A line of an unknown subscription makes a delete due.
-    package mutating func received(
-        _ notification: ServerNotification,
-        into effects: inout [SubscriptionEffect]
-    ) {
+    package mutating func received(_ notification: ServerNotification, into effects: inout [SubscriptionEffect]) {
         do throws(ProtocolViolation) {
             switch notification {
             case .update(let id, let item, let fields):
@@ -163,10 +160,8 @@ extension SubscriptionStore {
         case .user(let token):
             active[token] = nil
             effects.append(.notify(token, .failed(code: code, message: message)))
-        case .secondLevel:
-            secondLevelLost(id, failure: (code, message), into: &effects)
-        case .zombie, nil:
-            break
+        case .secondLevel: secondLevelLost(id, failure: (code, message), into: &effects)
+        case .zombie, nil: break
         }
     }
 
@@ -183,10 +178,8 @@ extension SubscriptionStore {
     private mutating func removedByServer(_ id: SubscriptionID, into effects: inout [SubscriptionEffect]) {
         guard let machine = machines[id] else { return }
         switch (machine.role, machine.stage) {
-        case (.zombie, _), (_, .deleting):
-            break
-        case (.secondLevel, _):
-            secondLevelLost(id, failure: nil, into: &effects)
+        case (.zombie, _), (_, .deleting): break
+        case (.secondLevel, _): secondLevelLost(id, failure: nil, into: &effects)
         case (.user, .adding), (.user, .acknowledged):
             failed(id, code: 61, message: "Removed by the server before it was active", into: &effects)
         case (.user(let token), .subscribed):
@@ -208,12 +201,9 @@ extension SubscriptionStore {
         case .user(let token):
             guard let event = machines[id]?.realFrequencyReceived(frequency) else { return }
             effects.append(.notify(token, event))
-        case .secondLevel:
-            secondLevelRealFrequencyReceived(id, frequency, into: &effects)
-        case .zombie:
-            break
-        case nil:
-            addZombie(id, into: &effects)
+        case .secondLevel: secondLevelRealFrequencyReceived(id, frequency, into: &effects)
+        case .zombie: break
+        case nil: addZombie(id, into: &effects)
         }
     }
 
@@ -276,9 +266,7 @@ extension SubscriptionStore {
             machines[first]?.data?.secondLevelClosed(id, item: item, key: key) == true
         else { return }
         if let failure {
-            effects.append(
-                .notify(token, .secondLevelFailed(code: failure.code, message: failure.message, key: key))
-            )
+            effects.append(.notify(token, .secondLevelFailed(code: failure.code, message: failure.message, key: key)))
         }
         forgetFrequency(of: id, in: first)
         notifyFrequency(of: first, into: &effects)

@@ -171,16 +171,14 @@ package struct SubscriptionStore: ~Copyable {
     private mutating func take(_ reply: SubscriptionReply?, of id: SubscriptionID) -> [SubscriptionEffect] {
         var effects: [SubscriptionEffect] = []
         switch reply {
-        case .nothing, nil:
-            break
+        case .nothing, nil: break
         case .requestDue:
             requestDue(id)
             effects.append(.requestsWaiting)
         case .failed(let code, let message):
             failed(id, code: code, message: message, into: &effects)
             forget(id)
-        case .finished:
-            forget(id)
+        case .finished: forget(id)
         }
         return effects
     }

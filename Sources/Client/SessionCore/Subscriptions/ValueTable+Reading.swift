@@ -195,8 +195,6 @@ extension ValueTable {
         _ layout: SubscriptionLayout
     ) -> SubscriptionEvent {
         let changed = old.map { values.differences(from: $0) } ?? FieldSet(all: values.count)
-        return .update(
-            ItemUpdate(layout: layout, itemPos: item, isSnapshot: false, values: values, changed: changed)
-        )
+        return .update(ItemUpdate(layout: layout, itemPos: item, isSnapshot: false, values: values, changed: changed))
     }
 }

@@ -67,20 +67,17 @@ package struct ValueTable: Sendable {
             self.fieldCount = fieldCount
             self.keyPosition = keyPosition
             self.commandPosition = commandPosition
-        case .unsubscribed, .failed:
-            clear()
+        case .unsubscribed, .failed: clear()
         case .update(let update): apply(update, at: now)
         case .endOfSnapshot(let position):
             if makeItem(at: position) { items[position - 1].snapshotEnded = true }
         case .clearSnapshot(let position):
             if holders != nil { keys(item: position).forEach { changeHolders(of: $0, by: -1) } }
             if makeItem(at: position) { weight += items[position - 1].clearSnapshot(at: now) }
-        case .realMaxFrequency(let frequency):
-            realMaxFrequency = frequency
+        case .realMaxFrequency(let frequency): realMaxFrequency = frequency
         case .secondLevelFailed(let code, let message, let key):
             secondLevelRefusals[UpstreamName(key)] = UpstreamRefusal(code: code, message: message)
-        case .lostUpdates, .secondLevelLostUpdates:
-            break
+        case .lostUpdates, .secondLevelLostUpdates: break
         }
     }
 

@@ -13,10 +13,7 @@ package struct LineSplitter: Sendable {
     /// Appends the lines that a chunk completes, without their CR-LF, empty lines included.
     ///
     /// Throws `lineTooLong`, and discards the incomplete line.
-    package mutating func feed(
-        _ chunk: ArraySlice<UInt8>,
-        into lines: inout [ArraySlice<UInt8>]
-    ) throws(TLCPError) {
+    package mutating func feed(_ chunk: ArraySlice<UInt8>, into lines: inout [ArraySlice<UInt8>]) throws(TLCPError) {
         var rest = chunk
         if !carry.isEmpty {
             guard let line = try completeCarry(&rest) else { return }

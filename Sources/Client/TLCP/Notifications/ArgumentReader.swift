@@ -118,17 +118,13 @@ extension ArgumentReader {
                 keepaliveMillis: keepalive,
                 controlLink: link == "*" ? nil : try whole(link)
             )
-        case .conErr:
-            return .conErr(code: try integer(), message: try message())
-        case .reqOK:
-            return .reqOK(isAtEnd ? nil : RequestID(try lastText()))
+        case .conErr: return .conErr(code: try integer(), message: try message())
+        case .reqOK: return .reqOK(isAtEnd ? nil : RequestID(try lastText()))
         case .reqErr:
             let requestID = RequestID(try text())
             return .reqErr(requestID, code: try integer(), message: try message())
-        case .error:
-            return .error(code: try integer(), message: try message())
-        default:
-            return .wsOK
+        case .error: return .error(code: try integer(), message: try message())
+        default: return .wsOK
         }
     }
 
@@ -161,8 +157,7 @@ extension ArgumentReader {
     private mutating func subscriptionNotification() throws(TLCPError) -> ServerNotification {
         let subscription = try subscriptionID()
         switch tag {
-        case .subOK:
-            return .subOK(subscription, items: try count(), fields: try count())
+        case .subOK: return .subOK(subscription, items: try count(), fields: try count())
         case .subCmd:
             return .subCmd(
                 subscription,
@@ -171,18 +166,14 @@ extension ArgumentReader {
                 keyPosition: try ordinal(),
                 commandPosition: try ordinal()
             )
-        case .eos:
-            return .eos(subscription, item: try ordinal())
-        case .cs:
-            return .cs(subscription, item: try ordinal())
-        case .ov:
-            return .ov(subscription, item: try ordinal(), lost: try count())
+        case .eos: return .eos(subscription, item: try ordinal())
+        case .cs: return .cs(subscription, item: try ordinal())
+        case .ov: return .ov(subscription, item: try ordinal(), lost: try count())
         case .conf:
             let frequency = try value(RealMaxFrequency.init(wire:))
             let isFiltered = isAtEnd ? true : try lastText() != "unfiltered"
             return .conf(subscription, frequency, isFiltered: isFiltered)
-        default:
-            return .unsub(subscription)
+        default: return .unsub(subscription)
         }
     }
 
@@ -196,12 +187,7 @@ extension ArgumentReader {
             let response = isAtEnd ? "" : try lastText()
             return .msgDone(sequence: sequence, progressive: progressive, response: response)
         }
-        return .msgFail(
-            sequence: sequence,
-            progressive: progressive,
-            code: try integer(),
-            message: try message()
-        )
+        return .msgFail(sequence: sequence, progressive: progressive, code: try integer(), message: try message())
     }
 
     // MPNREG,<device>,<adapter>   MPNZERO,<device>   MPNOK,<sub>,<push sub>   MPNCONF,<push sub>   MPNDEL,<push sub>

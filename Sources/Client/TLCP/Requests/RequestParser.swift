@@ -17,11 +17,7 @@ package enum RequestParser {
     }
 
     /// Parses an HTTP request: its name, the raw query string without `?`, and the body, which is empty for GET.
-    package static func parse(
-        _ name: RequestName,
-        query: ArraySlice<UInt8>,
-        body: ArraySlice<UInt8>
-    ) -> [Outcome] {
+    package static func parse(_ name: RequestName, query: ArraySlice<UInt8>, body: ArraySlice<UInt8>) -> [Outcome] {
         let carrier: RequestRejection.Carrier = name.opensStream ? .connection : .unaddressed
         do throws(RequestRejection) {
             let defaults = try ParameterReader(query, carrier: carrier)

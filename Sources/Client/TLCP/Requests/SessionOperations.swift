@@ -64,12 +64,7 @@ package struct DestroyRequest: Sendable, Hashable {
     package var cause: String?
 
     /// A request.
-    package init(
-        causeCode: Int? = nil,
-        causeMessage: String? = nil,
-        closesSocket: Bool = false,
-        cause: String? = nil
-    ) {
+    package init(causeCode: Int? = nil, causeMessage: String? = nil, closesSocket: Bool = false, cause: String? = nil) {
         self.causeCode = causeCode
         self.causeMessage = causeMessage
         self.closesSocket = closesSocket

@@ -18,9 +18,7 @@ package struct ItemRow: Sendable, Equatable {
     private var documents: Set<Int> = []
 
     /// A row without a base.
-    package init(fieldCount: Int) {
-        values = [String?](repeating: nil, count: fieldCount)
-    }
+    package init(fieldCount: Int) { values = [String?](repeating: nil, count: fieldCount) }
 
     /// A row that continues from the values of an earlier one.
     package init(continuing values: [String?]) {
@@ -78,14 +76,10 @@ package struct ItemRow: Sendable, Equatable {
             return 1
         }
         switch first {
-        case UInt8(ascii: "#") where token.count == 1:
-            set(nil, at: field, &change)
-        case UInt8(ascii: "$") where token.count == 1:
-            set("", at: field, &change)
-        case UInt8(ascii: "^"):
-            return try applyMarked(token, at: field, &change, &budget)
-        default:
-            try setValue(token, content, at: field, &change)
+        case UInt8(ascii: "#") where token.count == 1: set(nil, at: field, &change)
+        case UInt8(ascii: "$") where token.count == 1: set("", at: field, &change)
+        case UInt8(ascii: "^"): return try applyMarked(token, at: field, &change, &budget)
+        default: try setValue(token, content, at: field, &change)
         }
         return 1
     }
@@ -211,9 +205,7 @@ extension ItemRow {
         }
         guard let patch = try? JSONPatch(parsing: text.utf8),
             let result = try? patch.applied(to: document, within: &budget.patches)
-        else {
-            throw .field(position: field + 1, .patchFailed)
-        }
+        else { throw .field(position: field + 1, .patchFailed) }
         set(result.text, at: field, &change)
         documents.insert(field)
         change.patches[field + 1] = text

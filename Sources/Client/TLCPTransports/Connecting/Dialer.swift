@@ -309,9 +309,7 @@ struct Endpoint: Hashable, Sendable {
     }
 
     /// The value of a `Host` header: the host and, unless it is the default of the scheme, the port.
-    var authority: String {
-        port == (isSecure ? 443 : 80) ? bracketedHost : "\(bracketedHost):\(port)"
-    }
+    var authority: String { port == (isSecure ? 443 : 80) ? bracketedHost : "\(bracketedHost):\(port)" }
 
     /// Host and port, the target of `CONNECT`.
     var hostAndPort: String { "\(bracketedHost):\(port)" }

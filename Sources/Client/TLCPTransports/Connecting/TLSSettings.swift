@@ -73,7 +73,5 @@ package struct CertificatePin: Sendable, Hashable {
     }
 
     /// Whether a public key matches the pin.
-    package func matches(publicKeyInfo bytes: [UInt8]) -> Bool {
-        digest == algorithm.function.hash(bytes)
-    }
+    package func matches(publicKeyInfo bytes: [UInt8]) -> Bool { digest == algorithm.function.hash(bytes) }
 }
