@@ -126,9 +126,7 @@ package struct JSONBytes: Sendable {
     }
 
     /// Writes `true` or `false`.
-    package mutating func bool(_ value: Bool) {
-        raw(value ? "true" : "false")
-    }
+    package mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
 
     /// Writes `null`.
     package mutating func null() { raw("null") }
@@ -181,9 +179,7 @@ package struct JSONBytes: Sendable {
     }
 
     /// Writes a key and a count.
-    package mutating func member(_ name: StaticString, _ value: UInt64) {
-        member(name, Int(clamping: value))
-    }
+    package mutating func member(_ name: StaticString, _ value: UInt64) { member(name, Int(clamping: value)) }
 
     /// Writes a key and a list of strings, or `null`.
     package mutating func member(_ name: StaticString, _ values: [String]?) {

@@ -73,8 +73,7 @@ struct JSONDecimal: Equatable {
             switch byte {
             case UInt8(ascii: "-"): isNegative = true
             case UInt8(ascii: "."): pastPoint = true
-            case UInt8(ascii: "e"), UInt8(ascii: "E"):
-                exponentText = text[bytes.index(after: index)...].utf8
+            case UInt8(ascii: "e"), UInt8(ascii: "E"): exponentText = text[bytes.index(after: index)...].utf8
             default:
                 if !(digits.isEmpty && byte == UInt8(ascii: "0")) { digits.append(byte) }
                 if pastPoint { exponent -= 1 }

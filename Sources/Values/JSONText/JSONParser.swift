@@ -176,10 +176,8 @@ extension JSONParser {
                 unescaped?.append(contentsOf: bytes[runStart..<position])
                 try escape(into: &unescaped)
                 runStart = position
-            case 0..<0x20:
-                throw failure(.controlCharacter)
-            default:
-                position += 1
+            case 0..<0x20: throw failure(.controlCharacter)
+            default: position += 1
             }
         }
     }

@@ -60,19 +60,12 @@ extension JSONPatch {
         }
     }
 
-    private static func apply(
-        _ operation: Operation,
-        at index: Int,
-        to value: inout JSONValue
-    ) throws(Failure) {
+    private static func apply(_ operation: Operation, at index: Int, to value: inout JSONValue) throws(Failure) {
         let done: Bool
         switch operation {
-        case .add(let path, let new):
-            done = value.add(new, at: path.tokens[...])
-        case .remove(let path):
-            done = value.remove(at: path.tokens[...]) != nil
-        case .replace(let path, let new):
-            done = value.replace(at: path.tokens[...], with: new)
+        case .add(let path, let new): done = value.add(new, at: path.tokens[...])
+        case .remove(let path): done = value.remove(at: path.tokens[...]) != nil
+        case .replace(let path, let new): done = value.replace(at: path.tokens[...], with: new)
         case .move(let source, let path):
             guard !source.isProperPrefix(of: path), let moved = value.value(at: source) else {
                 throw .noSuchPlace(index)

@@ -137,18 +137,14 @@ extension JSONPatch.Operation {
     /// The object that describes the operation.
     var document: JSONValue {
         switch self {
-        case .add(let path, let value):
-            ["op": "add", "path": .string(path.description), "value": value]
-        case .remove(let path):
-            ["op": "remove", "path": .string(path.description)]
-        case .replace(let path, let value):
-            ["op": "replace", "path": .string(path.description), "value": value]
+        case .add(let path, let value): ["op": "add", "path": .string(path.description), "value": value]
+        case .remove(let path): ["op": "remove", "path": .string(path.description)]
+        case .replace(let path, let value): ["op": "replace", "path": .string(path.description), "value": value]
         case .move(let source, let path):
             ["op": "move", "from": .string(source.description), "path": .string(path.description)]
         case .copy(let source, let path):
             ["op": "copy", "from": .string(source.description), "path": .string(path.description)]
-        case .test(let path, let value):
-            ["op": "test", "path": .string(path.description), "value": value]
+        case .test(let path, let value): ["op": "test", "path": .string(path.description), "value": value]
         }
     }
 }

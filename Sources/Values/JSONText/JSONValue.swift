@@ -44,14 +44,11 @@ package enum JSONValue: Sendable, Hashable {
     /// Whether both have the same meaning (RFC 6902 section 4.6): members in any order, numbers by value.
     package func isEquivalent(to other: JSONValue) -> Bool {
         switch (self, other) {
-        case (.number(let left), .number(let right)):
-            left.isEquivalent(to: right)
+        case (.number(let left), .number(let right)): left.isEquivalent(to: right)
         case (.array(let left), .array(let right)):
             left.count == right.count && zip(left, right).allSatisfy { $0.isEquivalent(to: $1) }
-        case (.object(let left), .object(let right)):
-            left.isEquivalent(to: right)
-        default:
-            self == other
+        case (.object(let left), .object(let right)): left.isEquivalent(to: right)
+        default: self == other
         }
     }
 }
