@@ -133,11 +133,7 @@ struct ClusterStreams: Sendable {
             try add(id, stream.definition, of: stream.owner)
             let result = try await cluster.performHere(call, operation)
             cluster.resourceChanged(id)
-            if case .stream = result {
-                keepIfOwned(id, since: epoch, isKept: true)
-            } else {
-                notOpened(id)
-            }
+            if case .stream = result { keepIfOwned(id, since: epoch, isKept: true) } else { notOpened(id) }
             return result
         } catch {
             notOpened(id)

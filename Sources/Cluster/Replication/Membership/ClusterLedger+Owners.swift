@@ -26,8 +26,7 @@ extension ClusterLedger {
     ) {
         let owner = specified[id]?.owner ?? clients[id]?.owner ?? subscriptions[id]?.owner
         guard owner == member, topics[id] == nil, specified[id]?.isOpen == nil else {
-            effects.append(.refused(id, by: member))
-            return
+            return effects.append(.refused(id, by: member))
         }
         specified[id] = SpecifiedResource(specification: specification, owner: member)
     }
