@@ -39,12 +39,9 @@ package struct ConfigurationReader {
         let sources = sources
         var configuration = GatewayConfiguration()
         var chosen = chosenNames
-        chosen.upstreams = admitted(chosen.upstreams, under: "upstreams")
-        chosen.feeds = admitted(chosen.feeds, under: "feeds")
-        chosen.keys = admitted(chosen.keys, under: "auth.keys")
+        for group in NamedGroup.all { chosen[group.key] = admitted(chosen[group.key] ?? [], under: group.key) }
         refuseUnknownKeys()
-        refuseRepeatedFlags()
-        refuseSequences()
+        refuseLists()
         refuseSharedVariables(chosen)
         for setting in Settings.all {
             for name in names(for: setting, of: chosen) {
@@ -57,14 +54,11 @@ package struct ConfigurationReader {
                 }
             }
         }
-        for name in chosen.upstreams where !configuration.pool.upstreams.contains(where: { $0.name == name }) {
-            note("upstreams.\(name).serverAddress", "is required")
-        }
-        for name in chosen.feeds where !configuration.feeds.contains(where: { $0.name == name }) {
-            note("feeds.\(name).fields", "must have at least one field")
-        }
-        for name in chosen.keys where !configuration.access.keys.contains(where: { $0.name == name }) {
-            note("auth.keys.\(name).hash", "is required")
+        for group in NamedGroup.all {
+            let configured = Set(group.names(configuration))
+            for name in chosen[group.key] ?? [] where !configured.contains(name) {
+                note("\(group.key).\(name).\(group.needed)", group.rule)
+            }
         }
         configuration.access.publicFeeds = configuration.feeds.filter(\.isPublic)
         check(&configuration)
@@ -72,29 +66,44 @@ package struct ConfigurationReader {
         return configuration
     }
 
-    /// The names that the operator chose.
-    private typealias ChosenNames = (upstreams: [String], feeds: [String], keys: [String])
+    /// A group of settings of things that the operator names.
+    private struct NamedGroup: Sendable {
+        /// The beginning of the keys.
+        let key: String
+        /// The variable that lists names.
+        let variable: String
+        /// The key that each name needs, and the rule that a name without it breaks.
+        let needed: String, rule: String
+        /// The names in a configuration.
+        let names: @Sendable (GatewayConfiguration) -> [String]
 
-    private var chosenNames: ChosenNames {
-        (
-            upstreams: names(under: ["upstreams"], variable: Self.upstreamNames),
-            feeds: names(under: ["feeds"], variable: Self.feedNames),
-            keys: names(under: ["auth", "keys"], variable: Self.keyNames)
-        )
+        static let all = [
+            Self(key: "upstreams", variable: "GATEWAY_UPSTREAM_NAMES", needed: "serverAddress", rule: "is required") {
+                $0.pool.upstreams.map(\.name)
+            },
+            Self(key: "feeds", variable: "GATEWAY_FEED_NAMES", needed: "fields", rule: "must have at least one field") {
+                $0.feeds.map(\.name)
+            },
+            Self(key: "auth.keys", variable: "GATEWAY_AUTH_KEY_NAMES", needed: "hash", rule: "is required") {
+                $0.access.keys.map(\.name)
+            },
+        ]
+    }
+
+    /// The names that the operator chose, by the keys of their groups.
+    private var chosenNames: [String: [String]] {
+        let groups = NamedGroup.all.map { ($0.key, names(under: $0.key.split(separator: "."), variable: $0.variable)) }
+        return Dictionary(uniqueKeysWithValues: groups)
     }
 
     /// The names that replace the asterisks of a setting, those of fields with the feed before them; one empty name for a
     /// setting without an asterisk.
-    private func names(for setting: Setting, of chosen: ChosenNames) -> [String] {
-        guard setting.key.contains("*") else { return [""] }
-        switch setting.key.split(separator: ".").first {
-        case "auth": return chosen.keys
-        case "feeds" where setting.key.hasSuffix(".fields.*"):
-            return chosen.feeds.flatMap { feed in
-                names(under: ["feeds", feed[...], "fields"], variable: "", depth: 1).map { "\(feed).\($0)" }
-            }
-        case "feeds": return chosen.feeds
-        default: return chosen.upstreams
+    private func names(for setting: Setting, of chosen: [String: [String]]) -> [String] {
+        guard let group = NamedGroup.all.first(where: { setting.key.hasPrefix($0.key + ".*.") }) else { return [""] }
+        let names = chosen[group.key] ?? []
+        guard setting.key.hasSuffix(".fields.*") else { return names }
+        return names.flatMap { feed in
+            self.names(under: ["feeds", feed[...], "fields"], variable: "", depth: 1).map { "\(feed).\($0)" }
         }
     }
 
@@ -115,7 +124,7 @@ package struct ConfigurationReader {
 
     /// The variables with the prefix `GATEWAY_` that have no effect.
     package var unknownVariables: [UnknownVariable] {
-        var known: Set<String> = [Self.upstreamNames, Self.feedNames, Self.keyNames, Self.tokenVariable]
+        var known = Set(NamedGroup.all.map(\.variable) + [Self.tokenVariable])
         let chosen = chosenNames
         for setting in Settings.all {
             for name in names(for: setting, of: chosen) {
@@ -144,9 +153,6 @@ package struct ConfigurationReader {
 
     /// The beginning of the names of variables.
     private static let prefix = "GATEWAY_"
-    private static let upstreamNames = "GATEWAY_UPSTREAM_NAMES"
-    private static let feedNames = "GATEWAY_FEED_NAMES"
-    private static let keyNames = "GATEWAY_AUTH_KEY_NAMES"
     /// The variable from which `watch` takes its credential.
     private static let tokenVariable = "GATEWAY_TOKEN"
 
@@ -242,36 +248,31 @@ package struct ConfigurationReader {
         for key in flags.map(\.key) + (file?.entries ?? []).map(\.key) where !isKnown(key) { note(key, rule(for: key)) }
     }
 
-    /// A repeated flag extends a list. Any other setting has one value.
-    private mutating func refuseRepeatedFlags() {
-        let lists = Settings.all.compactMap { setting -> [Substring]? in
-            guard case .list = setting.type else { return nil }
-            return setting.key.split(separator: ".")
-        }
+    /// Refuses repeated flags of settings that are not lists, and sequences of the file for settings of one value.
+    private mutating func refuseLists() {
         var seen: Set<String> = []
         for key in flags.map(\.key) where !seen.insert(key).inserted {
-            let parts = key.split(separator: ".")
-            if !lists.contains(where: { Self.isMatch(parts, $0) }) { note(key, "is given more than once") }
+            if !Self.isList(key, orLines: false) { note(key, "is given more than once") }
+        }
+        for entry in file?.entries ?? [] where entry.isSequence && !Self.isList(entry.key, orLines: true) {
+            note(entry.key, "must be one value, not a list")
         }
     }
 
-    /// Refuses the sequences of the file that belong to settings of one value.
-    private mutating func refuseSequences() {
-        let lists = Settings.all.compactMap { setting -> [Substring]? in
+    private static func isList(_ key: String, orLines: Bool) -> Bool {
+        let parts = key.split(separator: ".")
+        return Settings.all.contains { setting in
             switch setting.type {
-            case .list, .lines: setting.key.split(separator: ".")
-            default: nil
+            case .list: isMatch(parts, setting.key.split(separator: "."))
+            case .lines: orLines && isMatch(parts, setting.key.split(separator: "."))
+            default: false
             }
-        }
-        for key in (file?.entries ?? []).filter(\.isSequence).map(\.key) {
-            let parts = key.split(separator: ".")
-            if !lists.contains(where: { Self.isMatch(parts, $0) }) { note(key, "must be one value, not a list") }
         }
     }
 
     /// Refuses a variable of several keys, with names that differ only in letter case or separators: the variable may be
     /// the secret of one key.
-    private mutating func refuseSharedVariables(_ chosen: ChosenNames) {
+    private mutating func refuseSharedVariables(_ chosen: [String: [String]]) {
         var owners: [String: String] = [:]
         for setting in Settings.all where setting.key.contains("*") {
             for name in names(for: setting, of: chosen) {
