@@ -26,13 +26,9 @@ struct InjectedUpdate: Sendable, Hashable {
     let adapter: String
     let item: String
     let event: Event
+}
 
-    init(adapter: String, item: String, event: Event) {
-        self.adapter = adapter
-        self.item = item
-        self.event = event
-    }
-
+extension InjectedUpdate {
     init(_ body: [UInt8]) throws(InjectionRefusal) {
         guard let value = try? JSONValue(parsing: body), let members = value.object else {
             throw InjectionRefusal("the body must be a JSON object")
@@ -44,8 +40,7 @@ struct InjectedUpdate: Sendable, Hashable {
         guard let adapter = (value["adapter"] ?? "DEFAULT").string else {
             throw InjectionRefusal("adapter: must be a name")
         }
-        self.item = item
-        self.adapter = adapter
+        let event: Event
         switch (value["event"] ?? "update").string {
         case "update": event = .update(try Self.fields(value["fields"]))
         case "clear-snapshot": event = .clear
@@ -57,6 +52,7 @@ struct InjectedUpdate: Sendable, Hashable {
             event = .lost(count)
         default: throw InjectionRefusal("event: must be update, clear-snapshot, end-of-snapshot or lost-updates")
         }
+        self.init(adapter: adapter, item: item, event: event)
     }
 
     private static func fields(_ value: JSONValue?) throws(InjectionRefusal) -> [UpstreamName: String?] {

@@ -24,14 +24,6 @@ struct ClientRecord: Sendable {
     /// Events of released subscriptions up to this sequence are not kept.
     var forgottenThrough: UInt64 = 0
 
-    /// The record of a client with these channels.
-    init(status: ClientStatus, connection: Channel, own: Channel, legacy: Channel) {
-        self.status = status
-        self.connection = connection
-        self.own = own
-        self.legacy = legacy
-    }
-
     /// The status has changed.
     mutating func changed(_ status: ClientStatus, _ failure: LastFailure?) {
         self.status = status

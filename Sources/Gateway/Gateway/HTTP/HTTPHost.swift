@@ -21,9 +21,9 @@ package final class HTTPHost: HTTPHandler {
         return [
             CORSMiddleware(access: access),
             KnownHosts(access: access),
-            RateLimit(.address, access: access, coordination: services.coordination),
+            RateLimit(scope: .address, access: access, coordination: services.coordination),
             access,
-            RateLimit(.caller, access: access, coordination: services.coordination),
+            RateLimit(scope: .caller, access: access, coordination: services.coordination),
         ]
     }
 

@@ -18,12 +18,6 @@ struct RateLimit: Middleware {
     /// Counts the requests.
     let coordination: any Coordination
 
-    init(_ scope: Scope, access: AccessControl, coordination: any Coordination) {
-        self.scope = scope
-        self.access = access
-        self.coordination = coordination
-    }
-
     func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
         if let operation, !operation.isRateLimited { return nil }
         guard let (name, rate, burst) = subject(of: call) else { return nil }
