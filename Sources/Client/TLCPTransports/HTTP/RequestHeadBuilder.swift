@@ -96,21 +96,6 @@ public struct OutgoingRequest: Sendable, Equatable {
     /// The headers in order, extra headers and cookies included.
     public var headers: [(name: String, value: String)]
 
-    /// A request.
-    package init(
-        method: String,
-        host: String,
-        isWebSocketHandshake: Bool,
-        target: String,
-        headers: [(name: String, value: String)]
-    ) {
-        self.method = method
-        self.host = host
-        self.isWebSocketHandshake = isWebSocketHandshake
-        self.target = target
-        self.headers = headers
-    }
-
     /// Compares all members.
     public static func == (left: OutgoingRequest, right: OutgoingRequest) -> Bool {
         left.method == right.method && left.host == right.host && left.target == right.target
