@@ -173,7 +173,6 @@ package struct DemoServerMachine: ~Copyable {
 
     // MARK: - Feeds
 
-    /// Publishes an event of a feed.
     package mutating func published(_ request: FeedRequest, to adapter: String, at now: Duration) -> [ServerAction] {
         context.now = now
         publish(feeds.requested(request, to: adapter))

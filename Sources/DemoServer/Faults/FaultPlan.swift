@@ -17,7 +17,6 @@ package struct FaultPlan: Sendable, Hashable {
     /// Whether there are no faults.
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Adds a fault.
     package mutating func install(_ fault: Fault) {
         if entries.count < FaultPlan.capacity { entries.append(Entry(fault: fault)) }
     }
@@ -41,7 +40,6 @@ package struct FaultPlan: Sendable, Hashable {
         return effects
     }
 
-    /// The effects at any of these requests.
     package mutating func effects(at requests: FaultRequest...) -> [FaultEffect] {
         entries.isEmpty ? [] : requests.flatMap { effects(at: .request($0)) }
     }

@@ -2,7 +2,6 @@ internal import TLCP
 
 /// Faults as text, for tests that run in another process; `manual` describes the syntax.
 package enum FaultScript {
-    /// Parses a script.
     package static func parse(_ text: String) throws(FaultScriptError) -> [Fault] {
         var faults: [Fault] = []
         for line in text.split(whereSeparator: { $0 == ";" || $0.isNewline }) {

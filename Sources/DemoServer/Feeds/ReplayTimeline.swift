@@ -10,7 +10,6 @@ package struct ReplayedEvent: Sendable, Hashable {
     package var time: Duration
     /// The name of the manual feed.
     package var adapter: String
-    /// The event.
     package var request: FeedRequest
     /// Whether the event is part of a snapshot.
     package var isSnapshot: Bool

@@ -6,7 +6,6 @@ package struct HTTPRequestText: Sendable, Hashable {
     package var path: String
     /// The part after the `?`; empty if there is none.
     package var query: String
-    /// The body.
     package var body: [UInt8]
 
     /// A request from its parts.
@@ -20,9 +19,7 @@ package struct HTTPRequestText: Sendable, Hashable {
 
 /// A whole HTTP response.
 package struct HTTPAnswer: Sendable, Equatable {
-    /// The HTTP status.
     package var status = 200
-    /// The body.
     package var body: [UInt8] = []
     /// Whether the connection is closed after it.
     package var closesSocket = false

@@ -70,7 +70,6 @@ struct Link: Sendable {
 
 /// The server's number for a link: a WebSocket, or one HTTP request with its response.
 package struct LinkID: Sendable, Hashable, Comparable, CustomStringConvertible {
-    /// The number.
     package let rawValue: Int
 
     /// Wraps a number.

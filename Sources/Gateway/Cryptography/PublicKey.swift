@@ -11,7 +11,6 @@ package struct PublicKey: Sendable, Equatable {
         case p256
     }
 
-    /// The kind of the key.
     package let kind: Kind
     /// The length of the modulus of RSA, or of a coordinate, in bits.
     package let bits: Int

@@ -56,13 +56,11 @@ package final class EventHub: ChangeSink {
 
     // MARK: - Changes of this process
 
-    /// Applies one change.
     package func take(_ change: Change) {
         let now = clock()
         locked { $0.apply(change, now: now) }
     }
 
-    /// Applies an event of a subscription.
     package func publish(_ event: SubscriptionEvent, of id: SubscriptionID) -> (@Sendable () -> Void)? {
         let now = clock()
         return state.withLock { state in
@@ -141,7 +139,6 @@ package final class EventHub: ChangeSink {
         }
     }
 
-    /// Whether a topic is known.
     package func knows(_ topic: TopicID) -> Bool { locked { $0.topics.knows(topic) } }
 
     /// Begins another epoch after a position, for hubs with given numbers: replaces the windows of all topics and
@@ -293,7 +290,6 @@ package enum HubError: Error, Equatable, Sendable {
 package struct SubscriptionSnapshot: Sendable {
     /// The values of the subscription.
     package let table: ValueTable
-    /// Whether the subscription is active.
     package let isActive: Bool
     /// Why the server last refused or removed the subscription; nil since it was activated or confirmed.
     package let lastError: UpstreamRefusal?
@@ -308,7 +304,6 @@ package struct SubscriptionSnapshot: Sendable {
 /// The version of the values of a subscription: equal versions mean equal values of equal state.
 package struct ValuesVersion: Sendable, Equatable {
     let table: UInt64
-    /// Whether the subscription is active.
     package let isActive: Bool
     /// The status of the client that carries the subscription; nil without one.
     let status: ClientStatus?

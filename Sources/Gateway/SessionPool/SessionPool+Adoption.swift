@@ -7,7 +7,6 @@ internal import Synchronization
 package struct SessionAdoption: Sendable {
     /// A subscription of the session, for an implicit resource.
     package struct Subscription: Sendable {
-        /// The id of the resource.
         package let id: SubscriptionID
         /// The `LS_subId` of the subscription.
         package let number: Int
@@ -22,16 +21,13 @@ package struct SessionAdoption: Sendable {
         }
     }
 
-    /// The id of the client.
     package let client: ClientID
     /// The account and the group of the session.
     package let key: SessionKey
-    /// The session.
     package let session: OfferedSession
     /// The subscriptions of the session, each with one reader.
     package let subscriptions: [Subscription]
 
-    /// A session.
     package init(client: ClientID, key: SessionKey, session: OfferedSession, subscriptions: [Subscription]) {
         self.client = client
         self.key = key

@@ -22,7 +22,6 @@ package struct ClientSpecification: Sendable {
     /// The password; nil: the upstream's, or none.
     package var password: String?
 
-    /// A client for a target.
     package init(target: Target) { self.target = target }
 }
 
@@ -32,7 +31,6 @@ extension SessionPool {
         state.withLock { Array($0.clients.values) }
     }
 
-    /// The client of an id.
     package func client(_ id: ClientID) -> PooledClient? {
         state.withLock { $0.clients[id] }
     }

@@ -18,7 +18,6 @@ extension SessionPool {
         return (resources.count - joined, joined)
     }
 
-    /// The resource of an id.
     package func resource(_ id: SubscriptionID) -> SubscriptionResource? {
         state.withLock { $0.resources.byID[id] }
     }

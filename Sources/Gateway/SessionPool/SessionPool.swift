@@ -192,7 +192,6 @@ extension SessionPool {
     /// The configured upstreams, in the order of the configuration.
     package var upstreams: [UpstreamConfiguration] { configuration.upstreams }
 
-    /// The upstream of a name.
     package func upstream(_ name: String) -> UpstreamConfiguration? {
         for upstream in configuration.upstreams where upstream.name == name { return upstream }
         return nil

@@ -24,7 +24,6 @@ package final class UpstreamMetrics: Sendable {
 
     /// An error code of an upstream.
     package struct ErrorKey: Hashable, Sendable {
-        /// The upstream.
         package let upstream: String
         /// The code; `other` after too many different ones.
         package let code: String
@@ -94,7 +93,6 @@ package final class UpstreamMetrics: Sendable {
         state.withLock { ($0.serverErrors, $0.subscriptionErrors) }
     }
 
-    /// The upstream of a client.
     package static func name(of client: PooledClient) -> String { client.upstream ?? unnamed }
 
     private static func count(_ code: Int, _ upstream: String, in errors: inout [ErrorKey: UInt64]) {

@@ -10,7 +10,6 @@ package struct EventID: Equatable, Sendable {
         self.sequence = sequence
     }
 
-    /// The text of the id.
     package var text: String { "\(epoch)-\(sequence)" }
 
     /// Parses an id; nil for any other text.

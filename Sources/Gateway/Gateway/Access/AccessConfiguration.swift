@@ -14,7 +14,6 @@ package struct AccessConfiguration: Sendable, Equatable {
     package var configuredModes: Set<Mode>?
     /// The feeds that callers without credentials may read.
     package var publicFeeds: [FeedConfiguration] = []
-    /// The API keys.
     package var keys: [KeyConfiguration] = []
     /// The tokens that are accepted.
     package var webTokens = WebTokenConfiguration()
@@ -104,7 +103,6 @@ package struct WebTokenConfiguration: Sendable, Equatable {
     package var leeway = Duration.seconds(30)
     /// The longest time from the issue of a token (without one: from now) to its expiry. Default 24 h.
     package var longestLifetime = Duration.seconds(86_400)
-    /// The names of claims.
     package var claims = Claims()
     /// The rights of a token in each part for which it has no claim, and its quotas. Default: none,
     /// with default quotas.

@@ -116,7 +116,6 @@ package struct ConfigurationReader {
 
     /// An environment variable that has the prefix of the settings and is not the variable of a setting.
     package struct UnknownVariable: Sendable, Equatable {
-        /// The name of the variable.
         package let name: String
         /// The most similar known name; nil if none is similar.
         package let suggestion: String?
@@ -349,7 +348,6 @@ package struct ConfigurationReader {
         return file.path
     }
 
-    /// The environment variable of a key.
     package static func variable(for key: String) -> String {
         var name = prefix
         var wasLower = false

@@ -80,7 +80,6 @@ extension UpstreamConfiguration {
 
 /// The credits of an upstream that a subscription needs and a pool does not have.
 package struct CreditShortage: Equatable, Sendable {
-    /// The upstream.
     package let upstream: String
     /// The credits that are missing.
     package let missing: UpstreamCredits

@@ -3,12 +3,10 @@ package import SessionCore
 
 /// The identity of a pooled subscription: subscriptions with equal keys are shared.
 package struct SharedKey: Hashable, Sendable {
-    /// The session it needs.
     package let session: SessionKey
     /// The parameters of its `add` request.
     package let properties: SubscriptionProperties
 
-    /// A key.
     package init(session: SessionKey, properties: SubscriptionProperties) {
         self.session = session
         self.properties = properties
@@ -26,7 +24,6 @@ package struct SessionKey: Hashable, Sendable {
     /// The group of subscriptions that another process may continue together, in one session; nil: none.
     package let group: UInt64?
 
-    /// A key.
     package init(upstream: String, user: String?, password: String?, group: UInt64? = nil) {
         self.upstream = upstream
         self.user = user
@@ -57,7 +54,6 @@ package struct SessionKey: Hashable, Sendable {
 
 /// The id of one shared upstream subscription; never reused.
 package struct SharedID: Hashable, Sendable {
-    /// The number.
     package let rawValue: UInt64
     /// Wraps a number.
     package init(_ rawValue: UInt64) { self.rawValue = rawValue }

@@ -2,7 +2,6 @@ package import SessionCore
 
 /// Why a client has no connection, or lost it.
 package struct ConnectionTrouble: Sendable, Equatable {
-    /// The kind of the failure.
     package let kind: FailureKind
     /// The error of the server, with `serverError`; nil with other kinds.
     package let refusal: UpstreamRefusal?

@@ -33,7 +33,6 @@ extension PooledClient {
 
 /// A message to be sent.
 package struct MessageSubmission: Sendable, Equatable {
-    /// The text.
     package var text: String
     /// The sequence; nil: unordered.
     package var sequence: String?

@@ -357,7 +357,6 @@ extension PooledClient: ClientObserver {
 
 /// The state of a client's connection at a moment.
 package struct ClientSituation: Sendable, Equatable {
-    /// The status.
     package let status: ClientStatus
     /// The last refusal or closure by the server since `connect()` was called; nil: none.
     package let lastServerError: UpstreamRefusal?

@@ -25,9 +25,7 @@ package struct SubscriptionReading: Sendable {
 package final class SubscriptionResource: Sendable {
     /// The state of a resource at a moment.
     package struct State: Sendable {
-        /// The properties.
         package internal(set) var properties: SubscriptionProperties
-        /// The status.
         package internal(set) var status: SubscriptionStatus
         /// The upstream subscription that serves the resource; nil while it is not active.
         var carrier: SharedSubscription?

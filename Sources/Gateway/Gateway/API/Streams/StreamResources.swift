@@ -21,7 +21,6 @@ package final class StreamResources: Sendable {
         package var prepared: StreamRequest? { didSet { sourceCount = prepared?.sources.count ?? sourceCount } }
         /// The number of sources after the last change of the stream by a request.
         var sourceCount: Int
-        /// Whether the stream is open.
         package var isOpen = false { didSet { if isOpen != oldValue { changes &+= 1 } } }
         /// Held by a request from the look at the tag of the stream to the end of its change, or of its deletion, and while a
         /// prepared stream is opened.

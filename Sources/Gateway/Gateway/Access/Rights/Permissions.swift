@@ -41,13 +41,11 @@ package struct Permissions: Sendable {
 
     // MARK: - Seeing
 
-    /// Whether an upstream is visible.
     package func sees(upstream name: String) -> Bool {
         if caller.rights.reachesOverAll { return true }
         return caller.rights.covers(upstream: name) && feeds.permit(upstream: name, to: caller.rights)
     }
 
-    /// Whether a client is visible.
     package func sees(_ client: PooledClient) -> Bool { controls(client) || (!client.isDedicated && covers(client)) }
 
     /// Whether the rights cover what a client connects to. A client by address, or of another adapter set than that of its

@@ -86,7 +86,6 @@ extension Rights {
     /// Whether every upstream is covered, those that requests name by address included.
     package var coversAllUpstreams: Bool { feeds == nil && upstreams.coverAll }
 
-    /// Whether every item is covered.
     package var coversAllItems: Bool { items.coverAll }
 
     /// Whether every data adapter is covered, with selectors.
@@ -95,7 +94,6 @@ extension Rights {
     /// Whether every subscription to a covered upstream is covered.
     package var coversAllSubscriptions: Bool { feeds == nil && coversAllItems && coversAllAdapters }
 
-    /// Whether an upstream is covered.
     package func covers(upstream name: String) -> Bool { upstreams.contains { $0.matches(name) } }
 
     /// Whether a feed is among those that are listed, or none are.
@@ -182,7 +180,6 @@ package struct WildcardPattern: Sendable, Equatable, CustomStringConvertible {
         left.description.hasSameBytes(as: right.description)
     }
 
-    /// Whether a name matches.
     package func matches(_ name: String) -> Bool {
         if description == "*" { return true }
         let name = Array(name.utf8)

@@ -39,7 +39,6 @@ package struct FeedConfiguration: Sendable, Equatable {
     /// The names of all items; nil for a feed of any items.
     package var itemNames: [String]? { items.isEmpty ? nil : items.flatMap(\.names) }
 
-    /// The names of all fields.
     package var fieldNames: [String] { fields.map(\.name) }
 
     /// Whether the feed has an item. As for the server, names are equal if their bytes are.

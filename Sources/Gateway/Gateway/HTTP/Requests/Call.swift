@@ -12,7 +12,6 @@ package struct Call: Sendable {
     var record: CallRecord
     /// The body of the request; empty until the steps before the handler are done.
     package var body: [UInt8]
-    /// The values of the path parameters.
     package var parameters: PathParameters
     /// The query, decoded.
     package var query: Query
@@ -48,7 +47,6 @@ package struct Call: Sendable {
         (isInherited, isListing, isForwarded, isPerformedOnce) = (false, false, false, false)
     }
 
-    /// The head of the request.
     package var request: HTTPRequest { record.request }
 
     /// The id of the request, in the response and in the log.
