@@ -44,9 +44,7 @@ extension ItemUpdate {
     }
 
     /// All fields by name; a null value is a present nil. Throws with a field schema.
-    public var fields: [String: String?] {
-        get throws(ClientError) { try named(fieldsByPositions) }
-    }
+    public var fields: [String: String?] { get throws(ClientError) { try named(fieldsByPositions) } }
 
     /// The changed fields by position; a null value is a present nil.
     public var changedFieldsByPositions: [Int: String?] {

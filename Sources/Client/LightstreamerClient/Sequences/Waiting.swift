@@ -52,9 +52,7 @@ extension LightstreamerClient {
 /// `ClientError` with `lifecycle` if it is not active.
 extension Subscription {
     /// Waits until the server has accepted the subscription in the present session.
-    public func activated() async throws {
-        try await wait { $0.isSubscribed ? () : nil }
-    }
+    public func activated() async throws { try await wait { $0.isSubscribed ? () : nil } }
 
     /// Waits until the snapshot of every item has arrived, and returns the present rows: in MERGE mode one for each item,
     /// in DISTINCT mode the last ones, in COMMAND mode one for each key, without a second level. An item that has no value

@@ -145,7 +145,5 @@ struct AttemptPace {
     }
 
     /// A connection that lived for the retry delay is stable as well.
-    private mutating func noteAge(at now: Moment) {
-        if let boundSince, now - boundSince >= base { proved() }
-    }
+    private mutating func noteAge(at now: Moment) { if let boundSince, now - boundSince >= base { proved() } }
 }

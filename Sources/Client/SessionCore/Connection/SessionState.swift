@@ -114,19 +114,13 @@ enum SessionState: Equatable {
     var isIdle: Bool { self == .idle }
 
     /// The creation under way; nil in other states.
-    var creation: SessionCreation? {
-        if case .creating(let creation) = self { creation } else { nil }
-    }
+    var creation: SessionCreation? { if case .creating(let creation) = self { creation } else { nil } }
 
     /// The binding of the session; nil in other states.
-    var binding: SessionBinding? {
-        if case .bound(let binding) = self { binding } else { nil }
-    }
+    var binding: SessionBinding? { if case .bound(let binding) = self { binding } else { nil } }
 
     /// The recovery under way; nil in other states.
-    var recovery: Recovery? {
-        if case .recovering(let recovery) = self { recovery } else { nil }
-    }
+    var recovery: Recovery? { if case .recovering(let recovery) = self { recovery } else { nil } }
 }
 
 /// A creation request under way.

@@ -71,9 +71,7 @@ struct TransportLadder {
     mutating func connectionProved(over transport: SessionTransport) { doubted.remove(transport) }
 
     /// A session is over. The next one tries all transports again, unless it may have to fail for the same reason.
-    mutating func sessionEnded(wasStable: Bool) {
-        if wasStable { (refused, doubted) = ([], []) }
-    }
+    mutating func sessionEnded(wasStable: Bool) { if wasStable { (refused, doubted) = ([], []) } }
 
     /// The client reads too slowly to stream. Returns false, and changes nothing, if only streaming is admitted.
     mutating func disableStreaming(forced: ForcedTransport?) -> Bool {

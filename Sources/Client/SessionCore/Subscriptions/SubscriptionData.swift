@@ -168,9 +168,7 @@ struct ItemState: Sendable {
     fileprivate var row: ItemRow?
 
     /// The state of an item without data.
-    init(_ mode: SubscriptionMode) {
-        if mode == .command { table = CommandTable() }
-    }
+    init(_ mode: SubscriptionMode) { if mode == .command { table = CommandTable() } }
 
     /// The state that corresponds to the present values of an item.
     init(_ mode: SubscriptionMode, continuing item: ValueTableItem) {

@@ -37,9 +37,7 @@ extension ValueTable {
     package func snapshotEnded(item: Int) -> Bool { held(item)?.snapshotEnded ?? false }
 
     /// The last row of an item, of any key; in COMMAND mode the command is as the server sent it.
-    package func row(item: Int) -> [String?]? {
-        items.indices.contains(item &- 1) ? items[item &- 1].row : nil
-    }
+    package func row(item: Int) -> [String?]? { items.indices.contains(item &- 1) ? items[item &- 1].row : nil }
 
     /// COMMAND only: the row of a key, including the second-level values received so far; the command is `ADD` or
     /// `UPDATE`. Nil for a key that was never added or is deleted.

@@ -25,9 +25,7 @@ package struct ConnectionParameters: Sendable, Hashable {
     }
 
     /// Whether the connection is a poll.
-    package var isPolling: Bool {
-        if case .polling = kind { true } else { false }
-    }
+    package var isPolling: Bool { if case .polling = kind { true } else { false } }
 
     init(reading parameters: ParameterReader) throws(RequestRejection) {
         contentLength = try parameters.count(.contentLength)

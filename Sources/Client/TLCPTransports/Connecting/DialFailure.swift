@@ -107,9 +107,7 @@ enum DialFailure: Error {
         }
     }
 
-    private var status: Int? {
-        if case .proxyRefused(let status) = self { status } else { nil }
-    }
+    private var status: Int? { if case .proxyRefused(let status) = self { status } else { nil } }
 
     /// The event for an error that prevented a connection.
     static func unreachable(_ error: any Error) -> TransportEnd {

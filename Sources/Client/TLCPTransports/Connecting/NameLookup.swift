@@ -141,9 +141,7 @@ final class NameQuery: Resolver, Sendable {
     }
 
     /// The result of the lookup that was begun for the other family.
-    func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> {
-        addresses4.futureResult
-    }
+    func initiateAQuery(host: String, port: Int) -> EventLoopFuture<[SocketAddress]> { addresses4.futureResult }
 
     func cancelQueries() {
         lookup.cancel(self, host: host)

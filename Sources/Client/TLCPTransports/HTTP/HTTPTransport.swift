@@ -152,9 +152,7 @@ final class HTTPTransport: Transport, @unchecked Sendable {
     }
 
     /// Delivers the lines of this read.
-    func flush() {
-        if case .exchanging = state { receiver.flush() }
-    }
+    func flush() { if case .exchanging = state { receiver.flush() } }
 
     /// The channel failed, or the peer closed it.
     func broke(_ error: any Error) {

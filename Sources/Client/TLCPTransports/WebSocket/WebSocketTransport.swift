@@ -147,9 +147,7 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
     }
 
     /// The unwritten bytes have passed a mark.
-    func writabilityChanged(to isWritable: Bool) {
-        if case .open = state { events(.writable(isWritable)) }
-    }
+    func writabilityChanged(to isWritable: Bool) { if case .open = state { events(.writable(isWritable)) } }
 
     /// The connection has ended.
     func ended(_ end: TransportEnd) {
