@@ -75,14 +75,10 @@ extension ClusterNode: Coordination {
     }
 
     /// Throws while this member serves alone: resources that it creates would be lost when the engine returns.
-    private func checkNotAlone() throws(Problem) {
-        if isAlone { throw Problem.notInContact }
-    }
+    private func checkNotAlone() throws(Problem) { if isAlone { throw Problem.notInContact } }
 
     /// Throws while this member does not serve the resources of the cluster.
-    func checkServing() throws(Problem) {
-        guard servesResources else { throw Problem.notInContact }
-    }
+    func checkServing() throws(Problem) { guard servesResources else { throw Problem.notInContact } }
 
     /// The process of a member that can carry a subscription of an upstream for a request, if this member cannot because
     /// other members have all sessions; else nil.

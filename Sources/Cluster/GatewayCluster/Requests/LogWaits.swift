@@ -55,9 +55,7 @@ struct EndQuestions: Sendable {
 
 /// Waiting for facts of the log, and for changes of the resources of this process.
 extension ClusterNode {
-    func catchUp() async {
-        if contact == .all { _ = await appliesEnd() }
-    }
+    func catchUp() async { if contact == .all { _ = await appliesEnd() } }
 
     /// Waits until the log is applied up to its end at the time of the call, and members have reported their resources
     /// after the beginning of an epoch; false after `logTimeout`.
@@ -131,7 +129,5 @@ extension ClusterNode {
     }
 
     /// This process has added or removed a resource, or has opened or closed a stream.
-    func resourceChanged(_ id: String) {
-        if reports.withLock({ $0.resourceChanged(id) }) { wake() }
-    }
+    func resourceChanged(_ id: String) { if reports.withLock({ $0.resourceChanged(id) }) { wake() } }
 }

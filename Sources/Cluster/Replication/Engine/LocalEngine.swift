@@ -33,9 +33,7 @@ private final class LocalLog: EngineConnection {
         receive(.frame(StoredFrame(position: position, bytes: frame)))
     }
 
-    func broadcast(_ bytes: [UInt8]) {
-        if !isClosed.load(ordering: .relaxed) { receive(.broadcast(bytes)) }
-    }
+    func broadcast(_ bytes: [UInt8]) { if !isClosed.load(ordering: .relaxed) { receive(.broadcast(bytes)) } }
 
     func fetch(_: ClosedRange<UInt64>) async throws -> [StoredFrame] { throw EngineError.missing }
 
@@ -54,7 +52,5 @@ private final class LocalLog: EngineConnection {
 
     func reply(_: [UInt8], to _: String) {}
 
-    func close() {
-        if !isClosed.exchange(true, ordering: .relaxed) { receive(.closed) }
-    }
+    func close() { if !isClosed.exchange(true, ordering: .relaxed) { receive(.closed) } }
 }

@@ -142,9 +142,7 @@ extension MemberMachine {
     }
 
     /// The log has frames up to a position, which are fetched if they do not arrive.
-    package mutating func logReaches(_ position: UInt64) {
-        if isFollowing { reader.reaches(position) }
-    }
+    package mutating func logReaches(_ position: UInt64) { if isFollowing { reader.reaches(position) } }
 
     /// The log could not be inspected.
     ///
