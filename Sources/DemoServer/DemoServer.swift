@@ -34,9 +34,7 @@ package final class DemoServer: Sendable {
     /// The port that the server listens on; waits until the server listens.
     ///
     /// - Throws: `DemoServerError.ended` if it ended before; `CancellationError`.
-    package var boundPort: Int {
-        get async throws { try await runtime.port() }
-    }
+    package var boundPort: Int { get async throws { try await runtime.port() } }
 
     /// Installs faults, in addition to those that are installed already.
     package func install(_ faults: [Fault]) async {
@@ -86,9 +84,7 @@ package final class DemoServer: Sendable {
         throw DemoServerError.ended
     }
 
-    private func watch(_ watch: CensusWatch) async {
-        await runtime.perform { $0.add(watch) }
-    }
+    private func watch(_ watch: CensusWatch) async { await runtime.perform { $0.add(watch) } }
 
     /// Responds to messages with this text as to messages with another; nil removes the rule.
     ///
@@ -100,19 +96,13 @@ package final class DemoServer: Sendable {
     }
 
     /// The texts of the last messages that the server accepted, oldest first; empty while the server does not run.
-    package func messages() async -> [String] {
-        await runtime.read([]) { $0.messages }
-    }
+    package func messages() async -> [String] { await runtime.read([]) { $0.messages } }
 
     /// Moves the time of a server with `DemoServerConfiguration.hasManualClock`, and performs what becomes due.
-    package func advance(by duration: Duration) async {
-        await runtime.perform { $0.advance(by: duration) }
-    }
+    package func advance(by duration: Duration) async { await runtime.perform { $0.advance(by: duration) } }
 
     /// The present counts; all zero while the server does not run.
-    package func census() async -> ServerCensus {
-        await runtime.read(ServerCensus()) { $0.census }
-    }
+    package func census() async -> ServerCensus { await runtime.read(ServerCensus()) { $0.census } }
 }
 
 /// Failures of `run()` and `boundPort`.

@@ -48,9 +48,7 @@ package struct DemoServerMachine: ~Copyable {
     }
 
     /// When `timePassed` has to be called at the latest; nil if there is no deadline.
-    package var nextDeadline: Duration? {
-        mutating get { context.timers.earliest }
-    }
+    package var nextDeadline: Duration? { mutating get { context.timers.earliest } }
 
     /// The present counts.
     package var census: ServerCensus {
@@ -167,9 +165,7 @@ package struct DemoServerMachine: ~Copyable {
     }
 
     /// Sets the timer for the next change of the feeds.
-    mutating func scheduleFeeds() {
-        if let next = feeds.nextChange { context.timers.set(.feeds, at: next) }
-    }
+    mutating func scheduleFeeds() { if let next = feeds.nextChange { context.timers.set(.feeds, at: next) } }
 
     // MARK: - Feeds
 

@@ -140,14 +140,10 @@ public final class TestServer: Sendable {
     }
 
     /// The texts of the last 10,000 messages, oldest first.
-    public var messages: [String] {
-        get async { await server.messages() }
-    }
+    public var messages: [String] { get async { await server.messages() } }
 
     /// The present counts of sessions, connections, subscriptions, updates and messages.
-    public var counts: ServerCensus {
-        get async { await server.census() }
-    }
+    public var counts: ServerCensus { get async { await server.census() } }
 
     /// Waits until the counts have met a condition; a state that passes is not missed.
     ///

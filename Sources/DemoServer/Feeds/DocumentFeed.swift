@@ -47,9 +47,7 @@ struct DocumentFeed: Feed {
         FeedSnapshot(rows: index(of: name).map { [row(of: $0)] } ?? [])
     }
 
-    var nextChange: Duration? {
-        mutating get { due.earliest }
-    }
+    var nextChange: Duration? { mutating get { due.earliest } }
 
     mutating func advance(to now: Duration) -> [FeedEvent] {
         var events: [FeedEvent] = []

@@ -38,9 +38,7 @@ struct QuoteFeed: Feed {
         FeedSnapshot(rows: index(of: name).map { [row(of: $0)] } ?? [])
     }
 
-    var nextChange: Duration? {
-        mutating get { due.earliest }
-    }
+    var nextChange: Duration? { mutating get { due.earliest } }
 
     mutating func advance(to now: Duration) -> [FeedEvent] {
         var events: [FeedEvent] = []
@@ -57,9 +55,7 @@ struct QuoteFeed: Feed {
         return quotes.indices.contains(number - 1) ? number - 1 : nil
     }
 
-    private func row(of index: Int) -> FeedRow {
-        FeedRow(values: quotes[index].values(clockStart: clockStart))
-    }
+    private func row(of index: Int) -> FeedRow { FeedRow(values: quotes[index].values(clockStart: clockStart)) }
 
     private static let names = [
         "Alder & Pike", "Basalt Mining", "Cobalt Air", "Driftwood Foods", "Eastgate Rail", "Fenwick Paper",

@@ -27,9 +27,7 @@ struct RawFeed: Feed {
 
     func snapshot(of name: String) -> FeedSnapshot { FeedSnapshot(rows: []) }
 
-    var nextChange: Duration? {
-        mutating get { due.earliest }
-    }
+    var nextChange: Duration? { mutating get { due.earliest } }
 
     mutating func advance(to now: Duration) -> [FeedEvent] {
         var events: [FeedEvent] = []

@@ -82,9 +82,7 @@ struct ReplayTimeline: Sendable {
     }
 
     /// Starts the replay, unless it has started.
-    mutating func start(at now: Duration) {
-        if origin == nil { origin = now }
-    }
+    mutating func start(at now: Duration) { if origin == nil { origin = now } }
 
     /// Removes and returns the events up to an instant. A replay that begins again plays its history as well.
     mutating func advance(to now: Duration) -> [ReplayedEvent] {

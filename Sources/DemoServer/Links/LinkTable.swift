@@ -97,9 +97,7 @@ struct LinkTable: Sendable {
     mutating func perform(_ action: ServerAction) { actions.append(action) }
 
     /// Flushes the connection at the end of the present event.
-    mutating func markDirty(_ id: LinkID) {
-        if dirty.last != id { dirty.append(id) }
-    }
+    mutating func markDirty(_ id: LinkID) { if dirty.last != id { dirty.append(id) } }
 
     /// Removes and returns the actions of the listeners, in order.
     mutating func takeActions(at now: Duration) -> [ServerAction] {

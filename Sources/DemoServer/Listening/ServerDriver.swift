@@ -123,9 +123,7 @@ final class ServerDriver {
     }
 
     /// Adds a watch of the counts; dropped after the shutdown.
-    func add(_ watch: CensusWatch) {
-        if !isShutDown, !watch.isMet(by: census) { watches.append(watch) }
-    }
+    func add(_ watch: CensusWatch) { if !isShutDown, !watch.isMet(by: census) { watches.append(watch) } }
 
     /// Closes all sessions and connections.
     func shutDown() {

@@ -104,9 +104,7 @@ struct MessageSequences: Sendable {
     }
 
     /// When `nextWork` returns a message that takes time; nil: there is none.
-    func endOfDelay(of sequence: String?) -> Duration? {
-        sequence.map { busyUntil[$0] } ?? delayed.first?.end
-    }
+    func endOfDelay(of sequence: String?) -> Duration? { sequence.map { busyUntil[$0] } ?? delayed.first?.end }
 
     private mutating func enqueue(_ events: [SequenceEvent], sequence: String?) {
         if !events.isEmpty { work[sequence, default: []].append(contentsOf: events) }

@@ -58,9 +58,7 @@ struct StreamBinding: Sendable {
     }
 
     /// Whether data may be committed now.
-    var takesData: Bool {
-        poll.map { $0.phase == .answering } ?? true
-    }
+    var takesData: Bool { poll.map { $0.phase == .answering } ?? true }
 }
 
 extension ConnectionParameters {

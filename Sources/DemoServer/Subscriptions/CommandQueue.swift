@@ -3,9 +3,7 @@ internal import TLCP
 
 /// The pending events of one item in COMMAND mode: updates of a key are merged, additions and deletions are not lost.
 struct CommandQueue: ItemQueue {
-    var policy: QueuePolicy {
-        didSet { if policy.interval != oldValue.interval { rescheduleHeld() } }
-    }
+    var policy: QueuePolicy { didSet { if policy.interval != oldValue.interval { rescheduleHeld() } } }
 
     private var entries = Deque<ItemEvent>()
     /// Number of events removed from the head of `entries`.
@@ -58,9 +56,7 @@ struct CommandQueue: ItemQueue {
         entries.append(.cleared)
     }
 
-    mutating func offerLoss(_ count: Int) {
-        if policy.isUnfiltered { lost = min(lost + count, 1_000_000_000) }
-    }
+    mutating func offerLoss(_ count: Int) { if policy.isUnfiltered { lost = min(lost + count, 1_000_000_000) } }
 
     mutating func next(at now: Duration) -> ItemQueueHead {
         if lost > 0, popped >= live {

@@ -73,9 +73,7 @@ enum ItemEvent: Sendable, Hashable {
 
 extension ItemEvent {
     /// Whether this is a `U`.
-    var isRow: Bool {
-        if case .row = self { true } else { false }
-    }
+    var isRow: Bool { if case .row = self { true } else { false } }
 }
 
 /// One channel of one subscription.

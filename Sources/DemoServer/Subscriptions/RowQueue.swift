@@ -37,9 +37,7 @@ struct RowQueue: ItemQueue {
         live.append(.cleared)
     }
 
-    mutating func offerLoss(_ count: Int) {
-        if policy.isUnfiltered { lost = min(lost + count, 1_000_000_000) }
-    }
+    mutating func offerLoss(_ count: Int) { if policy.isUnfiltered { lost = min(lost + count, 1_000_000_000) } }
 
     mutating func next(at now: Duration) -> ItemQueueHead {
         if let event = snapshot.popFirst() {
