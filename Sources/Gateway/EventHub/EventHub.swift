@@ -172,9 +172,7 @@ package final class EventHub: ChangeSink {
     }
 
     /// Begins a stream that was admitted as one that waits. Does nothing for any other stream.
-    package func begin(stream id: String) {
-        locked { $0.streams.begin(id, &$0.topics) }
-    }
+    package func begin(stream id: String) { locked { $0.streams.begin(id, &$0.topics) } }
 
     /// Removes a stream that is over, or was never opened.
     package func discard(stream id: String) {
@@ -221,9 +219,7 @@ package final class EventHub: ChangeSink {
     }
 
     /// The summary of a stream; nil if no stream has this id.
-    package func stream(_ id: String) -> StreamSummary? {
-        locked { $0.streams.records[id]?.summary }
-    }
+    package func stream(_ id: String) -> StreamSummary? { locked { $0.streams.records[id]?.summary } }
 
     /// The number of events published so far.
     package var published: UInt64 { locked { $0.published } }

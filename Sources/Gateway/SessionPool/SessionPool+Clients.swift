@@ -27,13 +27,9 @@ package struct ClientSpecification: Sendable {
 
 extension SessionPool {
     /// All clients, oldest first.
-    package func clients() -> [PooledClient] {
-        state.withLock { Array($0.clients.values) }
-    }
+    package func clients() -> [PooledClient] { state.withLock { Array($0.clients.values) } }
 
-    package func client(_ id: ClientID) -> PooledClient? {
-        state.withLock { $0.clients[id] }
-    }
+    package func client(_ id: ClientID) -> PooledClient? { state.withLock { $0.clients[id] } }
 
     /// The client of an id, now used by a call; throws `unknownClient`.
     package func usedClient(_ id: ClientID) throws(PoolError) -> PooledClient {

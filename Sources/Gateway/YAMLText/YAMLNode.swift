@@ -36,9 +36,7 @@ package struct YAMLNode: Sendable {
     }
 
     /// The text of a scalar; nil for other values.
-    package var string: String? {
-        if case .scalar(let text, _) = content { text } else { nil }
-    }
+    package var string: String? { if case .scalar(let text, _) = content { text } else { nil } }
 
     /// Whether the value is a null of the core schema (YAML 1.2.2, 10.3.2).
     package var isNull: Bool {

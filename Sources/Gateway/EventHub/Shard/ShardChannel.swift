@@ -16,9 +16,7 @@ final class ShardChannel: @unchecked Sendable {
     let id: Int
     /// The part of the log that all readers may read. The views of all channels of a shard belong to the same moment: a reader
     /// of several channels gets the events of these channels in order.
-    var view: LogView {
-        didSet { ranges.removeAll(keepingCapacity: true) }
-    }
+    var view: LogView { didSet { ranges.removeAll(keepingCapacity: true) } }
     /// Unread events up to the end of the view, conflated for late readers, by their first event; nil where they cannot be
     /// shared.
     private var ranges: [Int: [PendingEntry]?] = [:]

@@ -38,14 +38,10 @@ struct PendingEntry {
 
 extension PendingEntry {
     /// Whether the entry is empty.
-    var isVoid: Bool {
-        if case .void = content { true } else { false }
-    }
+    var isVoid: Bool { if case .void = content { true } else { false } }
 
     /// Whether the entry is an update: the window limits the number of these.
-    var isWindowed: Bool {
-        if case .event = content { row != nil } else { false }
-    }
+    var isWindowed: Bool { if case .event = content { row != nil } else { false } }
 }
 
 /// A row of a subscription between two events across which nothing is conflated.

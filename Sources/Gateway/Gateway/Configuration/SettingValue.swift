@@ -93,9 +93,7 @@ enum SettingValue {
     static func isName(_ text: String) -> Bool { text.isLettersDigits(and: "-_", length: 1...64) }
 
     /// A number as text; a whole number is written without a fraction.
-    static func text(_ number: Double) -> String {
-        Int(exactly: number).map { "\($0)" } ?? "\(number)"
-    }
+    static func text(_ number: Double) -> String { Int(exactly: number).map { "\($0)" } ?? "\(number)" }
 
     /// A list as text; `none` if it is empty.
     static func text(_ elements: [String]) -> String {

@@ -139,9 +139,7 @@ package final class PooledClient: Sendable {
     }
 
     /// Records that a call used the client.
-    func touch(at now: Moment) {
-        state.withLock { $0.lastUsed = max($0.lastUsed, now) }
-    }
+    func touch(at now: Moment) { state.withLock { $0.lastUsed = max($0.lastUsed, now) } }
 
     /// A stream on the client, or on one of its subscriptions, opened (+1) or ended (-1).
     func streamsChanged(by difference: Int, at now: Moment) {

@@ -103,9 +103,7 @@ extension SharedSubscription {
     }
 
     /// Removes a resource without an event; false if it is not one of this subscription.
-    func release(_ resource: SubscriptionResource) -> Bool {
-        state.withLock { $0.remove(resource) }
-    }
+    func release(_ resource: SubscriptionResource) -> Bool { state.withLock { $0.remove(resource) } }
 }
 
 /// Whether the readers of a resource that moves have values, and the events that lead from these to the values of the subscription
@@ -135,9 +133,7 @@ extension SubscriptionResource {
     }
 
     /// Applies an event of the former subscription to the values of the readers.
-    func applyToMove(_ event: SubscriptionEvent) {
-        state.withLock { $0.move?.table.apply(event) }
-    }
+    func applyToMove(_ event: SubscriptionEvent) { state.withLock { $0.move?.table.apply(event) } }
 
     /// Ends the move; returns its target, nil if the resource did not move.
     func endMove() -> SharedSubscription? {

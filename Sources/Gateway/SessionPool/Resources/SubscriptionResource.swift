@@ -215,9 +215,7 @@ package final class SubscriptionResource: Sendable {
         }
     }
 
-    func notifyWatchers() {
-        if !watchers.isEmpty { watchers.notify(status) }
-    }
+    func notifyWatchers() { if !watchers.isEmpty { watchers.notify(status) } }
 }
 
 /// The status of a subscription resource at a moment.

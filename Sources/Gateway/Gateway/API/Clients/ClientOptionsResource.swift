@@ -33,9 +33,7 @@ package struct ClientOptionsResource: Sendable {
         OptionsView(client).patch(of: defaults(client))
     }
 
-    private func response(_ client: PooledClient) -> Response {
-        .json { OptionsView(client).write(to: &$0) }
-    }
+    private func response(_ client: PooledClient) -> Response { .json { OptionsView(client).write(to: &$0) } }
 
     private func defaults(_ client: PooledClient) -> ConnectionOptionValues {
         client.upstream.flatMap { services.pool.upstream($0) }?.options ?? services.defaultOptions

@@ -56,9 +56,7 @@ extension ValueTable {
     }
 
     /// The number of values in the table, those of keys included.
-    var cellCount: Int {
-        cells(inRows: max(itemBound ?? 0, 0) + (properties.mode == .command ? keyCount : 0))
-    }
+    var cellCount: Int { cells(inRows: max(itemBound ?? 0, 0) + (properties.mode == .command ? keyCount : 0)) }
 
     /// The number of values of an item, those of its keys included.
     func cellCount(item: Int) -> Int {

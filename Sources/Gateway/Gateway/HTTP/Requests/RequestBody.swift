@@ -114,9 +114,7 @@ final class Refusals {
     }
 
     /// Throws the collected errors, if there are any.
-    func finish() throws(Problem) {
-        if !entries.isEmpty { throw Problem(refusing: entries) }
-    }
+    func finish() throws(Problem) { if !entries.isEmpty { throw Problem(refusing: entries) } }
 }
 
 /// Reads the members of a JSON object and rejects unknown ones.

@@ -245,7 +245,5 @@ struct QueryReader {
     }
 
     /// Throws the collected errors, if there are any.
-    func finish() throws(Problem) {
-        if !refusals.isEmpty { throw Problem(refusing: refusals) }
-    }
+    func finish() throws(Problem) { if !refusals.isEmpty { throw Problem(refusing: refusals) } }
 }

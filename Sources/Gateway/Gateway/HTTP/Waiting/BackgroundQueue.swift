@@ -121,9 +121,7 @@ final class BackgroundQueue: Sendable {
         runNext()
     }
 
-    private func runNext() {
-        queue.async { [self] in state.withLock { $0.next() }?() }
-    }
+    private func runNext() { queue.async { [self] in state.withLock { $0.next() }?() } }
 
     /// The problem of a request whose work is not added.
     var refusal: Problem {

@@ -142,14 +142,10 @@ final class WaitingRequests: Sendable {
     }
 
     /// Counts a request that waits together with an equal request; false if as many requests as the limit count.
-    func count(_ name: String?) -> Bool {
-        requests.withLock { $0.count(name) }
-    }
+    func count(_ name: String?) -> Bool { requests.withLock { $0.count(name) } }
 
     /// Removes a request that `count` has counted.
-    func uncount(_ name: String?) {
-        if let name { requests.withLock { $0.uncount(name) } }
-    }
+    func uncount(_ name: String?) { if let name { requests.withLock { $0.uncount(name) } } }
 
     /// The name under which a request counts. Callers are distinguished by their credentials or else by their network.
     /// Without credentials, requests from loopback do not count: behind a local proxy they come from different callers.
