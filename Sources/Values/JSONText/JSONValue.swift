@@ -76,34 +76,22 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 
 extension JSONValue {
     /// The string, if this is one.
-    package var string: String? {
-        if case .string(let value) = self { value } else { nil }
-    }
+    package var string: String? { if case .string(let value) = self { value } else { nil } }
 
     /// The truth value, if this is one.
-    package var bool: Bool? {
-        if case .bool(let value) = self { value } else { nil }
-    }
+    package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
     /// The number, if this is one.
-    package var number: JSONNumber? {
-        if case .number(let value) = self { value } else { nil }
-    }
+    package var number: JSONNumber? { if case .number(let value) = self { value } else { nil } }
 
     /// The elements, if this is an array.
-    package var array: [JSONValue]? {
-        if case .array(let value) = self { value } else { nil }
-    }
+    package var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
 
     /// The members, if this is an object.
-    package var object: JSONObject? {
-        if case .object(let value) = self { value } else { nil }
-    }
+    package var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
 
     /// Whether this is `null`.
-    package var isNull: Bool {
-        if case .null = self { true } else { false }
-    }
+    package var isNull: Bool { if case .null = self { true } else { false } }
 
     /// The member with this name, if this is an object that has one.
     package subscript(name: String) -> JSONValue? { object?[name] }
