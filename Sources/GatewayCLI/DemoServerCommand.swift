@@ -96,8 +96,7 @@ struct DemoServerCommand: AsyncParsableCommand {
                 loops: loop
             )
         } catch {
-            StandardError.write("\(path): \(error)\n")
-            throw ExitCode(error is RecordingError ? 65 : 66)  // EX_DATAERR, EX_NOINPUT of sysexits(3)
+            throw (error is RecordingError ? ExitCode.dataError : .noInput).because("\(path): \(error)")
         }
     }
 }

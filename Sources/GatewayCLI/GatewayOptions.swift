@@ -66,11 +66,9 @@ struct GatewayOptions: ParsableArguments {
         do {
             return try read(defaults: defaults, environment: environment)
         } catch let error as ConfigurationError {
-            StandardError.write("\(error)\n")
-            throw ExitCode(78)  // EX_CONFIG of sysexits(3)
+            throw ExitCode.configuration.because("\(error)")
         } catch let error as UnreadableFile {
-            StandardError.write("\(error)\n")
-            throw ExitCode(66)  // EX_NOINPUT
+            throw ExitCode.noInput.because("\(error)")
         }
     }
 

@@ -45,8 +45,7 @@ struct HealthCommand: AsyncParsableCommand {
             StandardOutput.write(Self.line(status: response.status, String(decoding: response.body, as: UTF8.self)))
             if response.status != 200 { throw ExitCode.failure }
         } catch let error where !(error is ExitCode) {
-            StandardError.write("\(address): \(NetworkError.sentence(error))\n")
-            throw ExitCode.failure
+            throw ExitCode.failure.because("\(address): \(NetworkError.sentence(error))")
         }
     }
 

@@ -25,8 +25,7 @@ struct LogOptions: ParsableArguments {
         do {
             return try reader.read().log
         } catch {
-            StandardError.write("\(error)\n")
-            throw ExitCode(78)  // EX_CONFIG of sysexits(3)
+            throw ExitCode.configuration.because("\(error)")
         }
     }
 
@@ -151,8 +150,7 @@ enum StandardOutput {
     static func check() throws {
         let error = failure.load(ordering: .relaxed)
         guard error != 0 else { return }
-        StandardError.write("Cannot write the output: \(String(cString: strerror(error))).\n")
-        throw ExitCode.failure
+        throw ExitCode.failure.because("Cannot write the output: \(String(cString: strerror(error))).")
     }
 }
 
@@ -160,4 +158,18 @@ enum StandardOutput {
 enum StandardError {
     static func write(_ text: String) { write(Array(text.utf8)) }
     static func write(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { StandardOutput.write($0, to: STDERR_FILENO) } }
+}
+
+/// The codes of sysexits(3).
+extension ExitCode {
+    static let dataError = ExitCode(65)
+    static let noInput = ExitCode(66)
+    static let cannotCreate = ExitCode(73)
+    static let configuration = ExitCode(78)
+
+    /// The code, whose reason is printed on standard error.
+    func because(_ reason: String) -> ExitCode {
+        StandardError.write(reason + "\n")
+        return self
+    }
 }

@@ -66,8 +66,7 @@ struct GetCommand: AsyncParsableCommand {
             if format == .text, !body.isEmpty, body.last != UInt8(ascii: "\n") { body.append(UInt8(ascii: "\n")) }
             StandardOutput.write(String(decoding: body, as: UTF8.self))
         } catch let failure as WatchFailure {
-            StandardError.write(failure.sentence + "\n")
-            throw ExitCode.failure
+            throw ExitCode.failure.because(failure.sentence)
         }
         try StandardOutput.check()
     }

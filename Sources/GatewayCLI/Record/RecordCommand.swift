@@ -84,14 +84,11 @@ struct RecordCommand: AsyncParsableCommand {
         do {
             try await record()
         } catch let failure as WatchFailure {
-            StandardError.write(failure.sentence + "\n")
-            throw ExitCode.failure
+            throw ExitCode.failure.because(failure.sentence)
         } catch let error as RecordingError {
-            StandardError.write("\(file): \(error)\n")
-            throw ExitCode(65)  // EX_DATAERR of sysexits(3)
+            throw ExitCode.dataError.because("\(file): \(error)")
         } catch let error as RecordingFileError {
-            StandardError.write("\(file): \(error)\n")
-            throw ExitCode(73)  // EX_CANTCREAT
+            throw ExitCode.cannotCreate.because("\(file): \(error)")
         }
     }
 

@@ -95,8 +95,7 @@ struct WatchCommand: AsyncParsableCommand {
         do throws(WatchFailure) {
             source = try await find()
         } catch {
-            StandardError.write(error.sentence + "\n")
-            throw ExitCode.failure
+            throw ExitCode.failure.because(error.sentence)
         }
         let display = display(of: source)
         let output = WatchOutput(display: display, limit: count)
@@ -107,10 +106,7 @@ struct WatchCommand: AsyncParsableCommand {
             return await group.next() ?? nil
         }
         display.close()
-        if let failure {
-            StandardError.write(failure.sentence + "\n")
-            throw ExitCode.failure
-        }
+        if let failure { throw ExitCode.failure.because(failure.sentence) }
         try StandardOutput.check()
     }
 
