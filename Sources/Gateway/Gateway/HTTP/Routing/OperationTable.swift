@@ -1,5 +1,7 @@
 /// Every operation, one row each, in the order of openapi.yaml.
 enum OperationTable {
+    private typealias Row = Operation
+
     private static let read: Operation.Authorization = .right(.read)
     private static let subscribe: Operation.Authorization = .right(.subscribe)
     // Options and cookies may hold credentials for the server, so even reading them needs more than `read`.
@@ -19,17 +21,10 @@ enum OperationTable {
     private static func upstreams(_ services: Services) -> [Operation] {
         let upstreams = UpstreamsResource(services: services)
         return [
-            Operation(.get, "/v1/upstreams", "listUpstreams", read, [200], query: paging, upstreams.list),
-            Operation(.get, "/v1/upstreams/{name}", "getUpstream", read, [200, 304], upstreams.get),
+            Row(.get, "/v1/upstreams", "listUpstreams", read, [200], query: paging, upstreams.list),
+            Row(.get, "/v1/upstreams/{name}", "getUpstream", read, [200, 304], upstreams.get),
             // The limit holds for all upstreams.
-            Operation(
-                .patch,
-                "/v1/upstreams/{name}",
-                "patchUpstream",
-                .rightOnAllUpstreams(.manage),
-                [200],
-                upstreams.patch
-            ),
+            Row(.patch, "/v1/upstreams/{name}", "patchUpstream", .rightOnAllUpstreams(.manage), [200], upstreams.patch),
         ]
     }
 
@@ -49,21 +44,14 @@ enum OperationTable {
         let messages = MessagesResource(services: services)
         let events = waiting(StreamsResource(services: services).client)
         return [
-            Operation(.get, root, "listClients", read, [200], query: paging, on: .list(.clients), clients.list),
-            Operation(.post, root, "createClient", manage, [201, 404, 502], on: .creator, waiting(clients.create)),
-            Operation(.get, one, "getClient", read, [200], clients.get),
-            Operation(.delete, one, "deleteClient", manage, [204, 409], clients.delete),
-            Operation(.post, one + "/connect", "connectClient", manage, [200, 202, 502], waiting(connection.connect)),
-            Operation(
-                .post,
-                one + "/disconnect",
-                "disconnectClient",
-                manage,
-                [200, 202],
-                waiting(connection.disconnect)
-            ),
-            Operation(.post, one + "/messages", "sendMessage", .right(.send), [200, 202], waiting(messages.send)),
-            Operation(
+            Row(.get, root, "listClients", read, [200], query: paging, on: .list(.clients), clients.list),
+            Row(.post, root, "createClient", manage, [201, 404, 502], on: .creator, waiting(clients.create)),
+            Row(.get, one, "getClient", read, [200], clients.get),
+            Row(.delete, one, "deleteClient", manage, [204, 409], clients.delete),
+            Row(.post, one + "/connect", "connectClient", manage, [200, 202, 502], waiting(connection.connect)),
+            Row(.post, one + "/disconnect", "disconnectClient", manage, [200, 202], waiting(connection.disconnect)),
+            Row(.post, one + "/messages", "sendMessage", .right(.send), [200, 202], waiting(messages.send)),
+            Row(
                 .post,
                 "/v1/messages",
                 "sendMessageToUpstream",
@@ -72,7 +60,7 @@ enum OperationTable {
                 query: ["upstream"],
                 waiting(messages.sendToUpstream)
             ),
-            Operation(
+            Row(
                 .get,
                 one + "/events",
                 "streamClient",
@@ -94,15 +82,15 @@ enum OperationTable {
         let push = PushResource(services: services)
         let jar = root + "/cookies"
         return [
-            Operation(.get, root + "/options", "getClientOptions", manage, tagged, options.get),
-            Operation(.patch, root + "/options", "patchClientOptions", manage, [200], leaving: .body, options.patch),
-            Operation(.get, root + "/details", "getClientDetails", manage, tagged, details.get),
-            Operation(.patch, root + "/details", "patchClientDetails", manage, [200], leaving: .body, details.patch),
-            Operation(.get, jar, "listCookies", manage, [200], query: ["url"], cookies.list),
-            Operation(.post, jar, "addCookies", manage, [204], mediaTypes: .fixed, cookies.add),
-            Operation(.put, root + "/device", "registerDevice", manage, [202, 409], push.register),
-            Operation(.post, root + "/badge-reset", "resetBadge", manage, [202], push.resetBadge),
-            Operation(.delete, jar, "deleteCookies", manage, [204], cookies.clear),
+            Row(.get, root + "/options", "getClientOptions", manage, tagged, options.get),
+            Row(.patch, root + "/options", "patchClientOptions", manage, [200], leaving: .body, options.patch),
+            Row(.get, root + "/details", "getClientDetails", manage, tagged, details.get),
+            Row(.patch, root + "/details", "patchClientDetails", manage, [200], leaving: .body, details.patch),
+            Row(.get, jar, "listCookies", manage, [200], query: ["url"], cookies.list),
+            Row(.post, jar, "addCookies", manage, [204], mediaTypes: .fixed, cookies.add),
+            Row(.put, root + "/device", "registerDevice", manage, [202, 409], push.register),
+            Row(.post, root + "/badge-reset", "resetBadge", manage, [202], push.resetBadge),
+            Row(.delete, jar, "deleteCookies", manage, [204], cookies.clear),
         ]
     }
 
@@ -110,31 +98,14 @@ enum OperationTable {
         let (root, one) = ("/v1/subscriptions", "/v1/subscriptions/{id}")
         let resource = SubscriptionsResource(services: services)
         return [
-            Operation(
-                .get,
-                root,
-                "listSubscriptions",
-                read,
-                [200],
-                query: paging,
-                on: .list(.subscriptions),
-                resource.list
-            ),
-            Operation(
-                .post,
-                root,
-                "createSubscription",
-                subscribe,
-                [201, 404, 502],
-                on: .carrier,
-                waiting(resource.create)
-            ),
-            Operation(.get, one, "getSubscription", read, [200, 304], resource.get),
-            Operation(.patch, one, "patchSubscription", subscribe, [200], waiting(resource.patch)),
-            Operation(.delete, one, "deleteSubscription", subscribe, [204, 409, 412], resource.delete),
-            Operation(.post, one + "/subscribe", "subscribe", subscribe, [200, 202, 502], waiting(resource.subscribe)),
-            Operation(.post, one + "/unsubscribe", "unsubscribe", subscribe, [202], resource.unsubscribe),
-            Operation(
+            Row(.get, root, "listSubscriptions", read, [200], query: paging, on: .list(.subscriptions), resource.list),
+            Row(.post, root, "createSubscription", subscribe, [201, 404, 502], on: .carrier, waiting(resource.create)),
+            Row(.get, one, "getSubscription", read, [200, 304], resource.get),
+            Row(.patch, one, "patchSubscription", subscribe, [200], waiting(resource.patch)),
+            Row(.delete, one, "deleteSubscription", subscribe, [204, 409, 412], resource.delete),
+            Row(.post, one + "/subscribe", "subscribe", subscribe, [200, 202, 502], waiting(resource.subscribe)),
+            Row(.post, one + "/unsubscribe", "unsubscribe", subscribe, [202], resource.unsubscribe),
+            Row(
                 .get,
                 one + "/events",
                 "streamSubscription",
@@ -159,19 +130,10 @@ enum OperationTable {
             query: [String] = [],
             _ handler: @escaping Operation.Handler
         ) -> Operation {
-            Operation(
-                .get,
-                root + path,
-                name,
-                read,
-                found.union(statuses),
-                query: query,
-                mediaTypes: .negotiated,
-                handler
-            )
+            Row(.get, root + path, name, read, found.union(statuses), query: query, mediaTypes: .negotiated, handler)
         }
         return [
-            Operation(
+            Row(
                 .get,
                 "/v1/values",
                 "readValues",
@@ -194,7 +156,7 @@ enum OperationTable {
         let feeds = FeedsResource(services: services)
         let current = CurrentValuesResource(services: services)
         func values(_ path: String, _ name: String, _ handler: @escaping Operation.WaitingHandler) -> Operation {
-            Operation(
+            Row(
                 .get,
                 "/feeds/{feed}" + path,
                 name,
@@ -206,8 +168,8 @@ enum OperationTable {
             )
         }
         return [
-            Operation(.get, "/v1/feeds", "listFeeds", .publicFeeds, [200], query: paging, feeds.list),
-            Operation(.get, "/v1/feeds/{feed}", "getFeed", .publicFeeds, [200, 304], feeds.get),
+            Row(.get, "/v1/feeds", "listFeeds", .publicFeeds, [200], query: paging, feeds.list),
+            Row(.get, "/v1/feeds/{feed}", "getFeed", .publicFeeds, [200, 304], feeds.get),
             values("", "readFeed", feeds.all),
             values("/{item}", "readFeedItem", feeds.item),
             values("/{item}/{field}", "readFeedValue", feeds.field),
@@ -221,7 +183,7 @@ enum OperationTable {
         let session = SessionResource(services: services)
         return [
             // The operation reads existing subscriptions or joins new ones: the right depends on the query.
-            Operation(
+            Row(
                 .get,
                 "/v1/stream",
                 "stream",
@@ -231,12 +193,12 @@ enum OperationTable {
                 tickets: true,
                 waiting(streams.oneLiner)
             ),
-            Operation(.get, root, "listStreams", read, [200], query: paging, on: .list(.streams), streams.list),
-            Operation(.post, root, "createStream", subscribe, [201, 404], on: .creator, waiting(streams.create)),
-            Operation(.get, one, "getStream", read, [200, 304], streams.get),
-            Operation(.patch, one, "patchStream", subscribe, [200], leaving: .ownedStream, waiting(streams.patch)),
-            Operation(.delete, one, "deleteStream", subscribe, [204, 412], leaving: .noStream, streams.delete),
-            Operation(
+            Row(.get, root, "listStreams", read, [200], query: paging, on: .list(.streams), streams.list),
+            Row(.post, root, "createStream", subscribe, [201, 404], on: .creator, waiting(streams.create)),
+            Row(.get, one, "getStream", read, [200, 304], streams.get),
+            Row(.patch, one, "patchStream", subscribe, [200], leaving: .ownedStream, waiting(streams.patch)),
+            Row(.delete, one, "deleteStream", subscribe, [204, 412], leaving: .noStream, streams.delete),
+            Row(
                 .get,
                 one + "/events",
                 "openStream",
@@ -247,10 +209,10 @@ enum OperationTable {
                 on: .opener,
                 streams.events
             ),
-            Operation(.post, "/v1/tickets", "createTicket", .authenticated, [201], tickets.create),
-            Operation(.get, "/v1/session", "getSession", .authenticated, [200], SessionView(services: services).get),
-            Operation(.post, "/v1/session", "createSession", .authenticated, [204], mediaTypes: .fixed, session.create),
-            Operation(.delete, "/v1/session", "deleteSession", .open, [204, 403, 409], session.delete),
+            Row(.post, "/v1/tickets", "createTicket", .authenticated, [201], tickets.create),
+            Row(.get, "/v1/session", "getSession", .authenticated, [200], SessionView(services: services).get),
+            Row(.post, "/v1/session", "createSession", .authenticated, [204], mediaTypes: .fixed, session.create),
+            Row(.delete, "/v1/session", "deleteSession", .open, [204, 403, 409], session.delete),
         ]
     }
 
@@ -258,16 +220,8 @@ enum OperationTable {
         let path = "/mcp"
         let resource = MCPResource(services: services)
         return [
-            Operation(
-                .post,
-                path,
-                "callModelContext",
-                .publicFeeds,
-                [200, 202, 404],
-                query: nil,
-                waiting(resource.post)
-            ),
-            Operation(
+            Row(.post, path, "callModelContext", .publicFeeds, [200, 202, 404], query: nil, waiting(resource.post)),
+            Row(
                 .get,
                 path,
                 "awaitModelContext",
@@ -277,7 +231,7 @@ enum OperationTable {
                 mediaTypes: .negotiated,
                 waiting(resource.get)
             ),
-            Operation(.delete, path, "endModelContext", .publicFeeds, [204, 404], query: nil, resource.delete),
+            Row(.delete, path, "endModelContext", .publicFeeds, [204, 404], query: nil, resource.delete),
         ]
     }
 
@@ -294,7 +248,7 @@ enum OperationTable {
             operational: Bool = false,
             _ handler: @escaping Operation.Handler
         ) -> Operation {
-            Operation(
+            Row(
                 .get,
                 path,
                 name,
