@@ -54,7 +54,8 @@ struct ClusterResources: Sendable {
         let decision = await cluster.claim(stream: made, of: identity, limit: limit)
         if case .accepted = decision { return }
         discard(made)
-        throw if case .refused = decision { StreamsResource.overLimit(limit, of: identity) } else { Problem.notInContact }
+        guard case .refused = decision else { throw Problem.notInContact }
+        throw StreamsResource.overLimit(limit, of: identity)
     }
 
     /// Waits until the log has the change. Throws if that is not certain, or if the change took no effect.

@@ -97,7 +97,7 @@ struct FeedsResource: Sendable {
             return try await opener.open(request, [.join(upstream: upstream, properties, isTyped: true)], call)
         }
         if call.query.has("lastEventId") {
-            let rule = "Only a stream resumes after an event: format=sse, or Accept: text/event-stream, asks for a stream."
+            let rule = "Only a stream resumes after an event: format=sse or Accept: text/event-stream asks for one."
             throw Problem(refusing: [ProblemEntry(.parameter("lastEventId"), .invalidValue, rule)])
         }
         let query = try ValuesQuery(call, upstream: upstream, properties, FeedForm(feed: feed, shape: shape))

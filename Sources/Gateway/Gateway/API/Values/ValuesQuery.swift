@@ -75,6 +75,7 @@ extension Query {
         let sorted = pairs.enumerated().filter { $0.element.name != name }
             .map { (key: lists[$0.element.name] ?? $0.element.name, offset: $0.offset, pair: $0.element) }
             .sorted { ($0.key, $0.offset) < ($1.key, $1.offset) }.map(\.pair)
-        return sorted.map { "\(PercentDecoding.encode($0.name))=\(PercentDecoding.encode($0.value))&" }.joined() + "\(name)="
+        let texts = sorted.map { "\(PercentDecoding.encode($0.name))=\(PercentDecoding.encode($0.value))&" }
+        return texts.joined() + "\(name)="
     }
 }

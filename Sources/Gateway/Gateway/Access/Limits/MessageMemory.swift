@@ -49,7 +49,8 @@ final class MessageMemory: Sendable {
         let count = length + Self.overhead
         return try shares.withLock { shares throws(Problem) in
             guard all.has(room: count, under: limit) else {
-                throw Problem(.gatewayFull, detail: "The messages that wait have \(limit) bytes at most (pool.maxMessages).")
+                let rule = "The messages that wait have \(limit) bytes at most (pool.maxMessages)."
+                throw Problem(.gatewayFull, detail: rule)
             }
             guard let account = caller.account else { return Claim(count, [all]) }
             let own = Self.sum(of: account, in: &shares)

@@ -31,7 +31,8 @@ struct RateLimit: Middleware {
         ])
         if verdict.isAdmitted { return nil }
         let limit = "\(SettingValue.text(rate)) a second (\(setting(of: call)))"
-        var problem = Problem(.rateLimited, detail: "Too many requests from this \(scope.rawValue): the limit is \(limit).")
+        let detail = "Too many requests from this \(scope.rawValue): the limit is \(limit)."
+        var problem = Problem(.rateLimited, detail: detail)
         problem.headers.append("Retry-After", "\(wait)")
         throw problem
     }

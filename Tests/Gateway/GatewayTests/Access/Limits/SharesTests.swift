@@ -25,7 +25,9 @@ import Testing
     }
 
     @Test func anAddressWithoutCredentialsHasTheShareOfACaller() async throws {
-        let fixture = try await AccessFixture(AccessConfiguration(), maxStreams: 4) {
+        var access = AccessConfiguration()
+        access.hosts = ["gateway.example"]
+        let fixture = try await AccessFixture(access, maxStreams: 4) {
             ($0.pool.maxDedicatedClients, $0.pool.maxMessageBytes) = (4, 4_096)
         }
         func post(_ path: String, _ body: String, from peer: String) -> Fixture.Outcome {

@@ -67,7 +67,7 @@ import Testing
     /// Requests of this machine, which may come from many callers by a proxy, have no quotas.
     @Test func anAddressWithoutCredentialsHasQuotas() async throws {
         var access = AccessConfiguration()
-        (access.limits.maxSubscriptions, access.limits.maxItems) = (2, 3)
+        (access.hosts, access.limits.maxSubscriptions, access.limits.maxItems) = (["gateway.example"], 2, 3)
         let fixture = try await AccessFixture(access)
         func post(_ items: [String], from peer: String) -> Fixture.Outcome {
             let items = items.map { "\"\($0)\"" }.joined(separator: ",")
@@ -83,7 +83,8 @@ import Testing
         let (more, enough) = (#"{"items":["a","b","c"]}"#, #"{"items":["a","b"]}"#)
         // Another address that changes the subscription does not pay for it.
         for peer in ["192.0.2.7", "192.0.2.9"] {
-            #expect(fixture.perform("PATCH", paths[0], as: nil, more, peer: peer).detail?.contains("limits.maxItems") == true)
+            let refused = fixture.perform("PATCH", paths[0], as: nil, more, peer: peer)
+            #expect(refused.detail?.contains("limits.maxItems") == true)
         }
         #expect(fixture.perform("PATCH", paths[0], as: nil, enough, peer: "192.0.2.7").status == 200)
         for path in paths { #expect(fixture.perform("DELETE", path, peer: "192.0.2.9").status == 204) }
@@ -93,7 +94,7 @@ import Testing
 
     @Test func streamsOfAnAddressWithoutCredentialsCountUntilTheyEnd() async throws {
         var access = AccessConfiguration()
-        access.limits.maxSubscriptions = 1
+        (access.hosts, access.limits.maxSubscriptions) = (["gateway.example"], 1)
         let fixture = try await AccessFixture(access)
         let target = "/v1/stream?upstream=demo&fields=f&items="
         let (first, content) = fixture.open("GET", target + "a", peer: "192.0.2.7")
@@ -104,7 +105,8 @@ import Testing
         content?.onEnd(.neverOpened)
         #expect(fixture.perform("GET", target + "b", peer: "192.0.2.7").isStream)
         let prepared = #"{"upstream":"demo","fields":["f"],"items":["a"]}"#
-        let path = fixture.perform("POST", "/v1/streams", as: nil, prepared, peer: "192.0.2.7").headers["Location"] ?? ""
+        let posted = fixture.perform("POST", "/v1/streams", as: nil, prepared, peer: "192.0.2.7")
+        let path = posted.headers["Location"] ?? ""
         let addition = #"{"add":[{"upstream":"demo","fields":["f"],"items":["b"]}]}"#
         #expect(fixture.perform("PATCH", path, as: nil, addition, peer: "192.0.2.9").status == 429)
         #expect(fixture.perform("DELETE", path, peer: "192.0.2.9").status == 204)
