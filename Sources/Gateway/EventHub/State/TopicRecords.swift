@@ -18,7 +18,7 @@ struct ClientRecord: Sendable {
     var legacy: Channel
     /// The subscriptions that the client carries, with their places in the order in which they were added.
     private(set) var places: [SubscriptionID: UInt64] = [:]
-    private var nextPlace: UInt64 = 0
+    private(set) var nextPlace: UInt64 = 0
     /// The subscriptions that the client released last.
     var departed: [DepartedSubscription] = []
     /// Events of released subscriptions up to this sequence are not kept.
