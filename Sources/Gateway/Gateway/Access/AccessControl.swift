@@ -193,11 +193,10 @@ extension AccessControl: Middleware {
             }
             // Requests of this machine may come from many callers, through a proxy.
             let (host, limits) = (call.request.peer.host, policy.configuration.limits)
-            if limits.countsLoopback || !ListeningAddress.isLoopback(host) {
-                call.caller.account = Caller.addressPrefix + IPNetwork.subscriber(of: host)
-                call.caller.rights.maxSubscriptions = limits.maxSubscriptions
-                call.caller.rights.maxItems = limits.maxItems
-            }
+            if !limits.countsLoopback, ListeningAddress.isLoopback(host) { return nil }
+            call.caller.account = Caller.addressPrefix + IPNetwork.subscriber(of: host)
+            call.caller.rights.maxSubscriptions = limits.maxSubscriptions
+            call.caller.rights.maxItems = limits.maxItems
             return nil
         }
         if case .ticket = credential, !opensStream { throw Challenge.uselessTicket() }
