@@ -24,8 +24,8 @@ package struct ClusterFrame: Sendable, Equatable {
     fileprivate static let checksumEnd = 10
 
     /// The format of its records.
-    package var format: UInt8 = Formats.supported.newest
-    package var kind = Kind.records
+    package var format: UInt8
+    package var kind: Kind
     /// The member that wrote it.
     package var member: UInt64
     /// The epoch of the writer; for a beginning, the new one.
@@ -33,14 +33,32 @@ package struct ClusterFrame: Sendable, Equatable {
     /// The newest position that the writer has applied.
     package var previous: UInt64
     /// The digest of the log up to `previous`, from the frames that the writer has read; 0 for a beginning.
-    package var digest: UInt64 = 0
+    package var digest: UInt64
     /// Counts the frames of the member within the epoch, from 1.
-    package var counter: UInt64 = 0
+    package var counter: UInt64
     /// The encoded records.
     package var payload: ArraySlice<UInt8>
-}
 
-extension ClusterFrame {
+    package init(
+        format: UInt8 = Formats.supported.newest,
+        kind: Kind = .records,
+        member: UInt64,
+        epoch: UInt64,
+        previous: UInt64,
+        digest: UInt64 = 0,
+        counter: UInt64 = 0,
+        payload: ArraySlice<UInt8>
+    ) {
+        self.format = format
+        self.kind = kind
+        self.member = member
+        self.epoch = epoch
+        self.previous = previous
+        self.digest = digest
+        self.counter = counter
+        self.payload = payload
+    }
+
     /// Parses a frame without its checksum; nil for other bytes. The format of its records need not be known.
     package init?(_ bytes: [UInt8]) {
         guard Self.hasChecksum(bytes), var frame = try? Wire<ClusterFrame>.content.value(bytes[Self.checksumEnd...])
