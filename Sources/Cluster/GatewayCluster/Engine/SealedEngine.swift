@@ -159,7 +159,7 @@ final class EngineSeals: Sendable {
     /// The opened bytes; nil if they were sealed with another secret, or for something else.
     func open(_ bytes: [UInt8], _ context: Context) -> [UInt8]? { cipher.decrypt(bytes, with: context.bytes) }
 
-    /// A frame that was fetched from the log. One that does not open becomes an empty frame, which members ignore.
+    /// A frame that was fetched from the log. A frame that does not open becomes an empty one, which leaves no hole.
     func open(_ frame: StoredFrame) -> StoredFrame {
         StoredFrame(position: frame.position, bytes: open(frame.bytes, .frame) ?? [])
     }

@@ -55,9 +55,8 @@ extension ClusterNode {
                 state.detachedSince = nil
                 return false
             }
-            let since = state.detachedSince ?? now
-            let isDue = now - since >= configuration.patience
-            state.detachedSince = isDue ? now : since
+            let isDue = state.detachedSince.map { now - $0 >= configuration.patience } ?? false
+            if isDue || state.detachedSince == nil { state.detachedSince = now }
             return isDue
         }
         guard isDue else { return }

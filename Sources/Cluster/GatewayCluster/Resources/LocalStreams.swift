@@ -31,7 +31,8 @@ extension ClusterNode {
         }
     }
 
-    /// The wait of a stream for its conditions, after which the hub begins the stream, or closes it; nil if they hold.
+    /// The wait of a stream for its conditions, after which the hub begins the stream, or closes it at the deadline; nil if the
+    /// conditions hold.
     func wait(of request: StreamRequest, topics: Set<String>) -> (@Sendable (_ stream: String) -> Void)? {
         let last = request.lastEventID.flatMap { EventID($0) }
         let condition: MemberReports.Condition = { [hub] machine, now in

@@ -188,7 +188,7 @@ struct HeartbeatMonitor: Sendable {
     /// Whether a recent heartbeat of another process was received.
     func hearsOthers(at now: Moment) -> Bool { heard.values.contains { now - $0 < timings.suspect } }
 
-    /// The time since the last heartbeat of a member; nil if this member itself was paused or cut off since then.
+    /// The time since the last heartbeat of a member; nil without one, and if this member itself was paused or cut off since.
     func silence(of member: UInt64, at now: Moment) -> Duration? {
         guard isReachable(at: now), let reachableSince, let last = heard[member], last >= reachableSince else {
             return nil

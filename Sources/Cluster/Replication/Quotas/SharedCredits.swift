@@ -72,7 +72,9 @@ struct SharedCredits: Sendable, Equatable {
 
     /// Gives a member credits for subscriptions that were assigned to it, as far as credits are free. Returns the given ones.
     ///
-    /// - Parameter credits: The subscriptions and items, and a session if the member should have one more.
+    /// - Parameters:
+    ///   - credits: The subscriptions and items, and a session if the member should have one more.
+    ///   - members: The members that have the upstream.
     mutating func assign(
         _ credits: UpstreamCredits,
         of name: String,
