@@ -23,7 +23,7 @@ extension SessionPool {
     }
 
     /// Continues the resources for which there was no room, or were no credits, when their sessions were closed.
-    package func renewUnserved() {
+    func renewUnserved() {
         let unserved = state.withLock { state in
             defer { state.unserved = [] }
             return state.unserved

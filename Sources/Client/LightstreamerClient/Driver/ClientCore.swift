@@ -69,9 +69,9 @@ final class ClientCore: Sendable {
                 ("user", \.user), ("password", \.password),
             ]
             for (name, path) in details where !new[keyPath: path].hasSameBytes(as: old[keyPath: path]) {
-                mailbox.put(.detailsChanged(name, new))
+                mailbox.put(.detailsChanged(name, new, pins: newPins))
             }
-            if newPins != oldPins { mailbox.put(.detailsChanged("certificatePins", new)) }
+            if newPins != oldPins { mailbox.put(.detailsChanged("certificatePins", new, pins: newPins)) }
         }
     }
 

@@ -25,8 +25,8 @@ enum DriverInput: Sendable {
     case sendMessage(OutgoingMessage)
     /// The user set these options; the values contain them.
     case optionsChanged([ConnectionOption], ConnectionOptionValues)
-    /// The user set the detail of this name; the values contain it.
-    case detailsChanged(String, ConnectionDetailValues)
+    /// The user set the detail of this name; the values and the certificate pins contain it.
+    case detailsChanged(String, ConnectionDetailValues, pins: [String])
     /// A device token for push notifications, with the token that it replaces, if any.
     case deviceTokenChanged(MPNRegisterRequest)
     /// `applicationMPNBadgeReset`.

@@ -16,6 +16,8 @@ final class SessionDriver {
     private let returnedBytes: Int
     /// The options last passed to the machine.
     private var options: ConnectionOptionValues
+    /// The certificate pins for new connections.
+    private var certificatePins: [String] = []
     private var machine: SessionMachine
     /// Whether another client may have the session, which is then abandoned after the present actions.
     private var hasLostSession = false
@@ -120,7 +122,8 @@ final class SessionDriver {
             perform(machine.changeMaxFrequency(token, frequency, at: context))
         case .sendMessage(let message): send(message)
         case .optionsChanged(let properties, let values): optionsChanged(properties, values)
-        case .detailsChanged(let name, let values):
+        case .detailsChanged(let name, let values, let pins):
+            certificatePins = pins
             delivery.notifyProperty(name)
             perform(machine.detailsChanged(values, at: context))
         case .deviceTokenChanged(let device): perform(machine.deviceTokenChanged(device, at: context))
@@ -260,13 +263,12 @@ final class SessionDriver {
             links[connection] = Link(transport: ClosedTransport())
             return
         }
-        let pins = core.state.withLock { state in
+        core.state.withLock { state in
             if !machine.hasSession { state.attemptAddress = request.address }
             let address = state.attemptAddress ?? state.details.serverAddress
             state.controlLink = request.address == address ? nil : request.address
-            return state.certificatePins
         }
-        guard let network = ConnectionRequest(request, pins: pins) else {
+        guard let network = ConnectionRequest(request, pins: certificatePins) else {
             links[connection] = Link(transport: ClosedTransport())
             mailbox.put(.transport(connection, .closed(.failed(reason: "the address is invalid"))))
             return

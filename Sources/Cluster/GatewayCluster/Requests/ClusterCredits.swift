@@ -117,11 +117,8 @@ extension ClusterNode {
     /// Claims what the subscriptions need that a reload has left without a session.
     func claimForUnserved(in pool: SessionPool) {
         for shortage in pool.shortages {
-            obtain(shortage) { decision in
-                guard case .given(let ended) = decision else { return }
-                pool.renewUnserved()
-                ended()
-            }
+            // The pool tries the subscriptions again at its next tick.
+            obtain(shortage) { if case .given(let ended) = $0 { ended() } }
         }
     }
 

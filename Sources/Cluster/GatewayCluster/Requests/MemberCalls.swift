@@ -152,6 +152,7 @@ extension HTTPHost {
         var call = Call(record: record)
         call.body = request.body
         call.caller = Caller(request.caller)
+        services.access.count(&call.caller, from: request.peer)
         call.isListing = request.isListing
         call.isForwarded = true
         let response = try await call.response { [self] call in

@@ -130,7 +130,7 @@ struct ClusterStreams: Sendable {
         // A request and the member, which reports the stream in a new epoch, may open the stream at the same time.
         services.streamResources.keep(id)
         do {
-            try add(id, stream.definition, of: stream.owner)
+            try add(id, stream.definition, of: stream.owner ?? call.caller.account)
             let result = try await cluster.performHere(call, operation)
             cluster.resourceChanged(id)
             if case .stream = result { keepIfOwned(id, since: epoch, isKept: true) } else { notOpened(id) }
@@ -294,7 +294,7 @@ struct ClusterStreams: Sendable {
             return .join(upstream: key.upstream, key.properties, isTyped: isTyped)
         }
         var caller = Caller()
-        caller.identity = owner
+        caller.count(for: owner)
         let acquired = try opener.acquire(selectors, for: caller)
         var entry = StreamResources.Entry(prepared: definition.request, madeAt: services.clock(), owner: owner)
         entry.prepared?.sources = acquired.sources
@@ -305,7 +305,7 @@ struct ClusterStreams: Sendable {
         guard services.streamResources.add(id, entry) else {
             return opener.release(acquired.joined, [:], of: owner)
         }
-        if let owner { cluster.takeOver(.stream(id, of: owner)) }
+        if let identity = Caller.identity(of: owner) { cluster.takeOver(.stream(id, of: identity)) }
         for client in acquired.clients.values { services.pool.streamOpened(on: client) }
     }
 }

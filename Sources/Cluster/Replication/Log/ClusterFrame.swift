@@ -76,7 +76,8 @@ package struct ClusterFrame: Sendable, Equatable {
 
     /// Whether bytes begin as those of a frame, whatever follows the checksum.
     fileprivate static func hasChecksum(_ bytes: [UInt8]) -> Bool {
-        bytes.count >= checksumEnd && bytes[0] == magic && bytes[1] >= firstFormat
+        guard bytes.count >= checksumEnd, bytes[0] == magic, bytes[1] >= firstFormat else { return false }
+        return true
     }
 }
 

@@ -191,12 +191,7 @@ extension AccessControl: Middleware {
                 }
                 call.caller = .anonymous
             }
-            // Requests of this machine may come from many callers, through a proxy.
-            let (host, limits) = (call.request.peer.host, policy.configuration.limits)
-            if !limits.countsLoopback, ListeningAddress.isLoopback(host) { return nil }
-            call.caller.account = Caller.addressPrefix + IPNetwork.subscriber(of: host)
-            call.caller.rights.maxSubscriptions = limits.maxSubscriptions
-            call.caller.rights.maxItems = limits.maxItems
+            count(&call.caller, from: call.request.peer.host)
             return nil
         }
         if case .ticket = credential, !opensStream { throw Challenge.uselessTicket() }
@@ -207,6 +202,17 @@ extension AccessControl: Middleware {
         try Self.check(operation.authorization, of: caller.rights)
         call.caller = caller
         return nil
+    }
+
+    /// Makes what a caller without credentials uses count for the network of its address.
+    package func count(_ caller: inout Caller, from host: String) {
+        if caller.identity != nil { return }
+        let limits = policy.configuration.limits
+        // Requests of this machine may come from many callers, through a proxy.
+        if !limits.countsLoopback, ListeningAddress.isLoopback(host) { return }
+        caller.account = Caller.addressPrefix + IPNetwork.subscriber(of: host)
+        caller.rights.maxSubscriptions = limits.maxSubscriptions
+        caller.rights.maxItems = limits.maxItems
     }
 
     /// Whether a request of an operation that accepts tickets opens a stream. A short URL of a feed is one only if the request
@@ -318,7 +324,7 @@ package struct Caller: Sendable, Equatable {
     package static func identity(of account: String?) -> String? { account.flatMap { isAddress($0) ? nil : $0 } }
 
     /// Makes what the caller uses count for another account.
-    mutating func count(for account: String?) {
+    package mutating func count(for account: String?) {
         identity = Self.identity(of: account)
         self.account = account
     }

@@ -76,6 +76,8 @@ package struct ClientsResource: Sendable {
             // The limit is checked when a client is created, not again when a member of the cluster inherits the client.
             let share = call.isInherited ? nil : services.configuration.pool.dedicatedClientsShare
             try services.access.owners.note(client.id, madeBy: call.caller, share: share)
+            // Another request may have deleted the client already, which had no owner then.
+            if services.pool.client(client.id) == nil { services.access.owners.forget(client.id) }
             try services.checkPresent(call)
             if creation.connects { try client.connect() }
         } catch {

@@ -14,8 +14,8 @@ struct CurrentValuesResource: Sendable {
     func repeated(or handler: @escaping Operation.WaitingHandler) -> Operation.Handler {
         { call in
             guard let reading = reading(repeatedBy: call) else { return .later { try await handler(call) } }
-            // A caller without identity has no quotas, so that nothing has to be admitted; without a tag, no gateway has given the
-            // caller newer values.
+            // The quotas of a caller without identity are those of this process, so that nothing has to be admitted; without a
+            // tag, no gateway has given the caller newer values.
             if call.caller.identity == nil, call.header("If-None-Match") == nil,
                 let response = try reading.response(to: call, services)
             {

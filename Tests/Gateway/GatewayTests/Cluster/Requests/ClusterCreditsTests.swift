@@ -160,6 +160,7 @@ import Testing
             node.claimForUnserved(in: pool)
             // The claim, and the decision.
             for _ in 0..<4 { await fixture.settle() }
+            pool.timePassed()
             #expect(isActive() && pool.shortages.isEmpty)
         }
     }

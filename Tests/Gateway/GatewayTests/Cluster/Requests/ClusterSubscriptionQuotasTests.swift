@@ -30,6 +30,38 @@ import Testing
         return [used?.count ?? -1, used?.size ?? -1]
     }
 
+    /// Requests from loopback without credentials count here, as those from other addresses.
+    @Test func anAddressWithoutCredentialsCountsOnTheMemberThatPerformsItsRequests() async throws {
+        var access = AccessConfiguration()
+        access.hosts = ["gateway.example"]
+        (access.limits.countsLoopback, access.limits.maxSubscriptions) = (true, 1)
+        try await ClusterFixture.run(access: access) { fixture in
+            let (first, second) = (fixture.members[0], fixture.members[1])
+            let counts = second.services.access.owners.usage
+            let client = await second.perform("POST", "/v1/clients", as: nil, #"{"upstream":"demo","connect":false}"#)
+            let id = client.json["id"]?.string ?? ""
+            func body(_ item: String) -> String {
+                #"{"client":"\#(id)","mode":"MERGE","items":["\#(item)"],"fields":["f"],"active":false}"#
+            }
+            let made = await first.perform("POST", "/v1/subscriptions", as: nil, body("a"))
+            #expect(made.status == 201 && counts.count("address:127.0.0.1") == (1, 1))
+            #expect(await first.perform("POST", "/v1/subscriptions", as: nil, body("b")).status == 429)
+            let path = made.headers["Location"] ?? ""
+            #expect(await first.perform("DELETE", path, as: nil).status == 204)
+            #expect(counts.count("address:127.0.0.1") == (0, 0))
+
+            let prepared = #"{"upstream":"demo","mode":"MERGE","items":["a"],"fields":["f"]}"#
+            let stream = await first.perform("POST", "/v1/streams", as: nil, prepared).headers["Location"] ?? ""
+            let opened = second.start("GET", stream + "/events", as: nil)
+            #expect(await opened.outcome.isStream)
+            #expect(counts.count("address:127.0.0.1") == (1, 1))
+            #expect(await second.perform("GET", Self.stream("b"), as: nil).status == 429)
+            opened.stream?.onEnd(.neverOpened)
+            await fixture.settle()
+            #expect(counts.count("address:127.0.0.1") == (0, 0))
+        }
+    }
+
     @Test func theSubscriptionsOfAllMembersCountTogether() async throws {
         try await ClusterFixture.run(3, access: Self.access(4)) { fixture in
             let requests = (0..<12).map { number in
