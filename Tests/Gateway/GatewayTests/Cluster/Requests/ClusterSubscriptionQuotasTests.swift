@@ -57,6 +57,7 @@ import Testing
             #expect(counts.count("address:127.0.0.1") == (1, 1))
             #expect(await second.perform("GET", Self.stream("b"), as: nil).status == 429)
             opened.stream?.onEnd(.neverOpened)
+            #expect(await first.perform("DELETE", stream, as: nil).status == 204)
             await fixture.settle()
             #expect(counts.count("address:127.0.0.1") == (0, 0))
         }
