@@ -68,7 +68,7 @@ extension Services {
     /// - Throws: A 429 problem if too many requests of the caller wait.
     func pendingResponse(_ call: Call, reading joined: JoinedSubscription? = nil) throws(Problem) -> PendingResponse {
         let pending = PendingResponse(call.respond)
-        let name = WaitingRequests.name(of: call)
+        let name = call.caller.account
         let remove = try addWaiting(of: call.caller, counted: name, reading: joined) { [weak pending] refusal in
             pending?.complete { ProblemDetails.response(to: call, for: refusal) }
         }

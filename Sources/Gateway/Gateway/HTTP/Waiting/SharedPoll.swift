@@ -68,7 +68,7 @@ final class SharedPoll: SharedWait {
         switch host.admit(request) {
         case .response(let response): return .refused(response)
         case .admitted(let call, _):
-            let counted = WaitingRequests.name(of: call)
+            let counted = call.caller.account
             guard services.waiting.count(counted) else {
                 return .refused(host.rejection(WaitingRequests.refusal, of: call))
             }

@@ -147,13 +147,6 @@ final class WaitingRequests: Sendable {
     /// Removes a request that `count` has counted.
     func uncount(_ name: String?) { if let name { requests.withLock { $0.uncount(name) } } }
 
-    /// The name under which a request counts. Callers are distinguished by their credentials or else by their network.
-    /// Without credentials, requests from loopback do not count: behind a local proxy they come from different callers.
-    static func name(of call: Call) -> String? {
-        let isCounted = call.caller.identity != nil || !ListeningAddress.isLoopback(call.request.peer.host)
-        return isCounted ? call.shareName : nil
-    }
-
     /// Ends some requests.
     func end(where isEnded: (Request) -> Bool) {
         let all = requests.withLock { $0.all }
@@ -216,7 +209,7 @@ extension Services {
         for begin: (Awaited<Value?>) throws -> Void
     ) async throws -> Value? {
         let awaited = Awaited<Value?>()
-        let number = try waiting.add(of: call.caller, counted: WaitingRequests.name(of: call)) {
+        let number = try waiting.add(of: call.caller, counted: call.caller.account) {
             awaited.end(.failure(Challenge.changed()))
         }
         defer { waiting.remove(number) }
