@@ -52,8 +52,8 @@ final class UpdateReader: Sendable {
     }
 }
 
-/// The use of a reader by one iterator. An iterator that follows continues with the reader; one that is made meanwhile has a reader
-/// of its own, from then on, so that both have all updates.
+/// The use of a reader by one iterator. A following iterator continues with the reader; an iterator that is made during the use
+/// has a reader of its own, so that both have all updates from then on.
 final class ReaderUse: Sendable {
     let reader: UpdateReader
 

@@ -28,8 +28,8 @@ struct OptionsInForce {
 
     /// Shorter delays count as this one: a client that cannot connect would use a whole processor and flood its server.
     private static let leastRetryDelay = Duration.milliseconds(100)
-    /// Longer times that a server grants count as this one, unless the user asks for a longer one: a client that waited for
-    /// years would never notice a dead connection, nor a session that the server has forgotten.
+    /// The longest time that a server can grant, unless the user asks for a longer time: a client that waited for years would
+    /// never notice a dead connection, nor a session that the server has forgotten.
     private static let longestGrant = Duration.seconds(3600)
 
     private(set) var values: ConnectionOptionValues

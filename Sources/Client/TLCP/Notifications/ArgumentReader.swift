@@ -43,8 +43,8 @@ struct ArgumentReader {
     /// The rest of the line, percent-decoded.
     mutating func lastText() throws(TLCPError) -> String { try PercentCoding.decode(try lastBytes()) }
 
-    /// The rest of the line, a text for people, percent-decoded. A long one is cut, a missing one is empty, and one with malformed
-    /// escapes is taken as it is: the code before the text decides what follows.
+    /// The rest of the line, a text for people, percent-decoded. A long text is cut, a missing text is empty, and malformed escapes
+    /// are taken as they are: the code before the text decides what follows.
     mutating func message() throws(TLCPError) -> String { isAtEnd ? "" : Self.cut(Self.lenient(try lastBytes())) }
 
     private static func cut(_ text: String) -> String {

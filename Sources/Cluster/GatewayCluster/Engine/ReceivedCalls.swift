@@ -85,14 +85,20 @@ struct ReceivedRequests: Sendable {
     static let limit = 4096
 
     private var marks: Set<UInt64> = []
-    /// The marks in the order of their arrival.
+    /// The marks in the order of their arrival, in a circle that begins at `oldest` once it is full.
     private var order: [UInt64] = []
+    private var oldest = 0
 
     /// Whether a request is received for the first time, or for the first time in a long while.
     mutating func accept(_ mark: UInt64) -> Bool {
         guard marks.insert(mark).inserted else { return false }
-        order.append(mark)
-        if order.count > Self.limit { marks.remove(order.removeFirst()) }
+        if order.count < Self.limit {
+            order.append(mark)
+        } else {
+            marks.remove(order[oldest])
+            order[oldest] = mark
+            oldest = (oldest + 1) % Self.limit
+        }
         return true
     }
 }

@@ -64,7 +64,7 @@ package final class PooledClient: Sendable {
     let isDelivering = Atomic(false)
     /// Whether the sink knows the client.
     let isReported = Atomic(false)
-    /// Whether its removal was reported to the sink, perhaps before a report of the client that another thread was about to make.
+    /// Whether the removal of the client was reported to the sink, perhaps before a report of the client by another thread.
     let isRemovalReported = Atomic(false)
 
     let sink: any PoolSink

@@ -83,7 +83,10 @@ final class WaitingRequests: Sendable {
     /// The most requests of one caller that wait at a time.
     static let limit = 1_000
     /// The refusal of a further one.
-    static let refusal = Problem(.overQuota, detail: "A caller has \(limit) waiting requests at most.")
+    static let refusal = Problem(
+        .overQuota,
+        detail: "The maximum of \(limit) waiting requests of one caller is reached."
+    )
 
     struct Request {
         let caller: Caller
