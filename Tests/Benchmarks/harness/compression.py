@@ -10,7 +10,8 @@ from processes import LOAD_CORE, build, build_gateway, gateway, server
 from results import interleaved, median, ratio, table
 from tls import certificate
 
-STREAMS, RATE = 1000, 20
+# As many fields as give events of the size of the quotes.
+STREAMS, RATE, FIELDS = 1000, 20, 11
 QUOTES = urllib.parse.urlencode(
     {
         "upstream": "bench",
@@ -76,7 +77,7 @@ def run(options):
         for transport, tls, files in (("TCP", None, {}), ("TLS 1.3", 1, secure)):
 
             def measure(gzip, tls=tls, files=files):
-                with server("HubServer", rate=RATE, **files) as running:
+                with server("HubServer", rate=RATE, fields=FIELDS, **files) as running:
                     return running.load(
                         streams=STREAMS, seconds=options.seconds, path="/stream/0", tls=tls, gzip=gzip
                     )

@@ -10,7 +10,7 @@ struct Publisher {
     private let options: ServerOptions
     private let properties: SubscriptionProperties
     private let layout: SubscriptionLayout
-    private let changed = FieldSet(all: 2)
+    private let changed: FieldSet
     private let topics: [SubscriptionID]
     private var count = 0
 
@@ -20,7 +20,8 @@ struct Publisher {
         self.options = options
         topics = (0..<options.topics).map { SubscriptionID("s\($0)") }
         let names = (1...options.items).map { "item\($0)" }
-        let fields = ["last_price", "at"]
+        let fields = ["last_price", "at"] + (2..<options.fields).map { "price_\($0)" }
+        changed = FieldSet(all: fields.count)
         properties = SubscriptionProperties(mode: .merge, items: .list(names), fields: .list(fields))
         layout = SubscriptionLayout(itemNames: names, fieldNames: fields, fieldCount: fields.count)
         hub.take(.client(ClientID("c1"), .added(.connectedWSStreaming)))
@@ -69,7 +70,8 @@ struct Publisher {
             layout: layout,
             itemPos: count / options.topics % options.items + 1,
             isSnapshot: false,
-            values: ["\(count % 90 + 10).25", "@\(Moment.monotonic().nanoseconds)"],
+            values: ["\(count % 90 + 10).25", "@\(Moment.monotonic().nanoseconds)"]
+                + (2..<options.fields).map { "\(count * (2 * $0 + 1) % 90 + 10).25" },
             changed: changed
         )
         count += 1

@@ -8,6 +8,8 @@ struct ServerOptions {
     var topics = 1
     /// Items of each subscription.
     var items = 1
+    /// Fields of each item, the time of the publication among them.
+    var fields = 2
     /// Events published together.
     var burst = 1
     /// Whether each item gets a value before connections are served.
@@ -38,6 +40,7 @@ struct ServerOptions {
         case ("--rate", let value?): rate = max(0, value)
         case ("--topics", let value?): topics = max(1, value)
         case ("--items", let value?): items = max(1, value)
+        case ("--fields", let value?): fields = max(2, value)
         case ("--burst", let value?): burst = max(1, value)
         case ("--filled", let value?): isFilled = value > 0
         case ("--threads", let value?): threads = max(1, value)
