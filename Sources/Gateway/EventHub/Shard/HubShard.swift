@@ -196,7 +196,7 @@ package final class HubShard: StreamFeed {
 
     private func markDue(_ cursor: Cursor, _ news: inout FeedNews) {
         let subscriber = cursor.subscriber
-        subscriber.list(cursor)
+        subscriber.cursors.list(cursor)
         if !subscriber.isDue {
             subscriber.isDue = true
             subscriber.duePass = pass

@@ -66,7 +66,7 @@ final class ShardChannel: @unchecked Sendable {
     }
 
     /// The readers that are not in a live group have new events to read.
-    func listLateReaders() { for cursor in late.cursors { cursor.subscriber.list(cursor) } }
+    func listLateReaders() { for cursor in late.cursors { cursor.subscriber.cursors.list(cursor) } }
 
     /// The unread events of a reader, conflated once for all readers at its place; nil if they have to be conflated for
     /// each.

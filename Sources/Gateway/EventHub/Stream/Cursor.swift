@@ -185,3 +185,94 @@ struct CursorList {
         streams[place] = lastStream
     }
 }
+
+/// The positions of one stream in the channels that it reads. A client may end with thousands of subscriptions: the cursors of
+/// channels that end together are removed in one pass.
+struct StreamCursors {
+    /// One cursor for each channel that the stream reads, and the cursors of channels that it leaves and has not read to their ends.
+    private(set) var all: [Cursor] = []
+    /// The cursors that have unread events.
+    private(set) var ready: [Cursor] = []
+    /// The cursors that are not retired, by their channels, while some are retired; nil at other times.
+    private var inUse: [ObjectIdentifier: Cursor]?
+
+    /// The number of unread events.
+    var unread: Int {
+        var sum = 0
+        for cursor in ready { sum += cursor.unread }
+        return sum
+    }
+
+    /// The weight of unread events in the shared logs, in bytes.
+    var unreadWeight: Int { ready.reduce(0) { $0 + $1.unreadWeight } }
+
+    /// The weight of the first values of rows among them, in bytes.
+    var unreadFirstValues: Int { ready.reduce(0) { $0 + $1.unreadFirstValues } }
+
+    /// The memory of unread events, in bytes.
+    var unreadMemory: Int { ready.reduce(0) { $0 + $1.unreadMemory } }
+
+    /// Starts reading a channel.
+    mutating func add(_ cursor: Cursor) {
+        all.append(cursor)
+        inUse?[ObjectIdentifier(cursor.channel)] = cursor
+        cursor.channel.add(cursor)
+        list(cursor)
+    }
+
+    /// Leaves a channel, whose events are read up to a view.
+    mutating func retire(_ channel: ShardChannel, upTo view: LogView) {
+        if inUse == nil {
+            let present = all.filter { !$0.isRetired }.map { (ObjectIdentifier($0.channel), $0) }
+            inUse = Dictionary(present) { first, _ in first }
+        }
+        guard let cursor = inUse?.removeValue(forKey: ObjectIdentifier(channel)) else { return }
+        cursor.retire(upTo: view)
+        list(cursor)
+    }
+
+    /// Stops reading channels.
+    mutating func drop(_ channels: [ShardChannel]) {
+        let dropped = Set(channels.map { ObjectIdentifier($0) })
+        inUse = nil
+        ready.removeAll { dropped.contains(ObjectIdentifier($0.channel)) }
+        all.removeAll { cursor in
+            guard dropped.contains(ObjectIdentifier(cursor.channel)) else { return false }
+            cursor.channel.remove(cursor)
+            return true
+        }
+    }
+
+    /// Stops reading all channels.
+    mutating func removeAll() {
+        for cursor in all { cursor.channel.remove(cursor) }
+        self = StreamCursors()
+    }
+
+    /// Lists a cursor as one that has unread events.
+    mutating func list(_ cursor: Cursor) {
+        guard !cursor.isListed else { return }
+        cursor.isListed = true
+        ready.append(cursor)
+    }
+
+    /// Takes the last cursor of the list, which has read everything and is not retired, from the list.
+    mutating func unlistLast() { ready.removeLast().isListed = false }
+
+    /// Takes cursors that have read everything from the list, and retired ones from the stream.
+    mutating func unlistRead() {
+        var hasRetired = false
+        ready.removeAll { cursor in
+            guard cursor.isAtEnd else { return false }
+            cursor.isListed = false
+            if cursor.isRetired {
+                cursor.channel.remove(cursor)
+                hasRetired = true
+            }
+            return true
+        }
+        guard hasRetired else { return }
+        all.removeAll { $0.isRetired && !$0.isListed }
+        inUse = nil
+    }
+}

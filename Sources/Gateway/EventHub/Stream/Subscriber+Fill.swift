@@ -29,12 +29,12 @@ extension Subscriber {
     private func fillPlain(_ batch: inout StreamBatch, now: Moment) -> StreamProgress {
         isDue = false
         if isInLiveGroup { leaveLiveGroup() }
-        if keepsUp, ready.count == 1 {
+        if keepsUp, cursors.ready.count == 1 {
             // The usual case: an event of one channel, and nothing else.
-            giveOnly(ready[0], &batch, now: now)
+            giveOnly(cursors.ready[0], &batch, now: now)
             clock.sent(at: now)
-            keepsUp = ready.isEmpty
-            figures.setLag(keepsUp ? 0 : ready[0].unread)
+            keepsUp = cursors.ready.isEmpty
+            figures.setLag(keepsUp ? 0 : cursors.unread)
             if !keepsUp { return .more }
             if isChunked { joinLiveGroup(now: now) }
             return .idle(wakeAt: clock.nextVisit(after: now, isHolding: false))
@@ -45,19 +45,11 @@ extension Subscriber {
         let isLimited = !pending.isUrgent && closeReason == nil && !clock.allowsUpdates(at: now)
         if !pending.isEmpty { givePending(&batch, isLimited: isLimited, now: now) }
         let isHolding = isLimited && pending.beginsWithConflated()
-        if pending.isEmpty, !ready.isEmpty { giveShared(&batch, now: now) }
-        keepsUp = pending.isEmpty && ready.isEmpty && closeReason == nil && !isPaced
-        if pending.isEmpty, ready.isEmpty, let closeReason {
-            let retry =
-                switch closeReason {
-                case StreamRecord.refused: delay.milliseconds(times: Self.refusedFactor)
-                case EventHub.behind: delay.milliseconds(in: Self.shortDelay)
-                default: delay.milliseconds()
-                }
-            let event = ControlEvent.closing(reason: closeReason, retryMilliseconds: retry)
-            give(event, to: &batch)
-            figures.setLag(0)
-            return .finish
+        if pending.isEmpty, !cursors.ready.isEmpty { giveShared(&batch, now: now) }
+        keepsUp = false
+        if pending.isEmpty, cursors.ready.isEmpty {
+            if let closeReason { return finish(closeReason, &batch) }
+            keepsUp = !isPaced
         }
         if batch.remainingBytes != before {
             clock.sent(at: now)
@@ -65,10 +57,23 @@ extension Subscriber {
             give(.heartbeat, to: &batch)
             clock.sent(at: now)
         }
-        figures.setLag(ready.isEmpty ? pending.count : ready.reduce(pending.count) { $0 + $1.unread })
-        if !ready.isEmpty || (!pending.isEmpty && !isHolding) { return .more }
+        figures.setLag(pending.count + cursors.unread)
+        if !cursors.ready.isEmpty || (!pending.isEmpty && !isHolding) { return .more }
         if pending.isEmpty { joinLiveGroup(now: now) }
         return .idle(wakeAt: clock.nextVisit(after: now, isHolding: !pending.isEmpty))
+    }
+
+    /// Appends the last event, which says why the stream ends and when the client may return.
+    private func finish(_ reason: String, _ batch: inout StreamBatch) -> StreamProgress {
+        let retry =
+            switch reason {
+            case StreamRecord.refused: delay.milliseconds(times: Self.refusedFactor)
+            case EventHub.behind: delay.milliseconds(in: Self.shortDelay)
+            default: delay.milliseconds()
+            }
+        give(.closing(reason: reason, retryMilliseconds: retry), to: &batch)
+        figures.setLag(0)
+        return .finish
     }
 
     /// How much later a client returns whose only source was refused: 30 to 60 s with the default delay.
@@ -143,15 +148,6 @@ extension Subscriber {
         context.metrics.addDelivered(count)
     }
 
-    // MARK: - Channels with unread events
-
-    /// Marks a channel as having unread events.
-    func list(_ cursor: Cursor) {
-        guard !cursor.isListed else { return }
-        cursor.isListed = true
-        ready.append(cursor)
-    }
-
     // MARK: - Shared bytes
 
     /// Appends the events of the only channel that has any.
@@ -167,18 +163,16 @@ extension Subscriber {
             end = cursor.readableEnd()
         }
         if cursor.index < end { return }
-        if cursor.isRetired { return unlistRead() }
-        cursor.isListed = false
-        ready.removeLast()
+        if cursor.isRetired { cursors.unlistRead() } else { cursors.unlistLast() }
     }
 
     private func giveShared(_ batch: inout StreamBatch, now: Moment) {
         var order = MergeOrder()
         swap(&order, &context.order)
-        for cursor in ready { order.append(cursor.nextSequence()) }
+        for cursor in cursors.ready { order.append(cursor.nextSequence()) }
         var isFirst = true
         while !batch.isFull, let (place, until) = order.next() {
-            let cursor = ready[place]
+            let cursor = cursors.ready[place]
             let segment = cursor.segment
             let index = cursor.index
             if isFirst {
@@ -197,7 +191,7 @@ extension Subscriber {
         }
         order.removeAll()
         swap(&order, &context.order)
-        unlistRead()
+        cursors.unlistRead()
     }
 
     /// Appends events of a segment, as many as fit into the batch and at least one; returns the index after them.

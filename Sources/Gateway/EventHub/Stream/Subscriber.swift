@@ -46,12 +46,8 @@ final class Subscriber: StreamContent {
     let ownerMemory: StreamOwnerMemory
     /// The part of the memory budgets that the stream uses, in bytes.
     private(set) var charged = 0
-    /// The channels that the stream reads.
-    private var cursors: [Cursor] = []
-    /// The cursors that are not retired, by their channels, while some are retired; nil at other times.
-    private var cursorsInUse: [ObjectIdentifier: Cursor]?
-    /// The positions in channels that have unread events.
-    var ready: [Cursor] = []
+    /// The positions in the channels that the stream reads.
+    var cursors = StreamCursors()
     /// Whether the shard marked it as due since the last visit.
     var isDue = true
     /// The pass in which the shard marked it as due.
@@ -128,16 +124,12 @@ final class Subscriber: StreamContent {
         case .read(let channel, let variant, let position, let view):
             channel.advance(toEmpty: view)
             let cursor = Cursor(subscriber: self, channel: channel, variant: variant, position: position, upTo: view)
-            cursors.append(cursor)
-            cursorsInUse?[ObjectIdentifier(channel)] = cursor
-            channel.add(cursor)
-            list(cursor)
+            cursors.add(cursor)
         case .retire(let channel, let view):
-            guard let cursor = takeCursor(of: channel) else { return }
-            cursor.retire(upTo: view)
-            list(cursor)
+            cursors.retire(channel, upTo: view)
         case .drop(let channels):
-            drop(channels)
+            pending.removeAll(from: Set(channels.map(\.id)))
+            cursors.drop(channels)
         case .snapshot(let snapshot):
             fold(through: snapshot.sequences.first - 1)
             // The ids of the snapshot would say that the reader has the events that a full window has dropped just now.
@@ -169,75 +161,29 @@ final class Subscriber: StreamContent {
     /// channels, and its last events may be of several owners.
     var mixesSources: Bool {
         if closeReason != nil { return true }
-        return cursors.count > CompressedGroup.mostChannels
-    }
-
-    // MARK: - Channels
-
-    /// Stops reading channels, in one pass: a change may remove thousands of sources.
-    private func drop(_ channels: [ShardChannel]) {
-        pending.removeAll(from: Set(channels.map(\.id)))
-        let dropped = Set(channels.map { ObjectIdentifier($0) })
-        cursorsInUse = nil
-        ready.removeAll { dropped.contains(ObjectIdentifier($0.channel)) }
-        cursors.removeAll { cursor in
-            guard dropped.contains(ObjectIdentifier(cursor.channel)) else { return false }
-            cursor.channel.remove(cursor)
-            return true
-        }
-    }
-
-    /// Removes channels that are read to their end from the list, and retired ones altogether: in one pass, as a client may
-    /// end with thousands of subscriptions.
-    func unlistRead() {
-        var hasRetired = false
-        ready.removeAll { cursor in
-            guard cursor.isAtEnd else { return false }
-            cursor.isListed = false
-            if cursor.isRetired {
-                cursor.channel.remove(cursor)
-                hasRetired = true
-            }
-            return true
-        }
-        guard hasRetired else { return }
-        cursors.removeAll { $0.isRetired && !$0.isListed }
-        cursorsInUse = nil
-    }
-
-    /// The cursor of a channel that the stream leaves. A client may end with thousands of subscriptions, each of which looks
-    /// for its cursor.
-    private func takeCursor(of channel: ShardChannel) -> Cursor? {
-        if cursorsInUse == nil {
-            let present = cursors.filter { !$0.isRetired }.map { (ObjectIdentifier($0.channel), $0) }
-            cursorsInUse = Dictionary(present) { first, _ in first }
-        }
-        return cursorsInUse?.removeValue(forKey: ObjectIdentifier(channel))
+        return cursors.all.count > CompressedGroup.mostChannels
     }
 
     /// Stops reading all channels.
     func detachAll() {
         leaveLiveGroup()
-        for cursor in cursors { cursor.channel.remove(cursor) }
         cursors.removeAll()
-        cursorsInUse = nil
-        ready.removeAll()
     }
 
     // MARK: - Live groups
 
     /// Joins the live groups of its channels, if it has read everything and needs no pacing or framing of its own.
     func joinLiveGroup(now: Moment) {
-        guard isChunked, !isPaced, !isInLiveGroup, cursors.allSatisfy(\.canJoinLiveGroup) else { return }
+        guard isChunked, !isPaced, !isInLiveGroup, cursors.all.allSatisfy(\.canJoinLiveGroup) else { return }
         isInLiveGroup = true
         inLiveGroupSince = now
         if let compression {
-            let group = shard.compressedGroup(of: cursors)
-            for cursor in cursors { cursor.joinCompressedGroup() }
+            let group = shard.compressedGroup(of: cursors.all)
+            for cursor in cursors.all { cursor.joinCompressedGroup() }
             figures.joinLiveGroup(group.totals)
             return compression.join(group, self)
         }
-        for cursor in cursors { figures.joinLiveGroup(cursor.joinLiveGroup()) }
+        for cursor in cursors.all { figures.joinLiveGroup(cursor.joinLiveGroup()) }
     }
 
     /// Leaves the live groups and reads by its own cursors.
@@ -249,10 +195,10 @@ final class Subscriber: StreamContent {
             compression.leave(self)
             shard.left(group)
         }
-        for cursor in cursors {
+        for cursor in cursors.all {
             if compression == nil { cursor.leaveLiveGroup() } else { cursor.leaveCompressedGroup() }
             if let last = cursor.channel.lastBroadcast, last > inLiveGroupSince { clock.sent(at: last) }
-            if !cursor.isAtEnd { list(cursor) }
+            if !cursor.isAtEnd { cursors.list(cursor) }
         }
     }
 
@@ -263,14 +209,14 @@ final class Subscriber: StreamContent {
         isBehind = true
         keepsUp = false
         defer { charge() }
-        let unread = ready.reduce(0) { $0 + $1.unread }
+        let unread = cursors.unread
         figures.setLag(unread + pending.count)
         if conflates {
             // Conflated now and not at the next write, so that a blocked stream does not retain the memory of the log.
             if isBlocked, unread > Self.slack.events {
                 fold(keeping: sharedWeight, atMost: max(Self.pace, unread / 16))
             }
-        } else if ready.reduce(pending.weight, { $0 + $1.unreadWeight }) > context.configuration.windowBytes {
+        } else if pending.weight + cursors.unreadWeight > context.configuration.windowBytes {
             closeSlowReader()
         }
     }
@@ -284,8 +230,8 @@ final class Subscriber: StreamContent {
         defer { isBehind = false }
         if isPaced { return fold() }
         guard conflates else { return }
-        let unread = ready.reduce(0) { $0 + $1.unread }
-        let weight = ready.reduce(0) { $0 + $1.unreadWeight }
+        let unread = cursors.unread
+        let weight = cursors.unreadWeight
         let isLate = wasBlocked ? unread > Self.slack.events || weight > Self.slack.weight : weight > Self.loopSlack
         if isLate || !pending.isEmpty { fold(keeping: sharedWeight) }
     }
@@ -294,7 +240,7 @@ final class Subscriber: StreamContent {
     /// for the first time, and as many others. Conflation would make few of them superfluous, and cost each reader an entry
     /// for every row.
     private var sharedWeight: Int {
-        min(ready.reduce(0) { $0 + 2 * $1.unreadFirstValues }, context.configuration.windowBytes)
+        min(2 * cursors.unreadFirstValues, context.configuration.windowBytes)
     }
 
     /// Moves unread events from the shared logs to the pending ones, conflated where allowed: the oldest ones, until the
@@ -304,10 +250,10 @@ final class Subscriber: StreamContent {
         if last == .max, kept == 0, foldShared(atMost: limit, &losses) { return count(losses) }
         var order = MergeOrder()
         var events = limit
-        var weight = kept > 0 ? ready.reduce(-kept) { $0 + $1.unreadWeight } : .max
-        for cursor in ready { order.append(cursor.nextSequence()) }
+        var weight = kept > 0 ? cursors.unreadWeight - kept : .max
+        for cursor in cursors.ready { order.append(cursor.nextSequence()) }
         while events > 0, weight > 0, let (place, until) = order.next() {
-            let cursor = ready[place]
+            let cursor = cursors.ready[place]
             let before = (events: cursor.unread, weight: cursor.unreadWeight)
             fold(cursor, through: min(last, until), &losses)
             events -= before.events - cursor.unread
@@ -315,19 +261,19 @@ final class Subscriber: StreamContent {
             if let next = cursor.nextSequence(), next <= last { order.set(next, at: place) }
         }
         count(losses)
-        unlistRead()
+        cursors.unlistRead()
         if pending.isOverfull { closeSlowReader() }
     }
 
     /// Moves the unread events of the only channel that has any, if they are conflated for other readers as well; false if
     /// nothing was moved.
     private func foldShared(atMost limit: Int, _ losses: inout PendingEvents.Losses) -> Bool {
-        guard conflates, isBehind || isPaced, ready.count == 1, let cursor = ready.first, !cursor.hasOwnView,
-            cursor.unread <= limit, let shared = cursor.channel.conflated(from: cursor),
+        guard conflates, isBehind || isPaced, cursors.ready.count == 1, let cursor = cursors.ready.first,
+            !cursor.hasOwnView, cursor.unread <= limit, let shared = cursor.channel.conflated(from: cursor),
             pending.append(shared, channel: cursor.channel.id, &losses)
         else { return false }
         cursor.skipToEnd()
-        unlistRead()
+        cursors.unlistRead()
         if pending.isOverfull { closeSlowReader() }
         return true
     }
@@ -352,7 +298,7 @@ final class Subscriber: StreamContent {
     }
 
     /// The memory that closing the stream would free, in bytes; that of logs only if no other reader needs them.
-    var heldBytes: Int { ready.reduce(charged) { $0 + $1.unreadMemory } }
+    var heldBytes: Int { charged + cursors.unreadMemory }
 
     /// Counts the pending events towards the memory budgets.
     func charge() {
