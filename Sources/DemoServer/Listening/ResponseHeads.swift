@@ -1,11 +1,5 @@
 internal import NIOHTTP1
 
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
-
 /// The heads of HTTP responses.
 enum ResponseHeads {
     /// The head of a response that streams.
@@ -67,30 +61,5 @@ enum ResponseHeads {
             }
         }
         return headers
-    }
-}
-
-/// The format of dates in HTTP headers, which Foundation's formatters for Linux do not have.
-enum ResponseDate {
-    private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
-    private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-    private static let calendar = {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = .gmt
-        return calendar
-    }()
-
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, for 784111777 seconds; not before 1970.
-    static func text(secondsSince1970 seconds: Int64) -> String {
-        let instant = Date(timeIntervalSince1970: Double(max(0, seconds)))
-        let parts = calendar.dateComponents([.weekday, .day, .month, .year, .hour, .minute, .second], from: instant)
-        guard let weekday = parts.weekday, let month = parts.month, let year = parts.year else { return "" }
-        let clock = [parts.hour, parts.minute, parts.second].map(twoDigits).joined(separator: ":")
-        return "\(days[weekday - 1]), \(twoDigits(parts.day)) \(months[month - 1]) \(year) \(clock) GMT"
-    }
-
-    private static func twoDigits(_ number: Int?) -> String {
-        let number = number ?? 0
-        return number < 10 ? "0\(number)" : "\(number)"
     }
 }

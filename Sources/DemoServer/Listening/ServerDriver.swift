@@ -1,5 +1,6 @@
 internal import Logging
 internal import NIOCore
+internal import Primitives
 
 /// Owns the machine and performs its actions; confined to one event loop, which all channels share.
 final class ServerDriver {
@@ -48,7 +49,7 @@ final class ServerDriver {
     }
 
     /// The present date for HTTP headers.
-    var date: String { ResponseDate.text(secondsSince1970: clockStart / 1_000 + Int64(now.wholeSeconds)) }
+    var date: String { HTTPDate.text(for: Int(clockStart / 1_000) + now.wholeSeconds) }
 
     /// Registers an accepted connection; false if there are too many.
     func accepted(_ channel: any Channel) -> Bool {

@@ -1,17 +1,26 @@
-internal import Glibc
+#if canImport(Glibc)
+    internal import Glibc
+#elseif canImport(Musl)
+    internal import Musl
+#else
+    internal import Darwin
+#endif
 
 /// The `Date` header (RFC 9110, section 5.6.7), made once a second.
-struct HTTPDate {
+package struct HTTPDate: Sendable {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    private var second: time_t = -1
+    private var second = -1
     private var made = ""
 
+    /// A header that is not made yet.
+    package init() {}
+
     /// The present date, for example `Sun, 06 Nov 1994 08:49:37 GMT`.
-    mutating func text() -> String {
+    package mutating func text() -> String {
         let present = time(nil)
         if present != second {
             second = present
@@ -21,7 +30,7 @@ struct HTTPDate {
     }
 
     /// The date of a time in seconds since 1970.
-    static func text(for second: time_t) -> String {
+    package static func text(for second: Int) -> String {
         var second = second
         var parts = tm()
         gmtime_r(&second, &parts)
