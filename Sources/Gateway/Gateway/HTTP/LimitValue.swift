@@ -1,16 +1,49 @@
 internal import JSONText
 internal import SessionCore
 
-/// A property of the class reference whose JSON form is a number or a word. Requests may write the word in any case, and
-/// the number as a decimal in a string.
-protocol LimitValue {
+/// A property of the class reference whose JSON form is a number or a word.
+protocol NumberOrWord: Equatable {
+    /// The values that are words.
+    static var words: [String: Self] { get }
+    /// The number; nil for a word.
+    var number: Double? { get }
+}
+
+extension NumberOrWord {
+    /// The word; nil for a number.
+    var word: String? { Self.words.first { $0.value == self }?.key }
+
+    /// The JSON form, as requests have it.
+    var json: JSONValue {
+        // A small number has an exponent, which a decimal in a string must not have.
+        number.flatMap { JSONNumber("\($0)") }.map(JSONValue.number) ?? word.map(JSONValue.string) ?? .null
+    }
+}
+
+extension JSONBytes {
+    /// Writes the JSON form of a property, or `null`.
+    mutating func write(_ value: (some NumberOrWord)?) {
+        guard let value else { return null() }
+        if let number = value.number { shortest(number) } else { string(value.word) }
+    }
+}
+
+/// A property that requests set. They may write the word in any case, and the number as a decimal in a string.
+protocol LimitValue: NumberOrWord {
     /// The expected values, each as the part of a sentence.
     static var choices: [String] { get }
+    /// Reads a number; nil if it is not allowed.
+    static func limit(_ value: JSONValue) -> Self?
     /// Reads a value; nil if it is not allowed.
     init?(json: JSONValue)
 }
 
 extension LimitValue {
+    init?(json value: JSONValue) {
+        guard let read = value.string.flatMap({ Self.words[$0.lowercased()] }) ?? Self.limit(value) else { return nil }
+        self = read
+    }
+
     /// The expected values, as a sentence. Only a body can have null.
     static func expectation(in origin: Refusals.Origin) -> String {
         let choices = origin == .body ? Self.choices + ["null"] : Self.choices
@@ -20,129 +53,47 @@ extension LimitValue {
 
 extension RequestedMaxFrequency: LimitValue {
     static let choices = ["A number greater than 0, \(Decimals.most) at most", "unlimited", "unfiltered"]
-
-    init?(json value: JSONValue) {
-        switch value.string?.lowercased() {
-        case "unlimited": self = .unlimited
-        case "unfiltered": self = .unfiltered
-        default:
-            guard let limit = Decimals.positive(value) else { return nil }
-            self = .limited(limit)
-        }
-    }
+    static let words: [String: Self] = ["unlimited": .unlimited, "unfiltered": .unfiltered]
+    static func limit(_ value: JSONValue) -> Self? { Decimals.positive(value).map { .limited($0) } }
+    var number: Double? { if case .limited(let limit) = self { limit } else { nil } }
 }
 
 extension RequestedBufferSize: LimitValue {
     static let choices = ["A whole number from 1 to \(Decimals.most)", "unlimited"]
-
-    init?(json value: JSONValue) {
-        if value.string?.lowercased() == "unlimited" {
-            self = .unlimited
-        } else if let size = Decimals.count(value) {
-            self = .limited(size)
-        } else {
-            return nil
-        }
-    }
+    static let words: [String: Self] = ["unlimited": .unlimited]
+    static func limit(_ value: JSONValue) -> Self? { Decimals.count(value).map { .limited($0) } }
+    var number: Double? { if case .limited(let size) = self { Double(size) } else { nil } }
 }
 
 extension RequestedSnapshot: LimitValue {
     static let choices = ["yes", "no", "a whole number from 1 to \(Decimals.most)"]
-
-    init?(json value: JSONValue) {
-        switch value.string?.lowercased() {
-        case "yes": self = .yes
-        case "no": self = .no
-        default:
-            guard let length = Decimals.count(value) else { return nil }
-            self = .length(length)
-        }
-    }
+    static let words: [String: Self] = ["yes": .yes, "no": .no]
+    static func limit(_ value: JSONValue) -> Self? { Decimals.count(value).map { .length($0) } }
+    var number: Double? { if case .length(let length) = self { Double(length) } else { nil } }
 }
 
 extension RequestedMaxBandwidth: LimitValue {
     static let choices = ["A number of kbit/s greater than 0, \(Decimals.most) at most", "unlimited"]
+    static let words: [String: Self] = ["unlimited": .unlimited]
+    static func limit(_ value: JSONValue) -> Self? { Decimals.positive(value).map { .limited($0) } }
+    var number: Double? { if case .limited(let limit) = self { limit } else { nil } }
+}
 
-    init?(json value: JSONValue) {
-        if value.string?.lowercased() == "unlimited" {
-            self = .unlimited
-        } else if let limit = Decimals.positive(value) {
-            self = .limited(limit)
-        } else {
-            return nil
-        }
-    }
+extension RealMaxBandwidth: NumberOrWord {
+    static let words: [String: Self] = ["unlimited": .unlimited, "unmanaged": .unmanaged]
+    var number: Double? { if case .limited(let limit) = self { limit } else { nil } }
 }
 
 extension ConnectTimeout: LimitValue {
     static let choices = ["A number of seconds greater than 0, \(Decimals.most) at most", "auto"]
+    static let words: [String: Self] = ["auto": .auto]
+    static func limit(_ value: JSONValue) -> Self? { Decimals.positive(value).map { .seconds($0) } }
+    var number: Double? { if case .seconds(let seconds) = self { seconds } else { nil } }
 
     init?(json value: JSONValue) {
-        if value.string == "auto" {
-            self = .auto
-        } else if let seconds = Decimals.positive(value) {
-            self = .seconds(seconds)
-        } else {
-            return nil
-        }
-    }
-}
-
-/// The JSON forms in responses.
-extension JSONBytes {
-    /// `requestedSnapshot`.
-    mutating func write(_ snapshot: RequestedSnapshot?) {
-        switch snapshot {
-        case .yes: string("yes")
-        case .no: string("no")
-        case .length(let length): number(length)
-        case nil: null()
-        }
-    }
-
-    /// `requestedMaxFrequency`.
-    mutating func write(_ frequency: RequestedMaxFrequency?) {
-        switch frequency {
-        case .limited(let limit): shortest(limit)
-        case .unlimited: string("unlimited")
-        case .unfiltered: string("unfiltered")
-        case nil: null()
-        }
-    }
-
-    /// `requestedBufferSize`.
-    mutating func write(_ size: RequestedBufferSize?) {
-        switch size {
-        case .limited(let limit): number(limit)
-        case .unlimited: string("unlimited")
-        case nil: null()
-        }
-    }
-
-    /// `realMaxBandwidth`.
-    mutating func write(_ bandwidth: RealMaxBandwidth?) {
-        switch bandwidth {
-        case .limited(let limit): shortest(limit)
-        case .unlimited: string("unlimited")
-        case .unmanaged: string("unmanaged")
-        case nil: null()
-        }
-    }
-
-    /// `requestedMaxBandwidth`.
-    mutating func write(_ bandwidth: RequestedMaxBandwidth) {
-        switch bandwidth {
-        case .limited(let limit): shortest(limit)
-        case .unlimited: string("unlimited")
-        }
-    }
-
-    /// `connectTimeout`.
-    mutating func write(_ timeout: ConnectTimeout) {
-        switch timeout {
-        case .auto: string("auto")
-        case .seconds(let seconds): shortest(seconds)
-        }
+        // Its word must be in lower case.
+        guard let read = value.string == "auto" ? .auto : Self.limit(value) else { return nil }
+        self = read
     }
 }
 

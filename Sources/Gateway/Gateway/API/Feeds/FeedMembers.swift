@@ -18,12 +18,8 @@ extension SourceDefaults {
         if let upstream = feed.upstream { object["upstream"] = .string(upstream) }
         if let adapter = feed.dataAdapter { object["dataAdapter"] = .string(adapter) }
         if let selector = feed.selector { object["selector"] = .string(selector) }
-        if object["requestedSnapshot"] == nil, let snapshot = feed.snapshot {
-            object["requestedSnapshot"] = .string(snapshot.text)
-        }
-        if object["requestedMaxFrequency"] == nil, let frequency = feed.maxFrequency {
-            object["requestedMaxFrequency"] = frequency.json
-        }
+        if object["requestedSnapshot"] == nil { object["requestedSnapshot"] = feed.snapshot?.json }
+        if object["requestedMaxFrequency"] == nil { object["requestedMaxFrequency"] = feed.maxFrequency?.json }
         if object["fields"] == nil { object["fields"] = .array(feed.fieldNames.map { .string($0) }) }
         if object["items"] == nil, let items = feed.itemNames { object["items"] = .array(items.map { .string($0) }) }
         checkNames(object, of: feed, reader)
@@ -54,27 +50,6 @@ extension SourceDefaults {
             if reader.refusals.isFull { return }
             guard let name = element.string, !isKnown(name) else { continue }
             reader.refusals.refuse(reader.path + [list, "\(index)"], as: code, "The feed has no \(kind) \"\(name)\".")
-        }
-    }
-}
-
-extension RequestedSnapshot {
-    fileprivate var text: String {
-        switch self {
-        case .yes: "yes"
-        case .no: "no"
-        case .length(let length): "\(length)"
-        }
-    }
-}
-
-extension RequestedMaxFrequency {
-    fileprivate var json: JSONValue {
-        switch self {
-        // A small number has an exponent, which a decimal in a string must not have.
-        case .limited(let limit): JSONNumber("\(limit)").map(JSONValue.number) ?? .null
-        case .unlimited: "unlimited"
-        case .unfiltered: "unfiltered"
         }
     }
 }
