@@ -32,8 +32,7 @@ extension JSONBytes {
         guard let failure else { return null() }
         beginObject()
         member("reason", failure.reason)
-        key("code" as StaticString)
-        if let code = failure.code { number(code) } else { null() }
+        member("code", failure.code)
         member("detail", failure.detail)
         member("since", failure.since)
         member("attempts", failure.attempts)

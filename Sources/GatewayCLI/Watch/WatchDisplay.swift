@@ -78,43 +78,32 @@ struct JSONDisplay: WatchDisplay {
         switch event {
         case .status(let status, let failure):
             json.member("event", "status")
-            json.key("data")
-            json.beginObject()
-            json.member("status", status)
-            if let failure {
-                json.key("lastFailure")
-                json.beginObject()
-                json.member("detail", failure)
-                json.endObject()
+            json.object("data") { json in
+                json.member("status", status)
+                if let failure { json.object("lastFailure") { $0.member("detail", failure) } }
             }
-            json.endObject()
         case .other(let name, let content):
             json.member("event", name)
             json.key("data")
             if let value = try? JSONValue(parsing: content) { json.value(value) } else { json.string(content) }
         case .update(let update):
             json.member("event", "update")
-            json.key("data")
-            write(update, to: &json)
+            json.object("data") { write(update, to: &$0) }
         }
         json.endObject()
         return String(decoding: json.bytes, as: UTF8.self)
     }
 
     private static func write(_ update: WatchUpdate, to json: inout JSONBytes) {
-        json.beginObject()
         json.member("item", update.item)
-        json.key("snapshot")
-        json.bool(update.isSnapshot)
+        json.member("snapshot", update.isSnapshot)
         if let key = update.key { json.member("key", key) }
         if let command = update.command { json.member("command", command) }
-        json.key("fields")
-        json.beginObject()
-        for field in update.fields {
-            json.key(field.name)
-            json.string(field.value)
+        json.object("fields") { json in
+            for field in update.fields {
+                json.key(field.name)
+                json.string(field.value)
+            }
         }
-        json.endObject()
-        json.endObject()
     }
 }

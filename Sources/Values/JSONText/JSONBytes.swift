@@ -181,6 +181,39 @@ package struct JSONBytes: Sendable {
     /// Writes a key and a count.
     package mutating func member(_ name: StaticString, _ value: UInt64) { member(name, Int(clamping: value)) }
 
+    /// Writes a key and an object.
+    package mutating func object(_ name: StaticString, _ writeMembers: (inout JSONBytes) -> Void) {
+        key(name)
+        beginObject()
+        writeMembers(&self)
+        endObject()
+    }
+
+    /// Writes a key and an array.
+    package mutating func array<Elements: Sequence>(
+        _ name: StaticString,
+        of elements: Elements,
+        _ write: (inout JSONBytes, Elements.Element) -> Void
+    ) {
+        key(name)
+        beginArray()
+        for element in elements { write(&self, element) }
+        endArray()
+    }
+
+    /// Writes a key and an array of objects.
+    package mutating func objects<Elements: Sequence>(
+        _ name: StaticString,
+        of elements: Elements,
+        _ writeMembers: (inout JSONBytes, Elements.Element) -> Void
+    ) {
+        array(name, of: elements) { json, element in
+            json.beginObject()
+            writeMembers(&json, element)
+            json.endObject()
+        }
+    }
+
     /// Writes a key and a list of strings, or `null`.
     package mutating func member(_ name: StaticString, _ values: [String]?) {
         key(name)

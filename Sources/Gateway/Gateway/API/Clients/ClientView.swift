@@ -23,14 +23,13 @@ enum ClientView {
         json.key("lastServerError")
         json.write(situation.lastServerError)
         json.lastFailure(of: client)
-        json.key("counters")
-        json.beginObject()
-        json.member("sessions", counters.sessions)
-        json.member("reconnects", counters.reconnects)
-        json.member("updates", counters.updates)
-        json.member("serverErrors", counters.serverErrors)
-        json.member("messages", counters.messages)
-        json.endObject()
+        json.object("counters") { json in
+            json.member("sessions", counters.sessions)
+            json.member("reconnects", counters.reconnects)
+            json.member("updates", counters.updates)
+            json.member("serverErrors", counters.serverErrors)
+            json.member("messages", counters.messages)
+        }
         json.endObject()
     }
 }

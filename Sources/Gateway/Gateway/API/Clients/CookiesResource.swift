@@ -21,16 +21,7 @@ struct CookiesResource: Sendable {
         if let url, !ServerAddressRule.admits(url) { reader.refuse("url", ServerAddressRule.sentence) }
         try reader.finish()
         let cookies = client.core.cookies(forURL: url)
-        return .response(
-            .json { json in
-                json.beginObject()
-                json.key("cookies")
-                json.beginArray()
-                for cookie in cookies { write(cookie, to: &json) }
-                json.endArray()
-                json.endObject()
-            }
-        )
+        return .response(.object { $0.objects("cookies", of: cookies) { write($1, to: &$0) } })
     }
 
     /// `POST /v1/clients/{id}/cookies`.
@@ -52,7 +43,6 @@ struct CookiesResource: Sendable {
     }
 
     private func write(_ cookie: Cookie, to json: inout JSONBytes) {
-        json.beginObject()
         json.member("name", cookie.name)
         json.member("value", cookie.value)
         json.member("domain", cookie.domain)
@@ -60,7 +50,6 @@ struct CookiesResource: Sendable {
         json.member("path", cookie.path)
         json.member("secure", cookie.isSecure)
         json.member("expires", cookie.expiry)
-        json.endObject()
     }
 
     private func host(_ reader: ObjectReader) -> String? {

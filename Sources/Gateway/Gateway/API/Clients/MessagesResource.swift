@@ -55,11 +55,9 @@ struct MessagesResource: Sendable {
             id = try client.send(message, retaining: claim) { awaited.end(.success($1)) }
         }
         guard let outcome else { return accepted(id) }
-        let response = Response.json { json in
-            json.beginObject()
+        let response = Response.object { json in
             json.member("message", id)
             json.writeMembers(of: outcome)
-            json.endObject()
         }
         return response.waited(wait)
     }

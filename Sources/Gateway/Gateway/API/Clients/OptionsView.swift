@@ -23,10 +23,7 @@ struct OptionsView {
         write(options.values, to: &json)
         json.key("realMaxBandwidth")
         json.write(options.realMaxBandwidth)
-        json.key("requested")
-        json.beginObject()
-        write(options.requested, to: &json)
-        json.endObject()
+        json.object("requested") { write(options.requested, to: &$0) }
         json.endObject()
     }
 

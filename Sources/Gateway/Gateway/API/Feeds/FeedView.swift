@@ -18,17 +18,12 @@ struct FeedView: Sendable {
         json.member("selector", feed.selector)
         json.member("public", feed.isPublic)
         writeItems(to: &json)
-        json.key("fields")
-        json.beginArray()
-        for field in feed.fields {
-            json.beginObject()
+        json.objects("fields", of: feed.fields) { json, field in
             json.member("name", field.name)
             json.member("type", field.type.rawValue)
             json.member("unit", field.unit)
             json.member("description", field.description)
-            json.endObject()
         }
-        json.endArray()
         json.member("url", "/feeds/\(PercentDecoding.encode(feed.name))")
         if isWhole {
             json.key("schema")
@@ -40,16 +35,11 @@ struct FeedView: Sendable {
     }
 
     private func writeItems(to json: inout JSONBytes) {
-        json.key("items")
-        guard !feed.items.isEmpty else { return json.null() }
-        json.beginArray()
-        for item in feed.items {
-            json.beginObject()
+        if feed.items.isEmpty { return json.member("items", nil as String?) }
+        json.objects("items", of: feed.items) { json, item in
             json.member("pattern", item.pattern)
             json.member("description", item.description)
-            json.endObject()
         }
-        json.endArray()
     }
 
     /// The JSON Schema of a row; `isDocument`: as a document of its own.

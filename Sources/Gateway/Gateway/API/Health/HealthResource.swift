@@ -32,27 +32,23 @@ struct HealthResource: Sendable {
         let clients = services.pool.clients()
         let isReady = !isUnconnected && services.coordination.contact != .none
         return .response(
-            .json { json in
-                json.beginObject()
+            .object { json in
                 json.member("status", services.process.isStopping ? "stopping" : isReady ? "ready" : "not-ready")
                 json.member("version", GatewayVersion.text)
                 json.member("uptime", (services.clock() - services.process.startedAt).roundedSeconds)
                 json.member("clients", clients.count)
                 json.member("subscriptions", services.pool.resourceCount)
                 json.member("streams", services.streams.count)
-                json.key("upstreams")
-                json.beginArray()
                 let permissions = services.permissions(call)
-                for upstream in services.pool.upstreams where permissions.sees(upstream: upstream.name) {
-                    write(upstream.name, clients.filter { $0.upstream == upstream.name }, permissions, to: &json)
+                let upstreams = services.pool.upstreams.map(\.name).filter(permissions.sees(upstream:))
+                json.objects("upstreams", of: upstreams) { json, name in
+                    write(name, clients.filter { $0.upstream == name }, permissions, to: &json)
                 }
-                json.endArray()
                 if let memory = services.memory {
                     json.key("memory")
                     memory().write(to: &json)
                 }
                 services.coordination.figures?.write(to: &json)
-                json.endObject()
             }
         )
     }
@@ -74,20 +70,17 @@ struct HealthResource: Sendable {
         to json: inout JSONBytes
     ) {
         let statuses = clients.map(\.core.status)
-        json.beginObject()
         json.member("name", name)
         json.member("sessions", clients.count)
         json.member("connected", statuses.count { $0.isConnected })
         json.member("statuses", Optional(statuses.map(\.rawValue)))
         json.lastFailure(of: services.failedClient(of: name, among: clients, permissions))
         if let values = services.pool.upstreamValues.first(where: { $0.name == name })?.values {
-            json.key("values")
-            json.beginObject()
-            json.member("used", values.used)
-            json.member("limit", values.limit == .max ? nil : values.limit)
-            json.endObject()
+            json.object("values") { json in
+                json.member("used", values.used)
+                json.member("limit", values.limit == .max ? nil : values.limit)
+            }
         }
-        json.endObject()
     }
 }
 

@@ -46,10 +46,7 @@ struct StreamView {
         json.member("id", id)
         json.member("url", entry?.prepared == nil ? nil : "/v1/streams/\(id)/events")
         json.member("open", listing != nil)
-        json.key("sources")
-        json.beginArray()
-        for source in request.sources { hub.write(source, to: &json) }
-        json.endArray()
+        json.array("sources", of: request.sources) { hub.write($1, to: &$0) }
         json.member("format", listing.map { $0.summary.request.format == .ndjson ? "ndjson" : "sse" })
         json.member("conflate", request.conflates)
         json.member("maxFrequency", request.maxFrequency)

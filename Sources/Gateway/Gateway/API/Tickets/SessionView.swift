@@ -19,21 +19,15 @@ struct SessionView: Sendable {
     func get(_ call: Call) throws -> OperationResult {
         let caller = call.caller
         let uses = uses(visibleTo: caller, services.permissions(call).owners)
-        let response = Response.json { json in
-            json.beginObject()
+        let response = Response.object { json in
             json.member("identity", caller.identity)
-            json.key("operations")
-            json.beginArray()
-            for right in Right.allCases where caller.rights.operations.contains(right) { json.string(right.rawValue) }
-            json.endArray()
+            let rights = Right.allCases.filter(caller.rights.operations.contains)
+            json.member("operations", Optional(rights.map(\.rawValue)))
             json.member("controlsAll", caller.rights.reachesOverAll)
-            json.key("callers")
-            json.beginArray()
-            for (identity, use) in uses.sorted(by: { $0.key < $1.key }) {
-                write(identity, use, limits: identity == caller.identity ? caller.rights : nil, to: &json)
+            json.objects("callers", of: uses.sorted { $0.key < $1.key }) { json, entry in
+                let limits = entry.key == caller.identity ? caller.rights : nil
+                write(entry.key, entry.value, limits: limits, to: &json)
             }
-            json.endArray()
-            json.endObject()
         }
         return .response(response)
     }
@@ -59,19 +53,15 @@ struct SessionView: Sendable {
 
     /// The limits of a caller are part of its key or token: those of others are not known here.
     private func write(_ identity: String, _ use: CallerUse, limits: Rights?, to json: inout JSONBytes) {
-        json.beginObject()
         json.member("identity", identity)
         for (name, used, limit) in [
             ("streams", use.streams, limits?.streams), ("subscriptions", use.subscriptions, limits?.maxSubscriptions),
             ("items", use.items, limits?.maxItems),
         ] as [(StaticString, Int, Int?)] {
-            json.key(name)
-            json.beginObject()
-            json.member("used", used)
-            json.key("limit")
-            if let limit { json.number(limit) } else { json.null() }
-            json.endObject()
+            json.object(name) { json in
+                json.member("used", used)
+                json.member("limit", limit)
+            }
         }
-        json.endObject()
     }
 }

@@ -12,11 +12,9 @@ struct TicketsResource: Sendable {
         }
         // A ticket gives no more rights than the token of its caller, which may expire first.
         let lifetime = min(ticket.lifetime, services.access.remaining(of: call.caller) ?? ticket.lifetime)
-        let response = Response.json(201) { json in
-            json.beginObject()
+        let response = Response.object(201) { json in
             json.member("ticket", ticket.text)
             json.member("expiresIn", lifetime.roundedSeconds)
-            json.endObject()
         }
         return .response(response)
     }

@@ -100,12 +100,11 @@ struct UpstreamsResource: Sendable {
         let figures = services.pool.figures(of: upstream.name)
         json.beginObject()
         writeSettings(of: upstream, to: &json)
-        json.key("pool")
-        json.beginObject()
-        json.member("sessions", figures.sessions)
-        json.member("subscriptions", figures.subscriptions)
-        json.member("items", figures.items)
-        json.endObject()
+        json.object("pool") { json in
+            json.member("sessions", figures.sessions)
+            json.member("subscriptions", figures.subscriptions)
+            json.member("items", figures.items)
+        }
         writeQuotas(of: upstream, to: &json)
         let failed = services.failedClient(of: upstream.name, among: services.pool.clients(), permissions)
         json.lastFailure(of: failed)
@@ -123,13 +122,12 @@ struct UpstreamsResource: Sendable {
     }
 
     private func writeQuotas(of upstream: UpstreamConfiguration, to json: inout JSONBytes) {
-        json.key("quotas")
-        json.beginObject()
-        json.member("sessions", upstream.maxSessions)
-        json.member("subscriptionsPerSession", upstream.maxSubscriptionsPerSession)
-        json.member("subscriptions", upstream.maxSubscriptions)
-        json.member("items", upstream.maxItems)
-        json.endObject()
+        json.object("quotas") { json in
+            json.member("sessions", upstream.maxSessions)
+            json.member("subscriptionsPerSession", upstream.maxSubscriptionsPerSession)
+            json.member("subscriptions", upstream.maxSubscriptions)
+            json.member("items", upstream.maxItems)
+        }
     }
 }
 

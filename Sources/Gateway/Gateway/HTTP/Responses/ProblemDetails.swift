@@ -160,19 +160,14 @@ package enum ProblemDetails {
     }
 
     private static func write(_ entries: [ProblemEntry], to json: inout JSONBytes) {
-        json.key("errors")
-        json.beginArray()
-        for entry in entries {
-            json.beginObject()
+        json.objects("errors", of: entries) { json, entry in
             switch entry.location {
             case .body(let pointer): json.member("pointer", pointer.description)
             case .parameter(let name): json.member("parameter", name)
             }
             json.member("code", entry.code.rawValue)
             json.member("detail", entry.detail)
-            json.endObject()
         }
-        json.endArray()
     }
 
     /// The time after which a client may repeat a request, in seconds; nil: the client has to change the request.

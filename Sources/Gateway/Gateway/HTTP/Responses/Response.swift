@@ -43,6 +43,15 @@ package struct Response: Sendable {
         return Response(status: status, json: json)
     }
 
+    /// A response whose body is a JSON object.
+    static func object(_ status: Int = 200, _ writeMembers: (inout JSONBytes) -> Void) -> Response {
+        json(status) { json in
+            json.beginObject()
+            writeMembers(&json)
+            json.endObject()
+        }
+    }
+
     /// The length that most JSON bodies do not exceed, in bytes.
     static let usualLength = 512
 
