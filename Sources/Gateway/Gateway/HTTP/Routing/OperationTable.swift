@@ -6,9 +6,11 @@ enum OperationTable {
     private static let subscribe: Operation.Authorization = .right(.subscribe)
     // Options and cookies may hold credentials for the server, so even reading them needs more than `read`.
     private static let manage: Operation.Authorization = .right(.manage)
+    private static let send: Operation.Authorization = .right(.send)
 
     private static let paging = ["limit", "cursor"]
     private static let settings = StreamQuery.settings
+    private static let reopening = ["format", "lastEventId", "since"]
     private static let opening = StreamQuery.join + ["subscription", "client"] + settings
     private static let valueSelection = ["item", "itemPos", "field", "fieldPos", "key"]
 
@@ -28,6 +30,44 @@ enum OperationTable {
         ]
     }
 
+    /// A stream of events.
+    private static func stream(
+        _ path: String,
+        _ name: String,
+        _ authorization: Operation.Authorization = read,
+        _ statuses: Set<Int> = [200],
+        query: [String],
+        on placement: Operation.Placement = .receiver,
+        _ handler: @escaping Operation.Handler
+    ) -> Operation {
+        Row(.get, path, name, authorization, statuses, query: query, tickets: true, on: placement, handler)
+    }
+
+    /// A document of the gateway, which has any query.
+    private static func page(
+        _ path: String,
+        _ name: String,
+        _ authorization: Operation.Authorization,
+        _ statuses: Set<Int>,
+        mediaTypes: Operation.MediaTypes = .fixed,
+        rateLimited: Bool = true,
+        operational: Bool = false,
+        _ handler: @escaping Operation.Handler
+    ) -> Operation {
+        Row(
+            .get,
+            path,
+            name,
+            authorization,
+            statuses,
+            query: nil,
+            mediaTypes: mediaTypes,
+            rateLimited: rateLimited,
+            operational: operational,
+            handler
+        )
+    }
+
     /// The handler of an operation that may have to wait.
     private static func waiting(_ handler: @escaping Operation.WaitingHandler) -> Operation.Handler {
         { call in .later { try await handler(call) } }
@@ -43,6 +83,7 @@ enum OperationTable {
         let connection = ConnectionResource(services: services)
         let messages = MessagesResource(services: services)
         let events = waiting(StreamsResource(services: services).client)
+        let later = waiting(messages.sendToUpstream)
         return [
             Row(.get, root, "listClients", read, [200], query: paging, on: .list(.clients), clients.list),
             Row(.post, root, "createClient", manage, [201, 404, 502], on: .creator, waiting(clients.create)),
@@ -50,27 +91,9 @@ enum OperationTable {
             Row(.delete, one, "deleteClient", manage, [204, 409], clients.delete),
             Row(.post, one + "/connect", "connectClient", manage, [200, 202, 502], waiting(connection.connect)),
             Row(.post, one + "/disconnect", "disconnectClient", manage, [200, 202], waiting(connection.disconnect)),
-            Row(.post, one + "/messages", "sendMessage", .right(.send), [200, 202], waiting(messages.send)),
-            Row(
-                .post,
-                "/v1/messages",
-                "sendMessageToUpstream",
-                .right(.send),
-                [200, 202, 404],
-                query: ["upstream"],
-                waiting(messages.sendToUpstream)
-            ),
-            Row(
-                .get,
-                one + "/events",
-                "streamClient",
-                read,
-                [200],
-                query: settings + ["subscriptions"],
-                tickets: true,
-                on: .receiver,
-                events
-            ),
+            Row(.post, one + "/messages", "sendMessage", send, [200, 202], waiting(messages.send)),
+            Row(.post, "/v1/messages", "sendMessageToUpstream", send, [200, 202, 404], query: ["upstream"], later),
+            stream(one + "/events", "streamClient", query: settings + ["subscriptions"], events),
         ]
     }
 
@@ -97,6 +120,7 @@ enum OperationTable {
     private static func subscriptions(_ services: Services) -> [Operation] {
         let (root, one) = ("/v1/subscriptions", "/v1/subscriptions/{id}")
         let resource = SubscriptionsResource(services: services)
+        let events = waiting(StreamsResource(services: services).subscription)
         return [
             Row(.get, root, "listSubscriptions", read, [200], query: paging, on: .list(.subscriptions), resource.list),
             Row(.post, root, "createSubscription", subscribe, [201, 404, 502], on: .carrier, waiting(resource.create)),
@@ -105,23 +129,15 @@ enum OperationTable {
             Row(.delete, one, "deleteSubscription", subscribe, [204, 409, 412], resource.delete),
             Row(.post, one + "/subscribe", "subscribe", subscribe, [200, 202, 502], waiting(resource.subscribe)),
             Row(.post, one + "/unsubscribe", "unsubscribe", subscribe, [202], resource.unsubscribe),
-            Row(
-                .get,
-                one + "/events",
-                "streamSubscription",
-                read,
-                [200],
-                query: settings,
-                tickets: true,
-                on: .receiver,
-                waiting(StreamsResource(services: services).subscription)
-            ),
+            stream(one + "/events", "streamSubscription", query: settings, events),
         ]
     }
 
     private static func values(_ services: Services) -> [Operation] {
         let values = ValuesResource(services: services)
         let current = CurrentValuesResource(services: services)
+        let present = current.repeated(or: current.get)
+        let (query, all) = (ValuesQuery.parameters, Set([200, 204, 304, 404, 502, 504]))
         let (root, found) = ("/v1/subscriptions/{id}/values", Set([200, 304]))
         func row(
             _ path: String,
@@ -133,16 +149,7 @@ enum OperationTable {
             Row(.get, root + path, name, read, found.union(statuses), query: query, mediaTypes: .negotiated, handler)
         }
         return [
-            Row(
-                .get,
-                "/v1/values",
-                "readValues",
-                .publicFeeds,
-                [200, 204, 304, 404, 502, 504],
-                query: ValuesQuery.parameters,
-                mediaTypes: .negotiated,
-                current.repeated(or: current.get)
-            ),
+            Row(.get, "/v1/values", "readValues", .publicFeeds, all, query: query, mediaTypes: .negotiated, present),
             row("", "getValues", [204, 409], query: valueSelection, values.query),
             row("/{item}", "getItemValues", [], values.item),
             row("/{item}/keys", "getKeys", [204], values.keys),
@@ -155,17 +162,10 @@ enum OperationTable {
     private static func feeds(_ services: Services) -> [Operation] {
         let feeds = FeedsResource(services: services)
         let current = CurrentValuesResource(services: services)
+        let (parameters, statuses) = (FeedsResource.parameters, Set([200, 204, 304, 502, 504]))
         func values(_ path: String, _ name: String, _ handler: @escaping Operation.WaitingHandler) -> Operation {
-            Row(
-                .get,
-                "/feeds/{feed}" + path,
-                name,
-                .publicFeeds,
-                [200, 204, 304, 502, 504],
-                query: FeedsResource.parameters,
-                tickets: true,
-                current.repeated(or: handler)
-            )
+            let handler = current.repeated(or: handler)
+            return stream("/feeds/{feed}" + path, name, .publicFeeds, statuses, query: parameters, handler)
         }
         return [
             Row(.get, "/v1/feeds", "listFeeds", .publicFeeds, [200], query: paging, feeds.list),
@@ -183,32 +183,13 @@ enum OperationTable {
         let session = SessionResource(services: services)
         return [
             // The operation reads existing subscriptions or joins new ones: the right depends on the query.
-            Row(
-                .get,
-                "/v1/stream",
-                "stream",
-                .publicFeeds,
-                [200, 404],
-                query: opening,
-                tickets: true,
-                waiting(streams.oneLiner)
-            ),
+            stream("/v1/stream", "stream", .publicFeeds, [200, 404], query: opening, waiting(streams.oneLiner)),
             Row(.get, root, "listStreams", read, [200], query: paging, on: .list(.streams), streams.list),
             Row(.post, root, "createStream", subscribe, [201, 404], on: .creator, waiting(streams.create)),
             Row(.get, one, "getStream", read, [200, 304], streams.get),
             Row(.patch, one, "patchStream", subscribe, [200], leaving: .ownedStream, waiting(streams.patch)),
             Row(.delete, one, "deleteStream", subscribe, [204, 412], leaving: .noStream, streams.delete),
-            Row(
-                .get,
-                one + "/events",
-                "openStream",
-                read,
-                [200, 409],
-                query: ["format", "lastEventId", "since"],
-                tickets: true,
-                on: .opener,
-                streams.events
-            ),
+            stream(one + "/events", "openStream", read, [200, 409], query: reopening, on: .opener, streams.events),
             Row(.post, "/v1/tickets", "createTicket", .authenticated, [201], tickets.create),
             Row(.get, "/v1/session", "getSession", .authenticated, [200], SessionView(services: services).get),
             Row(.post, "/v1/session", "createSession", .authenticated, [204], mediaTypes: .fixed, session.create),
@@ -221,16 +202,7 @@ enum OperationTable {
         let resource = MCPResource(services: services)
         return [
             Row(.post, path, "callModelContext", .publicFeeds, [200, 202, 404], query: nil, waiting(resource.post)),
-            Row(
-                .get,
-                path,
-                "awaitModelContext",
-                .publicFeeds,
-                [200, 404],
-                query: nil,
-                mediaTypes: .negotiated,
-                waiting(resource.get)
-            ),
+            page(path, "awaitModelContext", .publicFeeds, [200, 404], mediaTypes: .negotiated, waiting(resource.get)),
             Row(.delete, path, "endModelContext", .publicFeeds, [204, 404], query: nil, resource.delete),
         ]
     }
@@ -239,28 +211,6 @@ enum OperationTable {
         let health = HealthResource(services: services)
         let pages = PagesResource(services: services)
         let contract = ContractResource(services: services)
-        func page(
-            _ path: String,
-            _ name: String,
-            _ authorization: Operation.Authorization,
-            _ statuses: Set<Int>,
-            rateLimited: Bool = true,
-            operational: Bool = false,
-            _ handler: @escaping Operation.Handler
-        ) -> Operation {
-            Row(
-                .get,
-                path,
-                name,
-                authorization,
-                statuses,
-                query: nil,
-                mediaTypes: .fixed,
-                rateLimited: rateLimited,
-                operational: operational,
-                handler
-            )
-        }
         return [
             page("/health", "health", read, [200], operational: true, health.all),
             // Probes are exempt from rate limits, so that the load of other callers does not cause a restart of the
