@@ -1,7 +1,6 @@
 internal import TLCP
 
 extension DemoServerMachine {
-    /// `create_session`.
     mutating func create(_ request: CreateSessionRequest, on id: LinkID) {
         guard let faults = applyFaults(.create, isStreaming: !request.connection.isPolling, on: id),
             let link = context.links[id]
@@ -30,7 +29,6 @@ extension DemoServerMachine {
         for effect in faults { sessions[handle]?.apply(effect, &context) }
     }
 
-    /// `bind_session`.
     mutating func bind(_ request: BindSessionRequest, on id: LinkID) {
         let isRecovery = request.recoveryFrom != nil
         let effects = context.faults.isEmpty ? [] : context.faults.effects(at: isRecovery ? .recovery : .bind)

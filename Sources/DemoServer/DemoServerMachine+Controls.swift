@@ -62,7 +62,6 @@ extension DemoServerMachine {
         return handle
     }
 
-    /// `control`.
     private mutating func control(_ request: ControlRequest, _ faults: ResponseFaults, _ batch: inout ResponseBatch) {
         guard let handle = session(request.sessionID, request.requestID, faults, &batch) else { return }
         if let refusal = refusal(of: request.operation, in: handle) {

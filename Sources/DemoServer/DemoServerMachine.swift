@@ -164,7 +164,6 @@ package struct DemoServerMachine: ~Copyable {
         }
     }
 
-    /// Sets the timer for the next change of the feeds.
     mutating func scheduleFeeds() { if let next = feeds.nextChange { context.timers.set(.feeds, at: next) } }
 
     // MARK: - Feeds

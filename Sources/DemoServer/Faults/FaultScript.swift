@@ -132,7 +132,6 @@ struct FaultArguments: Sendable {
         return lines
     }
 
-    /// The first value of a name.
     mutating func first(_ name: String) -> String? {
         known.insert(name)
         return pairs.first { $0.name == name }?.value

@@ -72,7 +72,6 @@ struct FeedItem: Sendable, Hashable {
 
 /// An event of an item.
 enum FeedEvent: Sendable, Hashable {
-    /// The item has a new row.
     case row(item: String, FeedRow)
     case cleared(item: String)
     /// Events were lost before they reached the server.

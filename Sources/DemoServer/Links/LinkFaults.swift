@@ -1,6 +1,5 @@
 /// The faults applied to a connection.
 struct LinkFaults: Sendable, Hashable {
-    /// The place at which a line is cut.
     struct LineCut: Sendable, Hashable {
         /// Bytes that are still written; nil: half of them.
         var length: Int?

@@ -1,6 +1,5 @@
 internal import NIOHTTP1
 
-/// The heads of HTTP responses.
 enum ResponseHeads {
     /// The head of a response that streams.
     ///

@@ -32,7 +32,6 @@ struct DemoSession: Sendable {
     var unsent = Deque<[UInt8]>()
     /// Notifications of subscriptions and messages, not numbered yet.
     var outbox = Deque<[UInt8]>()
-    /// Bytes in `outbox`.
     var outboxBytes = 0
     /// Channels that may have events to send, each at most once.
     var ready = Deque<ChannelReference>()

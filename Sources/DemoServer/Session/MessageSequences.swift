@@ -116,7 +116,6 @@ struct MessageSequences: Sendable {
     }
 }
 
-/// A message of a client.
 struct ClientMessage: Sendable, Hashable {
     var text: String
     /// Its sequence; nil if it has none.
@@ -194,9 +193,7 @@ struct MessageSequence: Sendable {
     }
 }
 
-/// An event of a sequence.
 enum SequenceEvent: Sendable, Hashable {
-    /// The message is to be processed.
     case process(ClientMessage)
     /// This count of missing numbers, up to the given one, is skipped.
     case skipped(through: Int, count: Int)

@@ -106,11 +106,9 @@ enum MessageCommand: Sendable, Hashable {
     case done(response: String)
     /// Published in the chat room.
     case chat(String)
-    /// Failed.
     case failed(code: Int, message: String)
     /// To be processed after a time.
     case later(Duration, rest: String)
-    /// The session is to end.
     case end(SessionEnd)
     /// Faults are to be installed.
     case fault(script: String)

@@ -1,4 +1,3 @@
-/// The timers of a session.
 enum DemoSessionTimer: Sendable, Hashable {
     /// Nothing was written for the keepalive interval.
     case keepalive
@@ -22,7 +21,6 @@ enum DemoSessionTimer: Sendable, Hashable {
 enum TimerKey: Sendable, Hashable {
     /// A feed changes.
     case feeds
-    /// A timer of a session.
     case session(SessionHandle, DemoSessionTimer)
     /// A stalled connection may write again.
     case stall(LinkID)

@@ -2,7 +2,6 @@ internal import TLCP
 
 /// The connection that a session is bound to, and the granted parameters.
 struct StreamBinding: Sendable {
-    /// The phase of a poll.
     enum PollPhase: Sendable, Hashable {
         /// Waits for data, up to the granted idle time. *Leaves to* `gathering` or ends.
         case waiting

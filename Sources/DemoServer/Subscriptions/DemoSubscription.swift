@@ -38,7 +38,6 @@ struct DemoSubscription: Sendable {
         request.maxFrequency == .unfiltered || plan.mode == .raw
     }
 
-    /// The notifications that announce the subscription.
     func announcement(wrongBy faults: (items: Int, fields: Int)) -> [ServerNotification] {
         let items = max(0, plan.items.count + faults.items)
         let fields = max(0, plan.columns.count + faults.fields)

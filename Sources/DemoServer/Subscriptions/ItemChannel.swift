@@ -59,7 +59,6 @@ struct ItemChannel: Sendable {
     private static let minimumDiffLength = 50
 }
 
-/// An event of an item to be sent.
 enum ItemEvent: Sendable, Hashable {
     /// `U`.
     case row(FeedRow)

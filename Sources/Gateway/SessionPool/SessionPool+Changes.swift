@@ -153,7 +153,6 @@ extension SessionPool {
         resource.notifyWatchers()
     }
 
-    /// Removes one user of an upstream subscription.
     func removeUser(of shared: SharedSubscription) {
         guard let id = shared.id else { return }
         let now = clock()

@@ -5,7 +5,6 @@ extension SessionPool {
     /// How long a refusal is repeated without asking the server, so that its readers cause one attempt a minute at most.
     static let refusalTime = Duration.seconds(60)
 
-    /// The server has refused the session of a client.
     func sessionRefused(_ client: PooledClient, _ refusal: UpstreamRefusal) {
         if renewIfOutdated(client) { return }
         let until = clock() + Self.refusalTime

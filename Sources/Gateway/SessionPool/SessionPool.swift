@@ -14,7 +14,6 @@ package final class SessionPool: Sendable {
         var machine: PoolMachine
         /// Oldest first.
         var clients: OrderedDictionary<ClientID, PooledClient> = [:]
-        /// The id of the next pooled client.
         var nextClient = ClientID(RandomID.make(prefix: "c"))
         var shared: [SharedID: SharedSubscription] = [:]
         var resources = ResourceTable()

@@ -129,7 +129,6 @@ final class BenchByteCounter: ChannelInboundHandler {
 }
 
 extension Slice<UnsafeRawBufferPointer> {
-    /// The index of the first byte with this value.
     fileprivate func firstIndex(ofByte byte: UInt8) -> Int? {
         let bytes = UnsafeRawBufferPointer(rebasing: self)
         guard let base = bytes.baseAddress, let found = memchr(base, Int32(byte), bytes.count) else { return nil }

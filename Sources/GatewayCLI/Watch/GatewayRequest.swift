@@ -1,7 +1,6 @@
 internal import FoundationEssentials
 internal import HTTPFetch
 
-/// Requests to a gateway.
 enum GatewayRequest {
     /// The API key or JWT of the environment, without the white space around it, such as the line end of a file; nil: none.
     static func token(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {

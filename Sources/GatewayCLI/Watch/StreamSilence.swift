@@ -14,7 +14,6 @@ struct StreamSilence {
     /// - Parameter isOnly: Whether no other stream can follow; the limit is the longest one then.
     init(isOnly: Bool) { limit = isOnly ? Self.longest : Self.shortest }
 
-    /// A heartbeat arrived after a pause.
     mutating func heartbeat(after pause: Duration) { limit = max(Self.shortest, pause * 4) }
 
     /// A stream that was open was lost: the heartbeats may be rarer than the limit.

@@ -3,7 +3,6 @@ internal import JSONText
 internal import Primitives
 internal import SessionCore
 
-/// An event that `watch` shows.
 enum WatchEvent: Sendable, Equatable {
     /// The status of the connection, and why there is none.
     case status(String, failure: String? = nil)
@@ -57,7 +56,6 @@ struct WatchFailure: Error, Equatable {
         refusal("The server refused the subscription", code, message, .subscription)
     }
 
-    /// The removal of a subscription by a Lightstreamer server.
     static let removal = WatchFailure("The server removed the subscription.")
 
     /// Why a gateway's subscription is not active any more, from the resource or the `stream` event; nil if it is active,

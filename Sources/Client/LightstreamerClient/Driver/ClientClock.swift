@@ -85,7 +85,6 @@ final class SessionTimers {
         suspended[timer] = nil
     }
 
-    /// Removes a timer that fired.
     func fired(_ timer: SessionTimer) { running[timer] = nil }
 
     /// A challenge waits for its answer.

@@ -2,18 +2,14 @@ internal import SessionCore
 internal import TLCP
 internal import TLCPTransports
 
-/// The inputs of a driver, in one order.
 enum DriverInput: Sendable {
-    /// `connect()`.
     case connect
     /// A call that waits needs a session. The first closure tells whether the call still waits, the second one ends the call if
     /// no attempt can begin.
     case connectIfDisconnected(@Sendable () -> Bool, @Sendable (ClientError) -> Void)
-    /// `disconnect()`.
     case disconnect
     /// `adopt(…)`; the subscriptions are active already.
     case adopt(OfferedSession, [AdoptedSubscription], [(Subscription, SubscriptionToken)])
-    /// `abandon()`.
     case abandon
     /// `subscribe(_:)`; the subscription is active already.
     case subscribe(Subscription, SubscriptionToken, SubscriptionProperties)
@@ -33,13 +29,11 @@ enum DriverInput: Sendable {
     case badgeReset
     /// A closure to be called in the order of events.
     case perform(@Sendable (EventDelivery) -> Void)
-    /// An event of a transport.
     case transport(ConnectionID, TransportEvent)
     /// An authentication challenge waits for the answer of a delegate.
     case challengeStarted(ObjectIdentifier)
     /// An authentication challenge was answered.
     case challengeEnded(ObjectIdentifier)
-    /// A timer fired.
     case timerFired(SessionTimer)
     /// The client is released or shut down: the last input.
     case shutDown

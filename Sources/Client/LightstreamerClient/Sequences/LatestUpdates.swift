@@ -23,7 +23,6 @@ struct LatestUpdates {
     private var order: Deque<(row: Row, place: UInt64)> = []
     private var lastPlace: UInt64 = 0
 
-    /// Applies an event of the subscription.
     mutating func put(_ event: SubscriptionEvent) {
         switch event {
         case .update(let update): put(update)

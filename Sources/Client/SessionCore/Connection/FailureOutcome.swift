@@ -32,7 +32,6 @@ enum ConnectionFailure: Equatable {
 enum FailureOutcome: Equatable {
     /// The WebSocket cannot be used: the session is created over HTTP at once.
     case createOverHTTP
-    /// The creation failed.
     case creationFailed(cause: String)
     /// The WebSocket cannot be used: the session is bound to the next best transport at once.
     case bindOtherwise

@@ -67,7 +67,6 @@ struct TransportLadder {
         if bestTransport(forced: forced) == nil { refused.remove(transport) }
     }
 
-    /// A connection over this transport is stable.
     mutating func connectionProved(over transport: SessionTransport) { doubted.remove(transport) }
 
     /// A session is over. The next one tries all transports again, unless it may have to fail for the same reason.

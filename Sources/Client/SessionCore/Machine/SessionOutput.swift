@@ -80,7 +80,6 @@ struct SessionOutput {
         return connection
     }
 
-    /// A connection ended by itself.
     mutating func ended(_ connection: ConnectionID) { connections.remove(connection) }
 
     /// Closes a connection, unless it has ended.

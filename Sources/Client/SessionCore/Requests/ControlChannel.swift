@@ -48,7 +48,6 @@ struct ControlChannel {
         state = .busy(Exchange(connection: connection, since: now, ids: ids, isHeartbeat: isHeartbeat))
     }
 
-    /// A heartbeat fell due.
     mutating func heartbeatDue() { isHeartbeatDue = true }
 
     /// A reply arrived; nil: it names no request.

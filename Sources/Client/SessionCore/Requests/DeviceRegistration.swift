@@ -30,7 +30,6 @@ struct DeviceRegistration {
         return .deviceRegistration(device)
     }
 
-    /// The token is known or has changed.
     mutating func tokenChanged(_ device: MPNRegisterRequest) {
         var device = device
         if case .registered = state { device.cause = "refresh.token" }

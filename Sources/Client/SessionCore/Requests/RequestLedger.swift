@@ -29,9 +29,7 @@ struct RequestLedger {
 
     /// The position of requests relative to those of subscriptions.
     enum Position {
-        /// Before the requests of subscriptions.
         case beforeSubscriptions
-        /// After the requests of subscriptions.
         case afterSubscriptions
     }
 

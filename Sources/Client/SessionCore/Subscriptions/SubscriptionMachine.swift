@@ -6,7 +6,6 @@ internal import TLCP
 struct SubscriptionMachine: Sendable {
     /// The origin of the subscription.
     enum Role: Sendable, Equatable {
-        /// The user.
         case user(SubscriptionToken)
         /// A key of a two-level subscription.
         case secondLevel(of: SubscriptionID, item: Int, key: String)
@@ -317,7 +316,6 @@ enum RequestProgress: Sendable, Equatable {
     case sent(RequestID)
 }
 
-/// The stage of a subscription.
 enum SubscriptionStage: Sendable, Equatable {
     /// The add is not answered. *Entered* at the start, and at the end of a session by `acknowledged` and `subscribed`;
     /// *leaves to* `acknowledged` by `REQOK`, `subscribed` by `SUBOK`/`SUBCMD`, `deleting` when the counts are wrong.

@@ -137,7 +137,6 @@ package struct ValueTable: Sendable {
     }
 }
 
-/// The state of one item in a `ValueTable`.
 struct ValueTableItem: Sendable {
     /// The last row, in COMMAND mode as the server sent it, of any key; nil before the first update.
     private(set) var row: [String?]?

@@ -1,6 +1,5 @@
 internal import JSONText
 
-/// The names of the request parameters.
 enum ParameterName: String, Sendable {
     case `protocol` = "LS_protocol"
     case session = "LS_session"

@@ -191,7 +191,6 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
 
     // MARK: - For the transport
 
-    /// Sends one text message.
     func send(_ message: [UInt8]) {
         guard let context, !hasSentClose else { return }
         let data = ByteBuffer(bytes: message)

@@ -122,14 +122,12 @@ struct Checksum: Equatable {
         self.length = length
     }
 
-    /// Adds bytes at the end.
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
         crc = UInt32(crc32_z(uLong(crc), base.assumingMemoryBound(to: UInt8.self), z_size_t(bytes.count)))
         length += bytes.count
     }
 
-    /// Adds a part that follows.
     mutating func add(_ part: Checksum) {
         crc = UInt32(crc32_combine(uLong(crc), uLong(part.crc), part.length))
         length += part.length

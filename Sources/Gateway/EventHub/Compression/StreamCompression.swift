@@ -14,7 +14,6 @@ final class StreamCompression {
     /// for the stream alone.
     private var left: (group: UInt64, broadcasts: UInt64)?
 
-    /// Joins a live group.
     func join(_ group: CompressedGroup, _ subscriber: Subscriber) {
         let isSynchronized = left.map { $0.group == group.number && $0.broadcasts == group.broadcasts } ?? false
         left = nil

@@ -118,7 +118,6 @@ struct EventEncoder {
 
     mutating func end(_ format: EventFormat) { append(format == .serverSentEvents ? "\n\n" : "}\n") }
 
-    /// Appends a text as it is.
     mutating func append(_ text: StaticString) {
         json.bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }

@@ -30,7 +30,6 @@ struct StreamRecord: Sendable {
     /// The reason for which the stream is being closed; nil while it is not.
     private(set) var closeReason: String?
 
-    /// A channel that a stream reads.
     private struct ReadChannel: Sendable {
         /// The hub's side.
         let channel: Channel
@@ -48,7 +47,6 @@ struct StreamRecord: Sendable {
         self.isWaiting = isWaiting
     }
 
-    /// The present summary of the stream.
     var summary: StreamSummary {
         StreamSummary(
             id: id,

@@ -6,7 +6,6 @@ struct ClientRecord: Sendable {
     /// How many channels of released subscriptions are kept for streams that resume.
     static let departedLimit = 16
 
-    /// The present status of the client.
     private(set) var status: ClientStatus
     /// Why the client has no connection; nil while it has a connection, and if another member of the cluster alone knows.
     private(set) var failure: LastFailure?
@@ -24,7 +23,6 @@ struct ClientRecord: Sendable {
     /// Events of released subscriptions up to this sequence are not kept.
     var forgottenThrough: UInt64 = 0
 
-    /// The status has changed.
     mutating func changed(_ status: ClientStatus, _ failure: LastFailure?) {
         self.status = status
         self.failure = failure

@@ -283,7 +283,6 @@ struct PendingEvents {
         if case .conflated = queue.first()?.content { true } else { false }
     }
 
-    /// Removes the events of channels.
     mutating func removeAll(from channels: Set<Int>) {
         for channel in channels { snapshots[channel] = nil }
         rows = rows.filter { !channels.contains($0.key.channel) }

@@ -62,7 +62,6 @@ struct PendingQueue {
         entries[lowerBound(place)...].first(where: condition)?.place
     }
 
-    /// Replaces the content of an entry, and its weight.
     mutating func replace(_ place: Int, by content: PendingEntry.Content, weight: Int) {
         let index = index(of: place)
         contentWeight += weight - entries[index].weight

@@ -4,7 +4,6 @@ internal import SessionPool
 
 /// Checks the access configuration for mistakes that a single value does not show.
 enum AccessCheck {
-    /// A mistake with its key.
     typealias Mistake = (key: String, rule: String)
 
     static func mistakes(in access: AccessConfiguration) -> [Mistake] {
@@ -74,7 +73,6 @@ enum CertificateCheck {
 
 /// Checks the values of an upstream with the client library.
 enum UpstreamCheck {
-    /// All mistakes, each with its key.
     static func mistakes(in upstream: UpstreamConfiguration) -> [(key: String, rule: String)] {
         let missing = missingParts(of: upstream)
         var configuration = ClientConfiguration()

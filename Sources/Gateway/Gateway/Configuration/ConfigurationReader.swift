@@ -74,7 +74,6 @@ package struct ConfigurationReader {
         let variable: String
         /// The key that each name needs, and the rule that a name without it breaks.
         let needed: String, rule: String
-        /// The names in a configuration.
         let names: @Sendable (GatewayConfiguration) -> [String]
 
         static let all = [
@@ -155,7 +154,6 @@ package struct ConfigurationReader {
     /// The variable from which `watch` takes its credential.
     private static let tokenVariable = "GATEWAY_TOKEN"
 
-    /// The values of one source by key.
     private typealias Source = (_ key: String) -> String?
 
     /// The sources, the first one with the highest precedence. Names of variables are ASCII.

@@ -4,7 +4,6 @@ internal import MicroHTTPD
 
 /// The memory budgets of the gateway with their present use.
 package struct MemoryBudgets: Sendable {
-    /// A budget.
     struct Budget: Sendable {
         /// The name of the budget in metrics and in `/health`.
         let name: String

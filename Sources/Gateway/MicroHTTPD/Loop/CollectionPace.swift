@@ -30,7 +30,6 @@ struct CollectionPace {
     private let flushInterval: Int64
     /// An event that follows a collection within this time may belong to a flood.
     private var gap = CollectionPace.gap
-    /// The interval of collections in a flood.
     private var floodInterval = CollectionPace.floodInterval.least
     private var last = Moment.zero
     private var count = 0

@@ -52,7 +52,6 @@ final class Poller {
         control(EPOLL_CTL_ADD, other, token, events)
     }
 
-    /// Changes the events to watch.
     func change(_ other: Int32, token: UInt64, _ events: Events) {
         _ = control(EPOLL_CTL_MOD, other, token, events)
     }

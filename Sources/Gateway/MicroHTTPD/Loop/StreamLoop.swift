@@ -181,7 +181,6 @@ final class LoopMailbox: Sendable {
     /// The loop collects from its feed, which is no longer due.
     func takeFeed() { attention.bitwiseAnd(~Bit.feed, ordering: .acquiringAndReleasing) }
 
-    /// Whether the feed is due.
     var isFeedDue: Bool { attention.load(ordering: .acquiring) & Bit.feed != 0 }
 
     /// Rejects all later messages, and those that were not taken.

@@ -196,7 +196,6 @@ final class StreamScheduler {
         }
     }
 
-    /// Ends all streams.
     func endAll(_ reason: StreamEnd) {
         settleShortfalls()
         for slot in entries.indices {

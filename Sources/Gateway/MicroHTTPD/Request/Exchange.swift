@@ -2,7 +2,6 @@ internal import Primitives
 
 /// One request, from its request line to its end. Confined to its loop's thread.
 final class Exchange {
-    /// The phase.
     enum Phase {
         /// The request line was read. *Entered* at the start; *leaves to* `body`, `discarding`, `over`.
         case head

@@ -10,7 +10,6 @@ struct OpenStream {
     /// Called once, at its end.
     let onEnd: @Sendable (StreamEnd) -> Void
 
-    /// The stream has ended.
     func ended(_ reason: StreamEnd) {
         content.ended(reason)
         onEnd(reason)

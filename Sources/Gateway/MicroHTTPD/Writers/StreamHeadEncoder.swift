@@ -1,6 +1,5 @@
 internal import CMicroHTTPD
 
-/// Writes the head of a stream.
 enum StreamHeadEncoder {
     /// Status line and header lines, with the empty line behind them. Lines that are not allowed are omitted.
     static func encode(_ head: HTTPStreamHead, isChunked: Bool, date: String) -> [UInt8] {

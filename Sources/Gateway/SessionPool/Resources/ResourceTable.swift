@@ -49,7 +49,6 @@ struct ResourceTable {
         return true
     }
 
-    /// Removes a resource with its readers.
     mutating func remove(_ resource: SubscriptionResource) {
         readers[resource.id] = nil
         _ = withdraw(resource)

@@ -58,7 +58,6 @@ enum FeedTypes {
         }
     }
 
-    /// A name as a property key.
     private static func key(_ name: String) -> String {
         let isPlain = name.utf8.enumerated().allSatisfy { index, byte in
             (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")

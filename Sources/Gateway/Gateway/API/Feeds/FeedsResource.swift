@@ -123,7 +123,6 @@ enum FeedShape: Sendable, Equatable {
     case row
     /// One key of a COMMAND item: its row.
     case key(String)
-    /// One value.
     case value
 
     /// Whether both are the same part; keys are equal if their bytes are.

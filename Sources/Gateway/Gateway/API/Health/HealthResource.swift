@@ -84,7 +84,6 @@ struct HealthResource: Sendable {
     }
 }
 
-/// The state of the process.
 final class ProcessState: Sendable {
     /// When the process started.
     let startedAt: Moment

@@ -7,7 +7,6 @@ struct MCPReading: Sendable {
     let services: Services
     let call: Call
 
-    /// The feeds that the caller sees.
     var feeds: [FeedConfiguration] { services.configuration.feeds.filter(services.permissions(call).sees) }
 
     /// The feeds whose values the caller may read.

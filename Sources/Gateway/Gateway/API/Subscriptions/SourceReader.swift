@@ -116,7 +116,6 @@ struct SourceDefaults: Sendable {
     private let upstreamCount: Int
     /// The upstream of sources that name none; nil: each source has to name one.
     let upstream: String?
-    /// All feeds.
     private let feeds: [FeedConfiguration]
     /// Whether sources may name a feed.
     var sees: @Sendable (FeedConfiguration) -> Bool = { _ in true }

@@ -107,7 +107,6 @@ struct ModeConflict: Equatable {
     let property: String
     let rule: String
 
-    /// All conflicts in a set of properties.
     static func all(in properties: SubscriptionProperties) -> [ModeConflict] {
         var conflicts: [ModeConflict] = []
         switch (properties.mode, properties.requestedSnapshot) {

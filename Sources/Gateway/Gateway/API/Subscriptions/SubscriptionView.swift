@@ -22,7 +22,6 @@ struct SubscriptionView {
         writeFigures(to: &json)
     }
 
-    /// A response with the subscription, and its tag.
     func response(status code: Int = 200) -> (response: Response, tag: EntityTag) {
         var json = JSONBytes(capacity: Response.usualLength)
         writeTagged(to: &json)

@@ -7,7 +7,6 @@ internal import SessionPool
 
 /// Sentences with the cause and the cure of a failed connection.
 package enum TroubleText {
-    /// The sentences for the failure of a client.
     static func sentence(_ trouble: ConnectionTrouble, of client: PooledClient) -> String {
         if trouble.kind == .serverError, let refusal = trouble.refusal {
             return sentence(refusal, upstream: client.upstream)

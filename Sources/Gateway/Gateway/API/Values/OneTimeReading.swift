@@ -21,7 +21,6 @@ final class OneTimeReading: Sendable {
     /// Whether the subscription has changed since it was joined.
     private let hasChanged: Atomic<Bool>
 
-    /// A request for the values of the subscription `topic`.
     init(services: Services, call: Call, query: ValuesQuery, topic: SubscriptionID, joined: JoinedSubscription) {
         (self.services, self.call, self.query, self.topic, self.joined) = (services, call, query, topic, joined)
         caching = CachePolicy(services.configuration.values, for: call.caller)

@@ -12,7 +12,6 @@ enum ValuesTarget: Sendable {
     case keys(Int)
     /// The row of a key.
     case key(Int, String)
-    /// One value.
     case value(Int, field: Int, key: String?)
 }
 

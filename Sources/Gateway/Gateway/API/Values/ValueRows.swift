@@ -1,4 +1,3 @@
-/// Rows of values as text.
 struct ValueRows {
     /// The text.
     private(set) var bytes: [UInt8] = []

@@ -25,7 +25,6 @@ struct ValuesView {
     /// The staleness as a part of entity tags.
     var staleness: String { reading.isStale ? "s" : "f" }
 
-    /// Whether the mode is COMMAND.
     var isCommand: Bool { table.properties.mode == .command }
 
     // MARK: - Names and positions

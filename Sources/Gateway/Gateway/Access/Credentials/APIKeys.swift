@@ -46,7 +46,6 @@ package struct KeyHash: Sendable, Equatable, CustomStringConvertible {
         Self.scheme + digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    /// The SHA-256 of a secret.
     static func digest(of secret: String) -> [UInt8] { SHA256.hash(Array(secret.utf8)) }
 
     /// Whether this is the hash with a given digest, compared in constant time.

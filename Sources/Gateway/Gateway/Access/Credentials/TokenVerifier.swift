@@ -63,7 +63,6 @@ package struct TokenVerifier: Sendable {
         }
     }
 
-    /// The key that verifies the signature of a token.
     private func key(of token: WebToken) throws(TokenRefusal) -> VerificationKey {
         guard let name = token.header["alg"]?.string, let algorithm = VerificationKey.Algorithm(rawValue: name) else {
             throw .algorithm

@@ -20,7 +20,6 @@ struct VerificationKey: Sendable {
     let digest: [UInt8]
     private let value: KeyMaterial.Value
 
-    /// A key made of key material.
     init(_ material: KeyMaterial) {
         value = material.value
         algorithm =
@@ -47,7 +46,6 @@ struct KeyMaterial: Sendable {
     enum Value: Sendable {
         /// A secret shared by issuer and gateway.
         case secret([UInt8])
-        /// A public key of the issuer.
         case key(PublicKey)
     }
 

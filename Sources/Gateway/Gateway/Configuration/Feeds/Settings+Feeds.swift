@@ -93,7 +93,6 @@ extension GatewayConfiguration {
         return feeds.count - 1
     }
 
-    /// The mistakes in the feeds, each with its key.
     var feedMistakes: [(key: String, rule: String)] {
         feeds.flatMap { feed -> [(key: String, rule: String)] in
             let key = "feeds.\(feed.name)"

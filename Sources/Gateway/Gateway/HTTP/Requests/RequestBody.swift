@@ -3,7 +3,6 @@ internal import MicroHTTPD
 
 /// Reads the JSON body of a request.
 enum RequestBody {
-    /// The media types of a JSON merge patch.
     static let patchTypes = ["application/merge-patch+json", "application/json"]
     /// The header `Accept-Patch` (RFC 5789).
     static let acceptPatch = patchTypes.joined(separator: ", ")

@@ -146,14 +146,12 @@ package struct Query: Sendable, Equatable {
     /// All values of a name, in order.
     func values(_ name: String) -> [String] { pairs.filter { $0.name == name }.map(\.value) }
 
-    /// The pairs that meet a condition.
     func filtered(_ condition: (Pair) -> Bool) -> Query {
         var query = self
         query.pairs.removeAll { !condition($0) }
         return query
     }
 
-    /// Removes all values of a name.
     mutating func remove(_ name: String) { pairs.removeAll { $0.name == name } }
 
     func has(_ name: String) -> Bool { pairs.contains { $0.name == name } }

@@ -15,7 +15,6 @@ package struct AnsweredRequest: Error {
 
 /// Turns errors into problem responses (RFC 9457). No other place decides which status an error gets.
 package enum ProblemDetails {
-    /// The media type of problems.
     static let mediaType = "application/problem+json"
 
     /// The problem for an error. Unexpected errors become `internal`, without details.
@@ -238,7 +237,6 @@ extension ProblemDetails {
         return Problem(refusing: [ProblemEntry(.body(at: [property]), .invalidValue, sentence(rule))])
     }
 
-    /// The problem for an address in a body.
     private static func refusal(of address: String) -> Problem {
         let (code, rule) = (ProblemCode.upstreamNotAllowed, "The configuration does not allow \(address).")
         return Problem(code, detail: rule).at(.body(at: ["serverAddress"]))

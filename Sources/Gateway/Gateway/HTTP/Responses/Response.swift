@@ -36,7 +36,6 @@ package struct Response: Sendable {
         self.init(status: status, mediaType: mediaType, body: json.bytes)
     }
 
-    /// A response with a JSON body.
     static func json(_ status: Int = 200, _ write: (inout JSONBytes) -> Void) -> Response {
         var json = JSONBytes(capacity: usualLength)
         write(&json)

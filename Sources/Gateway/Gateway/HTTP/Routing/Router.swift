@@ -95,7 +95,6 @@ package struct Router: Sendable {
 
 /// The path of an operation as openapi.yaml writes it: `/v1/clients/{id}`.
 package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
-    /// One segment.
     enum Segment: Sendable, Hashable {
         /// Exactly this text.
         case literal(String)

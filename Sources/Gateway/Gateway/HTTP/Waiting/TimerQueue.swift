@@ -59,7 +59,6 @@ final class TimerQueue: Sendable {
         stop()
     }
 
-    /// Runs the actions that are due.
     func runDue() {
         let now = clock()
         for timer in state.withLock({ $0.timers.take(dueBy: now) }) { timer.action() }

@@ -150,7 +150,6 @@ final class WaitingRequests: Sendable {
     /// Removes a request that `count` has counted.
     func uncount(_ name: String?) { if let name { requests.withLock { $0.uncount(name) } } }
 
-    /// Ends some requests.
     func end(where isEnded: (Request) -> Bool) {
         let all = requests.withLock { $0.all }
         for request in all.values where isEnded(request) { request.end() }
