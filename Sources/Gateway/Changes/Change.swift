@@ -1,4 +1,5 @@
 package import JSONText
+package import Primitives
 package import SessionCore
 
 /// One change of a client or of a subscription. A change appends at most one event to a log, and its application involves
@@ -194,12 +195,14 @@ package enum TopicID: Hashable, Sendable {
 
 /// The JSON forms that events and responses share.
 extension JSONBytes {
-    /// A frequency limit: a number, `unlimited` or null.
-    package mutating func write(_ frequency: RealMaxFrequency?) {
-        switch frequency {
-        case .limited(let limit): shortest(limit)
-        case .unlimited: string("unlimited")
-        case nil: null()
+    /// A property of the class reference, or null.
+    package mutating func write(_ value: (some NumberOrWord)?) {
+        if let word = value?.word {
+            string(word)
+        } else if let amount = value?.amount {
+            shortest(amount)
+        } else {
+            null()
         }
     }
 

@@ -1,3 +1,4 @@
+internal import Primitives
 public import SessionCore
 
 /// The limits and sizes in the text form of the class reference. The keywords are read in any
@@ -6,117 +7,84 @@ extension RequestedMaxBandwidth {
     /// Reads `unlimited` or a number of kbit/s greater than 0.
     public init(text: String) throws(ClientError) {
         let rule = "must be unlimited or a number of kbit/s greater than 0"
-        self =
-            text.lowercased() == "unlimited"
-            ? .unlimited : .limited(try NumberText.positive(text, "requestedMaxBandwidth", rule))
+        try self.init(text, of: "requestedMaxBandwidth", rule, NumberText.positive)
     }
 
     /// `unlimited` or the number.
-    public var text: String {
-        switch self {
-        case .limited(let limit): NumberText.of(limit)
-        case .unlimited: "unlimited"
-        }
-    }
+    public var text: String { writtenText }
 }
 
 extension RealMaxBandwidth {
     /// `unlimited`, `unmanaged` or the number.
-    public var text: String {
-        switch self {
-        case .limited(let limit): NumberText.of(limit)
-        case .unlimited: "unlimited"
-        case .unmanaged: "unmanaged"
-        }
-    }
+    public var text: String { writtenText }
 }
 
 extension RequestedMaxFrequency {
     /// Reads `unlimited`, `unfiltered` or a number of updates per second greater than 0.
     public init(text: String) throws(ClientError) {
-        switch text.lowercased() {
-        case "unlimited": self = .unlimited
-        case "unfiltered": self = .unfiltered
-        default:
-            let rule = "must be unlimited, unfiltered or a number greater than 0"
-            self = .limited(try NumberText.positive(text, "requestedMaxFrequency", rule))
-        }
+        let rule = "must be unlimited, unfiltered or a number greater than 0"
+        try self.init(text, of: "requestedMaxFrequency", rule, NumberText.positive)
     }
 
     /// `unlimited`, `unfiltered` or the number.
-    public var text: String {
-        switch self {
-        case .limited(let limit): NumberText.of(limit)
-        case .unlimited: "unlimited"
-        case .unfiltered: "unfiltered"
-        }
-    }
+    public var text: String { writtenText }
 }
 
 extension RealMaxFrequency {
     /// `unlimited` or the number.
-    public var text: String {
-        switch self {
-        case .limited(let limit): NumberText.of(limit)
-        case .unlimited: "unlimited"
-        }
-    }
+    public var text: String { writtenText }
 }
 
 extension RequestedBufferSize {
     /// Reads `unlimited` or an integer greater than 0.
     public init(text: String) throws(ClientError) {
         let rule = "must be unlimited or an integer greater than 0"
-        self =
-            text.lowercased() == "unlimited"
-            ? .unlimited : .limited(try NumberText.positiveInteger(text, "requestedBufferSize", rule))
+        try self.init(text, of: "requestedBufferSize", rule, NumberText.positiveInteger)
     }
 
     /// `unlimited` or the number.
-    public var text: String {
-        switch self {
-        case .limited(let size): "\(size)"
-        case .unlimited: "unlimited"
-        }
-    }
+    public var text: String { writtenText }
 }
 
 extension RequestedSnapshot {
     /// Reads `yes`, `no` or an integer greater than 0.
     public init(text: String) throws(ClientError) {
-        switch text.lowercased() {
-        case "yes": self = .yes
-        case "no": self = .no
-        default:
-            let rule = "must be yes, no or an integer greater than 0"
-            self = .length(try NumberText.positiveInteger(text, "requestedSnapshot", rule))
-        }
+        let rule = "must be yes, no or an integer greater than 0"
+        try self.init(text, of: "requestedSnapshot", rule, NumberText.positiveInteger)
     }
 
     /// `yes`, `no` or the number.
-    public var text: String {
-        switch self {
-        case .yes: "yes"
-        case .no: "no"
-        case .length(let length): "\(length)"
-        }
-    }
+    public var text: String { writtenText }
 }
 
 extension ConnectTimeout {
     /// Reads `auto` or a number of seconds greater than 0.
     public init(text: String) throws(ClientError) {
         let rule = "must be auto or a number of seconds greater than 0"
-        self = text.lowercased() == "auto" ? .auto : .seconds(try NumberText.positive(text, "connectTimeout", rule))
+        try self.init(text, of: "connectTimeout", rule, NumberText.positive)
     }
 
     /// `auto` or the number.
-    public var text: String {
-        switch self {
-        case .auto: "auto"
-        case .seconds(let seconds): NumberText.of(seconds)
+    public var text: String { writtenText }
+}
+
+extension NumberOrWord {
+    /// Reads a word, in any case, or a number that a function reads.
+    fileprivate init(
+        _ text: String,
+        of property: String,
+        _ rule: String,
+        _ number: (_ text: String, _ property: String, _ rule: String) throws(ClientError) -> Number
+    ) throws(ClientError) {
+        if let value = Self.words[text.lowercased()] {
+            self = value
+        } else {
+            self = .limited(try number(text, property, rule))
         }
     }
+
+    /// The word, or the number without a useless fraction.
+    fileprivate var writtenText: String { word ?? number.map { NumberText.of($0) } ?? "" }
 }
 
 /// Decimal numbers of the class reference: digits with at most one point, no sign, no exponent.
@@ -146,7 +114,7 @@ enum NumberText {
     }
 
     /// The number without a useless fraction.
-    static func of(_ number: Double) -> String {
+    static func of(_ number: some LosslessStringConvertible) -> String {
         let text = "\(number)"
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }

@@ -1,4 +1,5 @@
 internal import JSONText
+internal import Primitives
 
 /// How long the response to a request may take (class reference: `connectTimeout`).
 public enum ConnectTimeout: Sendable, Hashable {
@@ -6,6 +7,12 @@ public enum ConnectTimeout: Sendable, Hashable {
     case auto
     /// This many seconds, greater than 0.
     case seconds(Double)
+}
+
+extension ConnectTimeout: NumberOrWord {
+    package static let words: [String: Self] = ["auto": .auto]
+    package static func limited(_ number: Double) -> Self { .seconds(number) }
+    package var number: Double? { if case .seconds(let seconds) = self { seconds } else { nil } }
 }
 
 /// All connection options as one value. Times are seconds; the defaults are those of the newer class reference.

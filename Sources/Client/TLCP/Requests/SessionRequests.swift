@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// `create_session`: opens a session with its first stream connection.
 package struct CreateSessionRequest: Sendable, Hashable {
     /// The time that the client waits for the response (`LS_ttl_millis`).
@@ -82,24 +84,10 @@ package struct CreateSessionRequest: Sendable, Hashable {
     }
 }
 
-extension CreateSessionRequest.TimeToLive {
-    fileprivate var wire: String {
-        switch self {
-        case .unknown: "unknown"
-        case .unlimited: "unlimited"
-        case .millis(let millis): String(millis)
-        }
-    }
-
-    fileprivate init?(wire: String) {
-        switch wire {
-        case "unknown": self = .unknown
-        case "unlimited": self = .unlimited
-        default:
-            guard let millis = WireNumber.count(Array(wire.utf8)[...]) else { return nil }
-            self = .millis(millis)
-        }
-    }
+extension CreateSessionRequest.TimeToLive: WireLimit {
+    package static let words: [String: Self] = ["unknown": .unknown, "unlimited": .unlimited]
+    package static func limited(_ number: Int) -> Self { .millis(number) }
+    package var number: Int? { if case .millis(let millis) = self { millis } else { nil } }
 }
 
 /// `bind_session`: binds an existing session to this connection.

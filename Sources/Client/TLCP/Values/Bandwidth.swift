@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A bandwidth limit requested from the server, in kilobits per second (class reference: `requestedMaxBandwidth`; TLCP:
 /// `LS_requested_max_bandwidth`).
 public enum RequestedMaxBandwidth: Sendable, Hashable {
@@ -5,23 +7,12 @@ public enum RequestedMaxBandwidth: Sendable, Hashable {
     case limited(Double)
     /// No limit is requested.
     case unlimited
+}
 
-    init?(wire: String) {
-        if wire == "unlimited" {
-            self = .unlimited
-        } else if let value = WireNumber.receivedDecimal(wire), value > 0 {
-            self = .limited(value)
-        } else {
-            return nil
-        }
-    }
-
-    var wire: String {
-        switch self {
-        case .limited(let value): WireNumber.text(value)
-        case .unlimited: "unlimited"
-        }
-    }
+extension RequestedMaxBandwidth: WireLimit {
+    package static let words: [String: Self] = ["unlimited": .unlimited]
+    package var number: Double? { if case .limited(let limit) = self { limit } else { nil } }
+    static func number(wire: String) -> Double? { WireNumber.receivedDecimal(wire).flatMap { $0 > 0 ? $0 : nil } }
 }
 
 /// The bandwidth limit in force on a session (class reference: `realMaxBandwidth`; TLCP: `CONS`).
@@ -32,22 +23,9 @@ public enum RealMaxBandwidth: Sendable, Hashable {
     case unlimited
     /// The server applies no limit, and clients cannot request one.
     case unmanaged
+}
 
-    init?(wire: String) {
-        switch wire {
-        case "unlimited": self = .unlimited
-        case "unmanaged": self = .unmanaged
-        default:
-            guard let value = WireNumber.receivedDecimal(wire) else { return nil }
-            self = .limited(value)
-        }
-    }
-
-    var wire: String {
-        switch self {
-        case .limited(let value): WireNumber.text(value)
-        case .unlimited: "unlimited"
-        case .unmanaged: "unmanaged"
-        }
-    }
+extension RealMaxBandwidth: WireLimit {
+    package static let words: [String: Self] = ["unlimited": .unlimited, "unmanaged": .unmanaged]
+    package var number: Double? { if case .limited(let limit) = self { limit } else { nil } }
 }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// How a subscription's items behave (class reference: `LSSubscription.mode`; TLCP: `LS_mode`).
 public enum SubscriptionMode: String, Sendable, Hashable, CaseIterable {
     /// Each item is one row; an update changes some of its fields.
@@ -39,6 +41,12 @@ public enum RequestedSnapshot: Sendable, Hashable {
     }
 }
 
+extension RequestedSnapshot: NumberOrWord {
+    package static let words: [String: Self] = ["yes": .yes, "no": .no]
+    package static func limited(_ number: Int) -> Self { .length(number) }
+    package var number: Int? { if case .length(let length) = self { length } else { nil } }
+}
+
 /// A frequency limit requested from the server, in updates per second and item (class reference:
 /// `requestedMaxFrequency`; TLCP: `LS_requested_max_frequency`).
 public enum RequestedMaxFrequency: Sendable, Hashable {
@@ -48,24 +56,12 @@ public enum RequestedMaxFrequency: Sendable, Hashable {
     case unlimited
     /// No limit, and every loss is reported.
     case unfiltered
+}
 
-    init?(wire: String) {
-        switch wire {
-        case "unlimited": self = .unlimited
-        case "unfiltered": self = .unfiltered
-        default:
-            guard let value = WireNumber.receivedDecimal(wire), value > 0 else { return nil }
-            self = .limited(value)
-        }
-    }
-
-    var wire: String {
-        switch self {
-        case .limited(let value): WireNumber.text(value)
-        case .unlimited: "unlimited"
-        case .unfiltered: "unfiltered"
-        }
-    }
+extension RequestedMaxFrequency: WireLimit {
+    package static let words: [String: Self] = ["unlimited": .unlimited, "unfiltered": .unfiltered]
+    package var number: Double? { if case .limited(let limit) = self { limit } else { nil } }
+    static func number(wire: String) -> Double? { WireNumber.receivedDecimal(wire).flatMap { $0 > 0 ? $0 : nil } }
 }
 
 /// The frequency limit in force on a subscription (class reference: `didReceiveRealFrequency`; TLCP: `CONF`).
@@ -74,23 +70,11 @@ public enum RealMaxFrequency: Sendable, Hashable {
     case limited(Double)
     /// No limit.
     case unlimited
+}
 
-    init?(wire: String) {
-        if wire == "unlimited" {
-            self = .unlimited
-        } else if let value = WireNumber.receivedDecimal(wire) {
-            self = .limited(value)
-        } else {
-            return nil
-        }
-    }
-
-    var wire: String {
-        switch self {
-        case .limited(let value): WireNumber.text(value)
-        case .unlimited: "unlimited"
-        }
-    }
+extension RealMaxFrequency: WireLimit {
+    package static let words: [String: Self] = ["unlimited": .unlimited]
+    package var number: Double? { if case .limited(let limit) = self { limit } else { nil } }
 }
 
 /// The length of the server's queue of pending updates of an item (class reference: `requestedBufferSize`; TLCP:
@@ -100,21 +84,38 @@ public enum RequestedBufferSize: Sendable, Hashable {
     case limited(Int)
     /// As many as the server allows.
     case unlimited
+}
 
+extension RequestedBufferSize: WireLimit {
+    package static let words: [String: Self] = ["unlimited": .unlimited]
+    package var number: Int? { if case .limited(let size) = self { size } else { nil } }
+}
+
+/// A limit whose words are the same in requests, in notifications and in the class reference.
+protocol WireLimit: NumberOrWord {
+    /// Reads a number; nil for other text.
+    static func number(wire: String) -> Number?
+}
+
+extension WireLimit {
     init?(wire: String) {
-        if wire == "unlimited" {
-            self = .unlimited
-        } else if let size = WireNumber.count(Array(wire.utf8)[...]) {
-            self = .limited(size)
-        } else {
-            return nil
-        }
+        guard let value = Self.words[wire] ?? Self.number(wire: wire).map(Self.limited) else { return nil }
+        self = value
     }
+}
 
+extension WireLimit where Number == Double {
+    static func number(wire: String) -> Double? { WireNumber.receivedDecimal(wire) }
     var wire: String {
-        switch self {
-        case .limited(let size): String(size)
-        case .unlimited: "unlimited"
-        }
+        guard let number else { return word ?? "" }
+        return WireNumber.text(number)
+    }
+}
+
+extension WireLimit where Number == Int {
+    static func number(wire: String) -> Int? { WireNumber.count(Array(wire.utf8)[...]) }
+    var wire: String {
+        guard let number else { return word ?? "" }
+        return String(number)
     }
 }

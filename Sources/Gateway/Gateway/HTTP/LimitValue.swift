@@ -1,30 +1,12 @@
 internal import JSONText
+internal import Primitives
 internal import SessionCore
 
-/// A property of the class reference whose JSON form is a number or a word.
-protocol NumberOrWord: Equatable {
-    /// The values that are words.
-    static var words: [String: Self] { get }
-    /// The number; nil for a word.
-    var number: Double? { get }
-}
-
 extension NumberOrWord {
-    /// The word; nil for a number.
-    var word: String? { Self.words.first { $0.value == self }?.key }
-
     /// The JSON form, as requests have it.
     var json: JSONValue {
         // A small number has an exponent, which a decimal in a string must not have.
-        number.flatMap { JSONNumber("\($0)") }.map(JSONValue.number) ?? word.map(JSONValue.string) ?? .null
-    }
-}
-
-extension JSONBytes {
-    /// Writes the JSON form of a property, or `null`.
-    mutating func write(_ value: (some NumberOrWord)?) {
-        guard let value else { return null() }
-        if let number = value.number { shortest(number) } else { string(value.word) }
+        word.map(JSONValue.string) ?? number.flatMap { JSONNumber($0.description) }.map(JSONValue.number) ?? .null
     }
 }
 
@@ -53,42 +35,27 @@ extension LimitValue {
 
 extension RequestedMaxFrequency: LimitValue {
     static let choices = ["A number greater than 0, \(Decimals.most) at most", "unlimited", "unfiltered"]
-    static let words: [String: Self] = ["unlimited": .unlimited, "unfiltered": .unfiltered]
     static func limit(_ value: JSONValue) -> Self? { Decimals.positive(value).map { .limited($0) } }
-    var number: Double? { if case .limited(let limit) = self { limit } else { nil } }
 }
 
 extension RequestedBufferSize: LimitValue {
     static let choices = ["A whole number from 1 to \(Decimals.most)", "unlimited"]
-    static let words: [String: Self] = ["unlimited": .unlimited]
     static func limit(_ value: JSONValue) -> Self? { Decimals.count(value).map { .limited($0) } }
-    var number: Double? { if case .limited(let size) = self { Double(size) } else { nil } }
 }
 
 extension RequestedSnapshot: LimitValue {
     static let choices = ["yes", "no", "a whole number from 1 to \(Decimals.most)"]
-    static let words: [String: Self] = ["yes": .yes, "no": .no]
     static func limit(_ value: JSONValue) -> Self? { Decimals.count(value).map { .length($0) } }
-    var number: Double? { if case .length(let length) = self { Double(length) } else { nil } }
 }
 
 extension RequestedMaxBandwidth: LimitValue {
     static let choices = ["A number of kbit/s greater than 0, \(Decimals.most) at most", "unlimited"]
-    static let words: [String: Self] = ["unlimited": .unlimited]
     static func limit(_ value: JSONValue) -> Self? { Decimals.positive(value).map { .limited($0) } }
-    var number: Double? { if case .limited(let limit) = self { limit } else { nil } }
-}
-
-extension RealMaxBandwidth: NumberOrWord {
-    static let words: [String: Self] = ["unlimited": .unlimited, "unmanaged": .unmanaged]
-    var number: Double? { if case .limited(let limit) = self { limit } else { nil } }
 }
 
 extension ConnectTimeout: LimitValue {
     static let choices = ["A number of seconds greater than 0, \(Decimals.most) at most", "auto"]
-    static let words: [String: Self] = ["auto": .auto]
     static func limit(_ value: JSONValue) -> Self? { Decimals.positive(value).map { .seconds($0) } }
-    var number: Double? { if case .seconds(let seconds) = self { seconds } else { nil } }
 
     init?(json value: JSONValue) {
         // Its word must be in lower case.

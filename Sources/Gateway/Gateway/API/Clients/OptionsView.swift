@@ -1,3 +1,4 @@
+internal import Changes
 internal import JSONText
 internal import LightstreamerClient
 internal import SessionCore
