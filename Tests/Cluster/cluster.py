@@ -76,6 +76,8 @@ class Cluster:
         self.faults = {}
         # Counts the beginnings and ends of faults by which the log loses its content.
         self.losses = 0
+        # Odd while the wall clock of a member is wrong.
+        self.clock_steps = 0
         self.started = time.monotonic()
 
     def note(self, text):
@@ -231,7 +233,8 @@ class Cluster:
         return os.path.join(self.folder, f"clock{index}")
 
     def step_clock(self, index, seconds):
-        """Moves the wall clock of a member."""
+        """Sets how many seconds the wall clock of a member is ahead."""
+        self.clock_steps += 1
         path = self.clock(index)
         with open(path + ".new", "w") as file:
             file.write(str(seconds))

@@ -79,10 +79,13 @@ async def join(cluster):
 
 
 async def clock(cluster):
-    """The wall clock of a member is moved."""
-    index, seconds = some_member(cluster), random.choice([-86400, -3600, -30, 0, 30, 3600, 86400])
-    cluster.note(f"clock of member{index} {seconds:+} s")
+    """The wall clock of a member is moved, and moved back after a while."""
+    index, seconds = some_member(cluster), random.choice([-86400, -3600, -30, 30, 3600, 86400])
+    time = random.uniform(0.3, 8)
+    cluster.note(f"clock of member{index} {seconds:+} s for {time:.1f} s")
     cluster.step_clock(index, seconds)
+    await asyncio.sleep(time)
+    cluster.step_clock(index, 0)
 
 
 # Links
