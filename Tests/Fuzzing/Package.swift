@@ -102,10 +102,18 @@ let package = Package(
             [
                 "Changes", "JSONText", "SessionCore", "LightstreamerClient", "SessionPool", "EventHub", "StreamIO",
                 "Primitives",
-                "GatewayStreaming", "Replication",
-                "EngineNATS", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", "YAMLText", "Cryptography", logging,
+                "GatewayStreaming", "MicroHTTPD", "HTTPFetch", "CGatewayFiles", "YAMLText", "Cryptography", logging,
             ],
             exclude: ["Resources"]
+        ),
+        module(
+            "GatewayCluster",
+            in: "Cluster",
+            [
+                "Changes", "Gateway", "Replication", "EngineNATS", "EventHub", "GatewayStreaming", "JSONText",
+                "MicroHTTPD", "Cryptography", "LightstreamerClient", "Primitives", "SessionCore", "SessionPool",
+                "StreamIO", logging,
+            ]
         ),
         module("Recording", ["CZlib", "JSONText", "Primitives"]),
         module("TestSupport", ["Changes", "SessionCore", "Primitives"], at: "TestSupport"),
@@ -116,7 +124,7 @@ let package = Package(
                 "CFuzzerMain", "Changes", "JSONText", "TLCP", "SessionCore", "EventHub", "DemoServer", "TestSupport",
                 "StreamIO",
                 "Primitives",
-                "MicroHTTPD", "Gateway", "Replication", "Recording", "Cryptography",
+                "MicroHTTPD", "Gateway", "GatewayCluster", "Replication", "Recording", "Cryptography",
             ],
             swiftSettings: strict,
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]

@@ -128,20 +128,4 @@ struct GoldenFormatTests {
         #expect(hex(snapshot.bytes(in: 2)) == GoldenFormat2.snapshot)
         #expect(try ClusterSnapshot(snapshot.bytes(in: 2)) == snapshot)
     }
-
-    @Test
-    func callsHaveTheBytesOfFormat2() throws {
-        let request = ForwardedRequest(
-            method: "GET",
-            path: "/v1",
-            headers: [("Accept", "*/*")],
-            requestID: "r",
-            peer: "::1",
-            caller: ForwardedRequest.Caller(identity: "k", operations: ["read"])
-        )
-        let call = MemberCall.perform([request], number: 7, member: 9, position: 8)
-        #expect(hex(call.bytes) == GoldenFormat2.call)
-        let response = ForwardedResponse(status: 404, problem: "not-found", headers: [("ETag", "x")], body: [1])
-        #expect(hex(ForwardedResponse.encoded([response])) == GoldenFormat2.response)
-    }
 }

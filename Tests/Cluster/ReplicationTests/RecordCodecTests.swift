@@ -158,40 +158,4 @@ struct RecordCodecTests {
             }
         }
     }
-
-    @Test
-    func forwardedRequestsAndResponsesAreReadAsTheyWereWritten() throws {
-        var caller = ForwardedRequest.Caller(identity: "key:a", operations: ["read"], upstreams: ["*"], items: ["i*"])
-        caller.maxItems = 7
-        caller.dataAdapters = ["STOCKS"]
-        caller.feeds = ["quotes"]
-        caller.verifiedBy = [1, 2]
-        let request = ForwardedRequest(
-            method: "PATCH",
-            path: "/v1/subscriptions/s%20",
-            query: "a=b",
-            headers: [("If-Match", "\"x\""), ("If-Match", "")],
-            body: [0, 255],
-            requestID: "r1",
-            peer: "::1",
-            caller: caller,
-            isListing: true
-        )
-        let response = ForwardedResponse(status: 404, problem: "not-found", headers: [("ETag", "x")], body: [1])
-        let responses = ForwardedResponse.encoded([response])
-        #expect(try ForwardedResponse.decoded(responses) == [response])
-        for count in responses.indices { #expect((try? ForwardedResponse.decoded(Array(responses[..<count]))) == nil) }
-        let calls = [
-            MemberCall.perform([request, request], number: 7, member: 9, position: 8), .cancel(7),
-            .lastReads([.client("c"), .subscription("s")]),
-        ]
-        for call in calls {
-            #expect(try MemberCall(call.bytes) == call)
-            for count in call.bytes.indices { #expect((try? MemberCall(Array(call.bytes[..<count]))) == nil) }
-        }
-        let ages: [UInt64?] = [nil, 0, .max]
-        #expect(try MemberCall.ages(MemberCall.reply(ages)) == ages)
-        let wrong = ForwardedResponse.encoded([ForwardedResponse(status: 42)])
-        #expect((try? ForwardedResponse.decoded(wrong)) == nil)
-    }
 }

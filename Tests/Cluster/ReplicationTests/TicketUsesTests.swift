@@ -87,23 +87,4 @@ struct TicketUsesTests {
         let copy = TicketUses(uses.uses, forgottenThrough: uses.forgottenThrough)
         #expect(copy == uses)
     }
-
-    @Test
-    func ticketIsReadAsItWasWritten() throws {
-        var caller = ForwardedRequest.Caller(identity: "jwt:x", operations: ["read"], upstreams: ["*"], items: ["a*"])
-        caller.streams = 3
-        caller.rate = 0.5
-        caller.maxItems = 7
-        let ticket = ClusterTicket(
-            use: Self.ticket(1, issuedAt: 300),
-            expiresAt: 1.5,
-            caller: caller,
-            rightsExpireAt: 2.5,
-            credential: [1, 2]
-        )
-        #expect(try ClusterTicket(ticket.bytes) == ticket)
-        for count in 0..<ticket.bytes.count {
-            #expect(throws: CodingError.self) { try ClusterTicket(Array(ticket.bytes.prefix(count))) }
-        }
-    }
 }

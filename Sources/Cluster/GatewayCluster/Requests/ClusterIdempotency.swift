@@ -46,9 +46,9 @@ extension ClusterNode {
     }
 
     private func replayed(_ bytes: [UInt8]) throws -> Response {
-        guard let opened = cipher.decrypt(bytes), let response = try ForwardedResponse.decoded(opened).first
+        guard let opened = cipher.decrypt(bytes), let response = try Wire.responses.value(opened).first
         else { throw Problem(.internal) }
-        return Response(response).with("Idempotency-Replayed", "true")
+        return response.with("Idempotency-Replayed", "true")
     }
 
     private func performFirst(_ call: Call, _ begun: BegunRequest, _ handler: OnceHandler) async throws -> Response {
@@ -66,6 +66,6 @@ extension ClusterNode {
 
     /// The record of a response to a request with an `Idempotency-Key`, encrypted: it may hold a ticket.
     func answer(_ response: Response, to name: RecordKey) -> ClusterRecord {
-        .request(.answer(name, cipher.encrypt(ForwardedResponse.encoded([response.forwarded]))))
+        .request(.answer(name, cipher.encrypt(Wire.responses.bytes([response]))))
     }
 }

@@ -131,7 +131,7 @@ struct ClusterRouting: Sendable {
         let calls = cluster.processes.map { (process: $0, requests: [request]) }
         for case let response? in await responses(to: calls, within: Self.listTime).map(\.first)
         where response.status == 200 {
-            let listed = String(decoding: response.body, as: UTF8.self).split(separator: "\n").map(String.init)
+            let listed = String(decoding: response.bytes, as: UTF8.self).split(separator: "\n").map(String.init)
             ids += listed.filter { known.insert($0).inserted }
         }
         return ids
@@ -142,8 +142,8 @@ struct ClusterRouting: Sendable {
     private func responses(
         to calls: [(process: UInt64, requests: [ForwardedRequest])],
         within time: Duration
-    ) async -> [[ForwardedResponse]] {
-        await withTaskGroup(of: (Int, [ForwardedResponse]).self) { group in
+    ) async -> [[Response]] {
+        await withTaskGroup(of: (Int, [Response]).self) { group in
             for (index, call) in calls.enumerated() {
                 group.addTask {
                     if call.process == cluster.process {
@@ -152,7 +152,7 @@ struct ClusterRouting: Sendable {
                     return (index, (try? await cluster.call(call.process, call.requests, within: time)) ?? [])
                 }
             }
-            var responses: [[ForwardedResponse]] = Array(repeating: [], count: calls.count)
+            var responses: [[Response]] = Array(repeating: [], count: calls.count)
             for await (index, response) in group { responses[index] = response }
             return responses
         }
@@ -182,7 +182,7 @@ struct ClusterRouting: Sendable {
         for (ids, responses) in zip(groups.values, responses) {
             for (id, response) in zip(ids, responses) {
                 switch response.status {
-                case 200: views[id] = .some(response.body)
+                case 200: views[id] = .some(response.bytes)
                 case 404 where cluster.place(of: id) == places[id]: views[id] = .some(nil)
                 default: break
                 }

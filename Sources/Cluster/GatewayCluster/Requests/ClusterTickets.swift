@@ -23,16 +23,15 @@ struct ClusterTickets: Sendable {
     func issue(to caller: Caller, _ policy: AccessPolicy, at now: TicketTime) throws(Problem) -> IssuedTicket? {
         guard let (epoch, position) = place() else { throw Problem.notInContact }
         let lifetime = policy.configuration.ticketLifetime
-        var holder = ForwardedRequest.Caller(caller)
+        var holder = caller
         // The rights of a key, which may be long, are not in the ticket: `open` reads them from the configuration.
         if !(caller.identity.map(TokenVerifier.isIdentity) ?? false) {
-            holder = ForwardedRequest.Caller(identity: caller.identity)
+            holder = Caller(identity: caller.identity, rights: .none, expiry: caller.expiry)
         }
         let ticket = ClusterTicket(
             use: TicketUse(key: .random(), epoch: epoch, issuedAt: position),
             expiresAt: now.wall + lifetime / .seconds(1),
             caller: holder,
-            rightsExpireAt: caller.expiry,
             credential: policy.digest(of: caller.identity)
         )
         let text = IssuedTicket.prefix + Base64URL.encode(cipher.encrypt(ticket.bytes))
@@ -68,12 +67,11 @@ struct ClusterTickets: Sendable {
             isReopening = true
         case .void: return nil
         }
-        var caller = Caller(ticket.caller)
+        var caller = ticket.caller
         if let identity = caller.identity, !TokenVerifier.isIdentity(identity) {
             guard let rights = policy.keys.rights(of: identity) else { return nil }
             caller.rights = rights
         }
-        caller.expiry = ticket.rightsExpireAt
         return (caller, ticket.use, isReopening)
     }
 
@@ -230,46 +228,5 @@ extension ClusterNode {
         guard let stream else { return end(redemption) }
         let isHeld = shared.withLock { $0.tickets.isLast(redemption) }
         if !isHeld { hub.close(stream: stream, reason: StreamOpener.replaced) }
-    }
-}
-
-extension ForwardedRequest.Caller {
-    /// The form of a caller in requests between members.
-    init(_ caller: Caller) {
-        let rights = caller.rights
-        self.init(
-            identity: caller.identity,
-            operations: rights.operations.map(\.rawValue).sorted(),
-            upstreams: rights.upstreams.map(\.description),
-            items: rights.items.map(\.description)
-        )
-        dataAdapters = rights.dataAdapters?.map(\.description)
-        feeds = rights.feeds?.map(\.description)
-        maxSubscriptions = rights.maxSubscriptions
-        maxItems = rights.maxItems
-        streams = rights.streams
-        rate = rights.rate
-        verifiedBy = caller.verifiedBy
-    }
-}
-
-extension Caller {
-    /// A caller that another member sent.
-    init(_ caller: ForwardedRequest.Caller) {
-        self.init(
-            identity: caller.identity,
-            rights: Rights(
-                operations: Set(caller.operations.compactMap(Right.init(rawValue:))),
-                upstreams: caller.upstreams.map { WildcardPattern($0) },
-                items: caller.items.map { WildcardPattern($0) },
-                dataAdapters: caller.dataAdapters?.map { WildcardPattern($0) },
-                feeds: caller.feeds?.map { WildcardPattern($0) },
-                streams: caller.streams,
-                rate: caller.rate,
-                maxSubscriptions: caller.maxSubscriptions,
-                maxItems: caller.maxItems
-            )
-        )
-        verifiedBy = caller.verifiedBy
     }
 }

@@ -49,7 +49,7 @@ extension ClusterNode {
     private func reads(of topics: [TopicID], on process: UInt64, _ question: [UInt8]) async -> [TopicID: Moment]? {
         guard let connection = state.withLock({ $0.link?.connection }),
             let reply = try? await connection.call(process, question, within: Self.callTime, sent: {}),
-            let ages = try? MemberCall.ages(reply), ages.count == topics.count
+            let ages = try? Wire.ages.value(reply), ages.count == topics.count
         else { return nil }
         let now = clock()
         var reads: [TopicID: Moment] = [:]
@@ -57,7 +57,7 @@ extension ClusterNode {
         return reads
     }
 
-    /// How long ago streams of this member have last read topics (see `MemberCall.reply`).
+    /// How long ago streams of this member have last read topics (see `Wire.ages`).
     func agesOfReads(of topics: [TopicID]) -> [UInt64?] {
         let (reads, now) = (hub.lastReads(of: topics), clock())
         return topics.map { topic in

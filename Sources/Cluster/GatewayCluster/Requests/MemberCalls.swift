@@ -10,11 +10,7 @@ extension ClusterNode {
 
     /// Sends requests to a member and returns its responses, in the same order. Cancellation of the task ends the requests on
     /// the member, and the call throws; so does the removal of the member, with `EngineError.removed`.
-    func call(
-        _ process: UInt64,
-        _ requests: [ForwardedRequest],
-        within time: Duration
-    ) async throws -> [ForwardedResponse] {
+    func call(_ process: UInt64, _ requests: [ForwardedRequest], within time: Duration) async throws -> [Response] {
         do {
             let responses = try await whileMember(process) { [self] in
                 try await send(requests, to: process, within: time)
@@ -50,7 +46,7 @@ extension ClusterNode {
         _ requests: [ForwardedRequest],
         to process: UInt64,
         within time: Duration
-    ) async throws -> [ForwardedResponse] {
+    ) async throws -> [Response] {
         let number = UInt64.random(in: .min ... .max)
         let (member, position, present) = state.withLock {
             ($0.machine.member, $0.machine.position, $0.link?.connection)
@@ -72,7 +68,7 @@ extension ClusterNode {
         } onCancel: {
             cancellation.end(.success(()))
         }
-        guard let responses = try? ForwardedResponse.decoded(reply), responses.count == requests.count
+        guard let responses = try? Wire.responses.value(reply), responses.count == requests.count
         else { throw EngineError.refused("a reply cannot be read") }
         return responses
     }
@@ -91,14 +87,14 @@ extension ClusterNode {
                     task.cancel()
                 }
                 // The reply without responses ends the call on the other member.
-                link.connection.reply(ForwardedResponse.encoded(responses), to: address)
+                link.connection.reply(Wire.responses.bytes(responses), to: address)
                 _ = shared.withLock { $0.calls.removeValue(forKey: number) }
             }
         case .cancel(let number): shared.withLock { $0.calls.removeValue(forKey: number) }?.cancel()
         case .lastReads(let topics):
             guard let address else { return }
             // Beside the node's task, which applies the log.
-            addJob { [self] in link.connection.reply(MemberCall.reply(agesOfReads(of: topics)), to: address) }
+            addJob { [self] in link.connection.reply(Wire.ages.bytes(agesOfReads(of: topics)), to: address) }
         }
     }
 
@@ -107,7 +103,7 @@ extension ClusterNode {
         of member: UInt64,
         at position: UInt64,
         on host: HTTPHost
-    ) async -> [ForwardedResponse] {
+    ) async -> [Response] {
         if state.withLock({ $0.machine.position }) < position {
             // The member that calls has applied more of the log, which may have given this one the resource.
             _ = await holds(until: clock() + Self.logTimeout) { machine, _ in machine.position >= position }
@@ -115,7 +111,7 @@ extension ClusterNode {
         guard servesResources, state.withLock({ $0.machine.ledger?.members[member] != nil }) else {
             // Without the engine, another member may have become the owner in the meantime. The call of a removed
             // member is late: later changes may have been confirmed since.
-            return requests.map { _ in ForwardedResponse(status: ForwardedResponse.misdirected) }
+            return requests.map { _ in Response(status: Response.misdirected) }
         }
         let isBehind = state.withLock { $0.machine.position } < position
         return await host.serve(requests, for: self, isBehind: isBehind)
@@ -127,16 +123,12 @@ extension HTTPHost {
     /// Performs requests, and returns their responses in the same order; none when the task was cancelled.
     ///
     /// - Parameter isBehind: Whether the member that forwards them has applied more of the log than this one.
-    func serve(
-        _ requests: [ForwardedRequest],
-        for cluster: ClusterNode,
-        isBehind: Bool = false
-    ) async -> [ForwardedResponse] {
-        await withTaskGroup(of: (Int, ForwardedResponse?).self) { group in
+    func serve(_ requests: [ForwardedRequest], for cluster: ClusterNode, isBehind: Bool = false) async -> [Response] {
+        await withTaskGroup(of: (Int, Response?).self) { group in
             for (index, request) in requests.enumerated() {
                 group.addImmediateTask { [self] in (index, try? await serve(request, for: cluster, isBehind)) }
             }
-            var responses = [ForwardedResponse?](repeating: nil, count: requests.count)
+            var responses = [Response?](repeating: nil, count: requests.count)
             for await (index, response) in group { responses[index] = response }
             let all = responses.compactMap(\.self)
             return all.count == requests.count ? all : []
@@ -147,50 +139,38 @@ extension HTTPHost {
         _ request: ForwardedRequest,
         for cluster: ClusterNode,
         _ isBehind: Bool
-    ) async throws -> ForwardedResponse {
-        let record = CallRecord(HTTPRequest(request), requestID: request.requestID, since: services.clock())
+    ) async throws -> Response {
+        let record = CallRecord(request.http, requestID: request.requestID, since: services.clock())
         var call = Call(record: record)
         call.body = request.body
-        call.caller = Caller(request.caller)
-        services.access.count(&call.caller, from: request.peer)
+        call.caller = request.caller
+        services.access.count(&call.caller, from: request.http.peer.host)
         call.isListing = request.isListing
         call.isForwarded = true
         let response = try await call.response { [self] call in
-            let path = try RequestPath(raw: request.path)
-            guard case .operation(let operation, let parameters) = router.find(method: request.method, path: path)
+            let path = try RequestPath(raw: request.http.rawPath)
+            guard case .operation(let operation, let parameters) = router.find(method: request.http.method, path: path)
             else { throw Problem(.notFound) }
             var call = call
             call.parameters = parameters
-            if operation.query != nil { call.query = try Query(raw: request.query) }
+            if operation.query != nil { call.query = try Query(raw: request.http.rawQuery) }
             if let id = parameters["id"], cluster.holder(of: id) == .own, !services.has(id) {
                 // This member is recreating the resource.
                 let (place, deadline) = (cluster.place(of: id), cluster.clock() + ClusterNode.logTimeout)
                 _ = await cluster.changes(of: id, since: place, until: deadline) { services.has(id) }
             }
             guard isHere(call, in: cluster, isBehind) else {
-                return .response(Response(status: ForwardedResponse.misdirected))
+                return .response(Response(status: Response.misdirected))
             }
             return try await cluster.performHere(call, operation)
         }
         logUnexpectedError(of: response, record)
-        return response.forwarded
+        return response
     }
 
     /// Whether this member handles the request: it has the resource, or no member has it.
     private func isHere(_ call: Call, in cluster: ClusterNode, _ isBehind: Bool) -> Bool {
         guard let id = call.parameters["id"], !services.has(id) else { return true }
         return !isBehind && cluster.holder(of: id) == .unknown
-    }
-}
-
-extension HTTPRequest {
-    fileprivate init(_ request: ForwardedRequest) {
-        self.init(
-            method: request.method,
-            rawPath: request.path,
-            rawQuery: request.query,
-            headers: HTTPFields(request.headers.map { HTTPField($0.name, $0.value) }),
-            peer: PeerAddress(host: request.peer, port: 0)
-        )
     }
 }

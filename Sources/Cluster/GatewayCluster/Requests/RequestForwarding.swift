@@ -24,8 +24,8 @@ extension ClusterNode {
         let wait = PreferHeader(call.header("Prefer")).wait ?? 0
         do {
             let responses = try await self.call(process, [call.forwarded()], within: Self.callTime + .seconds(wait))
-            guard let response = responses.first, response.status != ForwardedResponse.misdirected else { return nil }
-            return Response(response)
+            guard let response = responses.first, response.status != Response.misdirected else { return nil }
+            return response
         } catch EngineError.noResponder {
             return nil
         } catch EngineError.removed where call.onlyReads {
@@ -69,44 +69,15 @@ extension Call {
 
     /// The request for another member, or to read another path for a list.
     func forwarded(path: String? = nil) -> ForwardedRequest {
+        if let path {
+            let reading = HTTPRequest(method: "GET", rawPath: path, peer: request.peer)
+            return ForwardedRequest(http: reading, requestID: requestID, caller: caller, isListing: true)
+        }
         // The log has this member perform the request once.
         let names = Self.forwardedHeaders.filter { !isPerformedOnce || $0 != "Idempotency-Key" }
-        return ForwardedRequest(
-            method: path == nil ? request.method : "GET",
-            path: path ?? request.rawPath,
-            query: path == nil ? request.rawQuery : nil,
-            headers: path == nil ? names.flatMap { name in request.headers.values(of: name).map { (name, $0) } } : [],
-            body: path == nil ? body : [],
-            requestID: requestID,
-            peer: request.peer.host,
-            caller: ForwardedRequest.Caller(caller),
-            isListing: path != nil
-        )
-    }
-}
-
-extension Response {
-    init(_ response: ForwardedResponse) {
-        self.init(status: response.status)
-        headers = HTTPFields(response.headers.map { HTTPField($0.name, $0.value) })
-        if !response.body.isEmpty { body = .bytes(response.body) }
-        problem = response.problem.flatMap(ProblemCode.init(rawValue:))
-    }
-
-    var forwarded: ForwardedResponse {
-        let bytes: [UInt8] =
-            switch body {
-            case .empty: []
-            case .bytes(let bytes): bytes
-            case .shared(let bytes): Array(bytes.bytes)
-            // The other member uses only the number of these bytes.
-            case .omitted(let count): Array(repeating: 0, count: count)
-            }
-        return ForwardedResponse(
-            status: status,
-            problem: problem?.rawValue,
-            headers: headers.lines.map { ($0.name, $0.value) },
-            body: bytes
-        )
+        var http = request
+        let lines = names.flatMap { name in request.headers.values(of: name).map { HTTPField(name, $0) } }
+        http.headers = HTTPFields(lines)
+        return ForwardedRequest(http: http, body: body, requestID: requestID, caller: caller)
     }
 }

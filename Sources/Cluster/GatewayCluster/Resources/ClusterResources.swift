@@ -185,7 +185,7 @@ struct ClusterResources: Sendable {
     /// The owner of a resource that a token made; nil for any other: the configuration has the rights of API keys.
     private func tokenHolder(_ owner: String?, of id: String) -> JSONValue? {
         guard let owner, TokenVerifier.isIdentity(owner) else { return nil }
-        return .string(Base64URL.encode(ForwardedRequest.Caller(services.access.owners.holder(of: id)).bytes))
+        return .string(Base64URL.encode(Wire.caller.stating().bytes(services.access.owners.holder(of: id))))
     }
 
     /// The content of the specification after a request; nil if the request changes nothing in it.

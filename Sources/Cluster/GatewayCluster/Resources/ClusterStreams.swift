@@ -95,16 +95,14 @@ struct ClusterStreams: Sendable {
 
     private func isOpen(_ id: String, on process: UInt64) async -> Bool {
         let request = ForwardedRequest(
-            method: "GET",
-            path: "/v1/streams/\(id)",
+            http: HTTPRequest(method: "GET", rawPath: "/v1/streams/\(id)", peer: PeerAddress(host: "", port: 0)),
             requestID: RequestIdentity.make(),
-            peer: "",
-            caller: ForwardedRequest.Caller(Caller()),
+            caller: Caller(),
             isListing: true
         )
         let responses = try? await cluster.call(process, [request], within: Self.callTime)
         guard let response = responses?.first, response.status == 200 else { return false }
-        return (try? JSONValue(parsing: response.body))?.object?["open"]?.bool ?? false
+        return (try? JSONValue(parsing: response.bytes))?.object?["open"]?.bool ?? false
     }
 
     private func head(_ stream: PreparedStream, _ call: Call) throws -> OperationResult {

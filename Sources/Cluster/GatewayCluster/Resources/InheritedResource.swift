@@ -40,9 +40,9 @@ extension ClusterResources {
         }
         // Specifications of version 1.2.0 have no caller. Its rights may not suffice to recreate what a later token changed.
         if let bytes = content["caller"]?.string.flatMap({ Base64URL.decode($0.utf8) }),
-            let holder = try? ForwardedRequest.Caller(bytes)
+            let holder = try? Wire.caller.stating().value(bytes)
         {
-            services.access.owners.restore(id, madeBy: Caller(holder))
+            services.access.owners.restore(id, madeBy: holder)
         }
     }
 

@@ -30,7 +30,7 @@ extension Wire {
     /// A message that states its format, such as a call or a ticket: the format, then the value. A message with a layout of
     /// its own in a newer format is written in the format that the members write. Reading throws for a format that is not
     /// among some.
-    func stating(_ format: UInt8 = Formats.supported.newest, among formats: Formats = .supported) -> Wire {
+    package func stating(_ format: UInt8 = Formats.supported.newest, among formats: Formats = .supported) -> Wire {
         Wire { bytes, value in
             bytes.append(format)
             write(&bytes, value)

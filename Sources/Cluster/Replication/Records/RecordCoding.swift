@@ -1,4 +1,4 @@
-internal import Changes
+package import Changes
 internal import Primitives
 internal import SessionCore
 
@@ -67,11 +67,11 @@ extension Wire<ClusterRecord> {
     ])
 }
 
-extension Wire<ClientID> { static let client = Wire<String>.string.map(\.rawValue) { ClientID($0) } }
+extension Wire<ClientID> { package static let client = Wire<String>.string.map(\.rawValue) { ClientID($0) } }
 
 extension Wire<SubscriptionID> {
     /// The id of a subscription, whose updates have its layout from then on.
-    static let subscription = Wire { bytes, id in
+    package static let subscription = Wire { bytes, id in
         Wire<String>.string.write(&bytes, id.rawValue)
     } _: { reader throws(CodingError) in
         let id = try Wire<String>.string.read(&reader)

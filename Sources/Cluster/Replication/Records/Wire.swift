@@ -2,7 +2,7 @@ internal import Primitives
 internal import SessionCore
 
 /// The bytes of one type of values: the description from which both writing and reading follow.
-struct Wire<Value>: Sendable {
+package struct Wire<Value>: Sendable {
     let write: @Sendable (inout [UInt8], Value) -> Void
     let read: @Sendable (inout ByteReader) throws(CodingError) -> Value
 
@@ -15,7 +15,7 @@ struct Wire<Value>: Sendable {
     }
 
     /// A record of these fields, in their order. `make` returns the record for the values of its fields.
-    init<each Field>(
+    package init<each Field>(
         _ make: @escaping @Sendable (repeat each Field) throws(CodingError) -> Value,
         _ fields: repeat (@Sendable (Value) -> each Field, Wire<each Field>)
     ) {
@@ -27,7 +27,7 @@ struct Wire<Value>: Sendable {
     }
 
     /// A record of these fields, in their order. Reading begins with `blank` and sets each field.
-    init(_ blank: Value, _ fields: [Field]) where Value: Sendable {
+    package init(_ blank: Value, _ fields: [Field]) where Value: Sendable {
         self.init { bytes, value in
             for field in fields { field.write(&bytes, value) }
         } _: { reader throws(CodingError) in
@@ -37,11 +37,11 @@ struct Wire<Value>: Sendable {
         }
     }
 
-    struct Field: Sendable {
+    package struct Field: Sendable {
         let write: @Sendable (inout [UInt8], Value) -> Void
         let read: @Sendable (inout ByteReader, inout Value) throws(CodingError) -> Void
 
-        init<Part>(_ path: any WritableKeyPath<Value, Part> & Sendable, _ wire: Wire<Part>) {
+        package init<Part>(_ path: any WritableKeyPath<Value, Part> & Sendable, _ wire: Wire<Part>) {
             self.init(path, wire) { value, part in value[keyPath: path] = part }
         }
 
@@ -56,7 +56,7 @@ struct Wire<Value>: Sendable {
     }
 
     /// One of some cases, after the byte that stands for it. Writing tries the cases in their order.
-    init(cases: [Case]) {
+    package init(cases: [Case]) {
         let byTag = cases.reduce(into: [Case?](repeating: nil, count: 1 + Int(cases.map(\.tag).max() ?? 0))) {
             precondition($0[Int($1.tag)] == nil, "two cases have the tag \($1.tag)")
             $0[Int($1.tag)] = $1
@@ -72,14 +72,14 @@ struct Wire<Value>: Sendable {
     }
 
     /// One case of an enumeration. The tag of a case that was removed is not used again.
-    struct Case: Sendable {
+    package struct Case: Sendable {
         let tag: UInt8
         /// Writes nothing, and returns false, for a value of another case.
         let write: @Sendable (inout [UInt8], Value) -> Bool
         let read: @Sendable (inout ByteReader) throws(CodingError) -> Value
 
         /// A case with a payload, which `payload` returns for its values and nil for those of other cases.
-        init<each Field>(
+        package init<each Field>(
             _ tag: UInt8,
             _ fields: repeat Wire<each Field>,
             make: @escaping @Sendable (repeat each Field) throws(CodingError) -> Value,
@@ -103,7 +103,8 @@ struct Wire<Value>: Sendable {
 }
 
 extension Wire {
-    func bytes(_ value: Value) -> [UInt8] {
+    /// The bytes of a value.
+    package func bytes(_ value: Value) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(256)
         write(&bytes, value)
@@ -111,7 +112,9 @@ extension Wire {
     }
 
     /// The value of which these are all bytes.
-    func value(_ bytes: some Sequence<UInt8>) throws(CodingError) -> Value { try value(ByteReader(ArraySlice(bytes))) }
+    package func value(_ bytes: some Sequence<UInt8>) throws(CodingError) -> Value {
+        try value(ByteReader(ArraySlice(bytes)))
+    }
 
     /// The value that a reader has to the end of its bytes.
     func value(_ reader: consuming ByteReader) throws(CodingError) -> Value {
@@ -126,7 +129,7 @@ extension Wire {
 extension Wire<UInt8> { static let byte = Wire({ $0.append($1) }, { reader throws(CodingError) in try reader.byte() }) }
 
 extension Wire<Bool> {
-    static let bool = Wire { bytes, value in
+    package static let bool = Wire { bytes, value in
         bytes.append(value ? 1 : 0)
     } _: { reader throws(CodingError) in
         let byte = try reader.byte()
@@ -137,17 +140,21 @@ extension Wire<Bool> {
 
 extension Wire<UInt64> {
     /// Eight bytes, the lowest one first.
-    static let fixed64 = Wire { bytes, value in
+    package static let fixed64 = Wire { bytes, value in
         for shift in stride(from: UInt64(0), to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: value >> shift)) }
     } _: { reader throws(CodingError) in
         try reader.raw(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
-    static let varint = Wire({ Varint.append($1, to: &$0) }, { reader throws(CodingError) in try reader.varint() })
+    package static let varint = Wire {
+        Varint.append($1, to: &$0)
+    } _: { reader throws(CodingError) in
+        try reader.varint()
+    }
 }
 
 extension Wire<Int> {
     /// A signed number, zigzag coded: small absolute values take few bytes.
-    static let signed = Wire { bytes, value in
+    package static let signed = Wire { bytes, value in
         Varint.append(UInt64(bitPattern: Int64(value << 1) ^ Int64(value >> (Int.bitWidth - 1))), to: &bytes)
     } _: { reader throws(CodingError) in
         let value = try reader.varint()
@@ -165,10 +172,10 @@ extension Wire<Int> {
     static let maxSize = Int(UInt32.max)
 }
 
-extension Wire<Double> { static let double = Wire<UInt64>.fixed64.map(\.bitPattern) { Double(bitPattern: $0) } }
+extension Wire<Double> { package static let double = Wire<UInt64>.fixed64.map(\.bitPattern) { Double(bitPattern: $0) } }
 
 extension Wire<String> {
-    static let string = Wire { bytes, value in
+    package static let string = Wire { bytes, value in
         Varint.append(UInt64(value.utf8.count), to: &bytes)
         bytes += value.utf8
     } _: { reader throws(CodingError) in
@@ -176,7 +183,9 @@ extension Wire<String> {
     }
 }
 
-extension Wire<[UInt8]> { static let blob = Wire<ArraySlice<UInt8>>.slice.map({ $0[...] }, from: { Array($0) }) }
+extension Wire<[UInt8]> {
+    package static let blob = Wire<ArraySlice<UInt8>>.slice.map({ $0[...] }, from: { Array($0) })
+}
 
 extension Wire<ArraySlice<UInt8>> {
     /// The number of bytes, then the bytes.
@@ -192,7 +201,7 @@ extension Wire<ArraySlice<UInt8>> {
 
 extension Wire {
     /// Values that are written as others.
-    func map<Other>(
+    package func map<Other>(
         _ write: @escaping @Sendable (Other) -> Value,
         from read: @escaping @Sendable (Value) throws(CodingError) -> Other
     ) -> Wire<Other> {
@@ -207,7 +216,7 @@ extension Wire {
     }
 
     /// Whether there is a value, and the value.
-    static func optional<Wrapped>(_ wrapped: Wire<Wrapped>) -> Wire where Value == Wrapped? {
+    package static func optional<Wrapped>(_ wrapped: Wire<Wrapped>) -> Wire where Value == Wrapped? {
         Wire { bytes, value in
             bytes.append(value == nil ? 0 : 1)
             if let value { wrapped.write(&bytes, value) }
@@ -217,7 +226,7 @@ extension Wire {
     }
 
     /// The number of values, then the values.
-    static func list<Element>(_ element: Wire<Element>) -> Wire where Value == [Element] {
+    package static func list<Element>(_ element: Wire<Element>) -> Wire where Value == [Element] {
         Wire { bytes, values in
             Varint.append(UInt64(values.count), to: &bytes)
             for value in values { element.write(&bytes, value) }

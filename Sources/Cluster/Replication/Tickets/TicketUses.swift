@@ -186,3 +186,42 @@ extension ClusterLedger {
         }
     }
 }
+
+extension Wire<RecordKey> { static let key = Wire(RecordKey.init, (\.high, .fixed64), (\.low, .fixed64)) }
+
+extension Wire<TicketUse> {
+    package static let ticketUse = Wire(TicketUse.init, (\.key, .key), (\.epoch, .fixed64), (\.issuedAt, .varint))
+}
+
+extension Wire<TicketRecord> {
+    static let ticketRecord = Wire(cases: [
+        Case(1, .ticketUse, .key, .bool, make: { .open(TicketOpening(use: $0, target: $1, isResumed: $2)) }) {
+            if case .open(let opening) = $0 { (opening.use, opening.target, opening.isResumed) } else { nil }
+        },
+        Case(2, .key, .double, make: { .closed($0, at: $1) }) {
+            if case .closed(let key, let time) = $0 { (key, time) } else { nil }
+        },
+        Case(3, .fixed64, .double, make: { .closedAll(of: $0, at: $1) }) {
+            if case .closedAll(let member, let time) = $0 { (member, time) } else { nil }
+        },
+    ])
+}
+
+extension Wire<TicketUses> {
+    static let ticketUses = Wire(
+        { TicketUses($1, forgottenThrough: $0) },
+        (\.forgottenThrough, .varint),
+        (\.uses, .list(.use))
+    )
+}
+
+extension Wire<TicketUses.Use> {
+    fileprivate static let use = Wire(
+        TicketUses.Use.init,
+        (\.key, .key),
+        (\.position, .varint),
+        (\.target, .key),
+        (\.holder, .fixed64),
+        (\.closedAt, .optional(.double))
+    )
+}

@@ -312,7 +312,7 @@ package struct Caller: Sendable, Equatable {
     /// A caller without authentication.
     static let unauthenticated = Caller()
     /// A caller without credentials where they are required, for data that needs none.
-    static let anonymous = Caller(rights: Rights(operations: [], upstreams: [], items: []))
+    static let anonymous = Caller(rights: .none)
 
     /// The beginning of the accounts of callers without credentials.
     fileprivate static let addressPrefix = "address:"

@@ -1,5 +1,6 @@
 internal import SessionCore
 
+@testable internal import GatewayCluster
 @testable internal import Replication
 
 private let layout = SubscriptionLayout(itemNames: ["i", "j"], fieldNames: ["a", "b"], fieldCount: 2)
@@ -14,7 +15,7 @@ private let layout = SubscriptionLayout(itemNames: ["i", "j"], fieldNames: ["a",
     case 0: examine(message) { ClusterFrame($0)?.bytes }
     case 1: examine(message) { Heartbeat($0)?.bytes }
     case 2: examine(message) { (try? MemberCall($0))?.bytes }
-    case 3: examine(message) { (try? ForwardedResponse.decoded($0)).map(ForwardedResponse.encoded) }
+    case 3: examine(message) { (try? Wire.responses.value($0)).map(Wire.responses.bytes) }
     case 4: examine(message) { (try? ClusterTicket($0))?.bytes }
     case 5: examine(message) { (try? StreamDefinition($0))?.bytes }
     case 6: examine(message) { (try? ClusterSnapshot($0))?.bytes(in: Formats.supported.newest) }

@@ -74,6 +74,9 @@ package struct Rights: Sendable, Equatable {
         items: [WildcardPattern("*")]
     )
 
+    /// No rights.
+    package static let none = Rights(operations: [], upstreams: [], items: [])
+
     /// The default quotas of a key or token: half of an upstream's default quota of subscriptions, a
     /// quarter of its items.
     static let defaultQuotas = (subscriptions: 2_000, items: 25_000)

@@ -169,8 +169,8 @@ import Testing
                 else { return [] }
                 return requests
             }
-            let request = try #require(requests.first { $0.method == "PATCH" })
-            #expect(request.headers.filter { $0.name == "Prefer" }.map(\.value) == ["wait=\(rest)"])
+            let request = try #require(requests.first { $0.http.method == "PATCH" })
+            #expect(request.http.headers.values(of: "Prefer") == ["wait=\(rest)"])
         }
     }
 
