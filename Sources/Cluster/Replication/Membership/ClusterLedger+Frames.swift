@@ -70,50 +70,54 @@ extension ClusterLedger {
     // MARK: - Records
 
     private mutating func applyRecords(_ frame: ClusterFrame) -> [LedgerEffect] {
-        var effects: [LedgerEffect] = []
         var reader = ByteReader(frame.payload)
         // Every member skips a record that it cannot parse; its length precedes it.
         while reader.remaining > 0, members[frame.member] != nil, let body = try? reader.blob() {
-            applyRecord(body, by: frame.member, &effects)
+            applyRecord(body, by: frame.member)
         }
-        return effects
+        let taken = effects
+        effects = []
+        return taken
     }
 
-    private mutating func applyRecord(_ body: ArraySlice<UInt8>, by member: UInt64, _ effects: inout [LedgerEffect]) {
+    private mutating func applyRecord(_ body: ArraySlice<UInt8>, by member: UInt64) {
         guard let record = try? read(body) else { return }
-        guard case .part(let bytes, let isLast) = record else { return apply(record, by: member, &effects) }
+        guard case .part(let bytes, let isLast) = record else { return apply(record, by: member) }
         guard let whole = members[member]?.add(bytes, isLast: isLast) else { return }
-        if let record = try? read(whole[...]) { apply(record, by: member, &effects) }
+        if let record = try? read(whole[...]) { apply(record, by: member) }
     }
 
     private func read(_ body: ArraySlice<UInt8>) throws(CodingError) -> ClusterRecord {
         try ClusterRecord.read(body) { [subscriptions] in subscriptions[$0]?.layout }
     }
 
-    mutating func apply(_ record: ClusterRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
+    mutating func apply(_ record: ClusterRecord, by member: UInt64) {
         switch record {
-        case .join: joined(member, &effects)
-        case .remove(let gone): remove(gone, &effects)
-        case .addInterest(let id, let key): addInterest(id, key, by: member, &effects)
+        case .join:
+            // The member was added before the first record of its frame (see `join`).
+            effects.append(.joined(member))
+            assignUnowned()
+        case .remove(let gone): remove(gone)
+        case .addInterest(let id, let key): addInterest(id, key, by: member)
         case .removeInterest(let id):
             if topics[id]?.interested.remove(member) != nil { effects.append(.interestRemoved(id)) }
-        case .retire(let id, let term): retire(id, term, by: member, &effects)
-        case .change(let change, let term, let number): apply(change, term, number, by: member, &effects)
+        case .retire(let id, let term): retire(id, term, by: member)
+        case .change(let change, let term, let number): apply(change, term, number, by: member)
         case .session(let client, let session):
             if clients[client]?.owner == member { sessions[client] = session }
         case .upstreamNumber(let id, let term, let number):
             if owns(id, term, member) { subscriptions[id]?.number = number }
-        case .specify(let id, let specification): specify(id, specification, by: member, &effects)
-        case .ticket(let record): apply(record, by: member, &effects)
-        case .stream(let record): apply(record, by: member, &effects)
-        case .request(let record): apply(record, by: member, &effects)
-        case .quota(let record): apply(record, by: member, &effects)
-        case .credit(let record): apply(record, by: member, &effects)
-        case .endUpstream(let upstream): if haveOneVersion { end(upstream, &effects) }
+        case .specify(let id, let specification): specify(id, specification, by: member)
+        case .ticket(let record): apply(record, by: member)
+        case .stream(let record): apply(record, by: member)
+        case .request(let record): apply(record, by: member)
+        case .quota(let record): apply(record, by: member)
+        case .credit(let record): apply(record, by: member)
+        case .endUpstream(let upstream): if haveOneVersion { end(upstream) }
         case .upstreams(let upstreams):
             guard haveOneVersion else { break }
             members[member]?.info.upstreams = upstreams
-            assignUnowned(&effects)
+            assignUnowned()
         case .part: break
         }
     }
@@ -121,13 +125,7 @@ extension ClusterLedger {
     // MARK: - Changes of the hubs
 
     /// Applies a change if its writer owns the client or subscription (see `ClusterRecord.change`).
-    private mutating func apply(
-        _ change: Change,
-        _ term: UInt64,
-        _ number: UInt64?,
-        by member: UInt64,
-        _ effects: inout [LedgerEffect]
-    ) {
+    private mutating func apply(_ change: Change, _ term: UInt64, _ number: UInt64?, by member: UInt64) {
         guard isValid(change, term: term, by: member) else { return }
         if let number, case .subscription(let id, .event) = change { processed(number, of: id.rawValue) }
         note(change, by: member)

@@ -4,26 +4,15 @@ internal import SessionCore
 
 /// Members, specified resources, and shared subscriptions with their owners.
 extension ClusterLedger {
-    /// A member has joined. `apply(_:)` has added it when it found `join` at the start of the frame.
-    mutating func joined(_ member: UInt64, _ effects: inout [LedgerEffect]) {
-        effects.append(.joined(member))
-        assignUnowned(&effects)
-    }
-
     /// Assigns the shared subscriptions and specified resources without an owner, if a member has their upstreams now.
-    mutating func assignUnowned(_ effects: inout [LedgerEffect]) {
-        for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id, &effects) }
-        assignResources(specified.filter { $0.value.owner == nil }.map(\.key), &effects)
+    mutating func assignUnowned() {
+        for id in topics.keys.sorted() where topics[id]?.owner == nil { assign(id) }
+        assignResources(specified.filter { $0.value.owner == nil }.map(\.key))
     }
 
     // MARK: - Specified resources
 
-    mutating func specify(
-        _ id: String,
-        _ specification: ResourceSpecification,
-        by member: UInt64,
-        _ effects: inout [LedgerEffect]
-    ) {
+    mutating func specify(_ id: String, _ specification: ResourceSpecification, by member: UInt64) {
         let owner = specified[id]?.owner ?? clients[id]?.owner ?? subscriptions[id]?.owner
         guard owner == member, topics[id] == nil, specified[id]?.isOpen == nil else {
             return effects.append(.refused(id, by: member))
@@ -33,7 +22,7 @@ extension ClusterLedger {
 
     /// Assigns specified resources without an owner, in the order of their creation, to the members that rank first. Without
     /// members, they stay without an owner.
-    mutating func assignResources(_ ids: [String], _ effects: inout [LedgerEffect]) {
+    mutating func assignResources(_ ids: [String]) {
         if members.isEmpty { return }
         for id in ids.sorted(by: { (madeAt($0), $0) < (madeAt($1), $1) }) {
             guard let specification = specified[id]?.specification else { continue }
@@ -49,7 +38,7 @@ extension ClusterLedger {
             subscriptions[id]?.owner = owner
             if let entry, let upstream = specification.upstream {
                 let needsSession = !credits[upstream].hasSession(owner)
-                assignCredits(for: entry.properties, of: upstream, withSession: needsSession, to: owner, &effects)
+                assignCredits(for: entry.properties, of: upstream, withSession: needsSession, to: owner)
             }
             effects.append(.inherited(id, by: owner))
         }
@@ -59,7 +48,7 @@ extension ClusterLedger {
 
     // MARK: - Shared subscriptions
 
-    mutating func addInterest(_ id: String, _ key: SharedTopicKey, by member: UInt64, _ effects: inout [LedgerEffect]) {
+    mutating func addInterest(_ id: String, _ key: SharedTopicKey, by member: UInt64) {
         if topics[id] == nil {
             guard subscriptions[id] == nil else { return }
             topics[id] = SharedTopic(key: key, owner: nil, term: position)
@@ -68,7 +57,7 @@ extension ClusterLedger {
                 .hub(.subscription(SubscriptionID(id), .added(key.properties))),
                 .hub(.subscription(SubscriptionID(id), .activity(isActive: true))),
             ]
-            assign(id, &effects)
+            assign(id)
         }
         topics[id]?.interested.insert(member)
         effects.append(.interestAdded(id, by: member))
@@ -76,7 +65,7 @@ extension ClusterLedger {
 
     /// Assigns a shared subscription, with its credits, to the owner of its group. If the group has none, the owner is the
     /// member that ranks first among those that have the upstream, or that have a session while no further one is free.
-    mutating func assign(_ id: String, _ effects: inout [LedgerEffect]) {
+    mutating func assign(_ id: String) {
         guard let topic = topics[id] else { return }
         let upstream = topic.key.upstream
         let group = group(of: id, topic.key)
@@ -87,7 +76,7 @@ extension ClusterLedger {
         topics[id]?.owner = owner
         topics[id]?.term = position
         let properties = topic.key.properties
-        assignCredits(for: properties, of: upstream, withSession: present == nil, to: owner, &effects)
+        assignCredits(for: properties, of: upstream, withSession: present == nil, to: owner)
         effects.append(.assigned(id, to: owner))
     }
 
@@ -107,7 +96,7 @@ extension ClusterLedger {
         ownedGroups[group(of: id, topic.key), default: OwnedGroup(owner: owner, count: 0)].count += 1
     }
 
-    mutating func retire(_ id: String, _ term: UInt64, by member: UInt64, _ effects: inout [LedgerEffect]) {
+    mutating func retire(_ id: String, _ term: UInt64, by member: UInt64) {
         guard let topic = topics[id], topic.owner == member, topic.term == term, topic.interested.isEmpty
         else { return }
         topics[id] = nil
@@ -130,7 +119,7 @@ extension ClusterLedger {
 
 /// The removal of a member: its shared subscriptions, sessions and resources get other owners.
 extension ClusterLedger {
-    mutating func remove(_ gone: UInt64, _ effects: inout [LedgerEffect]) {
+    mutating func remove(_ gone: UInt64) {
         guard members.removeValue(forKey: gone) != nil else { return }
         noteFormats()
         removed = (removed + [gone]).suffix(Self.remembered)
@@ -142,8 +131,10 @@ extension ClusterLedger {
         for id in topics.keys { topics[id]?.interested.remove(gone) }
         for id in orphans { topics[id]?.owner = nil }
         ownedGroups = ownedGroups.filter { $0.value.owner != gone }
-        var assignments: [LedgerEffect] = []
-        for id in orphans { assign(id, &assignments) }
+        let first = effects.count
+        for id in orphans { assign(id) }
+        let assignments = Array(effects[first...])
+        effects.removeSubrange(first...)
         let adopted = adoptSessions(of: gone, carrying: orphans)
         for change in changes(byRemovalOf: gone, orphans: orphans, adopted: adopted) {
             note(change, by: gone)
@@ -162,12 +153,12 @@ extension ClusterLedger {
             specified[id]?.owner = nil
             if specified[id]?.isOpen != nil { specified[id]?.isOpen = false }
         }
-        assignResources(inheritance, &effects)
+        assignResources(inheritance)
         for id in inheritance {
             if let heir = specified[id]?.owner { moveQuotas(of: id, from: gone, to: heir) }
         }
         quotas.releaseAll(of: gone)
-        for upstream in credits.upstreams.keys.sorted() { settleCredits(of: upstream, &effects) }
+        for upstream in credits.upstreams.keys.sorted() { settleCredits(of: upstream) }
     }
 
     /// Assigns each session of a removed member to the new owner of its subscriptions; returns these by client. A

@@ -109,6 +109,8 @@ package struct ClusterLedger: Sendable, Equatable {
     /// a removed member does not add the member again, and a process that returns does not report resources that other members
     /// have inherited. The removed members of earlier epochs, which write no frames of this epoch, may differ between ledgers.
     var removed: [UInt64] = []
+    /// The effects so far of the frame that is being applied; else none.
+    var effects: [LedgerEffect] = []
 
     /// A ledger at the beginning of an epoch.
     init(epoch: UInt64, position: UInt64, groups: Int, earlierEpochs: [UInt64] = []) {

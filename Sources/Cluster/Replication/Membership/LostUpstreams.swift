@@ -35,7 +35,7 @@ extension ClusterLedger {
 
     /// Removes what belongs to an upstream that no member has. What a member has opened before a reload removed the upstream
     /// has an owner, and stays.
-    mutating func end(_ upstream: String, _ effects: inout [LedgerEffect]) {
+    mutating func end(_ upstream: String) {
         guard able(upstream).isEmpty else { return }
         let lost = specified.filter { $0.value.owner == nil && $0.value.specification.upstream == upstream }
             .keys.sorted()

@@ -173,31 +173,31 @@ extension ClusterLedger {
         members.filter { $0.value.info.upstreams.contains(upstream) }.map(\.key)
     }
 
-    mutating func apply(_ record: CreditRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
+    mutating func apply(_ record: CreditRecord, by member: UInt64) {
         switch record {
-        case .claim(let claim): apply(claim, by: member, &effects)
+        case .claim(let claim): apply(claim, by: member)
         case .release(let upstream, let released, let claim):
             credits[upstream].remove(released, from: member)
             if let claim { credits.answered(member, in: upstream) { $0.position == claim } }
-            settleCredits(of: upstream, &effects)
+            settleCredits(of: upstream)
         case .declare(let upstream, let present, let limits):
             credits[upstream].limits = limits
             credits[upstream].add(present, to: member)
         }
     }
 
-    private mutating func apply(_ claim: CreditClaim, by member: UInt64, _ effects: inout [LedgerEffect]) {
+    private mutating func apply(_ claim: CreditClaim, by member: UInt64) {
         var upstream = credits[claim.upstream]
         upstream.limits = claim.limits
         upstream.isDeclared = true
-        defer { settleCredits(of: claim.upstream, &effects) }
+        defer { settleCredits(of: claim.upstream) }
         let isFair = !claim.isOptional || upstream.sparesSession(for: able(claim.upstream))
         var waiting = SharedCredits.Waiting(claim: claim, member: member, position: position, awaited: [])
         guard upstream.free.covers(claim.missing), isFair else {
             let others = upstream.held.keys.filter { $0 != member }.sorted()
             if claim.isOptional || others.isEmpty {
                 credits[claim.upstream] = upstream
-                return refuse(waiting, &effects)
+                return refuse(waiting)
             }
             waiting.awaited = others
             upstream.waiting.append(waiting)
@@ -209,42 +209,38 @@ extension ClusterLedger {
         let given = (upstream.waiting.isEmpty ? claim.requested : claim.missing).limited(to: upstream.free)
         upstream.add(given, to: member)
         credits[claim.upstream] = upstream
-        accept(waiting, given, &effects)
+        accept(waiting, given)
     }
 
     /// Decides the claims for credits of an upstream that can be decided now.
-    mutating func settleCredits(of upstream: String, _ effects: inout [LedgerEffect]) {
+    mutating func settleCredits(of upstream: String) {
         for (waiting, given) in credits.settled(upstream) {
-            if let given { accept(waiting, given, &effects) } else { refuse(waiting, &effects) }
+            if let given { accept(waiting, given) } else { refuse(waiting) }
         }
     }
 
-    private func accept(_ waiting: SharedCredits.Waiting, _ given: UpstreamCredits, _ effects: inout [LedgerEffect]) {
+    private mutating func accept(_ waiting: SharedCredits.Waiting, _ given: UpstreamCredits) {
         effects += [
             .credited(upstream: waiting.claim.upstream, given, to: waiting.member),
             .decided(.credits(waiting.claim.number), by: waiting.member, .accepted),
         ]
     }
 
-    private mutating func refuse(_ waiting: SharedCredits.Waiting, _ effects: inout [LedgerEffect]) {
+    private mutating func refuse(_ waiting: SharedCredits.Waiting) {
         if waiting.claim.missing.sessions > 0 {
-            reassignWithoutSession(waiting.claim.upstream, of: waiting.member, &effects)
+            reassignWithoutSession(waiting.claim.upstream, of: waiting.member)
         }
         effects.append(.decided(.credits(waiting.claim.number), by: waiting.member, .refused))
     }
 
     /// Assigns the shared subscriptions of an owner that cannot have a session to members that have one.
-    private mutating func reassignWithoutSession(
-        _ upstream: String,
-        of member: UInt64,
-        _ effects: inout [LedgerEffect]
-    ) {
+    private mutating func reassignWithoutSession(_ upstream: String, of member: UInt64) {
         let carriers = credits.carriers(of: upstream, among: able(upstream))
         guard !credits[upstream].hasSession(member), !carriers.contains(member) else { return }
         let moved = topics.filter { $0.value.owner == member && $0.value.key.upstream == upstream }.keys.sorted()
         guard moved.allSatisfy({ subscriptions[$0]?.layout == nil }) else { return }
         for id in moved { unassign(id) }
-        for id in moved { assign(id, &effects) }
+        for id in moved { assign(id) }
     }
 
     /// Gives a member the credits for a subscription that it was assigned, as far as they are free.
@@ -252,8 +248,7 @@ extension ClusterLedger {
         for properties: SubscriptionProperties,
         of upstream: String,
         withSession: Bool,
-        to owner: UInt64,
-        _ effects: inout [LedgerEffect]
+        to owner: UInt64
     ) {
         var needed = properties.credits
         needed.sessions = withSession ? 1 : 0

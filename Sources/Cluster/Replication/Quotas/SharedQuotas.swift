@@ -143,7 +143,7 @@ extension ClusterLedger {
         }
     }
 
-    mutating func apply(_ record: QuotaRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
+    mutating func apply(_ record: QuotaRecord, by member: UInt64) {
         switch record {
         case .claim(let demands, let number):
             let isAccepted = quotas.claim(demands, by: member)

@@ -89,7 +89,7 @@ struct IdempotentRequests: Sendable, Equatable {
 }
 
 extension ClusterLedger {
-    mutating func apply(_ record: RequestRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
+    mutating func apply(_ record: RequestRecord, by member: UInt64) {
         switch record {
         case .begin(let key, let body, let expired):
             let outcome = requests.begin(key, body: body, expired: expired, by: member, at: position)

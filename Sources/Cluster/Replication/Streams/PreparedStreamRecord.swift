@@ -13,10 +13,10 @@ package enum PreparedStreamRecord: Sendable, Equatable {
 }
 
 extension ClusterLedger {
-    mutating func apply(_ record: PreparedStreamRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
+    mutating func apply(_ record: PreparedStreamRecord, by member: UInt64) {
         switch record {
-        case .prepare(let id, let specification): prepare(id, specification, by: member, &effects)
-        case .open(let id): open(id, by: member, &effects)
+        case .prepare(let id, let specification): prepare(id, specification, by: member)
+        case .open(let id): open(id, by: member)
         case .close(let id): if isOwner(member, ofStream: id) { specified[id]?.isOpen = false }
         case .remove(let id, let evenIfOpen):
             guard isOwner(member, ofStream: id), evenIfOpen || specified[id]?.isOpen == false else { return }
@@ -26,12 +26,7 @@ extension ClusterLedger {
         }
     }
 
-    private mutating func prepare(
-        _ id: String,
-        _ specification: ResourceSpecification,
-        by member: UInt64,
-        _ effects: inout [LedgerEffect]
-    ) {
+    private mutating func prepare(_ id: String, _ specification: ResourceSpecification, by member: UInt64) {
         guard specified[id] != nil else {
             guard subscriptions[id] == nil, clients[id] == nil, topics[id] == nil else { return }
             specified[id] = SpecifiedResource(specification: specification, owner: member, isOpen: false)
@@ -47,7 +42,7 @@ extension ClusterLedger {
         specified[id]?.specification = specification
     }
 
-    private mutating func open(_ id: String, by member: UInt64, _ effects: inout [LedgerEffect]) {
+    private mutating func open(_ id: String, by member: UInt64) {
         guard let stream = specified[id], let isOpen = stream.isOpen else {
             effects.append(.decided(.stream(id), by: member, .unknown))
             return

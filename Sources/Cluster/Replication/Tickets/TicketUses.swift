@@ -172,7 +172,7 @@ extension ClusterLedger {
         ticketUses.holder(of: ticket).flatMap { members[$0]?.info.process }
     }
 
-    mutating func apply(_ record: TicketRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
+    mutating func apply(_ record: TicketRecord, by member: UInt64) {
         switch record {
         case .open(let opening):
             var (mayOpen, former): (Bool, UInt64?) = (false, nil)
