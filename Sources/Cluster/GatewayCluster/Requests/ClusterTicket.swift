@@ -12,23 +12,13 @@ struct ClusterTicket: Sendable {
     /// A digest of the credential of the caller and its rights: the ticket is void when it changes.
     var credential: [UInt8]
 
-    /// The bytes that are encrypted.
-    var bytes: [UInt8] { Wire.ticket.bytes(self) }
-}
-
-extension ClusterTicket {
-    /// Reads the bytes of a ticket.
-    init(_ bytes: [UInt8]) throws(CodingError) { self = try Wire.ticket.value(bytes) }
-}
-
-extension Wire<ClusterTicket> {
-    fileprivate static let ticket = Wire(
+    static let wire = Wire<Self>(
         { use, expiresAt, caller, rightsExpireAt, credential in
-            var caller: Caller = caller
+            var caller = caller
             caller.expiry = rightsExpireAt
-            return ClusterTicket(use: use, expiresAt: expiresAt, caller: caller, credential: credential)
+            return Self(use: use, expiresAt: expiresAt, caller: caller, credential: credential)
         },
-        (\.use, .ticketUse),
+        (\.use, TicketUse.wire),
         (\.expiresAt, .double),
         (\.caller, .caller),
         (\.caller.expiry, .optional(.double)),

@@ -34,7 +34,7 @@ struct ClusterTickets: Sendable {
             caller: holder,
             credential: policy.digest(of: caller.identity)
         )
-        let text = IssuedTicket.prefix + Base64URL.encode(cipher.encrypt(ticket.bytes))
+        let text = IssuedTicket.prefix + Base64URL.encode(cipher.encrypt(ClusterTicket.wire.bytes(ticket)))
         return IssuedTicket(text: text, lifetime: lifetime)
     }
 
@@ -43,7 +43,7 @@ struct ClusterTickets: Sendable {
             let encrypted = Base64URL.decode(text.utf8.dropFirst(IssuedTicket.prefix.utf8.count)),
             let bytes = cipher.decrypt(encrypted)
         else { return nil }
-        return try? ClusterTicket(bytes)
+        return try? ClusterTicket.wire.value(bytes)
     }
 
     /// The holder of a ticket, and whether it opens its stream again. Nil if it was not issued by this cluster, its

@@ -13,6 +13,21 @@ struct ForwardedRequest: Sendable {
     var caller: Caller
     /// Whether the resource is read as an entry of a list.
     var isListing = false
+
+    fileprivate static let wire = Wire<Self>(
+        Self(http: HTTPRequest(method: "", rawPath: ""), requestID: "", caller: Caller()),
+        [
+            Field(\.http.method, .string),
+            Field(\.http.rawPath, .string),
+            Field(\.http.rawQuery, .optional(.string)),
+            Field(\.http.headers, .headers),
+            Field(\.body, .blob),
+            Field(\.requestID, .string),
+            Field(\.http.peer.host, .string),
+            Field(\.caller, .caller),
+            Field(\.isListing, .bool),
+        ]
+    )
 }
 
 /// A message from one member to another.
@@ -27,20 +42,18 @@ enum MemberCall: Sendable {
     case lastReads([TopicID])
 
     /// The bytes that are sent.
-    var bytes: [UInt8] { Wire.call.bytes(self) }
+    var bytes: [UInt8] { Self.wire.bytes(self) }
 
     /// Reads a message.
-    init(_ bytes: [UInt8]) throws(CodingError) { self = try Wire.call.value(bytes) }
-}
+    init(_ bytes: [UInt8]) throws(CodingError) { self = try Self.wire.value(bytes) }
 
-extension Wire<MemberCall> {
-    fileprivate static let call = Wire(cases: [
+    private static let wire = Wire<Self>(cases: [
         Case(
             1,
             .fixed64,
             .fixed64,
             .fixed64,
-            .list(.forwardedRequest).stating(),
+            .list(ForwardedRequest.wire).stating(),
             make: { .perform($3, number: $0, member: $1, position: $2) }
         ) {
             if case .perform(let requests, let number, let member, let position) = $0 {
@@ -66,23 +79,6 @@ extension Wire<TopicID> {
 extension Wire<[UInt64?]> {
     /// The reply to `lastReads`: milliseconds in the order of the topics, 0 while a stream carries the topic; nil: none has.
     static let ages = Wire.list(.optional(.varint)).stating()
-}
-
-extension Wire<ForwardedRequest> {
-    fileprivate static let forwardedRequest = Wire(
-        ForwardedRequest(http: HTTPRequest(method: "", rawPath: ""), requestID: "", caller: Caller()),
-        [
-            Field(\.http.method, .string),
-            Field(\.http.rawPath, .string),
-            Field(\.http.rawQuery, .optional(.string)),
-            Field(\.http.headers, .headers),
-            Field(\.body, .blob),
-            Field(\.requestID, .string),
-            Field(\.http.peer.host, .string),
-            Field(\.caller, .caller),
-            Field(\.isListing, .bool),
-        ]
-    )
 }
 
 extension Wire<[Response]> {

@@ -61,7 +61,7 @@ package struct ClusterFrame: Sendable, Equatable {
 
     /// Parses a frame without its checksum; nil for other bytes. The format of its records need not be known.
     package init?(_ bytes: [UInt8]) {
-        guard Self.hasChecksum(bytes), var frame = try? Wire<ClusterFrame>.content.value(bytes[Self.checksumEnd...])
+        guard Self.hasChecksum(bytes), var frame = try? Self.content.value(bytes[Self.checksumEnd...])
         else { return nil }
         frame.format = bytes[1]
         self = frame
@@ -69,7 +69,7 @@ package struct ClusterFrame: Sendable, Equatable {
 
     /// The bytes that are appended to the log.
     package var bytes: [UInt8] {
-        let (prefix, rest) = ([Self.magic, format], Wire<ClusterFrame>.content.bytes(self))
+        let (prefix, rest) = ([Self.magic, format], Self.content.bytes(self))
         let sum = Checksum.of(rest[...], after: Checksum.of(prefix[...]))
         return prefix + Wire<UInt64>.fixed64.bytes(sum) + rest
     }
@@ -79,11 +79,9 @@ package struct ClusterFrame: Sendable, Equatable {
         guard bytes.count >= checksumEnd, bytes[0] == magic, bytes[1] >= firstFormat else { return false }
         return true
     }
-}
 
-extension Wire<ClusterFrame> {
     /// The fields after the checksum.
-    fileprivate static let content = Wire(
+    private static let content = Wire<Self>(
         { ClusterFrame(kind: $0, member: $1, epoch: $2, previous: $3, digest: $4, counter: $5, payload: $6) },
         (\.kind, .raw(.byte)),
         (\.member, .fixed64),
@@ -133,6 +131,15 @@ package struct Formats: Sendable, Hashable {
         let (oldest, newest) = (max(oldest, other.oldest), min(newest, other.newest))
         return oldest <= newest ? Formats(oldest, newest) : nil
     }
+
+    static let wire = Wire<Self>(
+        { (oldest: UInt8, newest: UInt8) throws(CodingError) in
+            guard oldest > 0, oldest <= newest else { throw .malformed }
+            return Formats(oldest, newest)
+        },
+        (\.oldest, .byte),
+        (\.newest, .byte)
+    )
 }
 
 /// A message of the log as a member reads it: parsed once for all decisions about it.

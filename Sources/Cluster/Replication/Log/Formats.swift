@@ -2,28 +2,17 @@ internal import Primitives
 
 extension Formats {
     /// The bytes with which a joining member requests the state.
-    package var bytes: [UInt8] { Wire<Formats>.formats.bytes(self) }
+    package var bytes: [UInt8] { Self.wire.bytes(self) }
 
     /// Reads the bytes of a request for the state; nil for other bytes.
     package init?(_ bytes: [UInt8]) {
-        guard let formats = try? Wire<Formats>.formats.value(bytes) else { return nil }
+        guard let formats = try? Self.wire.value(bytes) else { return nil }
         self = formats
     }
 }
 
 extension Formats: CustomStringConvertible {
     package var description: String { oldest == newest ? "\(oldest)" : "\(oldest) to \(newest)" }
-}
-
-extension Wire<Formats> {
-    static let formats = Wire(
-        { (oldest: UInt8, newest: UInt8) throws(CodingError) in
-            guard oldest > 0, oldest <= newest else { throw .malformed }
-            return Formats(oldest, newest)
-        },
-        (\.oldest, .byte),
-        (\.newest, .byte)
-    )
 }
 
 extension Wire {

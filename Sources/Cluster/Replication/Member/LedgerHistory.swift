@@ -6,6 +6,12 @@ package struct EarlierState: Sendable, Equatable {
     package let ledger: ClusterLedger
     /// How long ago the position was the last one.
     package let age: Duration
+
+    static let wire = Wire<Self>(
+        { Self(ledger: $1, age: $0) },
+        (\.age, .duration),
+        (\.ledger, ClusterLedger.wire)
+    )
 }
 
 /// What a member remembers of the log that it has applied: epochs, ages of positions, digests, and earlier ledgers. A joining

@@ -25,6 +25,14 @@ package struct ClusterLedger: Sendable, Equatable {
             defer { partial = [] }
             return partial
         }
+
+        static let wire = Wire<Self>(
+            Self.init,
+            (\.info, MemberInfo.wire),
+            (\.joinedAt, .varint),
+            (\.counter, .varint),
+            (\.partial, .blob)
+        )
     }
 
     /// A subscription that streams of all members share.
@@ -37,6 +45,18 @@ package struct ClusterLedger: Sendable, Equatable {
         package var term: UInt64
         /// The members that have readers.
         package var interested: Set<UInt64> = []
+
+        /// A shared subscription without properties: the entry of the subscription has them.
+        static let wire = Wire<Self>(
+            { upstream, owner, term, interested in
+                let key = SharedTopicKey(upstream: upstream, properties: Wire<SubscriptionProperties>.blank)
+                return ClusterLedger.SharedTopic(key: key, owner: owner, term: term, interested: interested)
+            },
+            (\.key.upstream, .string),
+            (\.owner, .optional(.fixed64)),
+            (\.term, .varint),
+            (\.interested, .members)
+        )
     }
 
     /// The state of a subscription, as far as the ledger needs it for its decisions.
@@ -52,6 +72,27 @@ package struct ClusterLedger: Sendable, Equatable {
         package var layout: SubscriptionLayout?
         /// The number of a shared one in the session of its carrier; nil: it cannot be continued.
         var number: UInt64?
+
+        static let wire = Wire<Self>(
+            ClusterLedger.SubscriptionEntry(properties: Wire<SubscriptionProperties>.blank),
+            [
+                Field(\.properties, .properties),
+                Field(\.owner, .optional(.fixed64)),
+                Field(\.madeAt, .varint),
+                Field(\.isActive, .bool),
+                Field(\.carrier, .optional(.string)),
+                Field(\.number, .optional(.varint)),
+                Field(\.layout, .optional(.confirmed)) { entry, layout in
+                    guard let layout else { return }
+                    entry.layout = SubscriptionLayout(
+                        entry.properties,
+                        fieldCount: layout.fieldCount,
+                        keyPosition: layout.keyPosition,
+                        commandPosition: layout.commandPosition
+                    )
+                },
+            ]
+        )
     }
 
     /// The shared subscriptions of one upstream that have the same owner.
@@ -66,6 +107,13 @@ package struct ClusterLedger: Sendable, Equatable {
         package var status: ClientStatus
         /// The position at which it was added.
         package internal(set) var madeAt: UInt64 = 0
+
+        static let wire = Wire<Self>(
+            Self.init,
+            (\.owner, .fixed64),
+            (\.status, .raw(.string)),
+            (\.madeAt, .varint)
+        )
     }
 
     /// A resource that a request created, and that another member recreates when its owner is removed.
@@ -76,6 +124,13 @@ package struct ClusterLedger: Sendable, Equatable {
         package internal(set) var owner: UInt64?
         /// Whether a prepared stream is open on its owner; nil for anything else.
         package internal(set) var isOpen: Bool?
+
+        static let wire = Wire<Self>(
+            Self.init,
+            (\.specification, ResourceSpecification.wire),
+            (\.owner, .optional(.fixed64)),
+            (\.isOpen, .optional(.bool))
+        )
     }
 
     /// The number of groups that the subscriptions of one upstream are divided into: one member owns a whole group.

@@ -25,28 +25,8 @@ package struct Heartbeat: Sendable, Equatable {
     package var rates: [RateUse] = []
     /// The digest of the log up to the position; nil if the sender does not have it any more, or wrote format 2.
     package var digest: UInt64?
-}
 
-extension Heartbeat {
-    /// The bytes that are sent.
-    package var bytes: [UInt8] { [Self.format] + Wire<Heartbeat>.heartbeat.bytes(self) + Wire.digest.bytes(digest) }
-
-    /// Parses a heartbeat; nil for other bytes.
-    package init?(_ bytes: [UInt8]) {
-        // Later formats have more fields.
-        var reader = ByteReader(bytes.dropFirst())
-        guard let format = bytes.first, format >= Self.oldest else { return nil }
-        do throws(CodingError) {
-            self = try Wire.heartbeat.read(&reader)
-            if format >= Self.format { digest = try Wire.digest.read(&reader) }
-        } catch {
-            return nil
-        }
-    }
-}
-
-extension Wire<Heartbeat> {
-    fileprivate static let heartbeat = Wire(
+    static let wire = Wire<Self>(
         Heartbeat(),
         [
             Field(\.process, .fixed64),
@@ -55,10 +35,28 @@ extension Wire<Heartbeat> {
             Field(\.position, .fixed64),
             Field(\.sentAt, .moment),
             Field(\.configuration, .fixed64),
-            Field(\.formats, .formats),
-            Field(\.rates, .list(.rate)),
+            Field(\.formats, Formats.wire),
+            Field(\.rates, .list(RateUse.wire)),
         ]
     )
+}
+
+extension Heartbeat {
+    /// The bytes that are sent.
+    package var bytes: [UInt8] { [Self.format] + Self.wire.bytes(self) + Wire.digest.bytes(digest) }
+
+    /// Parses a heartbeat; nil for other bytes.
+    package init?(_ bytes: [UInt8]) {
+        // Later formats have more fields.
+        var reader = ByteReader(bytes.dropFirst())
+        guard let format = bytes.first, format >= Self.oldest else { return nil }
+        do throws(CodingError) {
+            self = try Self.wire.read(&reader)
+            if format >= Self.format { digest = try Wire.digest.read(&reader) }
+        } catch {
+            return nil
+        }
+    }
 }
 
 extension Wire<UInt64?> { fileprivate static let digest = Wire.optional(.fixed64) }

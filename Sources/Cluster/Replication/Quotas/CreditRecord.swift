@@ -14,6 +14,16 @@ package struct CreditClaim: Sendable, Equatable {
     package let isOptional: Bool
     /// The limits of the upstream.
     package let limits: UpstreamCredits
+
+    static let wire = Wire<Self>(
+        Self.init,
+        (\.upstream, .string),
+        (\.number, .varint),
+        (\.missing, .credits),
+        (\.requested, .credits),
+        (\.isOptional, .bool),
+        (\.limits, .credits)
+    )
 }
 
 /// A record about the credits of an upstream: what the members together may have open there.
@@ -25,11 +35,9 @@ package enum CreditRecord: Sendable, Equatable {
     case release(upstream: String, UpstreamCredits, claim: UInt64? = nil)
     /// The writer has these credits already, under a former number or because it uses them. Never refused.
     case declare(upstream: String, UpstreamCredits, limits: UpstreamCredits)
-}
 
-extension Wire<CreditRecord> {
-    static let credit = Wire(cases: [
-        Case(1, .claim, make: { .claim($0) }) { if case .claim(let claim) = $0 { claim } else { nil } },
+    static let wire = Wire<Self>(cases: [
+        Case(1, CreditClaim.wire, make: { .claim($0) }) { if case .claim(let claim) = $0 { claim } else { nil } },
         Case(2, .string, .credits, make: { .release(upstream: $0, $1) }) {
             if case .release(let upstream, let credits, nil) = $0 { (upstream, credits) } else { nil }
         },
@@ -40,18 +48,6 @@ extension Wire<CreditRecord> {
             if case .declare(let upstream, let credits, let limits) = $0 { (upstream, credits, limits) } else { nil }
         },
     ])
-}
-
-extension Wire<CreditClaim> {
-    static let claim = Wire(
-        CreditClaim.init,
-        (\.upstream, .string),
-        (\.number, .varint),
-        (\.missing, .credits),
-        (\.requested, .credits),
-        (\.isOptional, .bool),
-        (\.limits, .credits)
-    )
 }
 
 extension Wire<UpstreamCredits> {

@@ -182,6 +182,8 @@ package struct QuotaLimits: Sendable, Equatable {
 
     /// Whether nothing is limited.
     package var isUnlimited: Bool { count == nil && size == nil }
+
+    static let wire = Wire<Self>(Self.init, (\.count, .optional(.signed)), (\.size, .optional(.signed)))
 }
 
 /// A unit that a member needs.
@@ -202,6 +204,8 @@ package struct QuotaDemand: Sendable, Equatable {
     package var excess: QuotaExcess {
         QuotaExcess(unit: unit, limit: limits.count ?? limits.size ?? 0, isSize: limits.count == nil)
     }
+
+    static let wire = Wire<Self>(Self.init, (\.unit, .unit), (\.size, .size), (\.limits, QuotaLimits.wire))
 }
 
 /// A record about units of quotas.
@@ -213,11 +217,9 @@ package enum QuotaRecord: Sendable, Equatable {
     case declare(QuotaUnit, size: Int)
     /// The writer no longer has the unit.
     case release(QuotaUnit)
-}
 
-extension Wire<QuotaRecord> {
-    static let quota = Wire(cases: [
-        Case(1, .varint, .list(.demand), make: { .claim($1, number: $0) }) {
+    static let wire = Wire<Self>(cases: [
+        Case(1, .varint, .list(QuotaDemand.wire), make: { .claim($1, number: $0) }) {
             if case .claim(let demands, let number) = $0 { (number, demands) } else { nil }
         },
         Case(2, .unit, make: { .release($0) }) { if case .release(let unit) = $0 { unit } else { nil } },
@@ -225,14 +227,6 @@ extension Wire<QuotaRecord> {
             if case .declare(let unit, let size) = $0 { (unit, size) } else { nil }
         },
     ])
-}
-
-extension Wire<QuotaDemand> {
-    fileprivate static let demand = Wire(QuotaDemand.init, (\.unit, .unit), (\.size, .size), (\.limits, .limits))
-}
-
-extension Wire<QuotaLimits> {
-    fileprivate static let limits = Wire(QuotaLimits.init, (\.count, .optional(.signed)), (\.size, .optional(.signed)))
 }
 
 extension Wire<QuotaUnit> { fileprivate static let unit = Wire(QuotaUnit.init, (\.quota, .string), (\.id, .string)) }

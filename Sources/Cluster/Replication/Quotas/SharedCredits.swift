@@ -18,6 +18,14 @@ struct SharedCredits: Sendable, Equatable {
         let position: UInt64
         /// The members that have not answered yet, in ascending order.
         var awaited: [UInt64]
+
+        static let wire = Wire<Self>(
+            Self.init,
+            (\.claim, CreditClaim.wire),
+            (\.member, .fixed64),
+            (\.position, .varint),
+            (\.awaited, .list(.fixed64))
+        )
     }
 
     struct Upstream: Sendable, Equatable {
@@ -52,6 +60,14 @@ struct SharedCredits: Sendable, Equatable {
         func sparesSession(for members: some Sequence<UInt64>) -> Bool {
             free.sessions > members.reduce(0) { $0 + (hasSession($1) ? 0 : 1) }
         }
+
+        static let wire = Wire<Self>(
+            Self.init,
+            (\.limits, .optional(.credits)),
+            (\.isDeclared, .bool),
+            (\.held, .dictionary(.fixed64, .credits)),
+            (\.waiting, .list(Waiting.wire))
+        )
     }
 
     var upstreams: [String: Upstream] = [:]
@@ -125,30 +141,8 @@ struct SharedCredits: Sendable, Equatable {
         upstreams[name] = upstream
         return decided
     }
-}
 
-extension Wire<SharedCredits> {
-    static let sharedCredits = Wire(SharedCredits.init, (\.upstreams, .dictionary(.string, .upstreamCredits)))
-}
-
-extension Wire<SharedCredits.Upstream> {
-    fileprivate static let upstreamCredits = Wire(
-        SharedCredits.Upstream.init,
-        (\.limits, .optional(.credits)),
-        (\.isDeclared, .bool),
-        (\.held, .dictionary(.fixed64, .credits)),
-        (\.waiting, .list(.waiting))
-    )
-}
-
-extension Wire<SharedCredits.Waiting> {
-    fileprivate static let waiting = Wire(
-        SharedCredits.Waiting.init,
-        (\.claim, .claim),
-        (\.member, .fixed64),
-        (\.position, .varint),
-        (\.awaited, .list(.fixed64))
-    )
+    static let wire = Wire<Self>(Self.init, (\.upstreams, .dictionary(.string, Upstream.wire)))
 }
 
 /// The decisions about the credits of upstreams.

@@ -4,6 +4,12 @@ struct SharedQuotas: Sendable, Equatable {
         /// The members that have it, at least one, in ascending order.
         var members: [UInt64]
         var size: Int
+
+        static let wire = Wire<Self>(
+            { SharedQuotas.Use(members: $1, size: $0) },
+            (\.size, .size),
+            (\.members, .list(.fixed64))
+        )
     }
 
     /// The units of one quota by id, and the sum of their sizes.
@@ -100,6 +106,13 @@ struct SharedQuotas: Sendable, Equatable {
             }
         }
     }
+
+    static let wire = Wire<[String: [String: Use]]>.dictionary(.string, .dictionary(.string, Use.wire)).map {
+        (quotas: SharedQuotas) in
+        quotas.quotas.mapValues(\.uses)
+    } from: {
+        SharedQuotas($0)
+    }
 }
 
 /// A limit that a demand would exceed.
@@ -152,21 +165,4 @@ extension ClusterLedger {
         case .release(let unit): quotas.release(unit, by: member)
         }
     }
-}
-
-extension Wire<SharedQuotas> {
-    static let quotas = Wire<[String: [String: SharedQuotas.Use]]>.dictionary(.string, .dictionary(.string, .use)).map {
-        (quotas: SharedQuotas) in
-        quotas.quotas.mapValues(\.uses)
-    } from: {
-        SharedQuotas($0)
-    }
-}
-
-extension Wire<SharedQuotas.Use> {
-    fileprivate static let use = Wire(
-        { SharedQuotas.Use(members: $1, size: $0) },
-        (\.size, .size),
-        (\.members, .list(.fixed64))
-    )
 }

@@ -223,10 +223,8 @@ package struct RateUse: Sendable, Equatable {
     package internal(set) var admitted = 0
     /// The requests that the member has received, admitted or not.
     package internal(set) var attempts = 0
-}
 
-extension Wire<RateUse> {
-    static let rate = Wire(
+    static let wire = Wire<Self>(
         { (name: String, rate: Double, burst: Double, admitted: Int, attempts: Int) throws(CodingError) in
             guard rate.isFinite, rate > 0, burst.isFinite, burst >= 1 else { throw .malformed }
             return RateUse(name: name, rate: rate, burst: burst, admitted: admitted, attempts: attempts)

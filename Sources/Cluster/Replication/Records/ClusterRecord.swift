@@ -13,7 +13,9 @@ package struct SharedTopicKey: Sendable, Hashable {
     }
 
     /// The key as bytes: equal only for equal keys.
-    package var bytes: [UInt8] { Wire<SharedTopicKey>.topic.bytes(self) }
+    package var bytes: [UInt8] { Self.wire.bytes(self) }
+
+    static let wire = Wire<Self>(Self.init, (\.upstream, .string), (\.properties, .properties))
 }
 
 /// The information that a member announces when it joins.
@@ -34,6 +36,17 @@ package struct MemberInfo: Sendable, Equatable {
         self.version = version
         self.upstreams = upstreams
     }
+
+    static let wire = Wire<Self>(
+        MemberInfo(name: "", version: "", upstreams: []),
+        [
+            Field(\.name, .string),
+            Field(\.version, .string),
+            Field(\.upstreams, .list(.string)),
+            Field(\.process, .fixed64),
+            Field(\.formats, Formats.wire),
+        ]
+    )
 }
 
 /// The specification from which another member recreates a resource of a request after the removal of its owner.
@@ -56,6 +69,14 @@ package struct ResourceSpecification: Sendable, Equatable {
         self.owner = owner
         self.content = content
     }
+
+    static let wire = Wire<Self>(
+        Self.init,
+        (\.group, .string),
+        (\.upstream, .optional(.string)),
+        (\.owner, .optional(.string)),
+        (\.content, .blob)
+    )
 }
 
 /// An upstream session as its owner describes it to the other members.
@@ -69,6 +90,8 @@ package struct OfferedUpstreamSession: Sendable, Equatable {
         self.content = content
         self.processed = processed
     }
+
+    static let wire = Wire<Self>(Self.init, (\.content, .blob), (\.processed, .varint))
 }
 
 /// One entry of a frame.
@@ -111,37 +134,6 @@ package enum ClusterRecord: Sendable, Equatable {
     case upstreams([String])
     /// A part of a record that is too large for one frame; the record is complete with its last part.
     case part(ArraySlice<UInt8>, isLast: Bool)
-}
-
-extension Wire<MemberInfo> {
-    static let member = Wire(
-        MemberInfo(name: "", version: "", upstreams: []),
-        [
-            Field(\.name, .string),
-            Field(\.version, .string),
-            Field(\.upstreams, .list(.string)),
-            Field(\.process, .fixed64),
-            Field(\.formats, .formats),
-        ]
-    )
-}
-
-extension Wire<OfferedUpstreamSession> {
-    static let session = Wire(OfferedUpstreamSession.init, (\.content, .blob), (\.processed, .varint))
-}
-
-extension Wire<ResourceSpecification> {
-    static let specification = Wire(
-        ResourceSpecification.init,
-        (\.group, .string),
-        (\.upstream, .optional(.string)),
-        (\.owner, .optional(.string)),
-        (\.content, .blob)
-    )
-}
-
-extension Wire<SharedTopicKey> {
-    static let topic = Wire(SharedTopicKey.init, (\.upstream, .string), (\.properties, .properties))
 }
 
 /// The subject of a record whose outcome a request waits for.

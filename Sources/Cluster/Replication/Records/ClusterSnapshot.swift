@@ -15,27 +15,25 @@ package struct ClusterSnapshot: Sendable, Equatable {
     package internal(set) var earlier: EarlierState?
     /// The time since the beginning of the epoch, while members may not have reported their resources again; else nil.
     package internal(set) var epochAge: Duration?
+
+    private static let wire = Wire<Self>(
+        Self.init,
+        (\.created, .string),
+        (\.ledger, ClusterLedger.wire),
+        (\.tables, .dictionary(.subscribed, .list(.subscriptionEvent))),
+        (\.earlier, .optional(EarlierState.wire)),
+        (\.epochAge, .optional(.duration))
+    )
 }
 
 extension ClusterSnapshot {
     /// The bytes that a member sends to a joining member, in a format that both read.
-    package func bytes(in format: UInt8) -> [UInt8] { Wire<ClusterSnapshot>.snapshot.stating(format).bytes(self) }
+    package func bytes(in format: UInt8) -> [UInt8] { Self.wire.stating(format).bytes(self) }
 
     /// Reads a snapshot in one of some formats.
     package init(_ bytes: [UInt8], among formats: Formats = .supported) throws(CodingError) {
-        self = try Wire<ClusterSnapshot>.snapshot.stating(among: formats).value(bytes)
+        self = try Self.wire.stating(among: formats).value(bytes)
     }
-}
-
-extension Wire<ClusterSnapshot> {
-    fileprivate static let snapshot = Wire(
-        ClusterSnapshot.init,
-        (\.created, .string),
-        (\.ledger, .ledger),
-        (\.tables, .dictionary(.subscribed, .list(.subscriptionEvent))),
-        (\.earlier, .optional(.earlier)),
-        (\.epochAge, .optional(.duration))
-    )
 }
 
 extension Wire<String> {
@@ -46,43 +44,21 @@ extension Wire<String> {
     )
 }
 
-extension Wire<EarlierState> {
-    fileprivate static let earlier = Wire(
-        { EarlierState(ledger: $1, age: $0) },
-        (\.age, .duration),
-        (\.ledger, .ledger)
-    )
-}
-
 extension Wire<Duration> {
-    fileprivate static let duration = Wire<UInt64>.varint.map { (duration: Duration) in
+    static let duration = Wire<UInt64>.varint.map { (duration: Duration) in
         UInt64(clamping: duration.clampedNanoseconds)
     } from: {
         .nanoseconds(Int64(clamping: $0))
     }
 }
 
-extension Wire<ClusterLedger.SharedTopic> {
-    /// A shared subscription without properties: the entry of the subscription has them.
-    fileprivate static let sharedTopic = Wire(
-        { upstream, owner, term, interested in
-            let key = SharedTopicKey(upstream: upstream, properties: Wire<SubscriptionProperties>.blank)
-            return ClusterLedger.SharedTopic(key: key, owner: owner, term: term, interested: interested)
-        },
-        (\.key.upstream, .string),
-        (\.owner, .optional(.fixed64)),
-        (\.term, .varint),
-        (\.interested, .members)
-    )
-}
-
 extension Wire<Set<UInt64>> {
-    fileprivate static let members = Wire<[UInt64]>.list(.fixed64).map({ $0.sorted() }, from: { Set($0) })
+    static let members = Wire<[UInt64]>.list(.fixed64).map({ $0.sorted() }, from: { Set($0) })
 }
 
-extension Wire<ClusterLedger> {
+extension ClusterLedger {
     /// A ledger. The events that follow have the layouts of its subscriptions.
-    fileprivate static let ledger = Wire { writer, ledger in
+    static let wire = Wire<Self> { writer, ledger in
         fields.write(&writer, ledger)
     } _: { reader throws(CodingError) in
         let ledger = try fields.read(&reader)
@@ -90,7 +66,7 @@ extension Wire<ClusterLedger> {
         return ledger
     }
 
-    private static let fields = Wire(
+    private static let fields = Wire<Self>(
         ClusterLedger(epoch: 0, position: 0, groups: 1),
         [
             Field(\.groups, .groups),
@@ -100,21 +76,21 @@ extension Wire<ClusterLedger> {
             Field(\.digest.value, .fixed64),
             Field(\.earlierEpochs, .list(.fixed64)),
             Field(\.removed, .list(.fixed64)),
-            Field(\.members, .dictionary(.fixed64, .ledgerMember)) { ledger, members in
+            Field(\.members, .dictionary(.fixed64, Member.wire)) { ledger, members in
                 ledger.members = members
                 ledger.noteFormats()
             },
-            Field(\.clients, .dictionary(.string, .clientEntry)),
-            Field(\.sessions, .dictionary(.string, .session)),
-            Field(\.subscriptions, .dictionary(.string, .subscriptionEntry)),
-            Field(\.topics, .dictionary(.string, .sharedTopic)) { ledger, topics throws(CodingError) in
+            Field(\.clients, .dictionary(.string, ClientEntry.wire)),
+            Field(\.sessions, .dictionary(.string, OfferedUpstreamSession.wire)),
+            Field(\.subscriptions, .dictionary(.string, SubscriptionEntry.wire)),
+            Field(\.topics, .dictionary(.string, SharedTopic.wire)) { ledger, topics throws(CodingError) in
                 for (id, topic) in topics { try ledger.restore(topic, id) }
             },
-            Field(\.requests, .requests),
-            Field(\.quotas, .quotas),
-            Field(\.credits, .sharedCredits),
-            Field(\.ticketUses, .ticketUses),
-            Field(\.specified, .dictionary(.string, .specified)),
+            Field(\.requests, IdempotentRequests.wire),
+            Field(\.quotas, SharedQuotas.wire),
+            Field(\.credits, SharedCredits.wire),
+            Field(\.ticketUses, TicketUses.wire),
+            Field(\.specified, .dictionary(.string, SpecifiedResource.wire)),
         ]
     )
 }
@@ -128,37 +104,9 @@ extension Wire<Int> {
     }
 }
 
-extension Wire<ClusterLedger.Member> {
-    fileprivate static let ledgerMember = Wire(
-        ClusterLedger.Member.init,
-        (\.info, .member),
-        (\.joinedAt, .varint),
-        (\.counter, .varint),
-        (\.partial, .blob)
-    )
-}
-
-extension Wire<ClusterLedger.ClientEntry> {
-    fileprivate static let clientEntry = Wire(
-        ClusterLedger.ClientEntry.init,
-        (\.owner, .fixed64),
-        (\.status, .raw(.string)),
-        (\.madeAt, .varint)
-    )
-}
-
-extension Wire<ClusterLedger.SpecifiedResource> {
-    fileprivate static let specified = Wire(
-        ClusterLedger.SpecifiedResource.init,
-        (\.specification, .specification),
-        (\.owner, .optional(.fixed64)),
-        (\.isOpen, .optional(.bool))
-    )
-}
-
 extension Wire<SubscriptionLayout> {
     /// The counts and positions that the server confirmed. The names are those of the subscription.
-    fileprivate static let confirmed = Wire(
+    static let confirmed = Wire(
         { fields, key, command throws(CodingError) in
             try SubscriptionLimits.check(fieldCount: fields, key, command)
             return SubscriptionLayout(
@@ -172,28 +120,5 @@ extension Wire<SubscriptionLayout> {
         (\.fieldCount, .signed),
         (\.keyPosition, .optional(.signed)),
         (\.commandPosition, .optional(.signed))
-    )
-}
-
-extension Wire<ClusterLedger.SubscriptionEntry> {
-    fileprivate static let subscriptionEntry = Wire(
-        ClusterLedger.SubscriptionEntry(properties: Wire<SubscriptionProperties>.blank),
-        [
-            Field(\.properties, .properties),
-            Field(\.owner, .optional(.fixed64)),
-            Field(\.madeAt, .varint),
-            Field(\.isActive, .bool),
-            Field(\.carrier, .optional(.string)),
-            Field(\.number, .optional(.varint)),
-            Field(\.layout, .optional(.confirmed)) { entry, layout in
-                guard let layout else { return }
-                entry.layout = SubscriptionLayout(
-                    entry.properties,
-                    fieldCount: layout.fieldCount,
-                    keyPosition: layout.keyPosition,
-                    commandPosition: layout.commandPosition
-                )
-            },
-        ]
     )
 }

@@ -4,7 +4,7 @@ internal import SessionCore
 
 extension ClusterRecord {
     /// The record without its length.
-    var body: [UInt8] { Wire<ClusterRecord>.record.bytes(self) }
+    var body: [UInt8] { Self.wire.bytes(self) }
 
     /// The record as it stands in a frame: its length, then its bytes.
     package var encoded: [UInt8] { Self.framed(body) }
@@ -17,22 +17,20 @@ extension ClusterRecord {
         _ body: ArraySlice<UInt8>,
         layout: @escaping (String) -> SubscriptionLayout?
     ) throws(CodingError) -> ClusterRecord {
-        try Wire<ClusterRecord>.record.value(ByteReader(body, layouts: layout))
+        try wire.value(ByteReader(body, layouts: layout))
     }
-}
 
-extension Wire<ClusterRecord> {
     // 9 was the first use of a ticket, without its stream.
-    fileprivate static let record = Wire(cases: [
+    private static let wire = Wire<Self>(cases: [
         Case(12, .varint, .varint, .change, make: { .change($2, term: $0, number: $1) }) {
             if case .change(let change, let term, let number?) = $0 { (term, number, change) } else { nil }
         },
         Case(6, .varint, .change, make: { .change($1, term: $0) }) {
             if case .change(let change, let term, nil) = $0 { (term, change) } else { nil }
         },
-        Case(1, .member, make: { .join($0) }) { if case .join(let info) = $0 { info } else { nil } },
+        Case(1, MemberInfo.wire, make: { .join($0) }) { if case .join(let info) = $0 { info } else { nil } },
         Case(2, .fixed64, make: { .remove($0) }) { if case .remove(let member) = $0 { member } else { nil } },
-        Case(3, .string, .topic, make: { .addInterest(id: $0, $1) }) {
+        Case(3, .string, SharedTopicKey.wire, make: { .addInterest(id: $0, $1) }) {
             if case .addInterest(let id, let key) = $0 { (id, key) } else { nil }
         },
         Case(4, .string, make: { .removeInterest(id: $0) }) {
@@ -41,20 +39,24 @@ extension Wire<ClusterRecord> {
         Case(5, .string, .varint, make: { .retire(id: $0, term: $1) }) {
             if case .retire(let id, let term) = $0 { (id, term) } else { nil }
         },
-        Case(8, .string, .specification, make: { .specify(id: $0, $1) }) {
+        Case(8, .string, ResourceSpecification.wire, make: { .specify(id: $0, $1) }) {
             if case .specify(let id, let specification) = $0 { (id, specification) } else { nil }
         },
-        Case(17, .ticketRecord, make: { .ticket($0) }) { if case .ticket(let record) = $0 { record } else { nil } },
-        Case(10, .stream, make: { .stream($0) }) { if case .stream(let record) = $0 { record } else { nil } },
-        Case(11, .request, make: { .request($0) }) { if case .request(let record) = $0 { record } else { nil } },
-        Case(13, .string, .optional(.session), make: { .session(client: $0, $1) }) {
+        Case(17, TicketRecord.wire, make: { .ticket($0) }) { if case .ticket(let record) = $0 { record } else { nil } },
+        Case(10, PreparedStreamRecord.wire, make: { .stream($0) }) {
+            if case .stream(let record) = $0 { record } else { nil }
+        },
+        Case(11, RequestRecord.wire, make: { .request($0) }) {
+            if case .request(let record) = $0 { record } else { nil }
+        },
+        Case(13, .string, .optional(OfferedUpstreamSession.wire), make: { .session(client: $0, $1) }) {
             if case .session(let client, let session) = $0 { (client, session) } else { nil }
         },
         Case(14, .string, .varint, .varint, make: { .upstreamNumber(id: $0, term: $1, number: $2) }) {
             if case .upstreamNumber(let id, let term, let number) = $0 { (id, term, number) } else { nil }
         },
-        Case(15, .quota, make: { .quota($0) }) { if case .quota(let record) = $0 { record } else { nil } },
-        Case(16, .credit, make: { .credit($0) }) { if case .credit(let record) = $0 { record } else { nil } },
+        Case(15, QuotaRecord.wire, make: { .quota($0) }) { if case .quota(let record) = $0 { record } else { nil } },
+        Case(16, CreditRecord.wire, make: { .credit($0) }) { if case .credit(let record) = $0 { record } else { nil } },
         Case(18, .string, make: { .endUpstream($0) }) {
             if case .endUpstream(let upstream) = $0 { upstream } else { nil }
         },

@@ -102,6 +102,10 @@ package struct Wire<Value>: Sendable {
     }
 }
 
+/// The parts of the description of a type, which stands in the type as `wire`.
+package typealias Case<Value> = Wire<Value>.Case
+package typealias Field<Value> = Wire<Value>.Field
+
 extension Wire {
     /// The bytes of a value.
     package func bytes(_ value: Value) -> [UInt8] {

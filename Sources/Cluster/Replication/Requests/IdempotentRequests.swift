@@ -11,6 +11,16 @@ package enum RequestRecord: Sendable, Equatable {
     case answer(RecordKey, [UInt8])
     /// The writer has not performed the request: it may be repeated.
     case abandon(RecordKey)
+
+    static let wire = Wire<Self>(cases: [
+        Case(1, .key, .key, .varint, make: { .begin($0, body: $1, expired: $2) }) {
+            if case .begin(let key, let body, let expired) = $0 { (key, body, expired) } else { nil }
+        },
+        Case(2, .key, .blob, make: { .answer($0, $1) }) {
+            if case .answer(let key, let response) = $0 { (key, response) } else { nil }
+        },
+        Case(3, .key, make: { .abandon($0) }) { if case .abandon(let key) = $0 { key } else { nil } },
+    ])
 }
 
 /// The requests with an `Idempotency-Key` that members perform or have performed, the newest of them.
@@ -26,6 +36,14 @@ struct IdempotentRequests: Sendable, Equatable {
         let body: RecordKey
         let position: UInt64
         var answer: [UInt8]?
+
+        static let wire = Wire<Self>(
+            Self.init,
+            (\.member, .fixed64),
+            (\.body, .key),
+            (\.position, .varint),
+            (\.answer, .optional(.blob))
+        )
     }
 
     private(set) var entries: [RecordKey: Entry] = [:]
@@ -86,6 +104,8 @@ struct IdempotentRequests: Sendable, Equatable {
         let oldest = entries.sorted { ($0.value.position, $0.key) < ($1.value.position, $1.key) }
         for (key, _) in oldest.prefix((entries.count + 3) / 4) { remove(key) }
     }
+
+    static let wire = Wire<Self>({ IdempotentRequests($0) }, (\.entries, .dictionary(.key, Entry.wire)))
 }
 
 extension ClusterLedger {
@@ -101,32 +121,6 @@ extension ClusterLedger {
 
     /// Whether a member is performing the request of a key.
     package func isPending(_ key: RecordKey) -> Bool { requests.isPending(key) }
-}
-
-extension Wire<RequestRecord> {
-    static let request = Wire(cases: [
-        Case(1, .key, .key, .varint, make: { .begin($0, body: $1, expired: $2) }) {
-            if case .begin(let key, let body, let expired) = $0 { (key, body, expired) } else { nil }
-        },
-        Case(2, .key, .blob, make: { .answer($0, $1) }) {
-            if case .answer(let key, let response) = $0 { (key, response) } else { nil }
-        },
-        Case(3, .key, make: { .abandon($0) }) { if case .abandon(let key) = $0 { key } else { nil } },
-    ])
-}
-
-extension Wire<IdempotentRequests> {
-    static let requests = Wire({ IdempotentRequests($0) }, (\.entries, .dictionary(.key, .requestEntry)))
-}
-
-extension Wire<IdempotentRequests.Entry> {
-    fileprivate static let requestEntry = Wire(
-        IdempotentRequests.Entry.init,
-        (\.member, .fixed64),
-        (\.body, .key),
-        (\.position, .varint),
-        (\.answer, .optional(.blob))
-    )
 }
 
 /// The positions of the log that this member has applied long ago, by its monotonic clock: wall clocks may be moved.

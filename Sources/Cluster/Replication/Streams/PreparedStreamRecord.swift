@@ -10,6 +10,17 @@ package enum PreparedStreamRecord: Sendable, Equatable {
     case close(id: String)
     /// The owner removes the stream; `evenIfOpen` false: unless it was opened meanwhile.
     case remove(id: String, evenIfOpen: Bool)
+
+    static let wire = Wire<Self>(cases: [
+        Case(1, .string, ResourceSpecification.wire, make: { .prepare(id: $0, $1) }) {
+            if case .prepare(let id, let specification) = $0 { (id, specification) } else { nil }
+        },
+        Case(2, .string, make: { .open(id: $0) }) { if case .open(let id) = $0 { id } else { nil } },
+        Case(3, .string, make: { .close(id: $0) }) { if case .close(let id) = $0 { id } else { nil } },
+        Case(4, .string, .bool, make: { .remove(id: $0, evenIfOpen: $1) }) {
+            if case .remove(let id, let evenIfOpen) = $0 { (id, evenIfOpen) } else { nil }
+        },
+    ])
 }
 
 extension ClusterLedger {
@@ -73,17 +84,4 @@ extension ResourceSpecification {
         else { return false }
         return !Set(present.request.sources).isSubset(of: former.request.sources)
     }
-}
-
-extension Wire<PreparedStreamRecord> {
-    static let stream = Wire(cases: [
-        Case(1, .string, .specification, make: { .prepare(id: $0, $1) }) {
-            if case .prepare(let id, let specification) = $0 { (id, specification) } else { nil }
-        },
-        Case(2, .string, make: { .open(id: $0) }) { if case .open(let id) = $0 { id } else { nil } },
-        Case(3, .string, make: { .close(id: $0) }) { if case .close(let id) = $0 { id } else { nil } },
-        Case(4, .string, .bool, make: { .remove(id: $0, evenIfOpen: $1) }) {
-            if case .remove(let id, let evenIfOpen) = $0 { (id, evenIfOpen) } else { nil }
-        },
-    ])
 }

@@ -14,11 +14,11 @@ package struct StreamDefinition: Sendable {
     }
 
     /// The bytes of a specification.
-    package var bytes: [UInt8] { Wire<StreamDefinition>.definition.stating().bytes(self) }
+    package var bytes: [UInt8] { Self.wire.stating().bytes(self) }
 
     /// Reads the bytes of a specification.
     package init(_ bytes: [UInt8]) throws(CodingError) {
-        self = try Wire<StreamDefinition>.definition.stating().value(bytes)
+        self = try Self.wire.stating().value(bytes)
     }
 
     /// A source, the key of its shared subscription, and whether a subscription was joined by the name of a feed.
@@ -41,10 +41,8 @@ package struct StreamDefinition: Sendable {
             }
         }
     }
-}
 
-extension Wire<StreamDefinition> {
-    fileprivate static let definition = Wire(
+    static let wire = Wire<Self>(
         StreamDefinition(request: StreamRequest(sources: []), shared: [:]),
         [
             Field(\.request.conflates, .bool),
@@ -58,13 +56,13 @@ extension Wire<StreamDefinition> {
 
 extension Wire<StreamDefinition.Source> {
     fileprivate static let source = Wire(cases: [
-        Case(1, .subscription, .optional(.topic), make: { (.subscription($0), $1, false) }) {
+        Case(1, .subscription, .optional(SharedTopicKey.wire), make: { (.subscription($0), $1, false) }) {
             if case (.subscription(let id), let key, false) = $0 { (id, key) } else { nil }
         },
         Case(2, .client, .bool, make: { (.client($0, withSubscriptions: $1), nil, false) }) {
             if case .client(let id, let withSubscriptions) = $0.source { (id, withSubscriptions) } else { nil }
         },
-        Case(3, .subscription, .optional(.topic), make: { (.subscription($0), $1, true) }) {
+        Case(3, .subscription, .optional(SharedTopicKey.wire), make: { (.subscription($0), $1, true) }) {
             if case (.subscription(let id), let key, true) = $0 { (id, key) } else { nil }
         },
     ])

@@ -32,6 +32,9 @@ package struct TicketUse: Sendable, Equatable {
         self.epoch = epoch
         self.issuedAt = issuedAt
     }
+
+    /// The layout of the bytes.
+    package static let wire = Wire<Self>(Self.init, (\.key, .key), (\.epoch, .fixed64), (\.issuedAt, .varint))
 }
 
 /// The opening of a stream by a ticket, for the first time or again.
@@ -57,6 +60,18 @@ package enum TicketRecord: Sendable, Equatable {
     case closed(RecordKey, at: Double)
     /// The streams of a removed member have closed, at a time in seconds since 1970.
     case closedAll(of: UInt64, at: Double)
+
+    static let wire = Wire<Self>(cases: [
+        Case(1, TicketUse.wire, .key, .bool, make: { .open(TicketOpening(use: $0, target: $1, isResumed: $2)) }) {
+            if case .open(let opening) = $0 { (opening.use, opening.target, opening.isResumed) } else { nil }
+        },
+        Case(2, .key, .double, make: { .closed($0, at: $1) }) {
+            if case .closed(let key, let time) = $0 { (key, time) } else { nil }
+        },
+        Case(3, .fixed64, .double, make: { .closedAll(of: $0, at: $1) }) {
+            if case .closedAll(let member, let time) = $0 { (member, time) } else { nil }
+        },
+    ])
 }
 
 /// The state of a ticket as the log describes it.
@@ -85,6 +100,15 @@ struct TicketUses: Sendable, Equatable {
         var holder: UInt64
         /// When it has closed, in seconds since 1970; nil while it is open.
         var closedAt: Double?
+
+        static let wire = Wire<Self>(
+            Self.init,
+            (\.key, .key),
+            (\.position, .varint),
+            (\.target, .key),
+            (\.holder, .fixed64),
+            (\.closedAt, .optional(.double))
+        )
     }
 
     private(set) var uses: [Use] = []
@@ -164,6 +188,12 @@ struct TicketUses: Sendable, Equatable {
         numbers[use.key] = forgotten + uses.count
         uses.append(use)
     }
+
+    static let wire = Wire<Self>(
+        { TicketUses($1, forgottenThrough: $0) },
+        (\.forgottenThrough, .varint),
+        (\.uses, .list(Use.wire))
+    )
 }
 
 extension ClusterLedger {
@@ -188,40 +218,3 @@ extension ClusterLedger {
 }
 
 extension Wire<RecordKey> { static let key = Wire(RecordKey.init, (\.high, .fixed64), (\.low, .fixed64)) }
-
-extension Wire<TicketUse> {
-    package static let ticketUse = Wire(TicketUse.init, (\.key, .key), (\.epoch, .fixed64), (\.issuedAt, .varint))
-}
-
-extension Wire<TicketRecord> {
-    static let ticketRecord = Wire(cases: [
-        Case(1, .ticketUse, .key, .bool, make: { .open(TicketOpening(use: $0, target: $1, isResumed: $2)) }) {
-            if case .open(let opening) = $0 { (opening.use, opening.target, opening.isResumed) } else { nil }
-        },
-        Case(2, .key, .double, make: { .closed($0, at: $1) }) {
-            if case .closed(let key, let time) = $0 { (key, time) } else { nil }
-        },
-        Case(3, .fixed64, .double, make: { .closedAll(of: $0, at: $1) }) {
-            if case .closedAll(let member, let time) = $0 { (member, time) } else { nil }
-        },
-    ])
-}
-
-extension Wire<TicketUses> {
-    static let ticketUses = Wire(
-        { TicketUses($1, forgottenThrough: $0) },
-        (\.forgottenThrough, .varint),
-        (\.uses, .list(.use))
-    )
-}
-
-extension Wire<TicketUses.Use> {
-    fileprivate static let use = Wire(
-        TicketUses.Use.init,
-        (\.key, .key),
-        (\.position, .varint),
-        (\.target, .key),
-        (\.holder, .fixed64),
-        (\.closedAt, .optional(.double))
-    )
-}

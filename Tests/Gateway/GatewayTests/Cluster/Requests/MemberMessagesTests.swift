@@ -95,9 +95,12 @@ struct MemberMessagesTests {
         caller.rights.rate = 0.5
         caller.rights.maxItems = 7
         let use = TicketUse(key: RecordKey(high: 1, low: 1), epoch: 7, issuedAt: 300)
-        let bytes = ClusterTicket(use: use, expiresAt: 1.5, caller: caller, credential: [1, 2]).bytes
-        let read = try ClusterTicket(bytes)
+        let ticket = ClusterTicket(use: use, expiresAt: 1.5, caller: caller, credential: [1, 2])
+        let bytes = ClusterTicket.wire.bytes(ticket)
+        let read = try ClusterTicket.wire.value(bytes)
         #expect(read.use == use && read.expiresAt == 1.5 && read.caller == caller && read.credential == [1, 2])
-        for count in bytes.indices { #expect(throws: CodingError.self) { try ClusterTicket(Array(bytes[..<count])) } }
+        for count in bytes.indices {
+            #expect(throws: CodingError.self) { try ClusterTicket.wire.value(bytes[..<count]) }
+        }
     }
 }
