@@ -7,11 +7,6 @@ protocol Middleware: Sendable {
     func admit(_ call: inout Call, operation: Operation?) throws -> Response?
 }
 
-extension Middleware {
-    /// Accepts every request.
-    func admit(_ call: inout Call, operation: Operation?) throws -> Response? { nil }
-}
-
 /// A step before every handler that also adds headers to responses. Responses pass such steps in reverse order.
 protocol ResponseMiddleware: Middleware {
     /// Adds headers to a response, or to the head of a stream.
