@@ -53,12 +53,7 @@ struct TrustedProxies: Sendable {
     }
 
     private static func elements(of value: Substring, at separator: UInt8) -> [Substring] {
-        let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        return value.utf8.split(separator: separator, omittingEmptySubsequences: false).map { part in
-            var part = part.drop(while: isSpace)
-            while let last = part.last, isSpace(last) { part.removeLast() }
-            return Substring(part)
-        }
+        value.utf8.split(separator: separator, omittingEmptySubsequences: false).map { Substring($0).trimmed }
     }
 
     private static func unquoted(_ text: Substring) -> Substring {
