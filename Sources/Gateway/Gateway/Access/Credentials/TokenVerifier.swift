@@ -3,7 +3,7 @@ internal import JSONText
 /// Verifies tokens and reads the rights that they give (RFC 7519, with the advice of RFC 8725).
 package struct TokenVerifier: Sendable {
     private let configuration: WebTokenConfiguration
-    private let keys: [VerificationKey]
+    private let keys: [KeyMaterial]
     private let digests: Set<[UInt8]>
     /// Whether the JWK set of the configured URL is not loaded yet.
     let lacksKeySet: Bool
@@ -14,12 +14,7 @@ package struct TokenVerifier: Sendable {
     init(_ configuration: WebTokenConfiguration, loaded: String? = nil) throws {
         self.configuration = configuration
         lacksKeySet = configuration.keySetURL != nil && loaded == nil
-        var keys: [VerificationKey] = []
-        let further = try loaded.map { try KeyMaterial.keySet($0).keys } ?? []
-        for material in try KeyMaterial.read(configuration) + further {
-            keys.append(VerificationKey(material))
-        }
-        self.keys = keys
+        keys = try KeyMaterial.read(configuration) + (loaded.map { try KeyMaterial.keySet($0).keys } ?? [])
         digests = Set(keys.map(\.digest))
     }
 
@@ -63,8 +58,8 @@ package struct TokenVerifier: Sendable {
         }
     }
 
-    private func key(of token: WebToken) throws(TokenRefusal) -> VerificationKey {
-        guard let name = token.header["alg"]?.string, let algorithm = VerificationKey.Algorithm(rawValue: name) else {
+    private func key(of token: WebToken) throws(TokenRefusal) -> KeyMaterial {
+        guard let name = token.header["alg"]?.string, let algorithm = KeyMaterial.Algorithm(rawValue: name) else {
             throw .algorithm
         }
         let candidates = keys.filter { $0.algorithm == algorithm }

@@ -1,8 +1,8 @@
 internal import Cryptography
 internal import JSONText
 
-/// A key that verifies signatures. The algorithm belongs to the key and is never taken from the token.
-struct VerificationKey: Sendable {
+/// A key that verifies signatures, parsed and checked. The algorithm belongs to the key and is never taken from the token.
+struct KeyMaterial: Sendable {
     /// The supported algorithms (RFC 7518 section 3.1). `none` is not supported.
     enum Algorithm: String, Sendable, CaseIterable {
         /// HMAC with SHA-256.
@@ -13,37 +13,8 @@ struct VerificationKey: Sendable {
         case es256 = "ES256"
     }
 
-    let algorithm: Algorithm
-    /// The identifier by which tokens may name the key; nil: none.
-    let identifier: String?
-    /// The digest of the key with its identifier, by which callers remember the key.
-    let digest: [UInt8]
-    private let value: KeyMaterial.Value
-
-    init(_ material: KeyMaterial) {
-        value = material.value
-        algorithm =
-            switch material.value {
-            case .secret: .hs256
-            case .key(let key): key.kind == .rsa ? .rs256 : .es256
-            }
-        identifier = material.identifier
-        digest = material.digest
-    }
-
-    /// Whether a signature over some bytes was made with this key.
-    func verifies(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
-        switch value {
-        case .secret(let secret): SHA256.areEqual(signature, SHA256.code(of: bytes, key: secret))
-        case .key(let key): key.verifies(signature, of: bytes)
-        }
-    }
-}
-
-/// A key of the configuration, parsed and checked.
-struct KeyMaterial: Sendable {
     /// The kinds of keys.
-    enum Value: Sendable {
+    private enum Value: Sendable {
         /// A secret shared by issuer and gateway.
         case secret([UInt8])
         case key(PublicKey)
@@ -62,18 +33,29 @@ struct KeyMaterial: Sendable {
     /// The shortest RSA key, in bits (RFC 7518 section 3.3).
     static let shortestModulus = 2048
 
+    let algorithm: Algorithm
     /// The identifier by which tokens may name the key; nil: none.
-    var identifier: String?
-    let value: Value
+    let identifier: String?
+    /// The digest of the key with its identifier, by which callers remember the key.
+    let digest: [UInt8]
+    private let value: Value
 
-    /// The digest of the key with its identifier.
-    var digest: [UInt8] {
-        let text =
-            switch value {
-            case .secret(let bytes): "secret \(Base64URL.encode(bytes))"
-            case .key(let key): key.pem
-            }
-        return KeyHash.digest(of: "\(identifier ?? "") \(text)")
+    private init(identifier: String? = nil, _ value: Value) {
+        let text: String
+        switch value {
+        case .secret(let bytes): (algorithm, text) = (.hs256, "secret \(Base64URL.encode(bytes))")
+        case .key(let key): (algorithm, text) = (key.kind == .rsa ? .rs256 : .es256, key.pem)
+        }
+        (self.identifier, self.value) = (identifier, value)
+        digest = KeyHash.digest(of: "\(identifier ?? "") \(text)")
+    }
+
+    /// Whether a signature over some bytes was made with this key.
+    func verifies(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
+        switch value {
+        case .secret(let secret): SHA256.areEqual(signature, SHA256.code(of: bytes, key: secret))
+        case .key(let key): key.verifies(signature, of: bytes)
+        }
     }
 
     /// All keys of a configuration; throws the first mistake.
@@ -103,7 +85,7 @@ struct KeyMaterial: Sendable {
         var skipped: [Int] = []
         for (index, key) in keys.enumerated() where isForSignatures(key) {
             if let value = value(of: key) {
-                materials.append(KeyMaterial(identifier: key["kid"]?.string, value: value))
+                materials.append(KeyMaterial(identifier: key["kid"]?.string, value))
             } else {
                 skipped.append(index)
             }
@@ -119,14 +101,14 @@ struct KeyMaterial: Sendable {
         guard bytes.count >= shortestSecret else {
             throw Mistake(member: "secret", rule: "must have \(shortestSecret) bytes or more")
         }
-        return KeyMaterial(value: .secret(bytes))
+        return KeyMaterial(.secret(bytes))
     }
 
     private static func publicKey(_ text: String) throws(Mistake) -> KeyMaterial {
         guard let key = PublicKey(pem: text), isLongEnough(key) else {
             throw Mistake(member: "publicKey", rule: "must be a PEM public key: RSA of 2048 bits or more, or EC P-256")
         }
-        return KeyMaterial(value: .key(key))
+        return KeyMaterial(.key(key))
     }
 
     /// Key sets of identity providers also hold keys for other uses and algorithms, which are skipped.
