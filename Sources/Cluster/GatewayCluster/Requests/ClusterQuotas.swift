@@ -13,16 +13,6 @@ struct CreditRefusal: Error {
 
 /// Limits on all members together. The log decides about each unit, which counts as long as a member has it.
 extension ClusterNode {
-    /// The decision of the log about units of quotas.
-    enum QuotaDecision: Sendable {
-        /// The units are within the limits.
-        case accepted
-        /// The units exceed a limit.
-        case refused(QuotaExcess)
-        /// The decision is not known in time.
-        case unknown
-    }
-
     /// Performs the part of a request that begins to use resources, once the log has accepted their units. The log does not
     /// free them before the end of `perform`; a resource that `perform` creates counts until `resourceRemoved`.
     func reserving<Result>(
@@ -36,8 +26,8 @@ extension ClusterNode {
         if !missing.isEmpty {
             switch await claim(missing, number) {
             case .accepted: break
-            case .refused(let excess): throw excess.error
-            case .unknown: throw StreamOpener.closing("behind", .notInContact, call)
+            case .refused: throw excess(of: missing).error
+            default: throw StreamOpener.closing("behind", .notInContact, call)
             }
         }
         do {
@@ -75,20 +65,16 @@ extension ClusterNode {
         changeClaims { $0.endUse(.createdSubscription(id)) + $0.endUse(.dedicatedClient(id)) }
     }
 
-    private func claim(_ demands: [QuotaDemand], _ number: UInt64) async -> QuotaDecision {
+    /// The decision of the log about units: accepted, or refused because they exceed a limit; nil if it is not known in time.
+    private func claim(_ demands: [QuotaDemand], _ number: UInt64) async -> RecordOutcome? {
         // In a new epoch, the other members declare the units that they have before new ones are decided.
-        guard await isComplete() else { return .unknown }
-        let outcome: RecordOutcome? = await withCheckedContinuation { continuation in
+        guard await isComplete() else { return nil }
+        return await withCheckedContinuation { continuation in
             decide(.quota(number), by: .quota(.claim(demands, number: number))) { [self] outcome in
                 // Before the next record of the log is applied.
                 reports.withLock { $0.claims.decided(demands, outcome) }
                 continuation.resume(returning: outcome)
             }
-        }
-        return switch outcome {
-        case .accepted: .accepted
-        case .refused: .refused(excess(of: demands))
-        default: .unknown
         }
     }
 
@@ -114,21 +100,21 @@ extension ClusterNode {
         // The stream that a ticket opens again counts until it has ended.
         let former = call.reopensStream ? 1 : 0
         let decision = await claim(stream: stream.id, of: identity, limit: limit + former)
-        if case .accepted = decision { return }
+        if decision == .accepted { return }
         stream.onEnd(.neverOpened)
-        guard case .refused = decision else { throw StreamOpener.closing("behind", .notInContact, call) }
+        guard decision == .refused else { throw StreamOpener.closing("behind", .notInContact, call) }
         throw StreamOpener.overLimit(limit, "for these credentials", call)
     }
 
     /// Claims a stream of this member, which counts until it is removed if the log accepts the claim.
-    func claim(stream id: String, of identity: String, limit: Int) async -> QuotaDecision {
+    func claim(stream id: String, of identity: String, limit: Int) async -> RecordOutcome? {
         let demand = QuotaDemand(.stream(id, of: identity), limits: QuotaLimits(count: limit))
         let (missing, number) = reports.withLock { $0.claims.reserve([demand]) }
         defer { changeClaims { $0.endReservation([demand.unit]) } }
         if missing.isEmpty { return .accepted }
         let decision = await claim(missing, number)
-        guard case .accepted = decision else { return decision }
-        return reports.withLock { $0.claims.useUnlessEnded(demand.unit) } ? .accepted : .unknown
+        guard decision == .accepted else { return decision }
+        return reports.withLock { $0.claims.useUnlessEnded(demand.unit) } ? .accepted : nil
     }
 
     /// This member has taken over a prepared stream, which counts for its owner if it did before.

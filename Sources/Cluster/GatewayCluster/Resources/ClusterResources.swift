@@ -52,9 +52,9 @@ struct ClusterResources: Sendable {
             services.streamResources.entry(made) != nil
         else { return }
         let decision = await cluster.claim(stream: made, of: identity, limit: limit)
-        if case .accepted = decision { return }
+        if decision == .accepted { return }
         discard(made)
-        guard case .refused = decision else { throw Problem.notInContact }
+        guard decision == .refused else { throw Problem.notInContact }
         throw StreamsResource.overLimit(limit, of: identity)
     }
 
