@@ -89,8 +89,8 @@ struct ClusterRouting: Sendable {
         let permissions = services.permissions(call)
         let ids: [String]
         switch resource {
-        case .clients: ids = cluster.clientIDs(permissions.sees)
-        case .subscriptions: ids = cluster.subscriptionIDs(permissions.sees)
+        case .clients: ids = cluster.ids(of: \.indexedClients, permissions.sees)
+        case .subscriptions: ids = cluster.ids(of: \.indexedSubscriptions, permissions.sees)
         case .streams: ids = await streamIDs(call, operation)
         }
         let page = try Page(of: ids, for: call) { $0 }

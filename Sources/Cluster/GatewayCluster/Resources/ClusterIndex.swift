@@ -10,26 +10,18 @@ extension ClusterNode {
         }
     }
 
-    /// The ids of the subscriptions that meet a condition, in the order of creation.
-    func subscriptionIDs(_ isIncluded: (ResourceElsewhere) -> Bool) -> [String] {
-        ids(isIncluded) { ledger in ledger.subscriptions.keys.compactMap(ledger.indexedSubscription) }
-    }
-
-    /// The ids of the clients that meet a condition, in the order of creation.
-    func clientIDs(_ isIncluded: (ResourceElsewhere) -> Bool) -> [String] {
-        ids(isIncluded) { ledger in ledger.clients.keys.compactMap(ledger.indexedClient) }
-    }
-
-    private func ids(
-        _ isIncluded: (ResourceElsewhere) -> Bool,
-        _ resources: (ClusterLedger) -> [ResourceElsewhere]
-    ) -> [String] {
-        let all = state.withLock { $0.machine.ledger.map(resources) } ?? []
+    /// The ids of the resources of the log that meet a condition, in the order of creation.
+    func ids(of list: (ClusterLedger) -> [ResourceElsewhere], _ isIncluded: (ResourceElsewhere) -> Bool) -> [String] {
+        let all = state.withLock { $0.machine.ledger.map(list) } ?? []
         return all.filter(isIncluded).sorted { ($0.madeAt, $0.id) < ($1.madeAt, $1.id) }.map(\.id)
     }
 }
 
 extension ClusterLedger {
+    var indexedSubscriptions: [ResourceElsewhere] { subscriptions.keys.compactMap(indexedSubscription) }
+
+    var indexedClients: [ResourceElsewhere] { clients.keys.compactMap(indexedClient) }
+
     fileprivate func indexedSubscription(_ id: String) -> ResourceElsewhere? {
         let (topic, specification) = (topics[id], specified[id]?.specification)
         // Without a specification, the creation of a posted one is not confirmed yet.
