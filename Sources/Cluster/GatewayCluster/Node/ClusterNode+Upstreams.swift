@@ -87,7 +87,7 @@ extension ClusterNode {
 
     func reactivate(_ id: String, _ applier: inout ClusterApplier) {
         guard let term = reports.withLock({ $0.outbox.term(of: id) }) else { return }
-        open(id, term: term, &applier) { $0.reactivate(id, in: $1) }
+        opened(id, term: term, applier.reactivate(id, in: pool))
     }
 
     func drop(_ id: String, _ applier: inout ClusterApplier) {
@@ -99,7 +99,7 @@ extension ClusterNode {
     func carry(_ id: String, _ key: SharedTopicKey, term: UInt64, _ applier: inout ClusterApplier) {
         reports.withLock { $0.outbox.begin(id, term: term) }
         let group = self.group(of: id, key)
-        open(id, term: term, &applier) { $0.carry(id, key, group: group, in: $1) }
+        opened(id, term: term, applier.carry(id, key, group: group, in: pool))
     }
 
     /// The upstream subscription cannot be opened: streams receive the event of a refused subscription.

@@ -222,7 +222,7 @@ final class ClusterNode: Sendable {
             else { return [] }
             return state.withLock { $0.machine.stateArrived(snapshot, at: now) }
         case .reopen(let id, let term, let ended):
-            open(id, term: term, &applier) { $0.reactivate(id, in: $1) }
+            if owns(id, term) { opened(id, term: term, applier.reactivate(id, in: pool)) }
             ended()
         case .left: return state.withLock { $0.machine.leave() }
         }

@@ -163,14 +163,10 @@ extension ClusterNode {
 
     // MARK: - Uses
 
-    /// Opens a shared subscription that this member owns in this term, once there are credits for it.
-    func open(
-        _ id: String,
-        term: UInt64,
-        _ applier: inout ClusterApplier,
-        _ open: (inout ClusterApplier, SessionPool?) -> PoolError?
-    ) {
-        guard owns(id, term), let error = open(&applier, pool) else { return }
+    /// A shared subscription that this member owns in this term was opened, unless there is an error: then it is opened again
+    /// once there are credits for it, or has failed.
+    func opened(_ id: String, term: UInt64, _ error: PoolError?) {
+        guard let error else { return }
         guard case .creditsNeeded(let shortage) = error else { return failed(id, error) }
         obtain(shortage) { [self] decision in
             switch decision {
@@ -181,7 +177,7 @@ extension ClusterNode {
         }
     }
 
-    private func owns(_ id: String, _ term: UInt64) -> Bool { reports.withLock { $0.outbox.term(of: id) } == term }
+    func owns(_ id: String, _ term: UInt64) -> Bool { reports.withLock { $0.outbox.term(of: id) } == term }
 
     /// Activates a subscription that this member has inherited, once there are credits for it; without, it remains inactive.
     func activate(_ resource: SubscriptionResource, in pool: SessionPool) throws(PoolError) {
