@@ -127,7 +127,7 @@ final class ClusterNode: Sendable {
             group.addTask {
                 var applier = ClusterApplier(hub: self.hub)
                 for await _ in self.wakeUps.stream { self.step(&applier) }
-                self.endWaiting()
+                for action in self.reports.withLock({ $0.end() }) { action() }
             }
             for await job in jobs.stream { group.addTask { await job() } }
         }

@@ -333,9 +333,4 @@ extension ClusterNode {
         default: break
         }
     }
-
-    /// The member has stopped: no request waits any more.
-    func endWaiting() {
-        for action in reports.withLock({ $0.end() }) { action() }
-    }
 }
