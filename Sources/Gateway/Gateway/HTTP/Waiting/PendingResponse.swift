@@ -22,23 +22,21 @@ package final class PendingResponse: Sendable {
 
     /// Sends a response, unless one was sent; then runs the cleanups.
     func complete(_ response: () -> Response) {
-        let taken = state.withLock { state in
-            defer { state = State() }
-            return state
-        }
+        let taken = take()
         guard let send = taken.send else { return }
         send(response())
         for cleanup in taken.cleanups { cleanup() }
     }
 
     /// Ends without a response; then runs the cleanups.
-    func cancel() {
-        // All closures are released outside the lock: the end of what they refer to may take other locks.
-        let taken = state.withLock { state in
+    func cancel() { for cleanup in take().cleanups { cleanup() } }
+
+    /// All closures, which are released outside the lock: the end of what they refer to may take other locks.
+    private func take() -> State {
+        state.withLock { state in
             defer { state = State() }
             return state
         }
-        for cleanup in taken.cleanups { cleanup() }
     }
 
     /// Sends a response after a delay, unless one is sent earlier.
