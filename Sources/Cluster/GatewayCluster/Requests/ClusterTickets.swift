@@ -106,11 +106,10 @@ extension ClusterTickets: Tickets {
         _ text: String,
         for target: StreamTarget,
         _ policy: AccessPolicy,
-        forHead: Bool,
         at now: TicketTime
     ) -> TicketHolder? {
         guard let (caller, ticket, isReopening) = open(text, for: target, policy, now: now.wall) else { return nil }
-        if forHead { return TicketHolder(caller: caller, use: .left) }
+        if target.isHead { return TicketHolder(caller: caller, use: .left) }
         var redemption = TicketRedemption(hash: ticket.key.bytes, target: target, caller: caller)
         redemption.isReopening = isReopening
         return TicketHolder(caller: caller, use: .due(redemption))

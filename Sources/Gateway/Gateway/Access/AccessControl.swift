@@ -250,8 +250,7 @@ extension AccessControl: Middleware {
     /// The caller that a ticket was issued to; nil if it may not be used. `HEAD` opens no stream and leaves the ticket
     /// valid.
     private func caller(ofTicket text: String, _ policy: AccessPolicy, _ call: inout Call) throws(Problem) -> Caller? {
-        guard
-            let holder = tickets.present(text, for: StreamTarget(call), policy, forHead: call.isHead, at: ticketTime),
+        guard let holder = tickets.present(text, for: StreamTarget(call), policy, at: ticketTime),
             let caller = try present(holder.caller, policy)
         else { return nil }
         switch holder.use {

@@ -181,6 +181,8 @@ package struct StreamTarget: Sendable, Equatable {
     package let digest: [UInt8]
     /// Whether the request names the last event that its client has read.
     package let isResumed: Bool
+    /// Whether the request asks for the head of the stream only: it leaves the ticket valid.
+    package var isHead = false
 
     package static func == (left: StreamTarget, right: StreamTarget) -> Bool { left.digest == right.digest }
 }
@@ -195,6 +197,7 @@ extension StreamTarget {
         digest = KeyHash.digest(of: ([call.request.rawPath] + pairs).joined(separator: "\n"))
         let ids = [call.header("Last-Event-ID"), call.query.values("lastEventId").first]
         isResumed = ids.contains { !($0 ?? "").isEmpty }
+        isHead = call.isHead
     }
 }
 
@@ -231,14 +234,8 @@ extension TicketStore: Tickets {
         issue(to: caller, lifetime: policy.configuration.ticketLifetime, now: now.moment)
     }
 
-    func present(
-        _ text: String,
-        for target: StreamTarget,
-        _ policy: AccessPolicy,
-        forHead: Bool,
-        at now: TicketTime
-    ) -> TicketHolder? {
-        if forHead {
+    func present(_ text: String, for target: StreamTarget, _: AccessPolicy, at now: TicketTime) -> TicketHolder? {
+        if target.isHead {
             return holder(of: text, for: target, now: now.moment).map { TicketHolder(caller: $0, use: .left) }
         }
         return redeem(text, for: target, now: now.moment).map { TicketHolder(caller: $0.caller, use: .redeemed($0)) }

@@ -7,18 +7,8 @@ package protocol Tickets: Sendable {
     /// - Throws: A 503 problem if it cannot be known which tickets are used.
     func issue(to caller: Caller, _ policy: AccessPolicy, at now: TicketTime) throws(Problem) -> IssuedTicket?
 
-    /// The holder of a ticket, which a request presents; nil if the ticket is unknown, used or expired.
-    ///
-    /// - Parameters:
-    ///   - target: The stream that the request asks for.
-    ///   - forHead: Whether the request opens no stream and leaves the ticket valid.
-    func present(
-        _ text: String,
-        for target: StreamTarget,
-        _ policy: AccessPolicy,
-        forHead: Bool,
-        at now: TicketTime
-    ) -> TicketHolder?
+    /// The holder of a ticket, which a request for a stream presents; nil if the ticket is unknown, used or expired.
+    func present(_ text: String, for target: StreamTarget, _ policy: AccessPolicy, at now: TicketTime) -> TicketHolder?
 
     /// A request has opened a stream by a ticket. Returns the former stream of the ticket, which has to end; nil: none is known
     /// here.
