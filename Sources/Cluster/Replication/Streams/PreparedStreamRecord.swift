@@ -43,10 +43,7 @@ extension ClusterLedger {
             specified[id] = SpecifiedResource(specification: specification, owner: member, isOpen: false)
             return
         }
-        guard isOwner(member, ofStream: id) else {
-            effects.append(.streamLost(id, by: member))
-            return
-        }
+        guard isOwner(member, ofStream: id) else { return effects.append(.streamLost(id, by: member)) }
         if let earlier = specified[id]?.specification, specification.addsSources(to: earlier) {
             effects.append(.sourcesAdded(id))
         }
@@ -55,13 +52,9 @@ extension ClusterLedger {
 
     private mutating func open(_ id: String, by member: UInt64) {
         guard let stream = specified[id], let isOpen = stream.isOpen else {
-            effects.append(.decided(.stream(id), by: member, .unknown))
-            return
+            return effects.append(.decided(.stream(id), by: member, .unknown))
         }
-        guard !isOpen else {
-            effects.append(.decided(.stream(id), by: member, .refused))
-            return
-        }
+        guard !isOpen else { return effects.append(.decided(.stream(id), by: member, .refused)) }
         specified[id]?.owner = member
         specified[id]?.isOpen = true
         if let owner = stream.owner, owner != member {
