@@ -166,9 +166,9 @@ package final class AccessPolicy: Sendable {
 }
 
 extension AccessControl: Middleware {
-    func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
+    func admit(_ call: inout Call, operation: Operation?) throws {
         // Without an operation the response contains only what openapi.yaml documents.
-        guard let operation, operation.authorization != .open else { return nil }
+        guard let operation, operation.authorization != .open else { return }
         if operation.acceptsTickets { call.query.remove("ticket") }
         let policy = policy
         let opensStream = operation.acceptsTickets ? Self.opensStream(call, operation) : false
@@ -191,8 +191,7 @@ extension AccessControl: Middleware {
                 }
                 call.caller = .anonymous
             }
-            count(&call.caller, from: call.request.peer.host)
-            return nil
+            return count(&call.caller, from: call.request.peer.host)
         }
         if case .ticket = credential, !opensStream { throw Challenge.uselessTicket() }
         let caller = try caller(showing: credential, policy, &call)
@@ -201,7 +200,6 @@ extension AccessControl: Middleware {
         }
         try Self.check(operation.authorization, of: caller.rights)
         call.caller = caller
-        return nil
     }
 
     /// Makes what a caller without credentials uses count for the network of its address.

@@ -66,10 +66,10 @@ struct CORSMiddleware: ResponseMiddleware {
     /// Has the policy in force.
     let access: AccessControl
 
-    func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
+    func admit(_ call: inout Call, operation: Operation?) throws {
         guard call.request.method == "OPTIONS", call.request.headers["Access-Control-Request-Method"] != nil,
             let origin = call.request.headers["Origin"], Self.allows(origin, access.policy.configuration.origins)
-        else { return nil }
+        else { return }
         var response = Response(status: 204)
         response.headers = [
             HTTPField("Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
@@ -80,7 +80,7 @@ struct CORSMiddleware: ResponseMiddleware {
             ),
             HTTPField("Access-Control-Max-Age", "600"),
         ]
-        return response
+        throw AnsweredRequest(response)
     }
 
     func finish(_ headers: inout HTTPFields, for request: HTTPRequest) {
@@ -114,16 +114,16 @@ struct KnownHosts: Middleware {
     /// Has the policy in force.
     let access: AccessControl
 
-    func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
+    func admit(_ call: inout Call, operation: Operation?) throws {
         // The responses of open operations are the same for every caller. Probes name the gateway as they reach it.
-        guard let operation, operation.authorization != .open, !operation.isHealthCheck else { return nil }
+        guard let operation, operation.authorization != .open, !operation.isHealthCheck else { return }
         let policy = access.policy
         // Browsers always send a host; clients of HTTP/1.0 may not.
-        guard policy.isOpen, let host = call.request.headers["Host"] else { return nil }
+        guard policy.isOpen, let host = call.request.headers["Host"] else { return }
         let name = Self.name(of: host)
-        if ListeningAddress.isLoopback(name) { return nil }
-        if name.hasSuffix(".localhost") { return nil }
-        if policy.configuration.hosts.contains(name) { return nil }
+        if ListeningAddress.isLoopback(name) { return }
+        if name.hasSuffix(".localhost") { return }
+        if policy.configuration.hosts.contains(name) { return }
         var problem = Problem(
             .forbidden,
             detail: "The host \"\(name)\" is unknown. The setting http.hosts lists known hosts."

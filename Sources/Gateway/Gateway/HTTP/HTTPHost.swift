@@ -122,10 +122,8 @@ package final class HTTPHost: HTTPHandler {
         let record = CallRecord(request, requestID: RequestIdentity.id(of: request), since: services.clock())
         var call = Call(record: record)
         do {
-            switch try route(&call) {
-            case .operation(let operation): return .admitted(call, operation)
-            case .response(let response): return .response(answer(response, to: call))
-            }
+            let operation = try route(&call)
+            return .admitted(call, operation)
         } catch {
             return .response(rejection(error, of: call))
         }
@@ -227,14 +225,11 @@ package final class HTTPHost: HTTPHandler {
         return finish(response, call.record)
     }
 
-    /// The result of routing: an operation, or a response without one.
-    private enum Route {
-        case operation(Operation)
-        case response(Response)
-    }
-
-    private func route(_ call: inout Call) throws -> Route {
-        if call.request.method == "OPTIONS", call.request.rawPath == "*" { return .response(Response(status: 204)) }
+    /// The operation of a request. Throws `AnsweredRequest` for a request without one.
+    private func route(_ call: inout Call) throws -> Operation {
+        if call.request.method == "OPTIONS", call.request.rawPath == "*" {
+            throw AnsweredRequest(Response(status: 204))
+        }
         let match = router.find(method: call.request.method, path: try RequestPath(raw: call.request.rawPath))
         var operation: Operation?
         if case .operation(let found, let parameters) = match {
@@ -249,20 +244,18 @@ package final class HTTPHost: HTTPHandler {
             call.parameters = parameters
             if found.query != nil, call.request.rawQuery != nil { call.query = try Query(raw: call.request.rawQuery) }
         }
-        for middleware in middlewares {
-            if let response = try middleware.admit(&call, operation: operation) { return .response(response) }
-        }
+        for middleware in middlewares { try middleware.admit(&call, operation: operation) }
         switch match {
         case .operation(let operation, _):
             if let names = operation.query, call.request.rawQuery != nil { try call.query.allow(only: names) }
             if operation.mediaTypes == .json, call.request.headers["Accept"] != nil {
                 _ = try call.mediaType(outOf: "application/json")
             }
-            return .operation(operation)
+            return operation
         case .options(let allow):
             let response = Response(status: 204).with("Allow", allow.joined(separator: ", "))
-            guard allow.contains(Operation.Method.patch.rawValue) else { return .response(response) }
-            return .response(response.with("Accept-Patch", RequestBody.acceptPatch))
+            guard allow.contains(Operation.Method.patch.rawValue) else { throw AnsweredRequest(response) }
+            throw AnsweredRequest(response.with("Accept-Patch", RequestBody.acceptPatch))
         case .methodNotAllowed(let allow):
             var problem = Problem(.methodNotAllowed, detail: "The path allows \(allow.joined(separator: ", ")).")
             problem.headers.append("Allow", allow.joined(separator: ", "))

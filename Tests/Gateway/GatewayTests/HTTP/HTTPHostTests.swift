@@ -107,7 +107,7 @@ import Testing
         struct Failing: Middleware {
             struct Secret: Error {}
 
-            func admit(_ call: inout Call, operation: Operation?) throws -> Response? { throw Secret() }
+            func admit(_ call: inout Call, operation: Operation?) throws { throw Secret() }
         }
         let log = LogRecorder()
         let host = HTTPHost(services: fixture.services, middlewares: [Failing()], logger: log.logger)

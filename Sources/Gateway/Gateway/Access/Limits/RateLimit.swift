@@ -18,9 +18,9 @@ struct RateLimit: Middleware {
     /// Counts the requests.
     let coordination: any Coordination
 
-    func admit(_ call: inout Call, operation: Operation?) throws -> Response? {
-        if let operation, !operation.isRateLimited { return nil }
-        guard let (name, rate, burst) = subject(of: call) else { return nil }
+    func admit(_ call: inout Call, operation: Operation?) throws {
+        if let operation, !operation.isRateLimited { return }
+        guard let (name, rate, burst) = subject(of: call) else { return }
         let verdict = coordination.take("\(scope.rawValue) \(name)", rate: rate, burst: burst)
         let (seconds, attoseconds) = verdict.wait.components
         let wait = max(1, seconds + (attoseconds > 0 ? 1 : 0))
@@ -29,7 +29,7 @@ struct RateLimit: Middleware {
             HTTPField("RateLimit-Policy", "\"\(scope.rawValue)\";q=\(Int(burst));w=\(window)"),
             HTTPField("RateLimit", "\"\(scope.rawValue)\";r=\(verdict.remaining);t=\(wait)"),
         ])
-        if verdict.isAdmitted { return nil }
+        if verdict.isAdmitted { return }
         let limit = "\(SettingValue.text(rate)) a second (\(setting(of: call)))"
         let detail = "Too many requests from this \(scope.rawValue): the limit is \(limit)."
         var problem = Problem(.rateLimited, detail: detail)

@@ -5,7 +5,8 @@ internal import MicroHTTPD
 internal import SessionCore
 internal import SessionPool
 
-/// Ends the handling of a request whose response is known: the response of another gateway, or a stream with one event.
+/// Ends the handling of a request whose response is known: the response of another gateway, a stream with one event, or the
+/// response to `OPTIONS`.
 package struct AnsweredRequest: Error {
     let response: Response
 
