@@ -54,6 +54,11 @@ public struct ClientError: Error, Sendable, Equatable, CustomStringConvertible {
         self.rule = rule
     }
 
+    /// The error for a value that a property does not admit.
+    static func invalid(_ property: String, _ value: String?, _ rule: String) -> ClientError {
+        ClientError(.invalidValue, property: property, value: value, rule: rule)
+    }
+
     /// The property, the value and the rule.
     public var description: String {
         switch (property, value) {

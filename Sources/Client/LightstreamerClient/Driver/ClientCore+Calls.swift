@@ -184,20 +184,11 @@ extension ClientCore {
     /// Throws for a bad sequence name or timeout. `UNORDERED_MESSAGES` is admitted, and means no sequence.
     private static func checkMessage(sequence: String?, delayTimeout: Double?) throws(ClientError) {
         if let sequence, !MessageLedger.isSequenceName(sequence) {
-            throw ClientError(
-                .invalidValue,
-                property: "sequence",
-                value: sequence,
-                rule: "The given sequence name is not valid. Use only alphanumeric characters plus underscore or null"
-            )
+            let rule = "The given sequence name is not valid. Use only alphanumeric characters plus underscore or null"
+            throw .invalid("sequence", sequence, rule)
         }
         if let delayTimeout, !(delayTimeout.isFinite && delayTimeout <= ConnectionOption.longestTime) {
-            throw ClientError(
-                .invalidValue,
-                property: "delayTimeout",
-                value: "\(delayTimeout)",
-                rule: "must be a number of seconds"
-            )
+            throw .invalid("delayTimeout", "\(delayTimeout)", "must be a number of seconds")
         }
     }
 

@@ -79,12 +79,7 @@ final class ClientCore: Sendable {
     func check(address: String?) throws(ClientError) {
         guard let address else { return }
         guard ServerAddress(address) != nil else {
-            throw ClientError(
-                .invalidValue,
-                property: "serverAddress",
-                value: address,
-                rule: "must be an http or https URL without a query"
-            )
+            throw .invalid("serverAddress", address, "must be an http or https URL without a query")
         }
         guard configuration.allowedAddresses?.allows(address) ?? true else {
             throw ClientError(
@@ -99,12 +94,7 @@ final class ClientCore: Sendable {
     /// Throws for pins that `certificatePins` may not have.
     func check(pins: [String]) throws(ClientError) {
         for pin in pins where CertificatePin(pin) == nil {
-            throw ClientError(
-                .invalidValue,
-                property: "certificatePins",
-                value: pin,
-                rule: "must be sha256/ or sha1/ followed by a digest in base64"
-            )
+            throw .invalid("certificatePins", pin, "must be sha256/ or sha1/ followed by a digest in base64")
         }
     }
 

@@ -131,7 +131,7 @@ extension ConnectionOption {
             guard parts.count == 2, let value, headers.updateValue(String(value), forKey: String(parts[0])) == nil
             else {
                 // The text may hold a secret.
-                throw ClientError(.invalidValue, property: name, value: "", rule: "must be lines of Name: value")
+                throw .invalid(name, "", "must be lines of Name: value")
             }
         }
         return headers
@@ -228,7 +228,7 @@ extension ConnectionOption {
 
     /// The error for a value that breaks a rule.
     func refusal(of value: String, rule: String? = nil) -> ClientError {
-        ClientError(.invalidValue, property: name, value: value, rule: rule ?? limits)
+        .invalid(name, value, rule ?? limits)
     }
 
     /// The bytes of a `token` (RFC 9110 section 5.6.2).

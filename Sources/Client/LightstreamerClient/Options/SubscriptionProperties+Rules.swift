@@ -26,12 +26,8 @@ extension SubscriptionProperties {
             .joined(separator: " ")
     }
 
-    private static func refusal(_ property: String, _ value: String?, _ rule: String) -> ClientError {
-        ClientError(.invalidValue, property: property, value: value, rule: rule)
-    }
-
     private static func notEmpty(_ value: String?, _ property: String) -> ClientError? {
-        value == "" ? refusal(property, "", "must not be empty") : nil
+        value == "" ? .invalid(property, "", "must not be empty") : nil
     }
 
     private func itemsViolation(_ isComplete: Bool) -> ClientError? {
@@ -41,7 +37,7 @@ extension SubscriptionProperties {
         case .list(let names):
             if let violation = Self.listViolation(names, "items") { return violation }
             let number = names.first(where: NameSource.isNumber)
-            return number.map { Self.refusal("items", $0, "must not hold names of digits alone") }
+            return number.map { .invalid("items", $0, "must not hold names of digits alone") }
         }
     }
 
@@ -52,45 +48,38 @@ extension SubscriptionProperties {
         case .list(let names):
             if let violation = Self.listViolation(names, "fields") { return violation }
             guard mode == .command, !names.contains("key") || !names.contains("command") else { return nil }
-            return Self.refusal(
-                "fields",
-                names.joined(separator: " "),
-                "must hold the names key and command in COMMAND mode"
-            )
+            let rule = "must hold the names key and command in COMMAND mode"
+            return .invalid("fields", names.joined(separator: " "), rule)
         }
     }
 
     static func listViolation(_ names: [String], _ property: String) -> ClientError? {
-        if names.isEmpty { return refusal(property, "", "must not be an empty list") }
-        if names.contains("") { return refusal(property, "", "must not hold empty names") }
+        if names.isEmpty { return .invalid(property, "", "must not be an empty list") }
+        if names.contains("") { return .invalid(property, "", "must not hold empty names") }
         let spaced = names.first { $0.utf8.contains(0x20) }
-        return spaced.map { refusal(property, $0, "must not hold names with spaces") }
+        return spaced.map { .invalid(property, $0, "must not hold names with spaces") }
     }
 
     private var bufferViolation: ClientError? {
         guard case .limited(let size) = requestedBufferSize, size <= 0 else { return nil }
-        return Self.refusal("requestedBufferSize", "\(size)", "must be unlimited or an integer greater than 0")
+        return .invalid("requestedBufferSize", "\(size)", "must be unlimited or an integer greater than 0")
     }
 
     private var frequencyViolation: ClientError? {
         guard case .limited(let limit) = requestedMaxFrequency, !(limit.isFinite && limit > 0) else { return nil }
-        return Self.refusal(
-            "requestedMaxFrequency",
-            "\(limit)",
-            "must be unlimited, unfiltered or a number greater than 0"
-        )
+        return .invalid("requestedMaxFrequency", "\(limit)", "must be unlimited, unfiltered or a number greater than 0")
     }
 
     private var snapshotViolation: ClientError? {
         guard let requestedSnapshot else { return nil }
         if mode == .raw {
-            return Self.refusal("requestedSnapshot", requestedSnapshot.text, "must not be set in RAW mode")
+            return .invalid("requestedSnapshot", requestedSnapshot.text, "must not be set in RAW mode")
         }
         guard case .length(let length) = requestedSnapshot else { return nil }
         if mode != .distinct {
-            return Self.refusal("requestedSnapshot", "\(length)", "must not be a length but in DISTINCT mode")
+            return .invalid("requestedSnapshot", "\(length)", "must not be a length but in DISTINCT mode")
         }
-        return length > 0 ? nil : Self.refusal("requestedSnapshot", "\(length)", "must be a length greater than 0")
+        return length > 0 ? nil : .invalid("requestedSnapshot", "\(length)", "must be a length greater than 0")
     }
 
     private var secondLevelViolation: ClientError? {
@@ -101,11 +90,8 @@ extension SubscriptionProperties {
         case .group: property = "commandSecondLevelFieldSchema"
         }
         if mode != .command, secondLevelFields != nil || secondLevelDataAdapter != nil {
-            return Self.refusal(
-                property,
-                secondLevelFields?.wireName ?? secondLevelDataAdapter,
-                "must not be set but in COMMAND mode"
-            )
+            let value = secondLevelFields?.wireName ?? secondLevelDataAdapter
+            return .invalid(property, value, "must not be set but in COMMAND mode")
         }
         let fieldsViolation: ClientError? =
             switch secondLevelFields {

@@ -92,7 +92,7 @@ enum NumberText {
     /// A number greater than 0.
     static func positive(_ text: String, _ property: String, _ rule: String) throws(ClientError) -> Double {
         guard let number = plain(text), number > 0 else {
-            throw ClientError(.invalidValue, property: property, value: text, rule: rule)
+            throw .invalid(property, text, rule)
         }
         return number
     }
@@ -108,7 +108,7 @@ enum NumberText {
     static func positiveInteger(_ text: String, _ property: String, _ rule: String) throws(ClientError) -> Int {
         let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) }
         guard isPlain, let number = Int(text), number > 0 else {
-            throw ClientError(.invalidValue, property: property, value: text, rule: rule)
+            throw .invalid(property, text, rule)
         }
         return number
     }

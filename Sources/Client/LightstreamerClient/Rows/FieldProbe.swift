@@ -16,12 +16,8 @@ final class FieldProbe: Decoder {
             return probe.names
         } catch {
             if probe.isComplete { return probe.names }
-            throw ClientError(
-                .invalidValue,
-                property: "fields",
-                value: "\(type)",
-                rule: "does not tell its fields: make its CodingKeys CaseIterable, or pass SubscriptionProperties"
-            )
+            let rule = "does not tell its fields: make its CodingKeys CaseIterable, or pass SubscriptionProperties"
+            throw .invalid("fields", "\(type)", rule)
         }
     }
 
