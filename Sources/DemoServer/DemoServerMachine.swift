@@ -192,7 +192,7 @@ package struct DemoServerMachine: ~Copyable {
     mutating func publish(_ events: [(feed: FeedDirectory.Index, event: FeedEvent)]) {
         for (feed, event) in events {
             for entry in channels.entries(for: ChannelTable.Item(feed: feed, name: event.item)) {
-                sessions[entry.session]?.offer(event, to: entry.channel, &context)
+                sessions[entry.session]?.offer(event.content, to: entry.channel, &context)
             }
         }
     }

@@ -16,8 +16,9 @@ struct RecordingSizeTests {
         var bytes = 0
         var updates = 0
         for millisecond in 1...4_000 {
-            for case .row(let item, let row) in feed.advance(to: .milliseconds(millisecond)) {
-                let index = try #require(items.firstIndex(of: item))
+            for event in feed.advance(to: .milliseconds(millisecond)) {
+                guard case .row(let row) = event.content else { continue }
+                let index = try #require(items.firstIndex(of: event.item))
                 encoder.append(
                     RecordedEvent(time: Int64(millisecond), item: index, .row(row.values, isSnapshot: false))
                 )

@@ -21,7 +21,7 @@ struct ChatFeed: Feed {
         let line = FeedRow(values: [String(clockStart &+ Int64(now.wholeMilliseconds)), text, address])
         lines.append(line)
         if lines.count > ChatFeed.remembered { lines.removeFirst() }
-        return [.row(item: ChatFeed.itemName, line)]
+        return [FeedEvent(item: ChatFeed.itemName, content: .row(line))]
     }
 }
 

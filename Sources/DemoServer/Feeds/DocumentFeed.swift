@@ -55,7 +55,7 @@ struct DocumentFeed: Feed {
             change(index)
             changedAt[index] = time
             due.set(index, at: time + generator.pause(in: pause))
-            events.append(.row(item: "document\(index + 1)", row(of: index)))
+            events.append(FeedEvent(item: "document\(index + 1)", content: .row(row(of: index))))
         }
         return events
     }

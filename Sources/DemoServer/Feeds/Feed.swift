@@ -37,9 +37,10 @@ extension Feed {
         guard let mode = item(named: request.item)?.mode else { return [] }
         switch request {
         case .publish(let item, let values):
-            return row(values, mode).map { [.row(item: item, $0)] } ?? []
-        case .clear(let item): return mode == .distinct || mode == .command ? [.cleared(item: item)] : []
-        case .lose(let item, let count): return [.lost(item: item, count: max(1, count))]
+            return row(values, mode).map { [FeedEvent(item: item, content: .row($0))] } ?? []
+        case .clear(let item):
+            return mode == .distinct || mode == .command ? [FeedEvent(item: item, content: .cleared)] : []
+        case .lose(let item, let count): return [FeedEvent(item: item, content: .lost(max(1, count)))]
         case .endSnapshot: return []
         }
     }
@@ -70,26 +71,17 @@ struct FeedItem: Sendable, Hashable {
     var dropsUnchanged = false
 }
 
-/// An event of an item.
-enum FeedEvent: Sendable, Hashable {
-    case row(item: String, FeedRow)
-    case cleared(item: String)
-    /// Events were lost before they reached the server.
-    case lost(item: String, count: Int)
-    case endOfSnapshot(item: String)
-
-    var item: String {
-        switch self {
-        case .row(let item, _), .cleared(let item), .lost(let item, _), .endOfSnapshot(let item): item
-        }
-    }
+/// An event of an item of a feed.
+struct FeedEvent: Sendable, Hashable {
+    let item: String
+    let content: ItemEvent
 }
 
 /// The state of an item at an instant.
 struct FeedSnapshot: Sendable, Hashable {
     /// MERGE: at most one row; DISTINCT: the last rows, oldest first; COMMAND: one `ADD` per key.
     var rows: [FeedRow]
-    /// Whether `rows` is the whole snapshot; if not, its other rows follow as events up to `FeedEvent.endOfSnapshot`.
+    /// Whether `rows` is the whole snapshot; if not, its other rows follow as events up to `ItemEvent.endOfSnapshot`.
     var isComplete = true
 }
 

@@ -14,12 +14,8 @@ struct InjectedUpdate: Sendable, Hashable {
     enum Event: Sendable, Hashable {
         /// `update`, or no event: the fields change.
         case update([UpstreamName: String?])
-        /// `clear-snapshot`.
-        case clear
-        /// `lost-updates`.
-        case lost(Int)
-        /// `end-of-snapshot`, for manual feeds that hold their snapshots.
-        case endOfSnapshot
+        /// `clear-snapshot`, `lost-updates`, or `end-of-snapshot` for manual feeds that hold their snapshots.
+        case request(FeedRequest)
     }
 
     /// The name of the feed; `DEFAULT` if it is missing.
@@ -43,13 +39,13 @@ extension InjectedUpdate {
         let event: Event
         switch (value["event"] ?? "update").string {
         case "update": event = .update(try Self.fields(value["fields"]))
-        case "clear-snapshot": event = .clear
-        case "end-of-snapshot": event = .endOfSnapshot
+        case "clear-snapshot": event = .request(.clear(item: item))
+        case "end-of-snapshot": event = .request(.endSnapshot(item: item))
         case "lost-updates":
             guard let count = value["count"]?.number?.intValue, count > 0 else {
                 throw InjectionRefusal("count: must be 1 or more")
             }
-            event = .lost(count)
+            event = .request(.lose(item: item, count: count))
         default: throw InjectionRefusal("event: must be update, clear-snapshot, end-of-snapshot or lost-updates")
         }
         self.init(adapter: adapter, item: item, event: event)
@@ -89,11 +85,8 @@ extension FeedDirectory {
         guard let item = item(update.item, of: index) else {
             throw InjectionRefusal(status: 404, "item: there is no \(update.item)")
         }
-        let request: FeedRequest
         switch update.event {
-        case .clear: request = .clear(item: update.item)
-        case .lost(let count): request = .lose(item: update.item, count: count)
-        case .endOfSnapshot: request = .endSnapshot(item: update.item)
+        case .request(let request): return requested(request, to: update.adapter)
         case .update(let changes):
             let names = fields(of: index)
             if let name = changes.keys.map(\.text).sorted().first(where: { names.firstIndex(ofName: $0) == nil }) {
@@ -104,9 +97,8 @@ extension FeedDirectory {
             if item.mode == .command, RowCommand(of: FeedRow(values: values), names) == nil {
                 throw InjectionRefusal("fields: key and command (ADD, UPDATE or DELETE) are needed")
             }
-            request = .publish(item: update.item, values: values)
+            return requested(.publish(item: update.item, values: values), to: update.adapter)
         }
-        return requested(request, to: update.adapter)
     }
 
     /// The row whose values an update of some fields keeps.

@@ -52,7 +52,8 @@ struct ManualFeed: Feed {
         switch request {
         case .publish(let item, let values): publish(values, to: item)
         case .clear(let item): clear(item)
-        case .lose(let item, let count): self.item(named: item) == nil ? [] : [.lost(item: item, count: max(1, count))]
+        case .lose(let item, let count):
+            self.item(named: item) == nil ? [] : [FeedEvent(item: item, content: .lost(max(1, count)))]
         case .endSnapshot(let item): endSnapshot(item)
         }
     }
@@ -63,7 +64,7 @@ struct ManualFeed: Feed {
             let row = row(values, mode(of: name))
         else { return [] }
         remember(row, as: name)
-        return [.row(item: item, row)]
+        return [FeedEvent(item: item, content: .row(row))]
     }
 
     private func mode(of item: UpstreamName) -> SubscriptionMode { configuration.modes[item] ?? configuration.mode }
@@ -102,7 +103,7 @@ struct ManualFeed: Feed {
         case .merge: return publish([], to: item)
         case .distinct, .command:
             states[name]?.rows = []
-            return [.cleared(item: item)]
+            return [FeedEvent(item: item, content: .cleared)]
         }
     }
 
@@ -111,7 +112,7 @@ struct ManualFeed: Feed {
         let name = UpstreamName(item)
         guard states[name]?.snapshotEnded != true else { return [] }
         states[name, default: State()].snapshotEnded = true
-        return [.endOfSnapshot(item: item)]
+        return [FeedEvent(item: item, content: .endOfSnapshot)]
     }
 }
 

@@ -36,7 +36,7 @@ struct PortfolioFeed: Feed {
     mutating func advance(to now: Duration) -> [FeedEvent] {
         var events: [FeedEvent] = []
         while let time = due, time <= now {
-            events.append(.row(item: PortfolioFeed.itemName, change()))
+            events.append(FeedEvent(item: PortfolioFeed.itemName, content: .row(change())))
             due = time + generator.pause(in: pause)
         }
         return events

@@ -45,7 +45,7 @@ struct QuoteFeed: Feed {
         while let (index, time) = due.popDue(by: now) {
             quotes[index].trade(at: time)
             due.set(index, at: time + quotes[index].generator.pause(in: pause))
-            events.append(.row(item: "item\(index + 1)", row(of: index)))
+            events.append(FeedEvent(item: "item\(index + 1)", content: .row(row(of: index))))
         }
         return events
     }

@@ -39,7 +39,7 @@ struct RawFeed: Feed {
                 String(counts[index]), ClockText.timeOfDay(millisecondsSince1970: clock),
                 RawFeed.texts[Int.random(in: RawFeed.texts.indices, using: &generator)],
             ]
-            events.append(.row(item: "raw\(index + 1)", FeedRow(values: values)))
+            events.append(FeedEvent(item: "raw\(index + 1)", content: .row(FeedRow(values: values))))
         }
         return events
     }

@@ -168,7 +168,7 @@ struct DemoSession: Sendable {
     }
 
     /// Queues an event of the item of a channel.
-    mutating func offer(_ event: FeedEvent, to reference: ChannelReference, _ context: inout ServerContext) {
+    mutating func offer(_ event: ItemEvent, to reference: ChannelReference, _ context: inout ServerContext) {
         subscriptions[reference.subscription]?.offer(event, to: reference.index)
         guard subscriptions[reference.subscription]?.channels[reference.index].queue.isEmpty == false else { return }
         list(reference)

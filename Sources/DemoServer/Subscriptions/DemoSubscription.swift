@@ -66,14 +66,14 @@ struct DemoSubscription: Sendable {
     }
 
     /// Queues an event of an item.
-    mutating func offer(_ event: FeedEvent, to index: Int) {
+    mutating func offer(_ event: ItemEvent, to index: Int) {
         switch event {
-        case .row(_, let row):
+        case .row(let row):
             // Rows of an incomplete snapshot are not limited in number and frequency.
             channels[index].offer(row, seen: plan.columns, isSnapshot: channels[index].owesEndOfSnapshot)
         case .cleared:
             if plan.mode == .distinct || plan.mode == .command { channels[index].queue.offerClear() }
-        case .lost(_, let count): channels[index].queue.offerLoss(count)
+        case .lost(let count): channels[index].queue.offerLoss(count)
         case .endOfSnapshot: endSnapshot(of: index)
         }
     }

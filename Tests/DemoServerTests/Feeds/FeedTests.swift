@@ -47,10 +47,10 @@ struct FeedTests {
             guard let next = feed.nextChange else { break }
             now = next
             for event in feed.advance(to: now) {
-                guard case .row(let item, let row) = event else { continue }
-                let pause = now - (last[item] ?? .zero)
+                guard case .row(let row) = event.content else { continue }
+                let pause = now - (last[event.item] ?? .zero)
                 #expect(pause >= .milliseconds(200) && pause <= .seconds(2))
-                last[item] = now
+                last[event.item] = now
                 let numbers = row.values.map { Double($0 ?? "") ?? 0 }
                 #expect(numbers[5] < numbers[6], "bid below ask")
                 #expect(numbers[8] <= numbers[1] && numbers[1] <= numbers[9], "price between minimum and maximum")
@@ -67,7 +67,7 @@ struct FeedTests {
         #expect(table.count == 5)
         for second in 1...2_000 {
             for event in feed.advance(to: .seconds(second)) {
-                guard case .row(_, let row) = event, let command = row.command else { continue }
+                guard case .row(let row) = event.content, let command = row.command else { continue }
                 switch command.kind {
                 case .add: #expect(table.updateValue(row.values[2], forKey: command.key.text) == nil)
                 case .update: #expect(table.updateValue(row.values[2], forKey: command.key.text) != nil)
@@ -100,7 +100,7 @@ struct FeedTests {
         #expect(feed.requested(.publish(item: "t", values: [nil, "ADD"])).isEmpty)
         #expect(feed.requested(.publish(item: "t", values: ["a", "TURN"])).isEmpty)
         #expect(feed.requested(.publish(item: "t", values: ["a", "ADD", "1", "too many"])).isEmpty)
-        #expect(feed.requested(.clear(item: "t")) == [.cleared(item: "t")])
+        #expect(feed.requested(.clear(item: "t")) == [FeedEvent(item: "t", content: .cleared)])
         #expect(feed.snapshot(of: "t").rows.isEmpty)
     }
 

@@ -42,7 +42,7 @@ struct ReplayTests {
     }
 
     private static func prices(_ events: [(feed: Int, event: FeedEvent)]) -> [String?] {
-        events.map { if case .row(_, let row) = $0.event { row.values[1] } else { nil } }
+        events.map { if case .row(let row) = $0.event.content { row.values[1] } else { nil } }
     }
 
     private static func price(of item: String, _ feeds: FeedDirectory) throws -> String? {
@@ -125,18 +125,18 @@ struct InjectionTests {
         values[1] = "0.01"
         values[2] = nil
         let body = #"{"item": "item1", "fields": {"last_price": "0.01", "time": null}}"#
-        #expect(try Self.injected(body) == [.row(item: "item1", FeedRow(values: values))])
+        #expect(try Self.injected(body) == [FeedEvent(item: "item1", content: .row(FeedRow(values: values)))])
     }
 
     @Test func aKeyIsDeletedAndAnItemIsCleared() throws {
         let body =
             #"{"adapter": "PORTFOLIO_ADAPTER", "item": "portfolio1", "fields": {"key": "x", "command": "DELETE"}}"#
         let row = FeedRow(values: ["x", "DELETE", nil], command: RowCommand(key: UpstreamName("x"), kind: .delete))
-        #expect(try Self.injected(body) == [.row(item: "portfolio1", row)])
+        #expect(try Self.injected(body) == [FeedEvent(item: "portfolio1", content: .row(row))])
         let clear = #"{"adapter": "CHAT_ROOM", "item": "chat_room", "event": "clear-snapshot"}"#
-        #expect(try Self.injected(clear) == [.cleared(item: "chat_room")])
+        #expect(try Self.injected(clear) == [FeedEvent(item: "chat_room", content: .cleared)])
         let lost = #"{"item": "item1", "event": "lost-updates", "count": 3}"#
-        #expect(try Self.injected(lost) == [.lost(item: "item1", count: 3)])
+        #expect(try Self.injected(lost) == [FeedEvent(item: "item1", content: .lost(3))])
     }
 
     @Test func fieldsAreToldApartByTheirBytes() throws {
@@ -147,7 +147,7 @@ struct InjectionTests {
         ] {
             let body = #"{"adapter": "NAMES", "item": "a", "fields": \#(fields)}"#
             let events = try feeds.injected(InjectedUpdate(Array(body.utf8))).map(\.event)
-            #expect(events == [.row(item: "a", FeedRow(values: values))])
+            #expect(events == [FeedEvent(item: "a", content: .row(FeedRow(values: values)))])
         }
     }
 
