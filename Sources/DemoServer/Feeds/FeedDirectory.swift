@@ -10,8 +10,7 @@ struct FeedDirectory: Sendable {
 
     /// The built-in feeds and the manual ones; a manual feed replaces a built-in one of the same name.
     ///
-    /// - Parameters:
-    ///   - clockStart: Milliseconds since 1970 at the server's time zero.
+    /// - Parameter clockStart: Milliseconds since 1970 at the server's time zero.
     init(_ configuration: DemoServerConfiguration, clockStart: Int64) {
         let feeds = configuration.feeds
         let seed = configuration.seed

@@ -18,8 +18,7 @@ struct ManualFeed: Feed {
 
     /// A feed without data.
     ///
-    /// - Parameters:
-    ///   - remembered: Rows of a DISTINCT item that its snapshot keeps.
+    /// - Parameter remembered: Rows of a DISTINCT item that its snapshot keeps.
     init(_ configuration: ManualFeedConfiguration, remembered: Int) {
         self.configuration = configuration
         self.remembered = remembered

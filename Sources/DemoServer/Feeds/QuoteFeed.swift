@@ -15,8 +15,7 @@ struct QuoteFeed: Feed {
 
     /// A market with opening prices.
     ///
-    /// - Parameters:
-    ///   - clockStart: Milliseconds since 1970 at the server's time zero.
+    /// - Parameter clockStart: Milliseconds since 1970 at the server's time zero.
     init(_ configuration: FeedConfiguration, seed: UInt64, clockStart: Int64) {
         pause = configuration.quotePause
         maxFrequency = configuration.quoteFrequencyLimit

@@ -13,8 +13,7 @@ struct LinkTable: Sendable {
 
     /// An empty table.
     ///
-    /// - Parameters:
-    ///   - seed: Seed of the positions at which the fault `split` cuts.
+    /// - Parameter seed: Seed of the positions at which the fault `split` cuts.
     init(seed: UInt64) { cutter = SplitMix64(seed: seed, part: "split") }
 
     /// One connection; nil once it has ended. Changes to an absent one are ignored.
@@ -63,9 +62,8 @@ struct LinkTable: Sendable {
 
     /// Breaks the connection after the pending lines, without closing the protocol.
     ///
-    /// - Parameters:
-    ///   - start: The beginning of a line that is written before, over a WebSocket as an incomplete message; nil if no
-    ///     line is cut.
+    /// - Parameter start: The beginning of a line that is written before, over a WebSocket as an incomplete message; nil
+    ///   if no line is cut.
     mutating func cut(_ id: LinkID, after start: ArraySlice<UInt8>? = nil) {
         flush(id, at: .zero, isForced: true)
         guard let link = links.removeValue(forKey: id) else { return }

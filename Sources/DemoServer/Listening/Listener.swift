@@ -17,8 +17,7 @@ struct Listener: Sendable {
 
     /// Listens and serves until the task is cancelled.
     ///
-    /// - Parameters:
-    ///   - runtime: Notified when the server listens.
+    /// - Parameter runtime: Notified when the server listens.
     func run(on runtime: ServerRuntime) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {

@@ -3,8 +3,7 @@ internal import NIOHTTP1
 enum ResponseHeads {
     /// The head of a response that streams.
     ///
-    /// - Parameters:
-    ///   - date: The value of the header `Date`.
+    /// - Parameter date: The value of the header `Date`.
     static func stream(for request: HTTPRequestHead, date: String) -> HTTPResponseHead {
         var headers = common(for: request, date)
         // Not text/plain: some clients buffer the beginning of it for content sniffing.

@@ -25,8 +25,7 @@ final class ServerDriver {
 
     /// A driver on its event loop.
     ///
-    /// - Parameters:
-    ///   - clockStart: Milliseconds since 1970, now.
+    /// - Parameter clockStart: Milliseconds since 1970, now.
     init(_ configuration: DemoServerConfiguration, clockStart: Int64, loop: any EventLoop, logger: Logger) {
         self.configuration = configuration
         self.clockStart = clockStart

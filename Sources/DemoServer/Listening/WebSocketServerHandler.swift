@@ -19,8 +19,7 @@ final class WebSocketServerHandler: LinkHandler {
 
     /// A handler on the driver's event loop.
     ///
-    /// - Parameters:
-    ///   - subprotocol: The subprotocol of the handshake; nil if the client named none of TLCP.
+    /// - Parameter subprotocol: The subprotocol of the handshake; nil if the client named none of TLCP.
     init(driver: ServerDriver, subprotocol: String?) {
         self.driver = driver
         self.subprotocol = subprotocol

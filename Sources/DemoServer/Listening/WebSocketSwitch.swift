@@ -38,8 +38,7 @@ final class WebSocketSwitch {
 
     /// Replaces all handlers by that of the WebSocket.
     ///
-    /// - Parameters:
-    ///   - handler: The handler that received the request; it is removed as well.
+    /// - Parameter handler: The handler that received the request; it is removed as well.
     /// - Returns: A future that fails, with nothing changed, if the handshake is not well-formed.
     func perform(
         _ head: HTTPRequestHead,

@@ -140,8 +140,7 @@ extension DemoSession {
 
     /// Ends the stream connection with `LOOP`; the session waits for the next bind.
     ///
-    /// - Parameters:
-    ///   - delay: Argument of `LOOP` in milliseconds; nil is the granted pause.
+    /// - Parameter delay: Argument of `LOOP` in milliseconds; nil is the granted pause.
     mutating func loop(delay: Int? = nil, _ context: inout ServerContext) {
         guard let stream else { return }
         write(.loop(delayMillis: delay ?? stream.poll?.pause.wholeMilliseconds ?? 0), &context)

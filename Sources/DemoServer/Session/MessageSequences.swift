@@ -146,8 +146,7 @@ struct MessageSequence: Sendable {
 
     /// A sequence that expects number 1.
     ///
-    /// - Parameters:
-    ///   - capacity: Greatest number of waiting messages.
+    /// - Parameter capacity: Greatest number of waiting messages.
     init(capacity: Int) { self.capacity = capacity }
 
     /// The instant at which the first waiting time ends.
@@ -219,8 +218,7 @@ struct SeenNumbers: Sendable {
 
     /// An empty set.
     ///
-    /// - Parameters:
-    ///   - capacity: Greatest count of numbers stored out of order.
+    /// - Parameter capacity: Greatest count of numbers stored out of order.
     init(capacity: Int) { self.capacity = capacity }
 
     /// Whether a number was received before.

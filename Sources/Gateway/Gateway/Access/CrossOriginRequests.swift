@@ -11,8 +11,7 @@ struct RequestForgery: Sendable {
 
     /// Refuses a request that a page of another site causes.
     ///
-    /// - Parameters:
-    ///   - withCookie: The rights come from a cookie. A request that changes state must then have an origin that the
+    /// - Parameter withCookie: The rights come from a cookie. A request that changes state must then have an origin that the
     ///     list names; `*` does not suffice, since it permits reading and not acting for a user.
     ///   - opensStream: The request opens a stream. A stream subscribes, so a `GET` of one is checked as a request that
     ///     changes state.
