@@ -52,7 +52,9 @@ final class PollingConnections {
 
     /// A request waits in the library. If the loop knows its bytes, equal requests may join from now on.
     func wait(for exchange: Exchange, _ request: HTTPRequest, _ offer: SharedWaitOffer) {
-        guard request.method == "GET", request.body.isEmpty, !exchange.isOldVersion, !exchange.isLastOnConnection,
+        // A head whose request has a body, also one that is not kept, does not tell where an equal request ends.
+        guard request.method == "GET", request.body.isEmpty, !exchange.ignoresBody, !exchange.isOldVersion,
+            !exchange.isLastOnConnection,
             request.headers["Connection"]?.equalsIgnoringASCIICase("keep-alive") != false
         else { return }
         exchange.mayRepeat = true

@@ -142,6 +142,25 @@ internal import Testing
         }
     }
 
+    /// The body of a request that joined a wait would be the next request on its connection.
+    @Test func pollsWithABodyDoNotShareAWait() throws {
+        let polls = try PollingClients(6, TestValue(ignoresBodies: true))
+        let head = TestValue.poll("2", accept: "*/*\r\nContent-Length: \(Self.next.utf8.count)")
+        for client in polls.clients {
+            try client.send(head)
+            try polls.settle()
+            try client.send(Self.next)
+            #expect(polls.value.waitForEvents(1))
+        }
+        try polls.settle()
+        #expect(polls.value.present.joined == 0)
+        polls.value.change()
+        for client in polls.clients {
+            #expect(try client.readResponse().header("ETag") == "3")
+            #expect(try client.exchange("GET /last HTTP/1.1\r\nHost: x\r\n\r\n").text.hasPrefix("GET\n/last\n"))
+        }
+    }
+
     /// The library skips the line that begins with the byte.
     @Test func aRequestBehindANULIsNotLost() throws {
         let polls = try PollingClients(6)

@@ -25,9 +25,10 @@ final class TestValue: Sendable {
     fileprivate let counts = Mutex(Counts())
     private let isClosed: Bool
     private let longestWait: Duration
+    private let ignoresBodies: Bool
 
-    init(longestWait: Duration = .seconds(60), isClosed: Bool = false) {
-        (self.longestWait, self.isClosed) = (longestWait, isClosed)
+    init(longestWait: Duration = .seconds(60), isClosed: Bool = false, ignoresBodies: Bool = false) {
+        (self.longestWait, self.isClosed, self.ignoresBodies) = (longestWait, isClosed, ignoresBodies)
     }
 
     /// The counts so far.
@@ -41,7 +42,7 @@ final class TestValue: Sendable {
 
     /// Responds to polls.
     var handler: TestHandler {
-        TestHandler { [self] request, responder in
+        var handler = TestHandler { [self] request, responder in
             guard request.rawPath.hasPrefix("/value") else { return TestHandler.echo(request, responder) }
             let version = state.withLock(\.version)
             let accept = request.headers["Accept"] ?? ""
@@ -56,6 +57,8 @@ final class TestValue: Sendable {
             events.signal()
             return .wait
         }
+        handler.ignoresBodies = ignoresBodies
+        return handler
     }
 
     /// Waits until this many more requests wait, alone or together, or have left a shared wait. The loop may not have
