@@ -129,6 +129,9 @@ extension SessionPool {
         // A request that ends the session would end all its subscriptions, and be sent again in the next one.
         configuration.refusesOversizedRequests = true
         configuration.outlivesMalformedRequests = isShared
+        // The messages of all clients have a limit, and each caller a share of it. One caller could use up a limit of the
+        // messages of a shared session.
+        (configuration.maxPendingMessages, configuration.maxPendingMessageBytes) = (.max, .max)
         configuration.edition = pool.edition
         configuration.logger[metadataKey: "client"] = "\(id)"
         configuration.allowedAddresses = pool.allowedAddresses

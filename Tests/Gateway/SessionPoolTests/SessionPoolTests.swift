@@ -134,6 +134,15 @@ internal import Testing
         #expect(pool.figures(of: "demo").users == 1 && pool.clients().count == 1)
     }
 
+    /// The messages of all clients have a limit, and each caller a share of it.
+    @Test func messagesOfASharedSessionHaveNoLimitOfTheirOwn() throws {
+        let client = try pool().messenger(Self.key.session, for: .seconds(30))
+        let text = String(decoding: [UInt8](repeating: 0x78, count: 40 << 20), as: UTF8.self)
+        var message = MessageSubmission(text: text)
+        message.enqueueWhileDisconnected = true
+        for _ in 0..<3 { #expect(throws: Never.self) { try client.send(message) } }
+    }
+
     @Test func subscriptionIsCarriedBeforeItIsSent() throws {
         let pool = pool()
         sink.findClient.withLock { $0 = { [weak pool] in pool?.client($0) } }
