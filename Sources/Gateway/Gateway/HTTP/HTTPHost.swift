@@ -75,7 +75,7 @@ package final class HTTPHost: HTTPHandler {
                 perform(call, operation, body: request.body, responder)
             }
             // Some operations without a body need no credentials: a body must not take memory that others need.
-            return operation.takesBody ? .accept(handle) : .acceptIgnoringBody(handle)
+            return operation.takesBody ? .accept(handle, caller: call.caller.account) : .acceptIgnoringBody(handle)
         }
     }
 

@@ -45,6 +45,8 @@ final class Exchange {
     var body: [UInt8]
     /// Bytes reserved for the body in the ledger, until the request is over or its body is discarded.
     var reservedBytes: Int
+    /// The caller whose share these bytes count towards; nil: none.
+    var bodyCaller: String?
     /// The memory of the response, if that is large, until it is sent.
     var heldResponse: HeldResponse?
     /// When the head or the latest part of the body was received.

@@ -56,8 +56,9 @@ extension HTTPHandler {
 
 /// The decision of a handler on the head of a request with a body.
 package enum HTTPScreening {
-    /// The function handles the request once its body is complete.
-    case accept((HTTPRequest, HTTPResponder) -> HTTPDecision)
+    /// The function handles the request once its body is complete. The memory of the body counts towards the share of a caller;
+    /// nil: of none.
+    case accept((HTTPRequest, HTTPResponder) -> HTTPDecision, caller: String? = nil)
     /// The function handles the request, which needs no body, once the body was read and discarded.
     case acceptIgnoringBody((HTTPRequest, HTTPResponder) -> HTTPDecision)
     /// A response; the body is read and discarded.

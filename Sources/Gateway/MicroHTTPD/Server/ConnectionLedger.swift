@@ -9,8 +9,8 @@ final class ConnectionLedger: Sendable {
         var limit: Int
         var open = 0
         var byAddress: [String: Int] = [:]
-        /// The bytes of request bodies by address.
-        var bodiesByAddress: [String: Int] = [:]
+        /// The bytes of request bodies by address, and by caller.
+        var bodies: [String: Int] = [:]
         /// Connections beyond the limit, in all and by address.
         var reserved = 0
         var reservedByAddress: [String: Int] = [:]
@@ -46,7 +46,7 @@ final class ConnectionLedger: Sendable {
     ///   - limitPerAddress: Connections at a time from one address; 0 for no limit.
     ///   - group: The group that an address counts in; nil: it is not limited.
     ///   - bodyBudget: Bytes of all request bodies at a time.
-    ///   - bodyShare: Bytes of the request bodies from one address at a time.
+    ///   - bodyShare: Bytes of the request bodies from one address, and of one caller, at a time.
     ///   - responseBudget: Bytes of all large responses at a time; 0: no limit.
     init(
         limit: Int,
@@ -141,29 +141,37 @@ final class ConnectionLedger: Sendable {
         }
     }
 
-    /// Reserves memory for a part of a body; false if the budget, or the share of the address, is used up.
-    func reserveBody(_ count: Int, on place: ConnectionPlace) -> Bool {
+    /// Reserves memory for a part of a body; false if the budget, or the share of the address or caller, is used up. The
+    /// address has no share if it is that of a proxy.
+    func reserveBody(_ count: Int, on place: ConnectionPlace, of caller: String?) -> Bool {
         let total = bodyBytes.wrappingAdd(count, ordering: .relaxed).newValue
-        if total <= bodyBudget, place.group == nil || isWithinShare(count, on: place) { return true }
+        if total <= bodyBudget {
+            if place.group == nil, caller == nil { return true }
+            if isWithinShares(count, of: place.group, caller) { return true }
+        }
         bodyBytes.wrappingSubtract(count, ordering: .relaxed)
         return false
     }
 
-    /// Counts a part of a body for its address; false, without counting it, if the share of the address is used up.
-    private func isWithinShare(_ count: Int, on place: ConnectionPlace) -> Bool {
-        guard let group = place.group else { return true }
-        return counts.withLock { counts in
-            let bytes = counts.bodiesByAddress[group, default: 0] + count
-            if bytes <= bodyShare { counts.bodiesByAddress[group] = bytes }
-            return bytes <= bodyShare
+    /// Counts a part of a body for its address and caller; false, without counting it, if the share of one of them is used up.
+    private func isWithinShares(_ count: Int, of address: String?, _ caller: String?) -> Bool {
+        counts.withLock { counts in
+            if let address, counts.bodies[address, default: 0] + count > bodyShare { return false }
+            if let caller, counts.bodies[caller, default: 0] + count > bodyShare { return false }
+            if let address { counts.bodies[address, default: 0] += count }
+            if let caller { counts.bodies[caller, default: 0] += count }
+            return true
         }
     }
 
     /// Returns memory that was reserved for a body.
-    func releaseBody(_ count: Int, on place: ConnectionPlace) {
+    func releaseBody(_ count: Int, on place: ConnectionPlace, of caller: String?) {
         bodyBytes.wrappingSubtract(count, ordering: .relaxed)
-        guard let group = place.group else { return }
-        counts.withLock { $0.bodiesByAddress.decrement(group, by: count) }
+        if place.group == nil, caller == nil { return }
+        counts.withLock { counts in
+            if let group = place.group { counts.bodies.decrement(group, by: count) }
+            if let caller { counts.bodies.decrement(caller, by: count) }
+        }
     }
 
     /// Reserves memory for a response; false if the budget is used up.

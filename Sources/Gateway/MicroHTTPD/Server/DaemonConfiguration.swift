@@ -51,8 +51,8 @@ package struct DaemonConfiguration: Sendable {
     /// An overlong body is read and discarded up to this many bytes, so that the client receives the refusal; beyond
     /// it the connection is closed. Default 8 MiB.
     package var bodyDiscardLimit = 8 * 1024 * 1024
-    /// Bytes of all request bodies in memory at a time, half of them for one address; a request beyond it gets 503. Default
-    /// 64 MiB.
+    /// Bytes of all request bodies in memory at a time, half of them for one address, and for one caller; a request beyond
+    /// it gets 503. Default 64 MiB.
     package var bodyBudget = 64 * 1024 * 1024
     /// Bytes of all responses of 4 KiB and more in memory at a time; beyond it the oldest are cut off. 0: no limit.
     package var responseBudget = 0

@@ -78,7 +78,9 @@ extension HTTPServer {
     /// Asks the handler whether it accepts a request with a body, and reserves the memory of the body.
     private func screen(_ exchange: Exchange, _ head: RequestHead) -> MHD_Result {
         switch driver.handler.screen(request(of: exchange, head)) {
-        case .accept(let handler): exchange.screened = handler
+        case .accept(let handler, let caller):
+            exchange.screened = handler
+            exchange.bodyCaller = caller
         case .acceptIgnoringBody(let handler):
             exchange.screened = handler
             exchange.ignoresBody = true
@@ -134,13 +136,13 @@ extension HTTPServer {
     private func discard(_ exchange: Exchange, _ count: Int, then refusal: RequestRefusal) -> MHD_Result {
         exchange.phase = .discarding(response(to: refusal, on: exchange.connection))
         exchange.body = []
-        driver.ledger.releaseBody(exchange.reservedBytes, on: exchange.record.place)
+        driver.ledger.releaseBody(exchange.reservedBytes, on: exchange.record.place, of: exchange.bodyCaller)
         exchange.reservedBytes = 0
         return discard(exchange, count)
     }
 
     private func reserve(_ count: Int, for exchange: Exchange) -> Bool {
-        guard driver.ledger.reserveBody(count, on: exchange.record.place) else { return false }
+        guard driver.ledger.reserveBody(count, on: exchange.record.place, of: exchange.bodyCaller) else { return false }
         exchange.reservedBytes += count
         return true
     }

@@ -220,7 +220,7 @@ extension HTTPServer {
         if !chunkedBodies.isEmpty { chunkedBodies[exchange.id] = nil }
         if exchange.isResponding { responses -= 1 }
         if exchange.reservedBytes > 0 {
-            driver.ledger.releaseBody(exchange.reservedBytes, on: exchange.record.place)
+            driver.ledger.releaseBody(exchange.reservedBytes, on: exchange.record.place, of: exchange.bodyCaller)
         }
         if exchange.heldResponse != nil { driver.largeResponses.end(exchange) }
         driver.requestTimes.requestEnded(exchange.record)

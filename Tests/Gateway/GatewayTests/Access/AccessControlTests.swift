@@ -261,4 +261,14 @@ import Testing
         #expect(status("/v1/subscriptions", AccessFixture.alice) == nil)
         #expect(status("/nowhere", AccessFixture.alice) == 404)
     }
+
+    @Test func theMemoryOfABodyCountsForTheCaller() async throws {
+        let fixture = try await AccessFixture()
+        let request = HTTPRequest("POST", "/v1/streams", as: AccessFixture.alice)
+        guard case .accept(_, let caller) = fixture.host.screen(request) else {
+            Issue.record("the request is refused")
+            return
+        }
+        #expect(caller == "key:alice")
+    }
 }

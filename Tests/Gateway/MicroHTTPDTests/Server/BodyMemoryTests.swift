@@ -22,4 +22,27 @@ internal import Testing
         #expect(response.text == "{\"code\":\"bodyBudgetExceeded\"}")
         #expect(client.isClosedByServer())
     }
+
+    /// Behind a proxy, all callers have the same address.
+    @Test func oneCallerTakesOnlyAPartOfTheMemory() throws {
+        var configuration = DaemonConfiguration()
+        (configuration.bodyBudget, configuration.bodyLimit) = (1_000, 500)
+        var handler = TestHandler()
+        handler.caller = { $0.headers["X-Caller"] }
+        let server = try TestServer(configuration, handler: handler)
+        let (slow, other) = (try server.client(), try server.client())
+        func post(_ caller: String, _ size: Int) -> String {
+            "POST / HTTP/1.1\r\nHost: x\r\nX-Caller: \(caller)\r\nContent-Length: \(size)\r\n\r\n"
+        }
+        let body = String(repeating: "a", count: 400)
+        try slow.send(post("a", 400))
+        repeat {
+            _ = try other.exchange("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        } while server.daemon.figures.bodies.used == 0
+        #expect(try server.client().exchange(post("a", 200)).text == "{\"code\":\"bodyBudgetExceeded\"}")
+        #expect(try other.exchange(post("b", 400) + body).status == 200)
+        #expect(try slow.exchange(body).status == 200)
+        // The former request of the connection has ended.
+        #expect(try slow.exchange(post("a", 400) + body).status == 200)
+    }
 }

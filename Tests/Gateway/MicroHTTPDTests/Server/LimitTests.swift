@@ -363,7 +363,7 @@ internal import Testing
         let places = hosts.map { ledger.admit(PeerAddress(host: $0, port: 1), descriptor: -1) }
         func reserves(_ count: Int, _ host: String) -> Bool {
             guard let place = zip(hosts, places).first(where: { $0.0 == host })?.1 else { return false }
-            return ledger.reserveBody(count, on: place)
+            return ledger.reserveBody(count, on: place, of: nil)
         }
         #expect(reserves(30, "a") && reserves(20, "a"))
         #expect(!reserves(1, "a"))
@@ -371,7 +371,7 @@ internal import Testing
         #expect(!reserves(11, "b"))
         #expect(reserves(10, "proxy"))
         #expect(!reserves(1, "proxy"))
-        ledger.releaseBody(30, on: try #require(places[0]))
+        ledger.releaseBody(30, on: try #require(places[0]), of: nil)
         #expect(reserves(10, "b"))
         #expect(!reserves(31, "a"))
         #expect(reserves(20, "a"))

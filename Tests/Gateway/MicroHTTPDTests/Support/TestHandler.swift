@@ -5,6 +5,8 @@ struct TestHandler: HTTPHandler {
     var answer: @Sendable (HTTPRequest, HTTPResponder) -> HTTPDecision
     /// The response to a head that is rejected.
     var rejection: @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil }
+    /// The caller whose share the body of a request counts towards.
+    var caller: @Sendable (HTTPRequest) -> String? = { _ in nil }
     /// Whether no request needs its body.
     var ignoresBodies = false
 
@@ -13,7 +15,8 @@ struct TestHandler: HTTPHandler {
     }
 
     func screen(_ head: HTTPRequest) -> HTTPScreening {
-        rejection(head).map { .reject($0) } ?? (ignoresBodies ? .acceptIgnoringBody(handle) : .accept(handle))
+        if let rejection = rejection(head) { return .reject(rejection) }
+        return ignoresBodies ? .acceptIgnoringBody(handle) : .accept(handle, caller: caller(head))
     }
 
     func isOperational(_ head: HTTPRequest) -> Bool { head.rawPath == "/health" }

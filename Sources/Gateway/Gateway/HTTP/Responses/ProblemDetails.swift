@@ -106,7 +106,7 @@ package enum ProblemDetails {
         case .bodyTooLarge: "\(http.bodyLimit) bytes (http.maxBody)"
         case .targetTooLong: "\(http.targetLimit) bytes (http.maxRequestLine)"
         case .headersTooLarge: "\(http.headerLimit) bytes (http.maxHeaders)"
-        case .bodyBudgetExceeded: "\(http.bodyBudget) bytes (http.maxBodies), of which one address has a share"
+        case .bodyBudgetExceeded: "\(http.bodyBudget) bytes (http.maxBodies), of which a caller or address has a share"
         case .responseBudgetExceeded: "\(configuration.responseBudget()) bytes (http.maxResponses)"
         case .connectionLimitReached: "http.maxConnections, or what the system's limit of open files leaves"
         default: nil
