@@ -196,7 +196,7 @@ extension SessionPool {
         if isNew {
             start(client)
             if let refusal = recentRefusal(of: client) {
-                state.withLock { $0.refusedMessengers.append((client, refusal)) }
+                state.withLock { $0.refused.add((client, refusal)) }
             } else {
                 try connect(client)
             }

@@ -1,16 +1,13 @@
 internal import SessionCore
 
-/// Sessions that a server refuses with an error that another attempt repeats: a wrong adapter set, wrong credentials.
+/// The ends of refused sessions.
 extension SessionPool {
-    /// How long a refusal is repeated without asking the server, so that its readers cause one attempt a minute at most.
-    static let refusalTime = Duration.seconds(60)
-
     func sessionRefused(_ client: PooledClient, _ refusal: UpstreamRefusal) {
         if renewIfOutdated(client) { return }
-        let until = clock() + Self.refusalTime
+        let now = clock()
         let isOpen = state.withLock { state in
-            guard let account = state.machine.session(of: client.id)?.account else { return false }
-            state.refusals[account] = (refusal, client, until)
+            guard let session = state.machine.session(of: client.id) else { return false }
+            state.refused.refused(client, of: session, refusal, at: now)
             return true
         }
         if isOpen { end([(client, refusal)]) }
@@ -35,11 +32,11 @@ extension SessionPool {
     /// Resources that move to these subscriptions are refused when the lock is free: at the next tick of the pool.
     func refuseLater(_ client: PooledClient, _ refusal: UpstreamRefusal) {
         let moving = refuse(client, refusal)
-        state.withLock { $0.refusedMoves += moving.map { ($0.resource, $0.target, refusal) } }
+        state.withLock { $0.refused.add(moving.map { ($0.resource, $0.target, refusal) }) }
     }
 
     /// Refuses clients with the subscriptions that they have, or that move to them.
-    func end(_ refused: [(client: PooledClient, refusal: UpstreamRefusal)]) {
+    func end(_ refused: [RefusedSessions.Refused]) {
         for (client, refusal) in refused {
             for move in refuse(client, refusal) { arrived(move.resource, at: move.target, refusal, isOfSession: true) }
         }
@@ -48,26 +45,15 @@ extension SessionPool {
     /// The client of an upstream whose refusal is being repeated; nil: there is none.
     package func refusedClient(of upstream: String) -> PooledClient? {
         let now = clock()
-        return state.withLock { state in
-            state.refusals.first { $0.key.upstream == upstream && $0.value.until > now }?.value.client
-        }
+        return state.withLock { $0.refused.client(of: upstream, at: now) }
     }
 
     /// The refusal of a session with the account of a new client, if the last one was refused a short time ago.
     func recentRefusal(of client: PooledClient) -> UpstreamRefusal? {
         let now = clock()
         return state.withLock { state in
-            guard let account = state.machine.session(of: client.id)?.account,
-                let recent = state.refusals[account]
-            else { return nil }
-            if recent.until > now { return recent.refusal }
-            state.refusals[account] = nil
-            return nil
+            guard let session = state.machine.session(of: client.id) else { return nil }
+            return state.refused.recentRefusal(of: session, at: now)
         }
     }
-}
-
-extension SessionKey {
-    /// The account that the server accepts or refuses: upstream and credentials.
-    fileprivate var account: SessionKey { SessionKey(upstream: upstream, user: user, password: password) }
 }

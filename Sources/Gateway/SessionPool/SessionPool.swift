@@ -17,12 +17,7 @@ package final class SessionPool: Sendable {
         var nextClient = ClientID(RandomID.make(prefix: "c"))
         var shared: [SharedID: SharedSubscription] = [:]
         var resources = ResourceTable()
-        /// The accounts whose sessions were refused last, with the clients that were refused, until these times.
-        var refusals: [SessionKey: (refusal: UpstreamRefusal, client: PooledClient, until: Moment)] = [:]
-        /// The resources that were to move to a subscription that was refused before it was opened.
-        var refusedMoves: [(resource: SubscriptionResource, target: SharedSubscription, refusal: UpstreamRefusal)] = []
-        /// The clients that were opened for messages with credentials that the server has refused.
-        var refusedMessengers: [(client: PooledClient, refusal: UpstreamRefusal)] = []
+        var refused = RefusedSessions()
         /// The resources whose sessions were closed, and that no other session could take.
         var unserved: [SubscriptionResource] = []
         var isStopping = false
@@ -110,7 +105,7 @@ package final class SessionPool: Sendable {
                 for (name, values) in settings.values { values.setLimit(configuration.mostValueBytes(of: name)) }
             }
             state.machine.configurationChanged(configuration)
-            state.refusals = [:]
+            state.refused.configurationChanged()
         }
         for client in clients() { renewIfOutdated(client) }
     }
@@ -157,16 +152,15 @@ package final class SessionPool: Sendable {
     /// Closes what has lingered or idled long enough.
     func timePassed() {
         let now = clock()
-        let (actions, unread, refusedMoves, refusedMessengers, isExpiryDue) = state.withLock { state in
-            defer { (state.refusedMoves, state.refusedMessengers) = ([], []) }
+        let (actions, unread, refused, isExpiryDue) = state.withLock { state in
             let isExpiryDue = state.nextExpiry <= now
             if isExpiryDue { state.nextExpiry = now + Self.expiryInterval }
             let actions = state.machine.timePassed(at: now)
             let unread = state.resources.withdrawLingering(at: now)
-            return (actions, unread, state.refusedMoves, state.refusedMessengers, isExpiryDue)
+            return (actions, unread, state.refused.take(), isExpiryDue)
         }
-        for (resource, target, refusal) in refusedMoves { arrived(resource, at: target, refusal, isOfSession: true) }
-        end(refusedMessengers)
+        for (resource, target, refusal) in refused.moves { arrived(resource, at: target, refusal, isOfSession: true) }
+        end(refused.messengers)
         for action in actions { perform(action) }
         deleteUnread(unread)
         renewUnserved()
