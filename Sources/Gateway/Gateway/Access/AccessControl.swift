@@ -1,11 +1,6 @@
+internal import FoundationEssentials
 internal import MicroHTTPD
 internal import Primitives
-
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
 
 /// Authentication and authorization: finds the caller of a request and checks the right that its operation needs.
 /// `Permissions` decides which resources the caller sees.

@@ -1,13 +1,8 @@
+internal import FoundationEssentials
 internal import JSONText
 internal import LightstreamerClient
 internal import SessionCore
 internal import SessionPool
-
-#if canImport(FoundationEssentials)
-    internal import FoundationEssentials
-#else
-    internal import Foundation
-#endif
 
 /// `/v1/clients/{id}/cookies`: the cookie jar of a client.
 struct CookiesResource: Sendable {
