@@ -220,7 +220,7 @@ extension DemoServerMachine {
             return
         }
         var line = notification.encoded
-        if faults.keepsCommas { line.restoreCommas() }
+        if faults.keepsCommas { line.replace(Array("%2C".utf8), with: [UInt8(ascii: ",")]) }
         for _ in 0..<faults.copies {
             if let delay = faults.delay {
                 batch.owed += 1
@@ -255,24 +255,6 @@ extension DemoServerMachine {
         guard let (link, line, isLast) = lateAnswers.take(number) else { return }
         respond(line, on: link)
         if isLast { context.links.end(link, .complete(closesSocket: false)) }
-    }
-}
-
-extension [UInt8] {
-    /// Replaces escaped commas with bare ones, as some servers send them.
-    fileprivate mutating func restoreCommas() {
-        var result: [UInt8] = []
-        var index = startIndex
-        while index < endIndex {
-            if self[index...].starts(with: "%2C".utf8) {
-                result.append(UInt8(ascii: ","))
-                index += 3
-            } else {
-                result.append(self[index])
-                index += 1
-            }
-        }
-        self = result
     }
 }
 
