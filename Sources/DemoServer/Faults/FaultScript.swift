@@ -51,15 +51,6 @@ package enum FaultScript {
         case "repeat-data": .repeatData
         case "skip-data": .skipData
         case "raw-commas": .rawCommas
-        default: try effectWithArguments(name, &arguments)
-        }
-    }
-
-    private static func effectWithArguments(
-        _ name: String,
-        _ arguments: inout FaultArguments
-    ) throws(FaultScriptError) -> FaultEffect {
-        switch name {
         case "cut-line": .cutLine(after: try arguments.optionalNumber("bytes", in: 0...1_000_000_000))
         case "mute": .mute(.boundedMilliseconds(try arguments.number("ms", in: 0...1_000_000_000)))
         case "stall": .stall(.boundedMilliseconds(try arguments.number("ms", in: 0...1_000_000_000)))
