@@ -86,7 +86,8 @@ struct CookiesResource: Sendable {
         if let value, !Self.isValue(value) { reader.refuse("value", "A cookie value is expected, without quotes.") }
         if !Self.isPath(path) { reader.refuse("path", "A path is expected, without a semicolon.") }
         let isSecure = reader.bool("secure") ?? false
-        let age = age(reader)
+        let rule = "A whole number of seconds from 1 to 100000000 is expected."
+        let age = reader.integer("maxAge", in: 1...100_000_000, rule)
         guard let name, let value else { return nil }
         return Cookie(
             name: name,
@@ -97,15 +98,6 @@ struct CookiesResource: Sendable {
             isSecure: isSecure,
             expiry: age.map { Date().timeIntervalSince1970 + Double($0) }
         )
-    }
-
-    private func age(_ reader: ObjectReader) -> Int? {
-        guard let value = reader.object["maxAge"] else { return nil }
-        guard let age = value.number?.wholeNumber, (1...100_000_000).contains(age) else {
-            reader.refuse("maxAge", "A whole number of seconds from 1 to 100000000 is expected.")
-            return nil
-        }
-        return age
     }
 
     private static func isToken(_ text: String) -> Bool {

@@ -59,10 +59,7 @@ enum FeedTypes {
     }
 
     private static func key(_ name: String) -> String {
-        let isPlain = name.utf8.enumerated().allSatisfy { index, byte in
-            (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
-                || (index > 0 && (0x30...0x39).contains(byte))
-        }
+        let isPlain = name.isLettersDigits(and: "_", length: 0...Int.max) && name.first?.isNumber != true
         return isPlain ? name : "\"\(name.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
     }
 }

@@ -28,7 +28,8 @@ struct UpstreamsResource: Sendable {
             only: [Self.limitName, Self.policyName],
             readOnly: ["name", "serverAddress", "adapterSet", "user", "pool", "quotas", "lastFailure"]
         )
-        let wanted = (limit: limit(reader), policy: policy(reader))
+        let rule = "A whole number not less than 0 is expected; at most 6 count."
+        let wanted = (limit: reader.integer(Self.limitName, in: 0...Int.max, rule), policy: policy(reader))
         try reader.refusals.finish()
         let tagged = taggedMembers(of: upstream, services.permissions(call))
         try services.pool.changeSessionLimit { present throws(Problem) in
@@ -41,15 +42,6 @@ struct UpstreamsResource: Sendable {
 
     private static let limitName = "maxConcurrentSessionsPerServer"
     private static let policyName = "maxConcurrentSessionsPerServerExceededPolicy"
-
-    private func limit(_ reader: ObjectReader) -> Int? {
-        guard let value = reader.object[Self.limitName] else { return nil }
-        let limit = value.number?.wholeNumber.flatMap { $0 >= 0 ? $0 : nil }
-        if limit == nil {
-            reader.refuse(Self.limitName, "A whole number not less than 0 is expected; at most 6 count.")
-        }
-        return limit
-    }
 
     private func policy(_ reader: ObjectReader) -> ConnectionOptions.SessionLimitPolicy? {
         guard let text = reader.string(Self.policyName) else { return nil }

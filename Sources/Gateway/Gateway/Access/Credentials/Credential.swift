@@ -59,9 +59,7 @@ enum Credential: Equatable {
             throw Challenge.invalid("The scheme of Authorization must be Bearer.")
         }
         let token = parts.count == 2 ? parts[1].trimmed : ""
-        guard !token.isEmpty, token.utf8.allSatisfy(isTokenCharacter) else {
-            throw Challenge.malformed("Bearer must be followed by a key or token.")
-        }
+        guard isToken(token) else { throw Challenge.malformed("Bearer must be followed by a key or token.") }
         return String(token)
     }
 
@@ -77,20 +75,13 @@ enum Credential: Equatable {
         }
         guard let value = values.first else { return nil }
         guard values.count == 1 else { throw Challenge.malformed("The request has the cookie \(name) more than once.") }
-        guard !value.isEmpty, value.utf8.allSatisfy(isTokenCharacter) else {
-            throw Challenge.invalid("The cookie holds no key or token.")
-        }
+        guard isToken(value[...]) else { throw Challenge.invalid("The cookie holds no key or token.") }
         return value
     }
 
-    /// The characters of `token68` (RFC 9110 section 11.2).
-    private static func isTokenCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: "-._~+/=".utf8.contains(byte)
-        }
+    /// Whether a text has the characters of `token68` (RFC 9110 section 11.2).
+    private static func isToken(_ text: Substring) -> Bool {
+        String(text).isLettersDigits(and: "-._~+/=", length: 1...Int.max)
     }
 }
 

@@ -168,6 +168,14 @@ struct ObjectReader {
         return value.string
     }
 
+    /// A whole number in a range; nil if it is missing or invalid.
+    func integer(_ name: String, in range: ClosedRange<Int>, _ rule: String) -> Int? {
+        guard let value = object[name] else { return nil }
+        if let number = value.number?.wholeNumber, range.contains(number) { return number }
+        refuse(name, rule)
+        return nil
+    }
+
     /// A string that is not empty and not too long.
     func name(_ name: String) -> String? {
         guard let text = string(name) else { return nil }
