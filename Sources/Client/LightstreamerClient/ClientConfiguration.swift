@@ -88,6 +88,8 @@ public struct ClientConfiguration: Sendable {
     package var protocolVersion: ProtocolVersion?
     /// The addresses that `serverAddress` and control links may name; nil: any.
     package var allowedAddresses: AddressAllowList?
+    /// Counts incomplete lines of more than 1 MiB, together with those of other clients; nil: they are not counted.
+    package var lineBudget: LineBudget?
     /// Whether a single request that exceeds the request limit of the server is refused; otherwise it is sent, as by the
     /// official clients.
     package var refusesOversizedRequests = false

@@ -63,6 +63,8 @@ package struct SocketSettings: Sendable {
     package var connectTimeout: Duration = .seconds(10)
     /// The maximum length of a line, and of a WebSocket frame, in bytes.
     package var maxLineLength = 64 << 20
+    /// Counts incomplete lines of more than 1 MiB; nil: they are not counted.
+    package var lineBudget: LineBudget?
     /// The number of bytes not yet handled at which a connection is no longer read.
     package var receiveWindow = 1 << 20
     /// Changes requests before they are sent.

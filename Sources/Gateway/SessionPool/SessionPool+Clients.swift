@@ -132,6 +132,9 @@ extension SessionPool {
         // The messages of all clients have a limit, and each caller a share of it. One caller could use up a limit of the
         // messages of a shared session.
         (configuration.maxPendingMessages, configuration.maxPendingMessageBytes) = (.max, .max)
+        // A server that sends lines without an end would take memory for each client of the upstream.
+        let values = values(of: upstream?.name ?? "")
+        configuration.lineBudget = { values.add($0) }
         configuration.edition = pool.edition
         configuration.logger[metadataKey: "client"] = "\(id)"
         configuration.allowedAddresses = pool.allowedAddresses

@@ -143,6 +143,15 @@ internal import Testing
         for _ in 0..<3 { #expect(throws: Never.self) { try client.send(message) } }
     }
 
+    @Test func incompleteLinesCountAsValuesOfTheirUpstream() throws {
+        let pool = pool { $0.maxValueBytes = 1_000 }
+        let configuration = pool.configuration(of: ClientID("c"), for: pool.upstream("demo"))
+        let add = try #require(configuration.lineBudget)
+        #expect(add(900))
+        #expect(!add(200))
+        #expect(pool.values(of: "demo").used == 1_100)
+    }
+
     @Test func subscriptionIsCarriedBeforeItIsSent() throws {
         let pool = pool()
         sink.findClient.withLock { $0 = { [weak pool] in pool?.client($0) } }

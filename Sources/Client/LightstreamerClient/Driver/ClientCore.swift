@@ -139,6 +139,7 @@ final class ClientCore: Sendable {
         settings.credentials = configuration.httpCredentials
         settings.connectTimeout = configuration.tcpConnectTimeout
         settings.maxLineLength = configuration.maxLineLength
+        settings.lineBudget = configuration.lineBudget
         settings.receiveWindow = configuration.receiveWindow
         // A connection may outlive the client, but not the core.
         settings.decorate = { [self] request in decorate(&request) }

@@ -5,7 +5,7 @@ package struct LineSplitter: Sendable {
     /// The maximum length of a line in bytes, without its CR-LF.
     package let maxLineLength: Int
     /// The incomplete line at the end of the previous chunks.
-    private var carry: [UInt8] = []
+    package private(set) var carry: [UInt8] = []
 
     /// A splitter. The default maximum is 16 MiB.
     package init(maxLineLength: Int = 16 << 20) { self.maxLineLength = maxLineLength }

@@ -6,8 +6,11 @@ internal import TLCP
 final class LineReceiver {
     /// The size in bytes at which a batch is delivered even before the end of a read.
     private static let batchSize = 256 << 10
+    /// The longest incomplete line, in bytes, that does not count against the budget.
+    private static let uncounted = 1 << 20
 
     private let window: Int
+    private let budget: LineBudget?
     private let emit: (TransportEvent) -> Void
     private var splitter: LineSplitter
     private var lines: [ArraySlice<UInt8>] = []
@@ -15,21 +18,38 @@ final class LineReceiver {
     /// The bytes of an incomplete WebSocket frame that were delivered before it.
     private var early = 0
     private var unhandled = 0
+    /// The bytes of the incomplete line that count against the budget.
+    private var counted = 0
 
-    init(maxLineLength: Int, window: Int, emit: @escaping (TransportEvent) -> Void) {
+    init(
+        maxLineLength: Int,
+        window: Int,
+        budget: LineBudget? = nil,
+        emit: @escaping (TransportEvent) -> Void
+    ) {
         splitter = LineSplitter(maxLineLength: maxLineLength)
         self.window = window
+        self.budget = budget
         self.emit = emit
     }
 
     convenience init(_ settings: SocketSettings, emit: @escaping (TransportEvent) -> Void) {
-        self.init(maxLineLength: settings.maxLineLength, window: settings.receiveWindow, emit: emit)
+        self.init(
+            maxLineLength: settings.maxLineLength,
+            window: settings.receiveWindow,
+            budget: settings.lineBudget,
+            emit: emit
+        )
+    }
+
+    deinit {
+        if counted > 0 { _ = budget?(-counted) }
     }
 
     /// Whether the receive window is full.
     var isFull: Bool { unhandled >= window }
 
-    /// Receives bytes. Throws if a line is too long.
+    /// Receives bytes. Throws if a line is too long, or exceeds the budget.
     ///
     /// - Parameter endsMessage: Whether the bytes are the end of a WebSocket message, and thus of a line.
     func receive(_ buffer: ByteBuffer, endsMessage: Bool = false) throws(TLCPError) {
@@ -40,14 +60,25 @@ final class LineReceiver {
             if byteCount >= Self.batchSize { flush() }
         }
         if endsMessage, let line = splitter.endMessage() { lines.append(line) }
+        if splitter.carry.count + counted > Self.uncounted { try countIncomplete() }
     }
 
     /// Receives bytes of a WebSocket frame that is not complete. They count now, not with the frame: a peer that sends the frame
-    /// slowly fills the window as well.
-    func receiveIncomplete(byteCount count: Int) {
+    /// slowly fills the window as well. Throws if the line exceeds the budget.
+    func receiveIncomplete(byteCount count: Int) throws(TLCPError) {
         early += count
         byteCount += count
         flush()
+        if splitter.carry.count + early + counted > Self.uncounted { try countIncomplete() }
+    }
+
+    /// Counts the incomplete line against the budget.
+    private func countIncomplete() throws(TLCPError) {
+        let length = splitter.carry.count + early
+        let change = (length > Self.uncounted ? length : 0) - counted
+        guard let budget, change != 0 else { return }
+        counted += change
+        if !budget(change) { throw .lineTooLong(limit: length) }
     }
 
     /// Delivers the pending batch.
@@ -66,6 +97,10 @@ final class LineReceiver {
         return wasFull && !isFull
     }
 }
+
+/// Counts bytes of the incomplete lines of several connections, a negative number if there are fewer. False if the bytes
+/// exceed a budget.
+package typealias LineBudget = @Sendable (_ change: Int) -> Bool
 
 /// Lines that were received together.
 package struct LineBatch: Sendable, Equatable {

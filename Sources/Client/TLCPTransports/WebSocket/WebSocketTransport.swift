@@ -233,12 +233,11 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
         switch frame.opcode {
         case .text where !isInMessage, .continuation where isInMessage:
             isInMessage = !frame.fin
-            guard let transport else { return }
+            guard transport != nil else { return }
             do {
                 try receiver.receive(frame.data, endsMessage: frame.fin)
             } catch {
-                transport.ended(DialFailure.end(for: error))
-                close(code: .messageTooLarge)
+                refuse(error)
             }
         case .ping: answer(ping: frame.data, context)
         case .pong: break
@@ -250,7 +249,11 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         if transport != nil {
-            if hasFrame { receiver.flush() } else { receiver.receiveIncomplete(byteCount: arrivedBytes) }
+            do {
+                if hasFrame { receiver.flush() } else { try receiver.receiveIncomplete(byteCount: arrivedBytes) }
+            } catch {
+                refuse(error)
+            }
         }
         (arrivedBytes, hasFrame) = (0, false)
         context.fireChannelReadComplete()
@@ -298,6 +301,12 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
         let code = data.readWebSocketErrorCode()
         transport?.ended(.completed)
         close(code: code ?? .normalClosure)
+    }
+
+    /// A line is too long.
+    private func refuse(_ error: TLCPError) {
+        transport?.ended(DialFailure.end(for: error))
+        close(code: .messageTooLarge)
     }
 
     private func violate(_ code: WebSocketErrorCode, _ reason: String) {
