@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Glibc
 
 /// Figures of this process from the operating system; 0 for those that it does not provide.
@@ -40,28 +41,11 @@ struct ProcessFigures: Sendable {
 
     private static func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
 
-    private static func text(of path: String) -> String {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return "" }
-        defer { close(file) }
-        var text: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 16_384)
-        while text.count < 1 << 20 {
-            let count = read(file, &buffer, buffer.count)
-            if count <= 0 { break }
-            text += buffer[..<count]
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+    private static func text(of path: String) -> String { (try? String(contentsOfFile: path, encoding: .utf8)) ?? "" }
 
     private static func countEntries(of path: String) -> Int {
-        guard let directory = opendir(path) else { return 0 }
-        defer { closedir(directory) }
-        var count = 0
-        while let entry = readdir(directory) {
-            if entry.pointee.d_name.0 != CChar(UInt8(ascii: ".")) { count += 1 }
-        }
+        let entries = try? FileManager.default.contentsOfDirectory(atPath: path)
         // One of the descriptors is that of this listing.
-        return max(0, count - 1)
+        return max(0, (entries?.count ?? 0) - 1)
     }
 }
