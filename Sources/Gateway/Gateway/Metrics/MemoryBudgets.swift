@@ -38,11 +38,8 @@ package struct MemoryBudgets: Sendable {
 
     /// Writes the budgets as metrics; a budget without a limit has no limit metric.
     func write(to text: inout MetricsText) {
-        text.open(MetricNames.memoryUsed)
-        for budget in all { text.write(MetricNames.memoryUsed, labels: [budget.name], budget.use.used) }
-        text.open(MetricNames.memoryLimit)
-        for budget in all where budget.use.limit != .max {
-            text.write(MetricNames.memoryLimit, labels: [budget.name], budget.use.limit)
-        }
+        text.write(MetricNames.memoryUsed, each: all.map { ([$0.name], $0.use.used) })
+        let limited = all.filter { $0.use.limit != .max }
+        text.write(MetricNames.memoryLimit, each: limited.map { ([$0.name], $0.use.limit) })
     }
 }

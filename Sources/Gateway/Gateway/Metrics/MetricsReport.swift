@@ -75,33 +75,19 @@ struct MetricsReport: Sendable {
             counts[[upstream, client.isDedicated ? "dedicated" : "pooled", status.rawValue], default: 0] += 1
             isUp[upstream] = isUp[upstream, default: false] || status.isConnected
         }
-        text.open(MetricNames.clients)
-        for (labels, count) in counts.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-            text.write(MetricNames.clients, labels: labels, count)
-        }
-        text.open(MetricNames.upstreamUp)
-        for (upstream, isUp) in isUp.sorted(by: { $0.key < $1.key }) {
-            text.write(MetricNames.upstreamUp, labels: [upstream], isUp ? 1 : 0)
-        }
+        let sorted = counts.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+        text.write(MetricNames.clients, each: sorted.map { ($0.key, $0.value) })
+        text.write(MetricNames.upstreamUp, each: isUp.sorted { $0.key < $1.key }.map { ([$0.key], $0.value ? 1 : 0) })
     }
 
     private func writePool(to text: inout MetricsText) {
         let figures = pool.upstreams.map { ($0.name, pool.figures(of: $0.name)) }
-        text.open(MetricNames.sessions)
-        for (name, figures) in figures { text.write(MetricNames.sessions, labels: [name], figures.sessions) }
-        text.open(MetricNames.poolSubscriptions)
-        for (name, figures) in figures {
-            text.write(MetricNames.poolSubscriptions, labels: [name], figures.subscriptions)
-        }
-        text.open(MetricNames.poolItems)
-        for (name, figures) in figures { text.write(MetricNames.poolItems, labels: [name], figures.items) }
+        text.write(MetricNames.sessions, each: figures.map { ([$0], $1.sessions) })
+        text.write(MetricNames.poolSubscriptions, each: figures.map { ([$0], $1.subscriptions) })
+        text.write(MetricNames.poolItems, each: figures.map { ([$0], $1.items) })
         let values = pool.upstreamValues.filter { !$0.name.isEmpty }
-        text.open(MetricNames.valueBytes)
-        for (name, values) in values { text.write(MetricNames.valueBytes, labels: [name], values.used) }
-        text.open(MetricNames.valueLimit)
-        for (name, values) in values where values.limit != .max {
-            text.write(MetricNames.valueLimit, labels: [name], values.limit)
-        }
+        text.write(MetricNames.valueBytes, each: values.map { ([$0], $1.used) })
+        text.write(MetricNames.valueLimit, each: values.filter { $1.limit != .max }.map { ([$0], $1.limit) })
         let resources = pool.resourceCounts
         text.write(MetricNames.subscriptions, labels: ["posted"], resources.posted)
         text.write(MetricNames.subscriptions, labels: ["joined"], resources.joined)
@@ -114,18 +100,15 @@ struct MetricsReport: Sendable {
             (MetricNames.updates, { $0.updates }), (MetricNames.messages, { $0.messages }),
         ]
         for (metric, figure) in figures {
-            text.open(metric)
-            for (upstream, tally) in upstreamMetrics { text.write(metric, labels: [upstream], figure(tally)) }
+            text.write(metric, each: upstreamMetrics.map { ([$0], figure($1)) })
         }
         let errors = pool.upstreamMetrics.errors
         for (metric, counts) in [
             (MetricNames.connectionFailures, pool.upstreamMetrics.connectionFailures),
             (MetricNames.serverErrors, errors.sessions), (MetricNames.subscriptionErrors, errors.subscriptions),
         ] {
-            text.open(metric)
-            for (key, count) in counts.sorted(by: { ($0.key.upstream, $0.key.code) < ($1.key.upstream, $1.key.code) }) {
-                text.write(metric, labels: [key.upstream, key.code], count)
-            }
+            let sorted = counts.sorted { ($0.key.upstream, $0.key.code) < ($1.key.upstream, $1.key.code) }
+            text.write(metric, each: sorted.map { ([$0.key.upstream, $0.key.code], $0.value) })
         }
     }
 

@@ -15,6 +15,15 @@ package struct MetricsText {
         write(metric, labels: labels, Double(value))
     }
 
+    /// Writes the samples of a metric that may have none.
+    package mutating func write<Value: BinaryInteger>(
+        _ metric: Metric,
+        each samples: [(labels: [String], value: Value)]
+    ) {
+        open(metric)
+        for (labels, value) in samples { write(metric, labels: labels, value) }
+    }
+
     /// Writes a histogram.
     ///
     /// - Parameters:
