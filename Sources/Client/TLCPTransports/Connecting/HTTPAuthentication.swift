@@ -76,19 +76,11 @@ struct AuthenticationScheme: Sendable, Equatable {
 
 /// The answers to a Digest challenge (RFC 7616); each answer counts the use of the server's nonce.
 struct DigestAuthentication: Sendable, Equatable {
-    private enum Algorithm: String, CaseIterable {
-        case sha256 = "SHA-256"
-        case md5 = "MD5"
+    /// The supported algorithms, the strongest first.
+    private static let algorithms: [(name: String, function: MessageDigest)] = [("SHA-256", .sha256), ("MD5", .md5)]
 
-        var function: MessageDigest {
-            switch self {
-            case .sha256: .sha256
-            case .md5: .md5
-            }
-        }
-    }
-
-    private let algorithm: Algorithm
+    private let algorithm: String
+    private let function: MessageDigest
     /// Whether the challenge names the algorithm.
     private let namesAlgorithm: Bool
     private let realm: String
@@ -103,13 +95,13 @@ struct DigestAuthentication: Sendable, Equatable {
     /// The strongest supported challenge among those offered; nil if there is none.
     init?(_ schemes: [AuthenticationScheme], user: String, password: String) {
         let digests = schemes.filter { $0.name.lowercased() == "digest" && $0.parameters["nonce"] != nil }
-        for algorithm in Algorithm.allCases {
-            let scheme = digests.first { ($0.parameters["algorithm"] ?? "MD5").uppercased() == algorithm.rawValue }
+        for (algorithm, function) in Self.algorithms {
+            let scheme = digests.first { ($0.parameters["algorithm"] ?? "MD5").uppercased() == algorithm }
             guard let scheme, let nonce = scheme.parameters["nonce"] else { continue }
             let qualities = scheme.parameters["qop"]?.lowercased().utf8.split(separator: UInt8(ascii: ","))
             let hasAuth = qualities?.contains { String(Substring($0)).filter { $0 != " " } == "auth" }
             if hasAuth == false { continue }
-            self.algorithm = algorithm
+            (self.algorithm, self.function) = (algorithm, function)
             namesAlgorithm = scheme.parameters["algorithm"] != nil
             realm = scheme.realm ?? ""
             self.nonce = nonce
@@ -137,22 +129,18 @@ struct DigestAuthentication: Sendable, Equatable {
             "username=\(Self.quoted(user))", "realm=\(Self.quoted(realm))", "nonce=\(Self.quoted(nonce))",
             "uri=\(Self.quoted(target))", "response=\"\(response)\"",
         ]
-        if namesAlgorithm { parts.append("algorithm=\(algorithm.rawValue)") }
+        if namesAlgorithm { parts.append("algorithm=\(algorithm)") }
         if let opaque { parts.append("opaque=\(Self.quoted(opaque))") }
         if usesQuality { parts += ["qop=auth", "nc=\(nonceCount)", "cnonce=\(Self.quoted(clientNonce))"] }
         return "Digest " + parts.joined(separator: ", ")
     }
 
     private func hash(_ text: String) -> String {
-        algorithm.function.hash(Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        function.hash(Array(text.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
     private static func quoted(_ text: String) -> String {
-        var bytes: [UInt8] = [UInt8(ascii: "\"")]
-        for byte in text.utf8 {
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { bytes.append(UInt8(ascii: "\\")) }
-            bytes.append(byte)
-        }
-        return String(decoding: bytes + [UInt8(ascii: "\"")], as: UTF8.self)
+        let escaped = text.unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }
+        return "\"\(escaped.joined())\""
     }
 }
