@@ -111,25 +111,6 @@ enum DetailsView {
         json.member("serverSocketName", details.serverSocketName)
         json.member("clientIp", details.clientIp)
     }
-
-    /// Writes the value of one detail; false for an unknown name and for the password.
-    static func write(_ name: String, of details: ConnectionDetails, to json: inout JSONBytes) -> Bool {
-        switch name {
-        case "serverAddress": json.string(details.serverAddress)
-        case "adapterSet": json.string(details.adapterSet)
-        case "user": json.string(details.user)
-        case "sessionId": json.string(details.sessionId)
-        case "serverInstanceAddress": json.string(details.serverInstanceAddress)
-        case "serverSocketName": json.string(details.serverSocketName)
-        case "clientIp": json.string(details.clientIp)
-        case "certificatePins":
-            json.beginArray()
-            for pin in details.certificatePins { json.string(pin) }
-            json.endArray()
-        default: return false
-        }
-        return true
-    }
 }
 
 /// The rule of the class reference for server addresses.

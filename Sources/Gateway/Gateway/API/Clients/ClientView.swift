@@ -53,11 +53,9 @@ extension ClientStatus {
 enum ClientPropertyValue {
     /// The value; nil for the password, and for a name that is no property.
     static func json(_ property: String, of client: PooledClient) -> JSONValue? {
-        var json = JSONBytes()
-        guard
-            OptionsView(client).write(property, to: &json)
-                || DetailsView.write(property, of: client.core.connectionDetails, to: &json)
-        else { return nil }
-        return try? JSONValue(parsing: json.bytes)
+        var (options, details) = (JSONBytes(), JSONBytes())
+        OptionsView(client).write(to: &options)
+        DetailsView.write(client.core.connectionDetails, to: &details)
+        return [options, details].lazy.compactMap { try? JSONValue(parsing: $0.bytes)[property] }.first
     }
 }

@@ -28,17 +28,6 @@ struct OptionsView {
         json.endObject()
     }
 
-    /// Writes the value in force of one option; false if there is no option of the name.
-    func write(_ name: String, to json: inout JSONBytes) -> Bool {
-        if name == "realMaxBandwidth" {
-            json.write(options.realMaxBandwidth)
-            return true
-        }
-        guard let option = ConnectionOption.all.first(where: { $0.name == name }) else { return false }
-        write(option, of: options.values, to: &json)
-        return true
-    }
-
     /// The merge patch that changes other options into those that the user set, secret headers included.
     func patch(of others: ConnectionOptionValues) -> JSONObject {
         var patch = JSONObject()
