@@ -286,11 +286,12 @@ struct EventNumbers: Sendable {
             case .counted:
                 let first = sequence + 1
                 sequence += UInt64(state.content.count)
-                sequences = .rising(from: first, to: sequence)
+                sequences = SnapshotSequences(first: first, last: sequence, areRising: true)
             case .given:
                 let inside = EventNumber.number(at: sequence, index: EventNumber.insideSnapshot)
                 let complete = EventNumber.number(at: sequence, index: EventNumber.complete)
-                sequences = .marked(first: inside, last: index == states.count - 1 ? complete : inside)
+                let last = index == states.count - 1 ? complete : inside
+                sequences = SnapshotSequences(first: inside, last: last, areRising: false)
             }
             let snapshot = Snapshot(
                 channel: state.channel.id,

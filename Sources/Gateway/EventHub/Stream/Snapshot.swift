@@ -114,32 +114,13 @@ final class SnapshotBlock: Sendable {
 }
 
 /// The sequences of a snapshot's events.
-enum SnapshotSequences: Sendable {
-    /// The numbers rise one by one. A stream that does not receive an event lacks the number of the event, except that
-    /// the last event of each stream has the last number.
-    case rising(from: UInt64, to: UInt64)
-    /// All but the last event have the first number.
-    case marked(first: UInt64, last: UInt64)
-
-    /// The sequence of the first event.
-    var first: UInt64 {
-        switch self {
-        case .rising(let first, _), .marked(let first, _): first
-        }
-    }
-
-    /// The sequence of the last event.
-    var last: UInt64 {
-        switch self {
-        case .rising(_, let last), .marked(_, let last): last
-        }
-    }
+struct SnapshotSequences: Sendable {
+    let first: UInt64
+    let last: UInt64
+    /// Whether the numbers rise one by one: a stream that does not receive an event lacks the number of the event, except
+    /// that the last event of each stream has the last number. Else all but the last event have the first number.
+    let areRising: Bool
 
     /// The sequence of an event, which is not the last one, by its index.
-    func sequence(at index: Int) -> UInt64 {
-        switch self {
-        case .rising(let first, _): first + UInt64(index)
-        case .marked(let first, _): first
-        }
-    }
+    func sequence(at index: Int) -> UInt64 { areRising ? first + UInt64(index) : first }
 }
