@@ -9,16 +9,8 @@ internal import StreamIO
 final class LogSegment: @unchecked Sendable {
     /// The number of segments before it.
     let number: Int
-    /// The number of events of the topic before the first of this segment.
-    let firstOrdinal: Int
-    /// The weight of the events of the topic before the first of this segment.
-    let firstOffset: Int
-    /// The weight of the rows of these events beyond `firstOffset`.
-    let rowsBefore: Int
-    /// The weight of the first values of rows among the topic's events before this segment.
-    let firstValuesBefore: Int
-    /// The approximate size of the topic's segments before this one, in bytes.
-    let sizeBefore: Int
+    /// The totals of the topic before the first event of this segment.
+    let before: LogTotals
     /// The common parts of the segment's events. Changed only while there are none and no reader knows the segment.
     var context: TopicContext
     /// How many events the segment can hold.
@@ -41,11 +33,7 @@ final class LogSegment: @unchecked Sendable {
     /// An empty segment that holds the variants with readers, whose numbers are in the order of `EventVariant.all`.
     init(
         number: Int,
-        firstOrdinal: Int,
-        firstOffset: Int,
-        rowsBefore: Int,
-        firstValuesBefore: Int,
-        sizeBefore: Int,
+        before: LogTotals,
         context: TopicContext,
         readers: [Int],
         capacity: Int,
@@ -54,11 +42,7 @@ final class LogSegment: @unchecked Sendable {
     ) {
         self.memory = memory
         self.number = number
-        self.firstOrdinal = firstOrdinal
-        self.firstOffset = firstOffset
-        self.rowsBefore = rowsBefore
-        self.firstValuesBefore = firstValuesBefore
-        self.sizeBefore = sizeBefore
+        self.before = before
         self.context = context
         self.capacity = capacity
         self.byteCapacity = byteCapacity
@@ -88,9 +72,6 @@ final class LogSegment: @unchecked Sendable {
             segment.next = nil
         }
     }
-
-    /// The number of events of the topic up to the end of this segment.
-    var endOrdinal: Int { firstOrdinal + count }
 
     /// The buffer of a variant; nil if the variant had no reader when the segment began.
     func buffer(_ variant: EventVariant) -> VariantBuffer? { buffers[variant.index] }
@@ -185,6 +166,21 @@ final class VariantBuffer: @unchecked Sendable {
     func bytes(from first: Int, until end: Int) -> UnsafeRawBufferPointer {
         bytes(from: frames[first].chunkStart, to: frames[end - 1].chunkEnd)
     }
+}
+
+/// The totals of a topic up to a place in its log.
+struct LogTotals {
+    /// The number of events.
+    var events: Int
+    /// The weight of the events: their encoded size, or an approximation where they are not encoded.
+    var weight: Int
+    /// The weight of the rows of all updates beyond `weight`: a record keeps the whole row, of which few fields may be
+    /// encoded.
+    var rows: Int
+    /// The weight of those events that are the first values of rows.
+    var firstValues: Int
+    /// The approximate size of the segments, in bytes.
+    var size: Int
 }
 
 /// One event of a topic, as its log keeps it.

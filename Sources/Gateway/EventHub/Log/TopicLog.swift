@@ -17,13 +17,8 @@ struct TopicLog {
     var types: [FieldType]?
     /// How many readers each variant has.
     private var readers = [Int](repeating: 0, count: EventVariant.count)
-    /// The weight of all events so far: their encoded size, or an approximation where they are not encoded.
-    private var weight = 0
-    /// The weight of the rows of all updates so far beyond `weight`: a record keeps the whole row, of which few fields
-    /// may be encoded.
-    private var rows = 0
-    /// The weight of those of them that are the first values of rows.
-    private var firstValues = 0
+    /// The totals of all events so far, and the size of the segments before the last one.
+    private var totals = LogTotals(events: 0, weight: 0, rows: 0, firstValues: 0, size: 0)
     private var memory: StreamMemory
     /// Whether events are kept for streams that resume: since the first reader, if not from the start.
     private var hasWindow: Bool
@@ -53,11 +48,7 @@ struct TopicLog {
         self.createdAt = createdAt
         head = LogSegment(
             number: 0,
-            firstOrdinal: 0,
-            firstOffset: 0,
-            rowsBefore: 0,
-            firstValuesBefore: 0,
-            sizeBefore: 0,
+            before: totals,
             context: context,
             readers: readers,
             capacity: Size.firstEvents,
@@ -69,29 +60,19 @@ struct TopicLog {
 
     /// The part that may be read now.
     var view: LogView {
-        LogView(
-            tail: tail,
-            tailCount: tail.count,
-            tailNumber: tail.number,
-            endOrdinal: tail.endOrdinal,
-            weight: weight,
-            size: tail.sizeBefore + tail.size,
-            firstValues: firstValues
-        )
+        var totals = totals
+        totals.size += tail.size
+        return LogView(tail: tail, tailCount: tail.count, tailNumber: tail.number, totals: totals)
     }
 
     /// The part up to a sequence, out of what may be read now.
     func view(through sequence: UInt64) -> LogView {
         guard let last, last.sequence > sequence, let end = position(after: sequence) else { return view }
-        return LogView(
-            tail: end.segment,
-            tailCount: end.index,
-            tailNumber: end.segment.number,
-            endOrdinal: end.segment.firstOrdinal + end.index,
-            weight: end.segment.offset(at: end.index),
-            size: end.segment.sizeBefore + end.segment.size,
-            firstValues: end.segment.firstValuesBefore
-        )
+        var totals = end.segment.before
+        totals.events += end.index
+        totals.weight = end.segment.offset(at: end.index)
+        totals.size += end.segment.size
+        return LogView(tail: end.segment, tailCount: end.index, tailNumber: end.segment.number, totals: totals)
     }
 
     /// The place behind the last event.
@@ -114,7 +95,7 @@ struct TopicLog {
 
     /// The number of events after a sequence; nil if not all of them are kept.
     func count(after sequence: UInt64) -> Int? {
-        position(after: sequence).map { tail.endOrdinal - $0.segment.firstOrdinal - $0.index }
+        position(after: sequence).map { totals.events - $0.segment.before.events - $0.index }
     }
 
     /// The sequence of the last event that was published before a time, or the one at which the log begins; nil if
@@ -169,14 +150,14 @@ struct TopicLog {
         limits: HubConfiguration
     ) {
         if !hasWindow {
-            guard forgottenThrough == 0, tail.endOrdinal < First.events, weight < First.weight else {
+            guard forgottenThrough == 0, totals.events < First.events, totals.weight < First.weight else {
                 return pass(through: sequence)
             }
         }
         var size = 0
         if tail.count == tail.capacity {
             grow(for: 0)
-        } else if weight - tail.firstOffset + rows - tail.rowsBefore >= Size.mostWeight {
+        } else if totals.weight - tail.before.weight + totals.rows - tail.before.rows >= Size.mostWeight {
             roll(capacity: tail.capacity, byteCapacity: min(Size.mostBytes, tail.byteCapacity))
         }
         for (variant, buffer) in tail.held {
@@ -191,15 +172,16 @@ struct TopicLog {
         }
         let eventWeight = size > 0 ? size : event.weight
         let row = max(0, event.rowWeight - eventWeight)
-        let record = LogRecord(sequence: sequence, published: now, offset: weight, event: event)
+        let record = LogRecord(sequence: sequence, published: now, offset: totals.weight, event: event)
         tail.append(record, weight: eventWeight + row)
-        weight += eventWeight
-        rows += row
+        totals.events += 1
+        totals.weight += eventWeight
+        totals.rows += row
         last = (sequence, now)
         if case .subscription(.update(let update)) = event, update.isSnapshot, context.policy.conflates,
             update.command == nil || update.commandForReader == "ADD"
         {
-            firstValues += eventWeight
+            totals.firstValues += eventWeight
         }
         trim(limits)
     }
@@ -255,13 +237,10 @@ struct TopicLog {
     }
 
     private mutating func roll(capacity: Int, byteCapacity: Int) {
+        totals.size += tail.size
         let segment = LogSegment(
             number: tail.number + 1,
-            firstOrdinal: tail.endOrdinal,
-            firstOffset: weight,
-            rowsBefore: rows,
-            firstValuesBefore: firstValues,
-            sizeBefore: tail.sizeBefore + tail.size,
+            before: totals,
             context: context,
             readers: readers,
             capacity: capacity,
@@ -276,8 +255,8 @@ struct TopicLog {
         while head !== tail, let next = head.next {
             if head.count > 0 {
                 guard next.count > 0 || next.next != nil else { return }
-                let events = tail.endOrdinal - next.firstOrdinal
-                let bytes = weight - next.firstOffset + rows - next.rowsBefore
+                let events = totals.events - next.before.events
+                let bytes = totals.weight - next.before.weight + totals.rows - next.before.rows
                 if events < limits.replayEvents, bytes < limits.replayBytes { return }
                 forgottenThrough = head.sequence(at: head.count - 1)
             }
@@ -300,14 +279,8 @@ struct LogView: Sendable {
     let tailCount: Int
     /// The last segment's number.
     let tailNumber: Int
-    /// The number of events of the topic.
-    let endOrdinal: Int
-    /// The weight of all events of the topic.
-    let weight: Int
-    /// The approximate size of all segments of the topic so far, in bytes.
-    let size: Int
-    /// The weight of those events that are the first values of rows.
-    let firstValues: Int
+    /// The totals of the topic up to the end of this part; those of first values may be up to the last segment.
+    let totals: LogTotals
 
     /// Whether the view ends behind a place of the log: an index in the segment with a number.
     func endsBehind(_ number: Int, _ index: Int) -> Bool { (tailNumber, tailCount) > (number, index) }

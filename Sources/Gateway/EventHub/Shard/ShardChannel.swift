@@ -38,13 +38,13 @@ final class ShardChannel: @unchecked Sendable {
         self.id = id
         self.view = view
         livePosition = LogPosition(segment: view.tail, index: view.tailCount)
-        liveOrdinal = view.endOrdinal
+        liveOrdinal = view.totals.events
     }
 
     /// Takes over a view that has no further events, only another segment, which a stream of another form has begun: its readers
     /// can join the live groups at once.
     func advance(toEmpty view: LogView) {
-        guard view.endOrdinal == self.view.endOrdinal, view.endsBehind(self.view.tailNumber, self.view.tailCount)
+        guard view.totals.events == self.view.totals.events, view.endsBehind(self.view.tailNumber, self.view.tailCount)
         else { return }
         self.view = view
     }
@@ -106,7 +106,7 @@ final class ShardChannel: @unchecked Sendable {
     var isLiveGroupAtEnd: Bool { unsentCount == 0 }
 
     /// The number of events that were not sent to the live groups.
-    var unsentCount: Int { view.endOrdinal - liveOrdinal }
+    var unsentCount: Int { view.totals.events - liveOrdinal }
 
     var liveReaders: [Subscriber] { liveGroups.flatMap { $0.readers.cursors.map(\.subscriber) } }
 
@@ -141,14 +141,14 @@ final class ShardChannel: @unchecked Sendable {
 
     /// Moves the live groups to the end, after their broadcasts.
     func advanceLiveGroups(now: Moment) {
-        guard liveOrdinal < view.endOrdinal else { return }
+        guard liveOrdinal < view.totals.events else { return }
         for group in liveGroups where !group.readers.isEmpty {
             group.totals.add(events: unsentCount)
             lastBroadcast = now
         }
         if !compressedGroups.isEmpty { lastBroadcast = now }
         livePosition = LogPosition(segment: view.tail, index: view.tailCount)
-        liveOrdinal = view.endOrdinal
+        liveOrdinal = view.totals.events
     }
 }
 

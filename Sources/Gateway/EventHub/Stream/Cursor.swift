@@ -92,24 +92,24 @@ final class Cursor {
     var isAtEnd: Bool { readableEnd() <= index }
 
     /// The number of unread events.
-    var unread: Int { max(0, view.endOrdinal - segment.firstOrdinal - index) }
+    var unread: Int { max(0, view.totals.events - segment.before.events - index) }
 
-    var unreadWeight: Int { isAtEnd ? 0 : view.weight - segment.offset(at: index) }
+    var unreadWeight: Int { isAtEnd ? 0 : view.totals.weight - segment.offset(at: index) }
 
     /// The approximate memory of the unread events, in bytes: more than their weight, because the log has their values too.
     var unreadMemory: Int {
         let (weight, view) = (unreadWeight, view)
-        return weight > 0 ? Int(Double(weight) * Double(view.size) / Double(view.weight)) : 0
+        return weight > 0 ? Int(Double(weight) * Double(view.totals.size) / Double(view.totals.weight)) : 0
     }
 
     /// The weight of the first values of rows among the unread events, those of the present segment left out.
     var unreadFirstValues: Int {
         guard number < view.tailNumber, let next = segment.next else { return 0 }
-        return view.firstValues - next.firstValuesBefore
+        return view.totals.firstValues - next.before.firstValues
     }
 
     /// The number of the channel's events before the next one.
-    var ordinal: Int { segment.firstOrdinal + index }
+    var ordinal: Int { segment.before.events + index }
 
     /// Moves to the end, behind all events.
     func skipToEnd() {
