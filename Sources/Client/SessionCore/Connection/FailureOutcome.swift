@@ -57,7 +57,7 @@ enum Refusal: Equatable {
     /// The server is overloaded: the next creation sets it no time limit.
     case serverOverloaded(cause: String)
     /// The server does not support this protocol version.
-    case versionRefused
+    case versionRefused(cause: String)
     /// The session is lost; a new one may be tried.
     case sessionLost(cause: String, wait: RetryWait)
     /// Reports an error that no retry can fix and disconnects.
@@ -137,15 +137,15 @@ extension SessionState {
             let cause = "\(creation.method.causePrefix).conerr.\(code)"
             if code == 5 { return .serverOverloaded(cause: cause) }
             if Self.isRetryable(conerr: code) { return .creationFailed(cause: cause) }
-            return Self.speaksOfVersion(code: code, message: message) ? .versionRefused : .final
+            return Self.speaksOfVersion(code: code, message: message) ? .versionRefused(cause: cause) : .final
         case .bound(let binding):
             let cause = "\(binding.transport.causePrefix).conerr.\(code)"
             if Self.isRetryable(conerr: code) { return .sessionLost(cause: cause, wait: .retryDelay) }
-            return Self.speaksOfVersion(code: code, message: message) ? .versionRefused : .final
+            return Self.speaksOfVersion(code: code, message: message) ? .versionRefused(cause: cause) : .final
         case .recovering:
             let cause = "recovery.conerr.\(code)"
             if Self.isRetryable(conerr: code) { return .sessionLost(cause: cause, wait: .firstRetry) }
-            return Self.speaksOfVersion(code: code, message: message) ? .versionRefused : .final
+            return Self.speaksOfVersion(code: code, message: message) ? .versionRefused(cause: cause) : .final
         }
     }
 

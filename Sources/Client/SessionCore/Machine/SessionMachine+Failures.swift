@@ -149,8 +149,8 @@ extension SessionMachine {
         case .serverOverloaded(let cause):
             out.notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             overloaded(cause: cause, at: context)
-        case .versionRefused:
-            versionRefused(code: code, message: message, at: context)
+        case .versionRefused(let cause):
+            versionRefused(code: code, message: message, cause: cause, at: context)
         case .sessionLost(let cause, let wait):
             out.notifyLegacy(.serverFailed(code: code, message: message, isRetried: true))
             loseSession(cause: cause, wait: wait, at: context)
@@ -171,15 +171,15 @@ extension SessionMachine {
         create(.unlimited, at: context)
     }
 
-    private mutating func versionRefused(code: Int, message: String, at context: EventContext) {
+    private mutating func versionRefused(code: Int, message: String, cause: String, at context: EventContext) {
         guard opening.versionRefused() else { return fail(code: code, message: message, at: context) }
         if let creation = state.creation {
             out.close(creation.connection)
             out.stopTimer(.transport)
-            opening.cause = "\(creation.method.causePrefix).conerr.\(code)"
+            opening.cause = cause
             beginCreation(at: context)
         } else {
-            loseSession(cause: "http.conerr.\(code)", wait: .retryDelay, at: context)
+            loseSession(cause: cause, wait: .retryDelay, at: context)
         }
     }
 

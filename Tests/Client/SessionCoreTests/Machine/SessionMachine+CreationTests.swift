@@ -297,12 +297,25 @@ internal import Testing
         harness.receive("WSOK", "CONERR,65,Unsupported protocol version: 2.5.0")
         #expect(harness.status == .disconnectedWillRetry)
         harness.advance(4000)
-        #expect(harness.takeRequests().last?.contains("LS_protocol=TLCP-2.4.0") == true)
+        let request = harness.takeRequests().last
+        #expect(request?.contains("LS_protocol=TLCP-2.4.0") == true)
+        #expect(request?.hasSuffix("&LS_cause=ws.conerr.65") == true)
         let other = SessionHarness.sensing()
         other.receive("LOOP,0")
         other.open()
         other.receive("WSOK", "CONERR,65,syntax")
         #expect(other.status == .disconnected)
+    }
+
+    @Test func refusalOfTheVersionOfARecoveryIsTheCauseOfTheNextSession() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.breakStream()
+        harness.advance(100)
+        harness.receive("CONERR,65,Unsupported protocol version: 2.5.0")
+        #expect(harness.status == .disconnectedWillRetry)
+        harness.advance(4000)
+        harness.open()
+        #expect(harness.takeRequests().last?.hasSuffix("&LS_cause=recovery.conerr.65") == true)
     }
 
     // MARK: - Control link
