@@ -38,4 +38,7 @@ package enum SessionLogEvent: Sendable, Equatable {
     case progressMismatch(received: Int, expected: Int)
     /// A line could not be understood.
     case badLine(reason: String)
+    /// Two control requests in succession have failed, the second one for this reason, while the stream goes on: subscriptions
+    /// and messages wait.
+    case controlRequestsFail(reason: String)
 }

@@ -318,9 +318,15 @@ final class SessionDriver {
 
     private func log(_ note: SessionLogEvent) {
         if case .progressMismatch = note { core.state.withLock { $0.noteFailure(.progressMismatch) } }
-        if case .controlLinkRefused(let address) = note {
+        switch note {
+        case .controlLinkRefused(let address):
             logger.warning("control link ignored: its address is not allowed", metadata: ["address": "\(address)"])
-        } else {
+        case .controlRequestsFail(let reason):
+            logger.warning(
+                "control requests fail: subscriptions and messages wait",
+                metadata: ["reason": "\(reason)"]
+            )
+        case .noTransportAdmitted, .progressMismatch, .badLine:
             logger.debug("session", metadata: ["note": "\(note)"])
         }
     }

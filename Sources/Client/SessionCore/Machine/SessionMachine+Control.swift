@@ -102,10 +102,12 @@ extension SessionMachine {
     // MARK: - The HTTP channel
 
     /// The response of the control request is complete or has failed. Requests without a reply are sent again.
-    mutating func controlEnded(isComplete: Bool, at context: EventContext) {
+    mutating func controlEnded(isComplete: Bool, reason: String, at context: EventContext) {
         requests.channelLost()
         if let pause = control.ended(isComplete: isComplete, retryDelay: options.retryDelay, at: context.now) {
             out.startTimer(.control, after: pause)
+            // The first failure may be that of the whole connection, which the stream reports.
+            if control.failures == 2 { out.emit(.log(.controlRequestsFail(reason: reason))) }
         } else {
             out.stopTimer(.control)
         }
@@ -114,7 +116,7 @@ extension SessionMachine {
     mutating func controlExpired(at context: EventContext) {
         guard let connection = control.connection else { return control.pauseEnded() }
         out.close(connection)
-        controlEnded(isComplete: false, at: context)
+        controlEnded(isComplete: false, reason: "no answer in time", at: context)
     }
 
     /// Leaves the present route for control requests, before another one is used.

@@ -9,9 +9,11 @@ extension SessionMachine {
         switch end {
         case .identityRejected:
             terminate(telling: [.serverError(code: 62, message: "Unrecognized server's identity")], at: context)
-        case _ where !isStream: controlEnded(isComplete: end == .completed, at: context)
+        case .completed where !isStream:
+            controlEnded(isComplete: true, reason: "no reply to the requests", at: context)
         case .completed: connectionFailed(.broken, reason: "the connection ended", at: context)
         case .failed(let reason, _, _), .refused(let reason, _, _), .unreachable(let reason, _, _):
+            if !isStream { return controlEnded(isComplete: false, reason: reason, at: context) }
             connectionFailed(ConnectionFailure(end), reason: reason, at: context)
         }
     }

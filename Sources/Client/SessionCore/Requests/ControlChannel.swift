@@ -28,6 +28,8 @@ struct ControlChannel {
     /// The last response had replies to other requests only. Requests without a reply are sent again at once, but not for
     /// ever to a server that replies to others.
     private var isMisanswered = false
+    /// How many requests have failed since the last one with a reply.
+    private(set) var failures = 0
     /// A heartbeat fell due while a request was under way.
     private(set) var isHeartbeatDue = false
 
@@ -72,9 +74,11 @@ struct ControlChannel {
             let isRepeated = wasMisanswered && isMisanswered
             if isComplete, exchange.isHeartbeat || (exchange.isAnswered && !isRepeated) {
                 state = .idle
+                failures = 0
                 return nil
             }
             state = .pausing
+            failures += 1
             return retryDelay.remaining(after: now - exchange.since)
         case .idle, .pausing: return nil
         }

@@ -230,7 +230,10 @@ internal import Testing
         harness.advance(4000)
         #expect(harness.takeRequests() == ["POST control&LS_session=sid " + Self.add(3, sub: 1, "a")])
         harness.respond("REQOK,99")
-        #expect(harness.takeTrace() == ["T: control 4000"])
+        #expect(
+            harness.takeTrace()
+                == ["T: control 4000", #"note controlRequestsFail(reason: "no reply to the requests")"#]
+        )
     }
 
     @Test func emptyResponseIsFollowedByAPause() {
@@ -265,10 +268,36 @@ internal import Testing
         // The silence was as long as the delay.
         #expect(
             harness.takeTrace() == [
-                "close", "T: control 0",
+                "close", "T: control 0", #"note controlRequestsFail(reason: "no answer in time")"#,
                 "POST control&LS_session=sid " + Self.add(3, sub: 1, "a"), "T: control 4000",
             ]
         )
+    }
+
+    @Test func failuresInSuccessionAreNotedOnceUntilARequestIsAnswered() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        harness.subscribe(1, item: "a")
+        func fail() -> [String] {
+            harness.close(harness.control, .refused(reason: "HTTP status 403"))
+            harness.receive("PROBE")
+            harness.advance(4000)
+            return harness.takeTrace().filter { $0.hasPrefix("note") }
+        }
+        let note = #"note controlRequestsFail(reason: "HTTP status 403")"#
+        #expect([fail(), fail(), fail()] == [[], [note], []])
+        harness.respond("REQOK,4")
+        harness.subscribe(2, item: "b")
+        #expect([fail(), fail()] == [[], [note]])
+    }
+
+    @Test func responsesWithoutReplyAreNoted() {
+        let harness = SessionHarness.bound(.httpPolling)
+        harness.subscribe(1, item: "a")
+        for _ in 0..<2 {
+            harness.respond()
+            harness.advance(4000)
+        }
+        #expect(harness.takeTrace().contains(#"note controlRequestsFail(reason: "no reply to the requests")"#))
     }
 
     @Test func confirmedRequestIsNotRepeatedAfterAnError() {
