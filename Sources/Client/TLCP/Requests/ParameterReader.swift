@@ -12,7 +12,8 @@ struct ParameterReader {
     ) throws(RequestRejection) {
         self.carrier = carrier
         values = defaults?.values ?? [:]
-        for piece in line.split(separator: UInt8(ascii: "&")) {
+        let literal = LiteralMessage(at: line)
+        for piece in (literal?.parameters ?? line).split(separator: UInt8(ascii: "&")) {
             guard let equals = piece.firstIndex(of: UInt8(ascii: "=")) else {
                 throw RequestRejection(carrier, code: 65, message: "Parameter without a value")
             }
@@ -21,6 +22,9 @@ struct ParameterReader {
             else { throw RequestRejection(carrier, code: 65, message: "Malformed percent escape") }
             values[name] = value
         }
+        guard let literal else { return }
+        guard let text = String(validating: literal.text, as: UTF8.self) else { throw wrong(.message) }
+        values[ParameterName.message.rawValue] = text
     }
 
     /// The rejection of an invalid value.

@@ -33,11 +33,18 @@ package enum RequestParser {
         }
     }
 
-    /// Splits at CR-LF or a bare LF, and drops one empty line at the end.
+    /// Splits at CR-LF or a bare LF, and drops one empty line at the end. The text of a `LiteralMessage` is not split.
     private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
-        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        if let last = lines.last, last.isEmpty { lines.removeLast() }
-        return lines.map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }
+        var lines: [ArraySlice<UInt8>] = []
+        var rest = bytes
+        while !rest.isEmpty {
+            let start = LiteralMessage(at: rest)?.text.endIndex ?? rest.startIndex
+            let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
+            let hasReturn = end > start && rest[end - 1] == UInt8(ascii: "\r")
+            lines.append(rest[..<(hasReturn ? end - 1 : end)])
+            rest = rest[end...].dropFirst()
+        }
+        return lines
     }
 
     private static func parse(
@@ -97,5 +104,45 @@ package enum RequestParser {
     ) throws(RequestRejection) -> ParameterReader {
         guard lines.count == 1 else { throw RequestRejection(carrier, code: 67, message: "Malformed request") }
         return try ParameterReader(lines[0], defaults: defaults, carrier: carrier)
+    }
+}
+
+/// The line of a message whose text is not escaped. The official client libraries for browsers and Node.js before 9.0 send
+/// it over a WebSocket; the specification does not have it.
+///
+///     LS_unq=COUNT&LS_reqId=4&LS_msg_prog=1&LS_message=TEXT
+///
+/// COUNT is the number of UTF-16 code units from the first `&` to the end of the text, which may hold any character.
+struct LiteralMessage {
+    /// The parameters before the text.
+    let parameters: ArraySlice<UInt8>
+    /// The text.
+    let text: ArraySlice<UInt8>
+
+    /// Reads the line at the beginning of `bytes`; nil if another line is there, or one that does not end after COUNT.
+    init?(at bytes: ArraySlice<UInt8>) {
+        let prefix = "LS_unq=".utf8
+        guard bytes.starts(with: prefix), let ampersand = bytes.firstIndex(of: UInt8(ascii: "&")),
+            let count = WireNumber.count(bytes[(bytes.startIndex + prefix.count)..<ampersand]),
+            let end = Self.end(of: count, in: bytes[(ampersand + 1)...]),
+            end == bytes.endIndex || bytes[end...].starts(with: "\n".utf8) || bytes[end...].starts(with: "\r\n".utf8),
+            let name = bytes[ampersand..<end].firstRange(of: Array("&\(ParameterName.message.rawValue)=".utf8))
+        else { return nil }
+        parameters = bytes[ampersand..<name.lowerBound]
+        text = bytes[name.upperBound..<end]
+    }
+
+    /// The index behind a number of UTF-16 code units; nil if there are fewer, or if the last one is half of a pair.
+    private static func end(of count: Int, in bytes: ArraySlice<UInt8>) -> Int? {
+        guard count <= bytes.count else { return nil }
+        var units = 0
+        let end = bytes.firstIndex { byte in
+            // The bytes of a character after its first one.
+            if byte & 0xC0 == 0x80 { return false }
+            if units >= count { return true }
+            units += byte >= 0xF0 ? 2 : 1
+            return false
+        }
+        return units == count ? end ?? bytes.endIndex : nil
     }
 }

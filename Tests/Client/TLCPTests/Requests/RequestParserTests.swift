@@ -116,6 +116,32 @@ struct RequestParserTests {
         #expect(outcomes == [.success(.message(expected))])
     }
 
+    @Test(arguments: [
+        "50% off", "a&b=c", "LS_op=destroy&LS_message=x", "one\r\ntwo\n\nLS_reqId=9", "\r", "a+b%41", "caffè €5 😀", "",
+    ])
+    func messagesThatAreNotEscapedAreReadByTheirLength(text: String) {
+        let line = "LS_reqId=4&LS_msg_prog=1&LS_message=\(text)"
+        let escaped = "LS_reqId=5&LS_msg_prog=2&LS_message=%25"
+        var first = MessageRequest(requestID: RequestID(4), text: text)
+        first.progressive = 1
+        var second = MessageRequest(requestID: RequestID(5), text: "%")
+        second.progressive = 2
+        let marked = "LS_unq=\(line.utf16.count)&\(line)"
+        #expect(webSocket("msg\r\n\(marked)") == [.success(.message(first))])
+        #expect(
+            webSocket("msg\r\n\(marked)\r\n\(escaped)\r\n\(marked)\r\n")
+                == [.success(.message(first)), .success(.message(second)), .success(.message(first))]
+        )
+    }
+
+    @Test(arguments: ["39", "41", "99999999999999999999", "-1", "x", ""])
+    func linesWithAWrongLengthOfTheirMessageAreReadAsOthers(length: String) {
+        let outcomes = webSocket("msg\r\nLS_unq=\(length)&LS_reqId=4&LS_msg_prog=1&LS_message=a%26")
+        var expected = MessageRequest(requestID: RequestID(4), text: "a&")
+        expected.progressive = 1
+        #expect(outcomes == [.success(.message(expected))])
+    }
+
     @Test func queryParametersAreDefaultsOfEveryLine() {
         let outcomes = http(
             .control,
@@ -185,7 +211,7 @@ struct RequestParserTests {
         let pieces = [
             "LS_reqId=", "LS_op=", "add", "delete", "destroy", "LS_subId=", "LS_mode=MERGE", "LS_group=a",
             "LS_schema=b",
-            "LS_message=", "LS_msg_prog=", "LS_cid=x", "LS_polling=true", "&", "&", "=", "\r\n", "1", "%41", "%",
+            "LS_message=", "LS_msg_prog=", "LS_unq=20&", "LS_cid=x", "LS_polling=true", "&", "&", "=", "\r\n", "1", "%41", "%",
             "true",
         ]
         for _ in 0..<5_000 {
