@@ -1,3 +1,4 @@
+internal import JSONText
 internal import TLCP
 
 /// One item of a subscription: its pending events, and the values sent last.
@@ -25,7 +26,9 @@ struct ItemChannel: Sendable {
     /// Queues a new row; `columns` are the indices of the subscribed fields.
     mutating func offer(_ row: FeedRow, seen columns: [Int], isSnapshot: Bool) {
         if item.dropsUnchanged, item.mode == .merge {
-            if let last = lastOffered, columns.allSatisfy({ last.values[$0] == row.values[$0] }) { return }
+            if let last = lastOffered, columns.allSatisfy({ last.values[$0].hasSameBytes(as: row.values[$0]) }) {
+                return
+            }
             lastOffered = row
         }
         if isSnapshot { queue.offerSnapshot(.row(row)) } else { queue.offer(row) }

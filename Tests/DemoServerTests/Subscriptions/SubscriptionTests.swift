@@ -32,6 +32,17 @@ struct SubscriptionTests {
         #expect(bench.lines(link) == ["REQERR,r1,\(answer)"])
     }
 
+    @Test func valuesOfTheSameCharactersAndOtherBytesAreChanges() {
+        let bench = ServerBench(ServerBench.still { $0.acceptsFaultsFromClients = true })
+        let (link, _) = bench.openSession()
+        let parameters = "LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=stock_name"
+        bench.say("control\nLS_reqId=1&LS_op=add&\(parameters)", on: link)
+        _ = bench.lines(link)
+        let names = ["\u{E9}", "e\u{301}", "e\u{301}"]
+        for name in names { bench.post("/v1/updates", #"{"item": "item1", "fields": {"stock_name": "\#(name)"}}"#) }
+        #expect(bench.lines(link).map { Array($0.utf8) } == names.prefix(2).map { Array("U,1,1,\($0)".utf8) })
+    }
+
     @Test func unfilteredIsRefusedWhereItemsHaveAFrequencyLimit() {
         let bench = ServerBench(ServerBench.still { $0.limits.frequency = 10 })
         let (link, _) = bench.openSession()
