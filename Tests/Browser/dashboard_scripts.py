@@ -200,6 +200,30 @@ CHECKS = [
         if (isOffered({ ...rest, itemGroup: "g", fieldSchema: "s" })) return "it has no names";
         for (const [name, value] of Object.entries(more)) if (isOffered({ ...quotes, [name]: value })) return `it lacks ${name}`;
     """),
+    # The page stayed as it was, also after "Connect again".
+    trial("a_page_that_is_refused_at_its_start_tries_again", """
+        const file = new XMLHttpRequest();
+        file.open("GET", "/index.html", false);
+        file.send();
+        document.body.innerHTML = new DOMParser().parseFromString(file.responseText, "text/html").body.innerHTML;
+        let status = 403, count = 0;
+        window.fetch = async (url) => {
+            if (!String(url).startsWith("/v1/upstreams")) return fake.json(404, {});
+            count += 1;
+            return status === 200 ? fake.json(200, { upstreams: [], nextCursor: null }) : fake.json(status, { title: `Status ${status}` });
+        };
+        await import("/assets/app.js");
+        const badge = document.getElementById("status"), button = document.getElementById("reconnect");
+        await until(() => badge.dataset.word === "refused" && !button.hidden);
+        status = 429;
+        button.click();
+        await until(() => badge.textContent.includes("Status 429"));
+        status = 503;
+        await until(() => badge.textContent.includes("Status 503"));
+        status = 200;
+        await until(() => badge.dataset.word === "idle");
+        if (count !== 4) return `${count} requests`;
+    """),
     trial("an_address_without_valid_escapes_shows_the_page", """
         const { layoutOf } = await import("/assets/layout.js");
         const { key } = layoutOf({ search: "", hash: "#100%" });

@@ -43,6 +43,8 @@ class Dashboard {
   #isPaused = false;
   #heldFrom = 0;
   #isStarted = false;
+  /** The next attempt to start. */
+  #starting = 0;
   #ownSerial = 0;
   #drawSoon = sparingly(() => this.#draw());
 
@@ -64,13 +66,14 @@ class Dashboard {
     rights.addEventListener("changed", () => { byId("subscribe").hidden = !rights.may("subscribe"); });
     this.#metrics.addEventListener("failed", ({ detail }) => this.#overview.fail(detail));
     byId("pause").addEventListener("click", () => this.#pause());
-    byId("reconnect").addEventListener("click", () => this.stream.reconnect());
+    byId("reconnect").addEventListener("click", () => this.#isStarted ? this.stream.reconnect() : this.start());
     access.addEventListener("changed", () => this.#keyChanged());
     connectKeyDialog();
   }
 
-  /** Reads the upstreams of the gateway; tries again as long as the gateway does not respond. */
+  /** Reads the upstreams of the gateway; tries again as long as the gateway does not respond, or is at a limit. */
   async start() {
+    clearTimeout(this.#starting);
     try {
       const [upstreams] = await Promise.all([list("/v1/upstreams", "upstreams"), rights.read()]);
       if (this.#isStarted) return;
@@ -79,7 +82,7 @@ class Dashboard {
     } catch (error) {
       const retryAt = Date.now() + startRetry;
       this.#streamState = { state: error.status ? "refused" : "gone", reason: error.message, retryAt };
-      if (!error.status) setTimeout(() => this.start(), startRetry);
+      if (!(error.status < 500) || error.status === 429) this.#starting = setTimeout(() => this.start(), startRetry);
       this.#drawState();
     }
   }
