@@ -200,6 +200,22 @@ CHECKS = [
         if (isOffered({ ...rest, itemGroup: "g", fieldSchema: "s" })) return "it has no names";
         for (const [name, value] of Object.entries(more)) if (isOffered({ ...quotes, [name]: value })) return `it lacks ${name}`;
     """),
+    # The arrow and the hint of a former value stayed beside the present one.
+    trial("a_cell_shows_nothing_of_its_former_value", """
+        const { Feed } = await import("/assets/feed.js"), { TableView } = await import("/assets/table.js");
+        const feed = new Feed("f", "F", { upstream: "u", mode: "MERGE", items: ["a"], fields: ["n"] }), view = new TableView(feed);
+        document.body.append(view.element);
+        const long = "x".repeat(50), seen = [];
+        for (const n of ["1", "2", "halted", "3", "2", long, "short", null]) {
+            feed.apply("update", { item: "a", itemPos: 1, fields: { n } });
+            view.draw();
+            const cell = view.element.querySelector("td[data-field=n]");
+            seen.push([cell.textContent, cell.title.split(";")[0]]);
+        }
+        const chart = "Show the chart";
+        const expected = [["1", chart], ["▲2", chart], ["halted", chart], ["3", chart], ["▼2", chart], [long, long], ["short", chart], ["", chart]];
+        if (JSON.stringify(seen) !== JSON.stringify(expected)) return JSON.stringify(seen);
+    """),
     # The page stayed as it was, also after "Connect again".
     trial("a_page_that_is_refused_at_its_start_tries_again", """
         const file = new XMLHttpRequest();

@@ -56,9 +56,8 @@ export class Row {
       if (before === value) continue;
       this.values[name] = value;
       names.push(name);
+      this.direction[name] = isNumeric(value) && isNumeric(before) ? Math.sign(Number(value) - Number(before)) : 0;
       if (!isNumeric(value)) continue;
-      const number = Number(value);
-      if (isNumeric(before)) this.direction[name] = Math.sign(number - Number(before));
       let series = this.history.get(name);
       if (!series) this.history.set(name, series = new Series());
       series.push(now, value, most);

@@ -8,6 +8,7 @@ const longValue = 40;
 const sortInterval = 1000;
 const mostMoves = 100; // changes of one drawing that are animated; more animations take the time of the page
 const flashes = { 1: "--flash-up", "-1": "--flash-down", 0: "--flash-new" };
+const chartHint = "Show the chart; with Shift or Ctrl beside the others";
 const arrows = { 1: "▲", "-1": "▼" };
 
 const label = (name) => name.replaceAll("_", " ");
@@ -186,9 +187,10 @@ export class TableView extends EventTarget {
     const value = this.#feed.isList && name === "item" ? row.item : row.values[name];
     if (this.#feed.options.times?.includes(name)) return setText(entry.value, clock(Number(value)));
     setText(entry.value, value ?? "");
-    if (value?.length > longValue) entry.cell.title = value;
     entry.cell.classList.toggle("null", value === null || value === undefined);
     if (isNumeric(value)) this.#writeNumber(row, name, entry);
+    else if (entry.arrow) setText(entry.arrow, "");
+    this.#hint(entry, value?.length > longValue ? value : entry.isChartable ? chartHint : "");
     if (isChange) this.#flash(entry, isNumeric(value) ? row.direction[name] ?? 0 : 0);
   }
 
@@ -209,9 +211,15 @@ export class TableView extends EventTarget {
     if (!this.#feed.isList) this.#sparks.add(row);
   }
 
+  /** Sets what the browser shows beside a cell under the pointer. */
+  #hint(entry, text) {
+    if ((entry.hint ?? "") === text) return;
+    entry.hint = entry.cell.title = text;
+  }
+
   #makeChartable(row, name, entry) {
+    entry.isChartable = true;
     entry.cell.classList.add("chartable");
-    entry.cell.title = "Show the chart; with Shift or Ctrl beside the others";
     entry.cell.addEventListener("click", ({ shiftKey, ctrlKey, metaKey }) => {
       this.dispatchEvent(new CustomEvent("select", { detail: { row, field: name, isMore: shiftKey || ctrlKey || metaKey } }));
     });
