@@ -200,6 +200,37 @@ CHECKS = [
         if (isOffered({ ...rest, itemGroup: "g", fieldSchema: "s" })) return "it has no names";
         for (const [name, value] of Object.entries(more)) if (isOffered({ ...quotes, [name]: value })) return `it lacks ${name}`;
     """),
+    # Rows kept what their resources had when the page saw them first.
+    trial("lists_follow_the_changes_of_their_resources", """
+        const state = { upstream: "u", mode: "MERGE", itemGroup: null, fields: ["n"], fieldSchema: null, dataAdapter: null, active: true, subscribed: true,
+            shared: false, ttl: 600, lastError: null, counters: { updates: 0, lostUpdates: 0, subscribed: 1 } };
+        const stream = { id: "t", open: false, format: null, peer: null, sources: [], age: 0, lag: 0, delivered: 0, conflated: 0, dropped: 0 };
+        const upstream = { name: "u", adapterSet: null, user: null, lastFailure: null, pool: { sessions: 0, subscriptions: 0, items: 0 },
+            quotas: { sessions: 1, subscriptionsPerSession: 1, subscriptions: 1, items: 1 } };
+        const feed = { name: "f", title: null, description: null, upstream: "u", dataAdapter: null, mode: "MERGE", selector: null, public: true,
+            fields: [{ name: "n", type: "number", unit: null, description: null }], url: "/feeds/f" };
+        let lists;
+        window.fetch = async (url) => {
+            const name = url.split("?")[0].split("/").at(-1);
+            return fake.json(200, { nextCursor: null, [name]: lists[name] ?? [], ...name === "health" && { upstreams: [] } });
+        };
+        const { rights } = await import("/assets/rights.js");
+        rights.read = async () => { rights.session = { operations: ["read", "subscribe"] }; };
+        const { Sessions } = await import("/assets/sessions.js"), { Catalog } = await import("/assets/catalog.js");
+        const [one, other] = ["", ""].map(() => document.body.appendChild(document.createElement("div"))), opened = [];
+        const sessions = new Sessions(one, { streamId: () => null, note() {}, open: ({ items }) => opened.push(items.join()) });
+        const catalog = new Catalog(other, document.createElement("p"), ({ items }) => opened.push(items.join()));
+        for (const [item, client, peer] of [["a", "c1", null], ["b", "c2", "192.0.2.7"]]) {
+            lists = { subscriptions: [{ ...state, id: "s", client, items: [item] }], streams: [{ ...stream, peer, open: !!peer, format: "sse" }],
+                upstreams: [{ ...upstream, serverAddress: `http://${item}.example` }], feeds: [{ ...feed, items: [{ pattern: item, description: null }] }] };
+            await sessions.read();
+            await catalog.read();
+            for (const button of document.querySelectorAll("button.link, .feed button")) button.click();
+            const text = document.body.textContent;
+            for (const part of [`http://${item}.example`, client, peer ?? "–"]) if (!text.includes(part)) return `${part} is missing`;
+        }
+        if (opened.join(" ") !== "a a a b b b") return opened.join(" ");
+    """),
     # The arrow and the hint of a former value stayed beside the present one.
     trial("a_cell_shows_nothing_of_its_former_value", """
         const { Feed } = await import("/assets/feed.js"), { TableView } = await import("/assets/table.js");

@@ -54,12 +54,17 @@ export class Catalog {
     const [feeds, subscriptions] = await Promise.all([
       list("/v1/feeds", "feeds").catch(() => []), list("/v1/subscriptions", "subscriptions", 200).catch(() => []),
     ]);
-    keep(this.#feeds, feeds, ({ name }) => name, (feed) => this.#make(feed), (view, feed) => {
+    // A feed that a reload has changed is shown anew.
+    keep(this.#feeds, feeds, (feed) => JSON.stringify(feed), (feed) => this.#make(feed), (view, feed) => {
       view.button.disabled = !rights.may("subscribe") && !feed.public;
     });
     setText(this.#note, feeds.length ? "" : "This gateway describes no feeds (`feeds` in the configuration).");
     const entries = rights.may("subscribe") ? subscriptions : [];
-    keep(this.#used, entries, ({ id }) => id, (entry) => this.#makeUsed(entry), () => {});
+    keep(this.#used, entries, ({ id }) => id, () => this.#makeUsed(), (view, entry) => {
+      view.entry = entry;
+      setText(view.button, named(entry));
+      setText(view.note, ` ${entry.mode}, upstream ${entry.upstream ?? "by address"}${entry.dataAdapter ? `, adapter ${entry.dataAdapter}` : ""}`);
+    });
     this.#used.dataset.empty = entries.length ? "" : "Nothing is in use.";
   }
 
@@ -77,8 +82,10 @@ export class Catalog {
       takesAny ? null : h("div", { class: "row" }, button))] };
   }
 
-  #makeUsed(entry) {
-    return { elements: [h("li", {}, h("button", { type: "button", class: "link", onclick: () => this.#open(specOfResource(entry)) }, named(entry)),
-      h("span", { class: "note" }, ` ${entry.mode}, upstream ${entry.upstream ?? "by address"}${entry.dataAdapter ? `, adapter ${entry.dataAdapter}` : ""}`))] };
+  #makeUsed() {
+    const view = { note: h("span", { class: "note" }) };
+    view.button = h("button", { type: "button", class: "link", onclick: () => this.#open(specOfResource(view.entry)) });
+    view.elements = [h("li", {}, view.button, view.note)];
+    return view;
   }
 }

@@ -2,7 +2,7 @@
 
 import { get, list, post, remove } from "/assets/api.js";
 import { clock, count, duration, h, plural, setText, whileShown } from "/assets/dom.js";
-import { endButton, keep, rowId, showLinks, tableCard } from "/assets/lists.js";
+import { endButton, keep, rowId, setOptional, showLinks, tableCard } from "/assets/lists.js";
 import { CallersTable, MembersTable } from "/assets/members.js";
 import { OptionsForm } from "/assets/options.js";
 import { rights } from "/assets/rights.js";
@@ -123,6 +123,8 @@ export class Sessions {
         view.bars.items.show(upstream.pool.items, upstream.quotas.items);
         view.client = clients.find((client) =>
           client.upstream === upstream.name && client.serverSocketName === demoSocketName)?.id ?? null;
+        setText(view.address, `${upstream.serverAddress}, adapter set ${upstream.adapterSet ?? "by default"}`
+          + (upstream.user ? `, user ${upstream.user}` : ""));
         view.faults.hidden = !view.client || view.isRefused || !rights.may("send");
         showFailure(view.failure, upstream.lastFailure);
       });
@@ -130,7 +132,8 @@ export class Sessions {
 
   #makeUpstream(upstream) {
     const bars = { sessions: bar("Sessions"), subscriptions: bar("Subscriptions"), items: bar("Items") };
-    const view = { bars, failure: h("p", { class: "problem", hidden: true }), state: h("span", { class: "state" }), client: null, isRefused: false };
+    const view = { bars, failure: h("p", { class: "problem", hidden: true }), state: h("span", { class: "state" }),
+      address: h("p", { class: "note" }), client: null, isRefused: false };
     const outcome = h("span", { class: "note", role: "status" });
     view.faults = h("div", { class: "faults row", hidden: true, role: "group", "aria-label": "Faults of the demo server" },
       h("span", { class: "note" }, "Try the recovery:"),
@@ -139,9 +142,7 @@ export class Sessions {
       }, fault.label)), outcome);
     view.elements = [h("article", { class: "upstream", "aria-label": `Upstream ${upstream.name}` },
       h("div", { class: "row" }, h("h3", {}, upstream.name), view.state),
-      h("p", { class: "note" }, `${upstream.serverAddress}, adapter set ${upstream.adapterSet ?? "by default"}`
-        + (upstream.user ? `, user ${upstream.user}` : "")),
-      view.failure, Object.values(bars).map(({ element }) => element), view.faults)];
+      view.address, view.failure, Object.values(bars).map(({ element }) => element), view.faults)];
     return view;
   }
 
@@ -197,6 +198,7 @@ export class Sessions {
     keep(this.#streams, streams, (stream) => stream.id, (stream) => this.#makeStream(stream), (view, stream) => {
       const isOwn = stream.id === this.#page.streamId();
       setText(view.name, isOwn ? `${stream.id} (this page)` : stream.id);
+      setOptional(view.peer, stream.peer);
       setText(view.open, stream.open ? `● ${stream.format}, ${duration(stream.age)}` : "○ waits for its reader");
       showLinks(view.sources, stream.sources.map(({ subscription }) => subscription).filter(Boolean), 2);
       view.end.hidden = !rights.may("subscribe");
@@ -208,12 +210,11 @@ export class Sessions {
   }
 
   #makeStream(stream) {
-    const view = { name: h("th", { scope: "row" }), open: h("td") };
-    view.sources = h("td");
+    const view = { name: h("th", { scope: "row" }), peer: h("td"), open: h("td"), sources: h("td") };
     for (const name of ["lag", "delivered", "conflated", "dropped"]) view[name] = h("td", { class: "number" });
     view.end = endButton(`End stream ${stream.id}`, this.#page, () => remove(`/v1/streams/${stream.id}`));
     view.elements = [h("tr", { id: rowId(stream.id), tabIndex: -1, data: { stream: stream.id } },
-      view.name, h("td", {}, stream.peer ?? "–"), view.open, view.sources, view.lag,
+      view.name, view.peer, view.open, view.sources, view.lag,
       view.delivered, view.conflated, view.dropped, h("td", { class: "actions" }, view.end))];
     return view;
   }

@@ -45,6 +45,9 @@ export class SubscriptionsTable {
         [view.updates, view.changedAt, view.isKnown] = [updates, now, true];
       } else if (now > view.readAt) view.rate = 0;
       view.readAt = now;
+      view.entry = entry;
+      setText(view.open, named(entry));
+      showLinks(view.client, entry.client ? [entry.client] : []);
       showLinks(view.readers, readers.get(entry.id) ?? []);
       setOptional(view.cells.rate, view.rate === null ? null : view.rate < 10 ? view.rate.toFixed(1) : count(view.rate));
       const age = duration((now - view.changedAt) / 1000);
@@ -64,15 +67,13 @@ export class SubscriptionsTable {
   #make(entry, now) {
     const cells = { rate: h("td", { class: "number" }), age: h("td", { class: "number" }) };
     const view = { cells, updates: entry.counters.updates, readAt: now, changedAt: now, rate: null, isKnown: false };
-    view.readers = h("td");
+    [view.client, view.readers] = [h("td"), h("td")];
     view.state = h("span", { class: "state" });
     view.end = endButton(`End subscription ${entry.id}`, this.#page, () => remove(`/v1/subscriptions/${entry.id}`));
-    const open = h("button", { type: "button", class: "link", title: "Show its values in a tab", onclick: () => this.#page.open(specOfResource(entry)) },
-      named(entry));
-    const client = h("td");
-    showLinks(client, entry.client ? [entry.client] : []);
-    view.elements = [h("tr", { id: rowId(entry.id), tabIndex: -1 }, h("th", { scope: "row", class: "wrap" }, open), h("td", {}, entry.mode),
-      h("td", {}, entry.id), client, view.readers, cells.rate, cells.age, h("td", { class: "wrap" }, view.state), h("td", { class: "actions" }, view.end))];
+    view.open = h("button", { type: "button", class: "link", title: "Show its values in a tab",
+      onclick: () => this.#page.open(specOfResource(view.entry)) });
+    view.elements = [h("tr", { id: rowId(entry.id), tabIndex: -1 }, h("th", { scope: "row", class: "wrap" }, view.open), h("td", {}, entry.mode),
+      h("td", {}, entry.id), view.client, view.readers, cells.rate, cells.age, h("td", { class: "wrap" }, view.state), h("td", { class: "actions" }, view.end))];
     return view;
   }
 }
