@@ -200,6 +200,26 @@ CHECKS = [
         if (isOffered({ ...rest, itemGroup: "g", fieldSchema: "s" })) return "it has no names";
         for (const [name, value] of Object.entries(more)) if (isOffered({ ...quotes, [name]: value })) return `it lacks ${name}`;
     """),
+    # An item `a,b` became two in the address and in what "Copy as" shows, and `mode=raw` had the table of MERGE.
+    trial("names_with_commas_and_modes_in_small_letters_are_read_from_the_address", """
+        const { layoutOf, urlOf } = await import("/assets/layout.js"), { copyAs } = await import("/assets/snippets.js");
+        const spec = { upstream: "u", mode: "RAW", items: ["a,b", "c"], fields: ["n", "m"] };
+        for (const specs of [[spec], [spec, { ...spec, fields: ["n,m"] }], [{ ...spec, items: ["a"] }]]) {
+            const { search, hash } = new URL(urlOf({ specs, key: "own-1" }), location);
+            const found = layoutOf({ search: search.replaceAll("RAW", "raw"), hash }).specs;
+            const texts = [found, specs].map((all) => JSON.stringify(all.map((one) => Object.entries(one).sort())));
+            if (texts[0] !== texts[1]) return texts.join();
+        }
+        const panel = copyAs(spec), texts = {};
+        for (const chip of panel.querySelectorAll(".chip")) {
+            chip.click();
+            texts[chip.textContent] = panel.querySelector("code").textContent;
+        }
+        if (!texts.curl.includes("item=a,b&item=c&fields=n,m")) return texts.curl;
+        if (!texts.JavaScript.includes('items: ["a,b","c"]')) return texts.JavaScript;
+        if (!texts.Python.includes('"item": ["a,b","c"],')) return texts.Python;
+        if (texts.watch) return texts.watch;
+    """),
     # Rows kept what their resources had when the page saw them first.
     trial("lists_follow_the_changes_of_their_resources", """
         const state = { upstream: "u", mode: "MERGE", itemGroup: null, fields: ["n"], fieldSchema: null, dataAdapter: null, active: true, subscribed: true,

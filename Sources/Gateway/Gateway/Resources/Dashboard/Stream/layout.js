@@ -12,7 +12,8 @@ const separator = "/";
 /** The layout that a URL describes: `{specs, key, row, chart}`; `key` is a tab, `row` the id of a row in it. */
 export function layoutOf({ search, hash }) {
   const query = new URLSearchParams(search);
-  const texts = query.has("items") || query.has("itemGroup") ? [query] : query.getAll("open").map((text) => new URLSearchParams(text));
+  const texts = ["items", "item", "itemGroup"].some((name) => query.has(name)) ? [query]
+    : query.getAll("open").map((text) => new URLSearchParams(text));
   const [key, row = null] = decoded(hash).split(separator);
   const chart = query.getAll("chart").map((text) => [text.slice(0, text.lastIndexOf(separator)), text.slice(text.lastIndexOf(separator) + 1)]);
   return { specs: texts.map(specOf), key: key || (texts.length ? "own-1" : null), row, chart };

@@ -47,6 +47,8 @@ export function presets(upstreams) {
 }
 
 const lists = ["items", "fields", "commandSecondLevelFields"];
+/** The parameters for one name of a list each: it may have commas. */
+const singles = { items: "item", fields: "field" };
 const words = [
   "upstream", "feed", "mode", "itemGroup", "fieldSchema", "dataAdapter", "selector", "requestedSnapshot", "requestedMaxFrequency",
   "commandSecondLevelFieldSchema", "commandSecondLevelDataAdapter",
@@ -62,9 +64,10 @@ export function specOf(values) {
     if (value) spec[name] = value;
   }
   for (const name of lists) {
-    const value = split(values.get(name) ?? "");
+    const value = [...split(values.get(name) ?? ""), ...values.getAll(singles[name] ?? "")];
     if (value.length) spec[name] = value;
   }
+  if (spec.mode) spec.mode = spec.mode.toUpperCase();
   if (spec.mode !== "COMMAND") {
     delete spec.commandSecondLevelFields;
     delete spec.commandSecondLevelDataAdapter;
@@ -73,9 +76,13 @@ export function specOf(values) {
   return spec;
 }
 
-/** The query that describes a subscription, as `GET /v1/stream` and this page read it. */
-export function queryOf(spec) {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(spec)) query.set(name, Array.isArray(value) ? value.join(",") : value);
-  return query.toString().replaceAll("%2C", ",");
-}
+export const hasCommas = (names) => names.some((name) => name.includes(","));
+
+/** The parameters that describe a subscription, as `GET /v1/stream` and this page read them: `[name, value]`. */
+export const parametersOf = (spec) => Object.entries(spec).flatMap(([name, value]) => {
+  if (!Array.isArray(value)) return [[name, value]];
+  return singles[name] && hasCommas(value) ? value.map((one) => [singles[name], one]) : [[name, value.join(",")]];
+});
+
+/** The same as the query of a URL. */
+export const queryOf = (spec) => new URLSearchParams(parametersOf(spec)).toString().replaceAll("%2C", ",");

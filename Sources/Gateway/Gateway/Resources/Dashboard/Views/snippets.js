@@ -2,7 +2,7 @@
 
 import { hasKey } from "/assets/api.js";
 import { copyText, h } from "/assets/dom.js";
-import { queryOf } from "/assets/presets.js";
+import { hasCommas, parametersOf, queryOf } from "/assets/presets.js";
 
 const shell = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -13,7 +13,8 @@ const watchOptions = {
 
 /** Whether `watch` can show the same: it needs the names of the items and fields. */
 const isWatchable = (spec) =>
-  spec.items && spec.fields && Object.entries(spec).every(([name, value]) => watchOptions[name] || value === undefined);
+  spec.items && spec.fields && !hasCommas([...spec.items, ...spec.fields])
+  && Object.entries(spec).every(([name, value]) => watchOptions[name] || value === undefined);
 
 const writers = {
   curl(spec) {
@@ -24,7 +25,7 @@ const writers = {
   JavaScript(spec) {
     const options = hasKey() ? ", { token: () => key }" : "";
     const members = Object.entries(spec).map(([name, value]) =>
-      `  ${name}: ${JSON.stringify(Array.isArray(value) ? value.join(",") : value)},`);
+      `  ${name}: ${JSON.stringify(Array.isArray(value) && !hasCommas(value) ? value.join(",") : value)},`);
     return `import { connect } from "${location.origin}/assets/gateway.js";\n\n`
       + `const gateway = connect("${location.origin}"${options});\n`
       + `gateway.subscribe({\n${members.join("\n")}\n}, {\n`
@@ -34,8 +35,11 @@ const writers = {
   },
 
   Python(spec) {
-    const parameters = Object.entries(spec).map(([name, value]) =>
-      `    ${JSON.stringify(name)}: ${JSON.stringify(Array.isArray(value) ? value.join(",") : value)},`);
+    const all = parametersOf(spec), names = new Set(all.map(([name]) => name));
+    const parameters = [...names].map((name) => {
+      const values = all.filter(([other]) => other === name).map(([, value]) => value);
+      return `    ${JSON.stringify(name)}: ${JSON.stringify(values.length > 1 ? values : values[0])},`;
+    });
     const headers = hasKey() ? `headers = {"Authorization": "Bearer " + os.environ["GATEWAY_TOKEN"]}\n` : "";
     return `# pip install httpx httpx-sse\nimport json\n${hasKey() ? "import os\n" : ""}\n`
       + `import httpx\nfrom httpx_sse import connect_sse\n\n`
