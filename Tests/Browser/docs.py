@@ -156,6 +156,15 @@ def search_finds_operations(page, address):
     page.see("(() => { const input = document.getElementById('search'); input.value = ''; input.dispatchEvent(new Event('input')); })()")
 
 
+def a_link_to_what_a_search_has_hidden_ends_the_search(page, address):
+    page.see("document.getElementById('search').focus()")
+    page.call("Input.insertText", text="cookies jar")
+    page.wait("document.getElementById('unknown-client').hidden")
+    page.see("location.hash = '#unknown-client'")
+    page.wait("document.getElementById('unknown-client').checkVisibility() && document.getElementById('search').value === ''")
+    page.wait("document.getElementById('unknown-client').getBoundingClientRect().top < innerHeight")
+
+
 def tabs_change_the_language(page, address):
     page.see("[...document.querySelectorAll('#listUpstreams .language')].find((tab) => tab.textContent === 'Python').click()")
     page.wait("document.querySelector('#listUpstreams .sample:not([hidden])').dataset.language === 'Python'")
@@ -223,7 +232,7 @@ def main(binary):
         page.wait("document.querySelectorAll('.samples .tabs').length > 20")
         run(page, address, [
             links_lead_somewhere, problems_lead_to_their_line, tabs_change_the_language, run_shows_the_stream_beside_the_text,
-            search_finds_operations,
+            search_finds_operations, a_link_to_what_a_search_has_hidden_ends_the_search,
             a_fragment_without_valid_escapes_is_no_error,
             curl_examples_work, javascript_examples_work, python_examples_work, swift_examples_compile, the_page_is_compressed_where_accepted,
             a_phone_needs_no_sideways_scrolling,

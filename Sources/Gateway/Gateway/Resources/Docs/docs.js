@@ -199,9 +199,14 @@ function letKeysScroll() {
   }
 }
 
-/** Opens the folded part that the address of the page refers to. */
+/** Shows the part that the address of the page refers to: one that is folded is opened, one that a search has hidden ends the search. */
 function showTarget() {
   const target = location.hash && document.getElementById(decoded(location.hash));
+  if (target && target.closest("[hidden]")) {
+    const input = document.getElementById("search");
+    input.value = "";
+    input.dispatchEvent(new Event("input"));
+  }
   if (target instanceof HTMLDetailsElement) target.open = true;
   target?.scrollIntoView?.();
 }
