@@ -81,7 +81,10 @@ package struct Router: Sendable {
         let words = path.segments.filter { !$0.isEmpty }
         for segments in [words, ["v1"] + words] {
             let patterns = entries.filter { $0.key.count == segments.count }.values.joined().map(\.pattern)
-            if let known = patterns.filter({ $0.resembles(segments) }).map(\.description).min() { return known }
+            let similar = patterns.compactMap { pattern in
+                pattern.differences(from: segments).map { (differences: $0, path: pattern.description) }
+            }
+            if let nearest = similar.min(by: <) { return nearest.path }
         }
         return nil
     }
@@ -159,13 +162,16 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         return PathParameters(names: names, values: values)
     }
 
-    /// Whether each literal of the pattern equals the segment of another path in its place, or is similar to it.
-    func resembles(_ others: [String]) -> Bool {
-        guard others.count == segments.count else { return false }
-        return zip(segments, others).allSatisfy { segment, text in
-            guard case .literal(let literal) = segment else { return true }
-            return literal == text || SimilarNames.suggestion(for: text, among: [literal]) != nil
+    /// The number of literals of the pattern that differ from the segment of another path in their place; nil if one
+    /// of them is not similar to the segment.
+    func differences(from others: [String]) -> Int? {
+        guard others.count == segments.count else { return nil }
+        var count = 0
+        for literal in literals where literal.text != others[literal.place] {
+            guard SimilarNames.suggestion(for: others[literal.place], among: [literal.text]) != nil else { return nil }
+            count += 1
         }
+        return count
     }
 
     /// Whether this pattern takes precedence over another one that covers the same path: the first literal decides.
