@@ -9,6 +9,21 @@ import gateway
 from module_pages import perform, trial
 from pages import RESOURCES, Assets
 
+# The dashboard with the gateway of the page; `lists` has what the gateway responds to its own requests, by path.
+DASHBOARD = """
+    const file = new XMLHttpRequest();
+    file.open("GET", "/index.html", false);
+    file.send();
+    document.body.innerHTML = new DOMParser().parseFromString(file.responseText, "text/html").body.innerHTML;
+    window.SharedWorker = undefined;
+    const gateway = window.fetch, lists = {};
+    window.fetch = async (url, options) => {
+        if (!String(url).startsWith("/")) return gateway(url, options);
+        const path = url.split("?")[0];
+        return lists[path]?.status ? fake.json(lists[path].status, lists[path]) : fake.json(path in lists ? 200 : 404, lists[path] ?? {});
+    };
+"""
+
 CHECKS = [
     trial("a_view_that_is_shown_again_has_one_sequence_of_reads", """
         const { whileShown } = await import("/assets/dom.js");
@@ -268,28 +283,37 @@ CHECKS = [
         if (JSON.stringify(seen) !== JSON.stringify(expected)) return JSON.stringify(seen);
     """),
     # The page stayed as it was, also after "Connect again".
-    trial("a_page_that_is_refused_at_its_start_tries_again", """
-        const file = new XMLHttpRequest();
-        file.open("GET", "/index.html", false);
-        file.send();
-        document.body.innerHTML = new DOMParser().parseFromString(file.responseText, "text/html").body.innerHTML;
-        let status = 403, count = 0;
-        window.fetch = async (url) => {
-            if (!String(url).startsWith("/v1/upstreams")) return fake.json(404, {});
-            count += 1;
-            return status === 200 ? fake.json(200, { upstreams: [], nextCursor: null }) : fake.json(status, { title: `Status ${status}` });
-        };
-        await import("/assets/app.js");
+    trial("a_page_that_is_refused_at_its_start_tries_again", DASHBOARD + """
+        const refuse = (status) => { lists["/v1/upstreams"] = { status, title: `Status ${status}` }; };
         const badge = document.getElementById("status"), button = document.getElementById("reconnect");
-        await until(() => badge.dataset.word === "refused" && !button.hidden);
-        status = 429;
+        refuse(403);
+        await import("/assets/app.js");
+        await until(() => badge.textContent.includes("Status 403") && !button.hidden);
+        refuse(429);
         button.click();
         await until(() => badge.textContent.includes("Status 429"));
-        status = 503;
+        refuse(503);
         await until(() => badge.textContent.includes("Status 503"));
-        status = 200;
+        lists["/v1/upstreams"] = { upstreams: [], nextCursor: null };
         await until(() => badge.dataset.word === "idle");
-        if (count !== 4) return `${count} requests`;
+    """),
+    # Each one drew the ages of all rows: the time grew with the square of their number.
+    trial("many_events_are_drawn_together", DASHBOARD + """
+        lists["/v1/upstreams"] = { upstreams: [{ name: "u", adapterSet: "DEMO" }], nextCursor: null };
+        const { Chart } = await import("/assets/chart.js"), { draw } = Chart.prototype;
+        let count = 0;
+        Chart.prototype.draw = function () { count += 1; draw.call(this); };
+        await import("/assets/app.js");
+        await until(() => fake.requests.some(({ path }) => path.endsWith("/events")));
+        fake.update(1, { last_price: "7.15" });
+        await until(() => document.querySelector("#panel-quotes tbody").textContent.includes("7.15"));
+        count = 0;
+        for (let number = 1; number <= 500; number += 1) {
+            fake.send("end-of-snapshot", { subscription: "s1", client: "c", item: `i${number}`, itemPos: number });
+        }
+        fake.update(1, { last_price: "7.25" });
+        await until(() => document.querySelector("#panel-quotes tbody").textContent.includes("7.25"));
+        if (count > 20) return `${count} drawings`;
     """),
     trial("an_address_without_valid_escapes_shows_the_page", """
         const { layoutOf } = await import("/assets/layout.js");

@@ -1,6 +1,6 @@
 // The panel of one subscription: progress, values, chart, chat and "Copy as".
 
-import { h, isNumeric, setText } from "/assets/dom.js";
+import { h, isNumeric, setText, sparingly } from "/assets/dom.js";
 import { Chart } from "/assets/chart.js";
 import { ChatForm } from "/assets/chat.js";
 import { rights } from "/assets/rights.js";
@@ -18,6 +18,8 @@ export class FeedPanel extends EventTarget {
   #columns;
   /** The lines of the chart: `{row, field}`, the id of a row and a field of it. */
   #chosen = [];
+  /** Events of thousands of keys or items, such as refused second levels, may arrive together. */
+  #drawTimesSoon = sparingly(() => this.#drawTimes());
 
   constructor(feed) {
     super();
@@ -160,8 +162,13 @@ export class FeedPanel extends EventTarget {
     const { isStale, text } = age(streamState, this.feed, isSilent);
     setText(this.#ageText, text);
     this.element.classList.toggle("stale", isStale && this.feed.lastValueAt !== null);
-    this.table.drawSlowly();
     this.chat?.show(streamState, rights.may("send"));
+    this.#drawTimesSoon();
+  }
+
+  /** Draws the ages of all rows, and the chart. */
+  #drawTimes() {
+    this.table.drawSlowly();
     if (!this.chart) return;
     if (this.chart.end === null) this.chart.draw();
     this.canvas.setAttribute("aria-label", this.chart.description);
