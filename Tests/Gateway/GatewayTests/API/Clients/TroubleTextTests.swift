@@ -41,6 +41,17 @@ import Testing
         #expect(text.contains("Correct upstreams.demo.adapterSet"))
     }
 
+    /// As of a client by address, whose user is no setting.
+    @Test(arguments: [(1, "Correct"), (-5, "Check")])
+    func wrongCredentialsNameSettingsOfUpstreamsOnly(code: Int, verb: String) {
+        let refusal = UpstreamRefusal(code: code, message: "No")
+        let configured = TroubleText.sentence(refusal, upstream: "demo")
+        #expect(configured.contains("\(verb) upstreams.demo.user and its password"))
+        let text = TroubleText.sentence(refusal)
+        #expect(text.contains("\(verb) user and its password"))
+        #expect(!text.contains("SIGHUP") && !text.contains("configuration"))
+    }
+
     @Test func clientsTellWhyTheyAreNotConnected() throws {
         let fixture = Fixture()
         let client = fixture.makeClient()
