@@ -117,7 +117,7 @@ extension ClusterNode: Coordination {
     private func changesAreWritten() async throws(Problem) {
         guard let generation = reports.withLock({ $0.lackChanges ? $0.outbox.generation : nil }) else { return }
         let confirmation = await withCheckedContinuation { continuation in
-            confirm(generation) { continuation.resume(returning: $0) }
+            confirm(generation, creating: nil) { continuation.resume(returning: $0) }
         }
         if confirmation != .written { throw Problem.notInContact }
     }

@@ -114,6 +114,9 @@ extension ClusterNode {
 
     /// This member has joined: it reports all that it has.
     func reportAll() {
+        // Another member may have performed the request of an uncertain creation since this member was removed.
+        let uncertain = reports.withLock { $0.takeUncertainCreations() }
+        for id in uncertain where holder(of: id) == .unknown { resources?.discard(id) }
         reports.withLock { $0.outbox.open() }
         pool?.reportAgain()
         reports.withLock { $0.outbox.specifyAgain() }

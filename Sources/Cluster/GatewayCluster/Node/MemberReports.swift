@@ -23,6 +23,8 @@ struct MemberReports: Sendable {
         let records: UInt64
         /// Moves while the log takes records: those of the request may be behind many others.
         var deadline: Moment
+        /// The resource that a request with an `Idempotency-Key` has created; nil: none.
+        let made: String?
         let done: @Sendable (Confirmation) -> Void
     }
 
@@ -52,6 +54,8 @@ struct MemberReports: Sendable {
     var changed: UInt64 = 0
     private var undecided: [RecordSubject: [(deadline: Moment, done: Decided)]] = [:]
     private var unconfirmed: [Unconfirmed] = []
+    /// The resources whose creation is uncertain, with the numbers of its records.
+    private var uncertainCreations: [(id: String, records: UInt64)] = []
     /// No request waits for the records up to this number: they were read back or discarded.
     private var written: UInt64 = 0
     private var conditional: [Conditional] = []
@@ -144,6 +148,7 @@ struct MemberReports: Sendable {
     /// new deadline.
     mutating func written(_ records: UInt64, until deadline: Moment) -> [@Sendable () -> Void] {
         written = max(written, records)
+        if !uncertainCreations.isEmpty { uncertainCreations.removeAll { $0.records <= records } }
         let due = unconfirmed.filter { $0.records <= records }
         unconfirmed.removeAll { $0.records <= records }
         for index in unconfirmed.indices { unconfirmed[index].deadline = deadline }
@@ -156,7 +161,18 @@ struct MemberReports: Sendable {
     /// - Parameter uncertain: The records up to this number may be in the log.
     mutating func discarded(_ records: UInt64, uncertain: UInt64) -> [@Sendable () -> Void] {
         defer { (written, unconfirmed) = (max(written, records), []) }
+        note(uncertain: unconfirmed.filter { $0.records <= uncertain })
         return unconfirmed.map { entry in { entry.done(entry.records <= uncertain ? .uncertain : .void) } }
+    }
+
+    private mutating func note(uncertain requests: some Sequence<Unconfirmed>) {
+        for request in requests { if let id = request.made { uncertainCreations.append((id, request.records)) } }
+    }
+
+    /// Removes and returns the resources whose creation is uncertain.
+    mutating func takeUncertainCreations() -> [String] {
+        defer { uncertainCreations = [] }
+        return uncertainCreations.map(\.id)
     }
 
     /// Removes and returns the callbacks of requests that are due, by condition or deadline, and of calls to removed members.
@@ -177,6 +193,7 @@ struct MemberReports: Sendable {
         }
         var overdue = 0
         while overdue < unconfirmed.count, unconfirmed[overdue].deadline <= now { overdue += 1 }
+        if overdue > 0 { note(uncertain: unconfirmed[..<overdue]) }
         due += unconfirmed[..<overdue].map { request in { request.done(.uncertain) } }
         unconfirmed.removeFirst(overdue)
         return due + late.map { request in { request.done(nil) } }
@@ -233,10 +250,12 @@ extension ClusterNode {
     /// Writes records, and calls back once it is known what became of all changes reported so far, or when the log has taken no
     /// records for `logTimeout`; `void`, and writes nothing, if reports were discarded since `generation`.
     ///
-    /// - Parameter write: Appends the records of a request that changes resources; returns whether the node's task has to be
-    ///   woken.
+    /// - Parameters:
+    ///   - made: The resource that a request with an `Idempotency-Key` has created; nil: none.
+    ///   - write: Appends the records of a request that changes resources; returns whether the node's task has to be woken.
     func confirm(
         _ generation: Int,
+        creating made: String? = nil,
         writing write: ((inout Outbox) -> Bool)? = nil,
         _ done: @escaping @Sendable (MemberReports.Confirmation) -> Void
     ) {
@@ -247,7 +266,7 @@ extension ClusterNode {
             let isFirst = write?(&reports.outbox) ?? false
             let records = reports.outbox.recordsAppended
             if write != nil { reports.changed = records }
-            let request = MemberReports.Unconfirmed(records: records, deadline: deadline, done: done)
+            let request = MemberReports.Unconfirmed(records: records, deadline: deadline, made: made, done: done)
             return (reports.add(request), isFirst)
         }
         if isFirst { wake() }

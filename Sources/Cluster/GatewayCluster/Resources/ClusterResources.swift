@@ -66,7 +66,8 @@ struct ClusterResources: Sendable {
     ) async throws {
         let fate = try await fate.value
         if fate == .written { return }
-        // If the log has the answer or gets it later, a repeated request is answered with it, so the resource has to exist.
+        // If the log has the answer or gets it later, a repeated request is answered with it, so the resource has to exist
+        // until this member joins again, and finds that the log lacks it.
         if let made = result.made, begun == nil || fate != .uncertain { discard(made) }
         let detail =
             "The log of the cluster did not confirm the change; it may have been made. Read the resource before you repeat it."
@@ -85,7 +86,7 @@ struct ClusterResources: Sendable {
 
     /// Removes a resource whose creation is not confirmed: a repeated request creates it again. Where the creation still waits
     /// for the log, the removal follows it.
-    private func discard(_ id: String) {
+    func discard(_ id: String) {
         if services.streamResources.entry(id) != nil {
             ClusterStreams(cluster: cluster, services: services).release(id)
             return cluster.write(.stream(.remove(id: id, evenIfOpen: false)))
@@ -111,9 +112,11 @@ struct ClusterResources: Sendable {
     ) {
         guard result.isSuccess, case .response(let response) = result else { return }
         let answer = begun.map { cluster.answer(response, to: $0.name) }
-        let id = result.made ?? call.parameter("id")
+        let made = result.made
+        let id = made ?? call.parameter("id")
         services.whileUnchanged(id) {
-            cluster.confirm(generation, writing: records(of: id, call, operation, with: answer)) { confirmation in
+            let records = records(of: id, call, operation, with: answer)
+            cluster.confirm(generation, creating: begun == nil ? nil : made, writing: records) { confirmation in
                 // Before the next record of the log is applied.
                 let isVoid = confirmation == .written && !isEffective(call, operation)
                 fate.end(.success(isVoid ? .void : confirmation))

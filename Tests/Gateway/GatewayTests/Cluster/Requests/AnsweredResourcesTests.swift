@@ -91,6 +91,29 @@ import Testing
         }
     }
 
+    /// The log gets the frame late, after the removal of the member: another member performs the repeated request.
+    @Test func uncertainCreationThatTheLogLacksIsNotReportedAgain() async throws {
+        try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
+            let (member, other) = (fixture.members[0], fixture.members[1])
+            let number = try #require(member.number)
+            let creation = try await create(on: member)
+            fixture.engine.storeFrames(0, of: member.node.process)
+            creation.respond()
+            while !member.node.reports.withLock({ $0.haveDeadlines }) { await Task.yield() }
+            fixture.time.pass(3)
+            #expect(try await creation.response.value.status == 503)
+            other.node.write(.remove(number))
+            #expect(await other.confirm())
+            fixture.engine.storeFrames(of: member.node.process)
+            await member.join(fixture.engine, after: number)
+            await fixture.settle()
+            for either in [member, other] {
+                #expect(await either.perform("GET", "/v1/subscriptions/\(creation.id)").status == 404)
+            }
+            #expect(await other.node.decision(on: Self.subject, by: Self.begin) == .accepted)
+        }
+    }
+
     /// As that to a request for a subscription for which this member can have no session.
     @Test func aResponseOfAnotherMemberIsRepeated() async throws {
         try await ClusterFixture.run(1) { fixture in

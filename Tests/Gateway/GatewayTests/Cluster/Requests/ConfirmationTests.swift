@@ -96,7 +96,7 @@ import Testing
         try await ClusterFixture.run(1) { fixture in
             let machine = fixture.members[0].node.state.withLock { $0.machine }
             var reports = MemberReports(limit: 1_000)
-            let request = MemberReports.Unconfirmed(records: 2, deadline: Moment.zero + .seconds(2)) { _ in }
+            let request = MemberReports.Unconfirmed(records: 2, deadline: Moment.zero + .seconds(2), made: nil) { _ in }
             #expect(reports.add(request) == nil)
             #expect(reports.written(1, until: Moment.zero + .seconds(3)).isEmpty)
             #expect(reports.due(machine, at: Moment.zero + .seconds(2)).isEmpty)
