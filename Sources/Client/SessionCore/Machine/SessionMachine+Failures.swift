@@ -13,8 +13,9 @@ extension SessionMachine {
             controlEnded(isComplete: true, reason: "no reply to the requests", at: context)
         case .completed: connectionFailed(.broken, reason: "the connection ended", at: context)
         case .failed(let reason, _, _), .refused(let reason, _, _), .unreachable(let reason, _, _):
-            if !isStream { return controlEnded(isComplete: false, reason: reason, at: context) }
-            connectionFailed(ConnectionFailure(end), reason: reason, at: context)
+            if isStream { return connectionFailed(ConnectionFailure(end), reason: reason, at: context) }
+            if ConnectionFailure(end) == .refused { requests.batchRefused() }
+            controlEnded(isComplete: false, reason: reason, at: context)
         }
     }
 

@@ -14,6 +14,10 @@ struct RequestQueue: ~Copyable {
     private var batchedSocket: ConnectionID?
     /// The WebSocket that takes no more requests at present.
     private(set) var fullSocket: ConnectionID?
+    /// The size of the last HTTP request with several requests in it; 0: there was one in it.
+    private var lastBatchSize = 0
+    /// The size that HTTP requests with several requests in them have at most in this session.
+    private var batchLimit = Int.max
     private let refusesOversized: Bool
 
     /// An empty queue. `refusesOversized`: a single request that exceeds the limit of the server is refused, not sent.
@@ -44,7 +48,12 @@ struct RequestQueue: ~Copyable {
         }
     }
 
+    /// The last HTTP request was refused by the status of its response: a proxy may admit less than the server. If there
+    /// were several requests in it, later ones have half of its size at most.
+    mutating func batchRefused() { if lastBatchSize > 0 { batchLimit = lastBatchSize / 2 } }
+
     mutating func sessionEnded(_ out: inout SessionOutput) {
+        batchLimit = .max
         controls.sessionEnded()
         for case .notify(let token, let event) in subscriptions.sessionEnded() {
             out.notify(.subscription(token, event))
@@ -71,7 +80,9 @@ struct RequestQueue: ~Copyable {
     /// The next batch for an HTTP request, with the numbers of its requests; nil: nothing is pending.
     mutating func nextBatch(limit: Int, _ out: inout SessionOutput) -> (RequestBatch, ids: Range<Int>)? {
         let first = ids.following
+        lastBatchSize = 0
         guard let batch = takeBatch(.http, limit: limit, isAlone: false, &out) else { return nil }
+        if batch.count > 1 { lastBatchSize = batch.bytes.count }
         return (batch, first..<ids.following)
     }
 
@@ -83,7 +94,12 @@ struct RequestQueue: ~Copyable {
         _ out: inout SessionOutput
     ) -> RequestBatch? {
         while true {
-            var builder = BatchBuilder(form, limit: limit, refusesOversized: refusesOversized)
+            var builder = BatchBuilder(
+                form,
+                limit: limit,
+                batchLimit: form == .http ? batchLimit : .max,
+                refusesOversized: refusesOversized
+            )
             takeControls(into: &builder, isAlone: isAlone)
             if builder.batch == nil, builder.oversize == nil, messages.hasPendingRequests {
                 _ = messages.takePendingRequests(

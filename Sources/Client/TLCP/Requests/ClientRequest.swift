@@ -211,19 +211,22 @@ package struct BatchBuilder {
     /// The size in bytes of a first request that exceeds the limit and is not to be sent; nil: there is none.
     package private(set) var oversize: Int?
     private let limit: Int
+    private let batchLimit: Int
     private let refusesOversized: Bool
 
     /// No requests. A limit of 0 or below is none. Without `refusesOversized` a first request may exceed the limit.
-    package init(_ form: RequestBatch.Form, limit: Int, refusesOversized: Bool) {
+    /// `batchLimit`: the size up to which further requests are added, which the first one may exceed in any case.
+    package init(_ form: RequestBatch.Form, limit: Int, batchLimit: Int, refusesOversized: Bool) {
         self.form = form
         self.limit = limit
+        self.batchLimit = limit > 0 ? min(limit, batchLimit) : batchLimit
         self.refusesOversized = refusesOversized
     }
 
     /// Adds a request; false if the request stays pending.
     package mutating func add(_ request: ClientRequest) -> Bool {
         if batch != nil { return batch?.append(request) ?? false }
-        let first = RequestBatch(request, form: form, limit: limit)
+        let first = RequestBatch(request, form: form, limit: batchLimit)
         if refusesOversized, limit > 0, first.bytes.count > limit {
             oversize = first.bytes.count
             return false

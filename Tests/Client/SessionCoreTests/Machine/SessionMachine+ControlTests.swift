@@ -290,6 +290,32 @@ internal import Testing
         #expect([fail(), fail()] == [[], [note]])
     }
 
+    @Test func batchThatIsRefusedByAnHTTPStatusIsSentInHalves() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        for number in UInt64(1)...5 { harness.subscribe(number, item: "a") }
+        func sizes() -> [Int] { harness.takeRequests().map { $0.split(separator: "|").count } }
+        func refuse() -> [Int] {
+            harness.close(harness.control, .refused(reason: "HTTP status 403"))
+            harness.receive("PROBE")
+            harness.advance(4000)
+            return sizes()
+        }
+        #expect(sizes() == [1])
+        #expect(refuse() == [5])
+        #expect(refuse() == [2])
+        harness.respond("REQOK,7", "REQOK,8")
+        #expect(sizes() == [2])
+        harness.respond("REQOK,10", "REQOK,11")
+        #expect(sizes() == [1])
+        // A request alone is not divided, and its refusal changes nothing.
+        #expect(refuse() == [1])
+        harness.respond("REQOK,14")
+        for number in UInt64(6)...9 { harness.subscribe(number, item: "a") }
+        #expect(sizes() == [1])
+        harness.respond("REQOK,15")
+        #expect(sizes() == [2])
+    }
+
     @Test func responsesWithoutReplyAreNoted() {
         let harness = SessionHarness.bound(.httpPolling)
         harness.subscribe(1, item: "a")

@@ -9,7 +9,7 @@ internal import Testing
 
     /// Sends the pending requests of a position over HTTP; returns their text, nil: there are none.
     private mutating func send(_ position: RequestLedger.Position) -> String? {
-        var builder = BatchBuilder(.http, limit: 0, refusesOversized: false)
+        var builder = BatchBuilder(.http, limit: 0, batchLimit: .max, refusesOversized: false)
         _ = controls.takePending(position, isAlone: false, ids: &ids, into: &builder)
         return builder.batch.map { String(decoding: $0.bytes, as: UTF8.self) }
     }
