@@ -43,9 +43,13 @@ final class BenchStream: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            status = head.status
-            opened.succeed(head.status)
-            if head.status == .ok { number = ledger.add() } else { context.close(promise: nil) }
+            if head.status == .ok, !head.isOfEventStream {
+                opened.fail(WatchFailure("no Server-Sent Events"))
+            } else {
+                status = head.status
+                opened.succeed(head.status)
+            }
+            if status == .ok { number = ledger.add() } else { context.close(promise: nil) }
         case .body(var bytes):
             guard status == .ok else { return }
             unread.writeBuffer(&bytes)
@@ -125,6 +129,13 @@ final class BenchByteCounter: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         ledger.bytes += unwrapInboundIn(data).readableBytes
         context.fireChannelRead(data)
+    }
+}
+
+extension HTTPResponseHead {
+    /// Whether the body is a stream of Server-Sent Events.
+    fileprivate var isOfEventStream: Bool {
+        headers.first(name: "Content-Type")?.lowercased().hasPrefix("text/event-stream") ?? false
     }
 }
 

@@ -58,21 +58,33 @@ import Testing
         #expect(report.table.contains("1 × timeout"))
     }
 
-    @Test func anInterruptedBenchmarkHasItsReport() async throws {
-        let (listener, port) = try makeListener()
+    /// Responds to the first request on the listener with this head, and waits until the client closes the connection.
+    private func respond(on listener: Int32, contentType: String) {
         Thread.detachNewThread {
             let connection = accept(listener, nil, nil)
             var buffer = [UInt8](repeating: 0, count: 4096)
             _ = read(connection, &buffer, buffer.count)
-            let head = Array("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n".utf8)
+            let head = Array("HTTP/1.1 200 OK\r\nContent-Type: \(contentType)\r\n\r\n".utf8)
             _ = write(connection, head, head.count)
-            // Until the client closes the connection.
             while read(connection, &buffer, buffer.count) > 0 {}
             close(connection)
             close(listener)
         }
+    }
+
+    @Test func anInterruptedBenchmarkHasItsReport() async throws {
+        let (listener, port) = try makeListener()
+        respond(on: listener, contentType: "text/event-stream")
         // An hour is longer than the time limit of the suite.
         let report = try await run("http://127.0.0.1:\(port)/v1/stream", seconds: 3_600).report()
         #expect(report.streams == 1 && report.isCorrect)
+    }
+
+    @Test func aResponseOfAnotherTypeIsRefused() async throws {
+        let (listener, port) = try makeListener()
+        respond(on: listener, contentType: "application/x-ndjson")
+        let report = try await run("http://127.0.0.1:\(port)/v1/stream?format=ndjson").report()
+        #expect(report.refusals == ["no Server-Sent Events": 1])
+        #expect(report.streams == 0 && !report.isCorrect)
     }
 }
