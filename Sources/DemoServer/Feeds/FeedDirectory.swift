@@ -19,6 +19,9 @@ struct FeedDirectory: Sendable {
         add(ChatFeed(clockStart: clockStart), named: "CHAT_ROOM")
         add(RawFeed(feeds, seed: seed, clockStart: clockStart), named: "RAW_FEED")
         add(DocumentFeed(feeds, seed: seed, clockStart: clockStart), named: "JSON_FEED")
+        if configuration.mobilePush == .devicesOnly {
+            add(DeviceFeed(activeSince: clockStart), named: DeviceFeed.adapter)
+        }
         for (name, manual) in configuration.manualFeeds.sorted(by: { $0.key < $1.key }) {
             add(ManualFeed(manual, remembered: configuration.limits.bufferSize), named: name)
         }

@@ -146,7 +146,7 @@ struct DemoSession: Sendable {
     mutating func register(_ request: MPNRegisterRequest, _ context: inout ServerContext) {
         let deviceID = request.assignedDeviceID
         device = deviceID
-        report(.mpnReg(deviceID: deviceID, adapter: "MPN_INTERNAL_DATA_ADAPTER"), &context)
+        report(.mpnReg(deviceID: deviceID, adapter: DeviceFeed.adapter), &context)
     }
 
     /// `force_rebind`: ends the stream connection with `LOOP`. The session is kept for the requested pause, also if it is not

@@ -239,6 +239,23 @@ struct RequestTests {
         #expect(bench.lines(link) == ["REQERR,4,40,MPN Module disabled"])
     }
 
+    @Test func theAdapterOfARegistrationHasTheStateOfTheDevice() {
+        let bench = ServerBench(ServerBench.still { $0.mobilePush = .devicesOnly })
+        let (link, _) = bench.openSession()
+        bench.say("control\nLS_reqId=1&LS_op=register&PN_type=Google&PN_appId=app&PN_deviceToken=token", on: link)
+        let parts = bench.lines(link).last?.split(separator: ",").map(String.init) ?? []
+        let (device, adapter) = (parts[1], parts[2])
+        let more = "&LS_data_adapter=\(adapter)&LS_requested_max_frequency=unfiltered&LS_snapshot=true&LS_ack=false"
+        let add = "LS_op=add&LS_mode=MERGE&LS_group=DEV-\(device)&LS_schema=status%20status_timestamp"
+        bench.say("control\nLS_reqId=2&LS_subId=1&\(add)\(more)", on: link)
+        #expect(bench.lines(link) == ["SUBOK,1,1,2", "CONF,1,unlimited,unfiltered", "U,1,1,ACTIVE|0"])
+        let list = "LS_op=add&LS_mode=COMMAND&LS_group=SUBS-\(device)&LS_schema=key%20command"
+        bench.say("control\nLS_reqId=3&LS_subId=2&\(list)\(more)", on: link)
+        #expect(bench.lines(link) == ["SUBCMD,2,1,2,1,2", "CONF,2,unlimited,unfiltered", "EOS,2,1"])
+        bench.say("control\nLS_reqId=4&LS_subId=3&LS_op=add&LS_mode=MERGE&LS_group=x&LS_schema=status\(more)", on: link)
+        #expect(bench.lines(link) == ["REQERR,4,21,Bad Item Group name"])
+    }
+
     @Test(arguments: ["register", "reset_badge", "activate", "pn_reconf", "deactivate"])
     func mobilePushIsRefusedWithoutTheEndOfTheSession(operation: String) {
         let bench = ServerBench()
