@@ -1,4 +1,6 @@
+import Changes
 import Primitives
+import SessionCore
 import Testing
 
 @testable import Replication
@@ -33,5 +35,96 @@ struct LocalReadersTests {
         let idle = readers.dropIdle(after: .seconds(5), at: Self.start + .seconds(5))
         #expect(idle.records == [.removeInterest(id: "known")] && idle.undeclared == ["undeclared"])
         #expect(readers.ids == ["read"])
+    }
+
+    /// The interest of other members has ended, and that of this member is not in the log yet.
+    @Test(arguments: [false, true])
+    func aSubscriptionThatEndsIsClosedAndOpenedAgainUnderItsLocalReaders(isSubscribed: Bool) throws {
+        var log = LogOfTwo()
+        let opened = log.subscribe("s", isSubscribed: isSubscribed)
+        let term = try #require(opened)
+        log.member.addReader("s", SimulatedNode.key("s"))
+        let changes = log.append([.removeInterest(id: "s"), .retire(id: "s", term: term)])
+        let closed: SubscriptionChange = isSubscribed ? .event(.unsubscribed(isFinal: false)) : .carried(by: nil)
+        #expect(changes == [.subscription("s", closed)])
+        let (isListed, isReady) = (log.member.ledger?.topics["s"] != nil, log.member.isReady("s"))
+        #expect(!isListed && !isReady)
+        let reopened = log.write()
+        let isReadyNow = log.member.isReady("s")
+        #expect(reopened.contains(.subscription("s", .activity(isActive: true))) && isReadyNow)
+    }
+
+    @Test func aSubscriptionThatEndsWithoutLocalReadersIsRemoved() throws {
+        var log = LogOfTwo()
+        let opened = log.subscribe("s", isSubscribed: true)
+        let term = try #require(opened)
+        let changes = log.append([.removeInterest(id: "s"), .retire(id: "s", term: term)])
+        #expect(changes == [.subscription("s", .removed)])
+    }
+}
+
+/// A log with a member that has no upstream, and another one, which owns all shared subscriptions.
+private struct LogOfTwo {
+    private static let other: UInt64 = 5
+    private static let start = Moment.zero + .seconds(1)
+
+    var member = MemberMachine(info: MemberInfo(name: "a", version: "1", upstreams: []), seed: 1, groups: 1)
+    private var outbox = Outbox(limit: 1 << 20)
+    private var counter: UInt64 = 0
+
+    init() {
+        _ = member.connected(at: Self.start)
+        _ = member.logInspected(LogGeneration(created: "g", first: 1, last: 0), at: Self.start)
+        let epoch = ClusterFrame(kind: .epoch, member: 9, epoch: 7, previous: 0, digest: 0, counter: 0, payload: [1])
+        _ = member.arrived(StoredFrame(position: 1, bytes: epoch.bytes), at: Self.start)
+        _ = write()
+        _ = append([.join(MemberInfo(name: "b", version: "1", upstreams: ["demo"]))])
+    }
+
+    /// The other member has readers of a subscription, and opens it; returns its term.
+    mutating func subscribe(_ id: SubscriptionID, isSubscribed: Bool) -> UInt64? {
+        _ = append([.addInterest(id: id.rawValue, SimulatedNode.key(id.rawValue))])
+        guard let term = member.ledger?.topics[id.rawValue]?.term else { return nil }
+        let subscribed = SubscriptionEvent.subscribed(
+            itemCount: 1,
+            fieldCount: 1,
+            keyPosition: nil,
+            commandPosition: nil
+        )
+        let changes: [Change] = [
+            .client("c", .added(.connectedWSStreaming)), .subscription(id, .carried(by: "c")),
+            .subscription(id, .event(subscribed)),
+        ]
+        if isSubscribed { _ = append(changes.map { .change($0, term: term) }) }
+        return term
+    }
+
+    /// Appends what the member writes; returns the changes of its hub.
+    mutating func write() -> [Change] {
+        var changes: [Change] = []
+        while let bytes = member.nextFrame(from: &outbox, at: Self.start) { changes += arrived(bytes) }
+        return changes
+    }
+
+    /// Appends a frame of the other member; returns the changes of the hub.
+    mutating func append(_ records: [ClusterRecord]) -> [Change] {
+        counter += 1
+        let frame = ClusterFrame(
+            member: Self.other,
+            epoch: 7,
+            previous: member.position,
+            digest: member.ledger?.digest.value ?? 0,
+            counter: counter,
+            payload: records.flatMap(\.encoded)[...]
+        )
+        return arrived(frame.bytes)
+    }
+
+    private mutating func arrived(_ bytes: [UInt8]) -> [Change] {
+        let actions = member.arrived(StoredFrame(position: member.position + 1, bytes: bytes), at: Self.start)
+        if actions.contains(.openOutbox) { outbox.open() }
+        return actions.flatMap { action in
+            if case .apply(let changes, _) = action { changes } else { [Change]() }
+        }
     }
 }

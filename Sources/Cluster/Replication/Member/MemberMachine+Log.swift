@@ -1,4 +1,6 @@
+internal import Changes
 internal import Primitives
+internal import SessionCore
 
 /// The effects of the log on this member, and proofs that another log exists.
 extension MemberMachine {
@@ -120,6 +122,12 @@ extension MemberMachine {
         counters.takeovers += UInt64(topics.count)
         counters.adoptions += 1
         return [.adopt(InheritedSession(client: client, session: session, topics: topics))]
+    }
+
+    /// The change of the hub where a shared subscription ends that has local readers: their streams stay open, and the record of
+    /// their interest, which is on its way or follows when this member joins again, opens the subscription again.
+    func closed(_ id: String, _ wasSubscribed: Bool) -> Change {
+        .subscription(SubscriptionID(id), wasSubscribed ? .event(.unsubscribed(isFinal: false)) : .carried(by: nil))
     }
 
     mutating func interestAdded(_ id: String, by other: UInt64) -> [MemberAction] {

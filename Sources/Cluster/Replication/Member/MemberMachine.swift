@@ -233,7 +233,10 @@ package struct MemberMachine: Sendable {
             case .adopted(let client, let owner): if owner == member { actions += adopted(client, now) }
             case .interestAdded(let id, let other): actions += interestAdded(id, by: other)
             case .interestRemoved(let id): noteInterest(id, now)
-            case .retired(let id, _): if carried.remove(id) { actions.append(.drop(id)) }
+            case .retired(let id, let wasSubscribed):
+                if carried.remove(id) { actions.append(.drop(id)) }
+                // The place of a change in the frame is the number of its event: there is one change, as on other members.
+                if readers.contains(id) { changes[changes.count - 1] = closed(id, wasSubscribed) }
             case .inherited(let id, let owner):
                 if ledger?.specified[id]?.owner == owner { actions += inherited(id) }
             case .refused(let id, let other): if other == member { actions.append(.releaseResource(id)) }

@@ -100,9 +100,11 @@ extension ClusterLedger {
         guard let topic = topics[id], topic.owner == member, topic.term == term, topic.interested.isEmpty
         else { return }
         topics[id] = nil
-        subscriptions[id] = nil
+        let wasSubscribed = subscriptions.removeValue(forKey: id)?.layout != nil
         leaveGroup(topic, id)
-        effects += [.hub(.subscription(SubscriptionID(id), .removed)), .retired(id, owner: member)]
+        effects += [
+            .hub(.subscription(SubscriptionID(id), .removed)), .retired(id, wasSubscribed: wasSubscribed),
+        ]
     }
 
     private mutating func leaveGroup(_ topic: SharedTopic, _ id: String) {

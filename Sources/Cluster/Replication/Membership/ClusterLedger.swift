@@ -215,8 +215,8 @@ package enum LedgerEffect: Sendable, Equatable {
     case interestAdded(String, by: UInt64)
     /// A member no longer has readers of a shared subscription.
     case interestRemoved(String)
-    /// A shared subscription ended; `owner` owned it.
-    case retired(String, owner: UInt64)
+    /// A shared subscription ended; the effect before this one has removed it from the hub.
+    case retired(String, wasSubscribed: Bool)
     /// A specified resource has a new owner.
     case inherited(String, by: UInt64)
     /// A specification was refused, because another member owns the resource.
