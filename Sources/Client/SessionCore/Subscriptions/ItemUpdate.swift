@@ -17,7 +17,7 @@ public struct ItemUpdate: Sendable, Equatable {
     public let patches: [Int: String]
     /// COMMAND only: the row as the server sent it; in `values` the command is rewritten, and the fields of a `DELETE`
     /// are blanked. Nil in other modes and for second-level updates. Not part of equality.
-    package let itemRow: [String?]?
+    package private(set) var itemRow: [String?]?
 
     /// An update.
     public init(
@@ -28,34 +28,18 @@ public struct ItemUpdate: Sendable, Equatable {
         changed: FieldSet,
         patches: [Int: String] = [:]
     ) {
-        self.init(
-            layout: layout,
-            itemPos: itemPos,
-            isSnapshot: isSnapshot,
-            values: values,
-            changed: changed,
-            patches: patches,
-            itemRow: nil
-        )
-    }
-
-    /// An update together with the row that it was made from.
-    package init(
-        layout: SubscriptionLayout,
-        itemPos: Int,
-        isSnapshot: Bool,
-        values: [String?],
-        changed: FieldSet,
-        patches: [Int: String] = [:],
-        itemRow: [String?]?
-    ) {
         self.layout = layout
         self.itemPos = itemPos
         self.isSnapshot = isSnapshot
         self.values = values
         self.changed = changed
         self.patches = patches
+    }
+
+    /// The update with the row that it was made from.
+    package consuming func made(from itemRow: [String?]?) -> ItemUpdate {
         self.itemRow = itemRow
+        return self
     }
 
     /// Compares the parts that are visible to the user.

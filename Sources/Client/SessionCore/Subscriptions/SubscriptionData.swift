@@ -54,8 +54,7 @@ struct SubscriptionData: Sendable {
                 isSnapshot: isSnapshot,
                 values: items[item - 1].row?.values ?? [],
                 changed: change?.changed ?? FieldSet(),
-                patches: change?.patches ?? [:],
-                itemRow: nil
+                patches: change?.patches ?? [:]
             )
         } catch {
             var isOwnLimit = false
@@ -79,9 +78,9 @@ struct SubscriptionData: Sendable {
             itemPos: item,
             isSnapshot: row.isSnapshot,
             values: change.values,
-            changed: change.changed,
-            itemRow: row.values
+            changed: change.changed
         )
+        .made(from: row.values)
         return (update, change.step)
     }
 

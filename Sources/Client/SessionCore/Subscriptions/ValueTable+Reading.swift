@@ -105,9 +105,9 @@ extension ValueTable {
                     itemPos: index + 1,
                     isSnapshot: true,
                     values: values,
-                    changed: FieldSet(all: values.count),
-                    itemRow: layout.commandPosition == nil ? nil : row
+                    changed: FieldSet(all: values.count)
                 )
+                .made(from: layout.commandPosition == nil ? nil : row)
             )
         }
     }

@@ -196,9 +196,9 @@ extension Wire<ItemUpdate> {
                 isSnapshot: isSnapshot,
                 values: values,
                 changed: changed,
-                patches: patches,
-                itemRow: itemRow
+                patches: patches
             )
+            .made(from: itemRow)
         },
         (\.layout, .layout),
         (\.itemPos, .signed),

@@ -36,9 +36,9 @@ import Testing
                 itemPos: 1,
                 isSnapshot: false,
                 values: values,
-                changed: FieldSet(all: values.count),
-                itemRow: isCommand ? values : nil
+                changed: FieldSet(all: values.count)
             )
+            .made(from: isCommand ? values : nil)
         )
     }
 
