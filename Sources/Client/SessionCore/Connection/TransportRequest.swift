@@ -8,12 +8,6 @@ package struct TransportRequest: Sendable, Equatable {
         package var target: String
         /// The body; it may hold the password, so it must not be logged.
         package var body: [UInt8]
-
-        /// A request.
-        package init(target: String, body: [UInt8]) {
-            self.target = target
-            self.body = body
-        }
     }
 
     /// The purpose of the connection.
