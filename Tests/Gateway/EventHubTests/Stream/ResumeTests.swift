@@ -232,6 +232,27 @@ internal import Testing
         #expect(try harness.open(request.resuming(last)).names == ["unsubscribed"])
     }
 
+    /// The reader was interrupted in the last events, and the subscription is in the sources again.
+    @Test func lastEventsOfAReleasedSubscriptionPrecedeThoseOfItsReturn() throws {
+        let harness = makeHarness()
+        let request = StreamRequest(sources: [.client("c", withSubscriptions: true)])
+        harness.close(try harness.open(request))
+        let last = harness.hub.lastID.text
+        for number in ["7", "8"] { harness.publish(quotes.update([number, "", ""])) }
+        harness.publish(.unsubscribed(isFinal: true))
+        harness.hub.take(.subscription("s", .carried(by: nil)))
+        let second = try harness.open(request.resuming(last))
+        #expect(try second.events.first?["sources"]?.array?.map { $0["subscription"] } == [nil])
+        #expect(try second.names == ["update", "update", "unsubscribed"])
+        let interrupted = try #require(try second.events.dropFirst().first?.id)
+        harness.hub.take(.subscription("s", .carried(by: "c")))
+        harness.publish(quotes.subscribed)
+        harness.publish(quotes.update(["9", "", ""], snapshot: true))
+        let third = try harness.open(request.resuming(interrupted))
+        #expect(try third.events.first?["sources"]?.array?.map { $0["subscription"] } == [nil, "s"])
+        #expect(try third.names == ["update", "unsubscribed", "subscribed", "update"])
+    }
+
     /// Another client carries the subscription since, and its events fill the window.
     @Test func lastEventsOfAReleasedSubscriptionEndWithItsRelease() throws {
         var configuration = HubConfiguration()
