@@ -132,7 +132,13 @@ extension MemberMachine {
         var changes: [Change] = []
         if case .taken(let effects) = result {
             for effect in effects { noteAddition(effect, in: replay.ledger, at: entry.position) }
-            changes = effects.compactMap { effect in if case .hub(let change) = effect { change } else { nil } }
+            changes = effects.compactMap { effect in
+                switch effect {
+                case .hub(let change): change
+                case .retired(let id, _): removal(of: id)
+                default: nil
+                }
+            }
         }
         let extend = MemberAction.extendWindows(changes, at: entry.position)
         let (own, other) = (replay.ledger.digest.value, replay.snapshot.ledger.digest.value)

@@ -130,6 +130,9 @@ extension MemberMachine {
         .subscription(SubscriptionID(id), wasSubscribed ? .event(.unsubscribed(isFinal: false)) : .carried(by: nil))
     }
 
+    /// The change of the hub where a shared subscription ends without local readers.
+    func removal(of id: String) -> Change { .subscription(SubscriptionID(id), .removed) }
+
     mutating func interestAdded(_ id: String, by other: UInt64) -> [MemberAction] {
         carried.interestAdded(id)
         if other == member { readers.interestAdded(id) }

@@ -236,7 +236,7 @@ package struct MemberMachine: Sendable {
             case .retired(let id, let wasSubscribed):
                 if carried.remove(id) { actions.append(.drop(id)) }
                 // The place of a change in the frame is the number of its event: there is one change, as on other members.
-                if readers.contains(id) { changes[changes.count - 1] = closed(id, wasSubscribed) }
+                changes.append(readers.contains(id) ? closed(id, wasSubscribed) : removal(of: id))
             case .inherited(let id, let owner):
                 if ledger?.specified[id]?.owner == owner { actions += inherited(id) }
             case .refused(let id, let other): if other == member { actions.append(.releaseResource(id)) }

@@ -102,9 +102,7 @@ extension ClusterLedger {
         topics[id] = nil
         let wasSubscribed = subscriptions.removeValue(forKey: id)?.layout != nil
         leaveGroup(topic, id)
-        effects += [
-            .hub(.subscription(SubscriptionID(id), .removed)), .retired(id, wasSubscribed: wasSubscribed),
-        ]
+        effects.append(.retired(id, wasSubscribed: wasSubscribed))
     }
 
     private mutating func leaveGroup(_ topic: SharedTopic, _ id: String) {

@@ -215,7 +215,7 @@ package enum LedgerEffect: Sendable, Equatable {
     case interestAdded(String, by: UInt64)
     /// A member no longer has readers of a shared subscription.
     case interestRemoved(String)
-    /// A shared subscription ended; the effect before this one has removed it from the hub.
+    /// A shared subscription ended, and is removed from the hubs of members whose streams do not read it.
     case retired(String, wasSubscribed: Bool)
     /// A specified resource has a new owner.
     case inherited(String, by: UInt64)
