@@ -160,13 +160,15 @@ struct MemberReports: Sendable {
     ///
     /// - Parameter uncertain: The records up to this number may be in the log.
     mutating func discarded(_ records: UInt64, uncertain: UInt64) -> [@Sendable () -> Void] {
-        defer { (written, unconfirmed) = (max(written, records), []) }
-        note(uncertain: unconfirmed.filter { $0.records <= uncertain })
-        return unconfirmed.map { entry in { entry.done(entry.records <= uncertain ? .uncertain : .void) } }
+        let requests = unconfirmed
+        (written, unconfirmed) = (max(written, records), [])
+        return requests.map { end($0, $0.records <= uncertain ? .uncertain : .void) }
     }
 
-    private mutating func note(uncertain requests: some Sequence<Unconfirmed>) {
-        for request in requests { if let id = request.made { uncertainCreations.append((id, request.records)) } }
+    /// Returns what continues a request, and remembers what the request has created if the fate of its records is uncertain.
+    private mutating func end(_ request: Unconfirmed, _ fate: Confirmation) -> @Sendable () -> Void {
+        if fate == .uncertain, let id = request.made { uncertainCreations.append((id, request.records)) }
+        return { request.done(fate) }
     }
 
     /// Removes and returns the resources whose creation is uncertain.
@@ -193,9 +195,9 @@ struct MemberReports: Sendable {
         }
         var overdue = 0
         while overdue < unconfirmed.count, unconfirmed[overdue].deadline <= now { overdue += 1 }
-        if overdue > 0 { note(uncertain: unconfirmed[..<overdue]) }
-        due += unconfirmed[..<overdue].map { request in { request.done(.uncertain) } }
+        let requests = unconfirmed[..<overdue]
         unconfirmed.removeFirst(overdue)
+        due += requests.map { end($0, .uncertain) }
         return due + late.map { request in { request.done(nil) } }
     }
 }
