@@ -17,15 +17,8 @@ struct HandedOverStreamsTests {
 
     /// Appends a frame of another member.
     private func append(_ record: ClusterRecord, counter: UInt64, to member: inout MemberMachine) {
-        let frame = ClusterFrame(
-            member: Self.other,
-            epoch: 7,
-            previous: member.position,
-            digest: member.ledger?.digest.value ?? 0,
-            counter: counter,
-            payload: record.encoded[...]
-        )
-        _ = member.arrived(StoredFrame(position: member.position + 1, bytes: frame.bytes), at: start)
+        let frame = member.frame(of: Self.other, counter: counter, [record])
+        _ = member.arrived(StoredFrame(position: member.position + 1, bytes: frame), at: start)
     }
 
     @Test func aStreamWhoseNewOwnerIsRemovedIsNotHandedOverAnyMore() {

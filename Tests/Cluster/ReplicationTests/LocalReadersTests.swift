@@ -109,15 +109,7 @@ private struct LogOfTwo {
     /// Appends a frame of the other member; returns the changes of the hub.
     mutating func append(_ records: [ClusterRecord]) -> [Change] {
         counter += 1
-        let frame = ClusterFrame(
-            member: Self.other,
-            epoch: 7,
-            previous: member.position,
-            digest: member.ledger?.digest.value ?? 0,
-            counter: counter,
-            payload: records.flatMap(\.encoded)[...]
-        )
-        return arrived(frame.bytes)
+        return arrived(member.frame(of: Self.other, counter: counter, records))
     }
 
     private mutating func arrived(_ bytes: [UInt8]) -> [Change] {

@@ -114,15 +114,7 @@ struct LostUpstreamsTests {
         to member: inout MemberMachine,
         _ now: Moment
     ) {
-        let frame = ClusterFrame(
-            member: 9,
-            epoch: 7,
-            previous: member.position,
-            digest: member.ledger?.digest.value ?? 0,
-            counter: counter,
-            payload: records.flatMap(\.encoded)[...]
-        )
-        append(frame.bytes, to: &member, at: now)
+        append(member.frame(of: 9, counter: counter, records), to: &member, at: now)
     }
 
     @Test func aMemberWritesTheEndOfAnUpstream() {
