@@ -14,6 +14,8 @@ internal import SessionCore
 final class ShardChannel: @unchecked Sendable {
     /// The channel's id.
     let id: Int
+    /// The newest event that a reader of the channel has received before earlier ones.
+    let newestAheadOfID: NewestAheadOfID
     /// The part of the log that all readers may read. The views of all channels of a shard belong to the same moment: a reader
     /// of several channels gets the events of these channels in order.
     var view: LogView { didSet { ranges.removeAll(keepingCapacity: true) } }
@@ -34,8 +36,9 @@ final class ShardChannel: @unchecked Sendable {
     private(set) var compressedGroups: [CompressedGroup] = []
 
     /// A channel without readers.
-    init(id: Int, view: LogView) {
+    init(id: Int, view: LogView, _ newestAheadOfID: NewestAheadOfID) {
         self.id = id
+        self.newestAheadOfID = newestAheadOfID
         self.view = view
         livePosition = LogPosition(segment: view.tail, index: view.tailCount)
         liveOrdinal = view.totals.events
@@ -90,7 +93,7 @@ final class ShardChannel: @unchecked Sendable {
                     sequence: segment.sequence(at: index),
                     context: segment.context,
                     channel: id,
-                    conflating: true
+                    conflating: .all
                 )
             }
             reader.index = reader.readableEnd()

@@ -1,5 +1,6 @@
 internal import Changes
 internal import SessionCore
+internal import Synchronization
 
 /// The hub's record of a client.
 struct ClientRecord: Sendable {
@@ -133,6 +134,8 @@ final class Channel: @unchecked Sendable {
     /// The number of the channel within its hub.
     let id: Int
     var log: TopicLog
+    /// The newest event that a reader has received before earlier ones.
+    lazy var newestAheadOfID = NewestAheadOfID()
     /// A snapshot that a stream has received, for those that join later, while the log has all events after it: since then
     /// there were updates only, and the channel always had a reader.
     var snapshot: Snapshot?
@@ -159,7 +162,7 @@ final class Channel: @unchecked Sendable {
     func addReader(shard: Int, variant: EventVariant) -> ShardChannel {
         log.addReader(variant)
         while interests.count <= shard { interests.append(nil) }
-        var interest = interests[shard] ?? Interest(local: ShardChannel(id: id, view: log.view))
+        var interest = interests[shard] ?? Interest(local: ShardChannel(id: id, view: log.view, newestAheadOfID))
         interest.readers += 1
         interests[shard] = interest
         return interest.local
@@ -186,8 +189,20 @@ final class Channel: @unchecked Sendable {
             let position = log.position(after: sequence)
         else { return [] }
         let view = log.view(through: last)
-        let local = ShardChannel(id: id, view: view)
+        let local = ShardChannel(id: id, view: view, newestAheadOfID)
         let variant = EventVariant(of: log.context, in: request, request.types)
         return [.read(local, as: variant, from: position, upTo: view), .retire(local, upTo: view)]
     }
+}
+
+/// The newest event that some reader of a channel has received as part of a row before it received earlier events of others: the
+/// ids of its events are those of the earlier ones.
+final class NewestAheadOfID: Sendable {
+    private let newest = Atomic<UInt64>(0)
+
+    /// The sequence of the event; 0: there is none.
+    var sequence: UInt64 { newest.load(ordering: .acquiring) }
+
+    /// A reader receives an event.
+    func raise(to sequence: UInt64) { newest.max(sequence, ordering: .acquiringAndReleasing) }
 }

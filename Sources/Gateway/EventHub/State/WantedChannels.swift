@@ -66,6 +66,15 @@ struct WantedChannels {
         if ids.insert(wanted.channel.id).inserted { all.append(wanted) }
     }
 
+    /// The newest event that a reader of the channels has received before earlier ones, if the event is after a sequence. The
+    /// rows of a reader that resumes from the sequence may be as new.
+    func newestAhead(of sequence: UInt64) -> UInt64? {
+        var newest = sequence
+        for wanted in all { newest = max(newest, wanted.channel.newestAheadOfID.sequence) }
+        for subscription in departed { newest = max(newest, subscription.channel.newestAheadOfID.sequence) }
+        return newest > sequence ? newest : nil
+    }
+
     /// The sequence from which a stream resumes, if it can.
     func resumePoint(of request: StreamRequest, _ numbers: EventNumbers) -> (outcome: ResumeOutcome, sequence: UInt64?)
     {

@@ -4,9 +4,9 @@ internal import SessionCore
 /// applied here.
 ///
 /// Entries are ordered by their first event. The id of an entry is that of the newest event that was read so far, or the one
-/// before the next entry's first event if that is less: up to this id no event is missing. A reader that resumes in the middle
-/// of conflated events misses none of them; it may receive values again as part of a newer state. So has the last event of a
-/// snapshot, whose rows have the updates that the snapshot has taken.
+/// before the next entry's first event if that is less: up to this id no event is missing. So has the last event of a snapshot,
+/// whose rows have the updates that the snapshot has taken. A reader that resumes in the middle of conflated events misses none
+/// of them; rows may be newer than its id (see `newestAheadOfID`).
 struct PendingEvents {
     /// The limits for events that cannot be conflated.
     struct Window: Sendable {
@@ -14,6 +14,15 @@ struct PendingEvents {
         var events: Int
         /// The weight of all events.
         var weight: Int
+    }
+
+    /// What is conflated, as far as the mode of the subscription admits.
+    enum Conflation {
+        case nothing
+        /// The updates of a row; DISTINCT and RAW updates are kept.
+        case rows
+        /// The updates of a row; DISTINCT and RAW updates beyond the window are lost.
+        case all
     }
 
     /// The losses that an event caused.
@@ -42,6 +51,8 @@ struct PendingEvents {
     private var itemStretches: [ItemKey: Int] = [:]
     /// The sequence of the newest event that was read while others were pending.
     private var newestRead: UInt64 = 0
+    /// The sequence of the newest event that was read, with rows of conflated updates, under an id before its own; 0: none was.
+    private(set) var newestAheadOfID: UInt64 = 0
     private var windowed = 0
     private var oldestWindowed = 0
     private let window: Window
@@ -103,16 +114,16 @@ struct PendingEvents {
         sequence: UInt64,
         context: TopicContext,
         channel: Int,
-        conflating: Bool
+        conflating: Conflation
     ) -> Losses {
         if case .subscription(let change) = event {
-            if conflating, case .update(let update) = change {
+            if conflating != .nothing, case .update(let update) = change {
                 if let losses = conflate(update, sequence, withSnapshotOf: channel) { return losses }
                 switch context.policy {
                 case .conflateByItem: return conflate(update, nil, sequence, context, channel)
                 case .conflateByKey: return conflate(update, update.key, sequence, context, channel)
-                case .keepNewest: return keep(update, sequence, context, channel)
-                case .keepEverything: break
+                case .keepNewest where conflating == .all: return keep(update, sequence, context, channel)
+                case .keepNewest, .keepEverything: break
                 }
             }
             endStretch(for: change, channel)
@@ -300,7 +311,11 @@ struct PendingEvents {
         snapshotTotals.weight += entries * snapshot.weight
     }
 
-    mutating func removeAll() { self = PendingEvents(window: window) }
+    mutating func removeAll() {
+        let newest = newestAheadOfID
+        self = PendingEvents(window: window)
+        newestAheadOfID = newest
+    }
 
     /// Removes and returns the first event, with the sequence of its id.
     mutating func popFirst() -> (content: PendingEntry.Content, id: UInt64)? {
@@ -327,7 +342,9 @@ struct PendingEvents {
             removeAll()
             return newest
         }
-        return min(newest, max(next.firstSequence, 1) - 1)
+        let last = min(newest, max(next.firstSequence, 1) - 1)
+        if last < newest { newestAheadOfID = newest }
+        return last
     }
 
     private mutating func popFirst(of snapshot: SnapshotPlace, at place: Int) -> (PendingEntry.Content, UInt64)? {

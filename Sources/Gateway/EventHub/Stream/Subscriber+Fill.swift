@@ -87,6 +87,7 @@ extension Subscriber {
     private func givePending(_ batch: inout StreamBatch, isLimited: Bool, now: Moment) {
         var writer = PrivateWriter(isChunked: framesContent)
         var hasUpdates = false
+        let newestAheadOfID = pending.newestAheadOfID
         context.encoder.epoch = epoch
         while !batch.isFull, !(isLimited && pending.beginsWithConflated()), let (content, id) = pending.popFirst() {
             if case .blocks(let blocks) = content {
@@ -102,6 +103,8 @@ extension Subscriber {
             delivered(1)
         }
         if hasUpdates { clock.updatesSent(at: now) }
+        guard pending.newestAheadOfID > newestAheadOfID else { return }
+        for cursor in cursors.all { cursor.channel.newestAheadOfID.raise(to: pending.newestAheadOfID) }
     }
 
     private func encode(_ content: PendingEntry.Content, _ id: UInt64) {

@@ -127,6 +127,11 @@ final class Subscriber: StreamContent {
             cursors.add(cursor)
         case .retire(let channel, let view):
             cursors.retire(channel, upTo: view)
+        case .conflate(let sequence):
+            // Else rows go back for a time, which is better than a reader that is closed.
+            if conflates, cursors.unreadWeight < context.configuration.windowBytes / 2 {
+                fold(through: sequence, conflating: .rows)
+            }
         case .drop(let channels):
             pending.removeAll(from: Set(channels.map(\.id)))
             cursors.drop(channels)
@@ -245,7 +250,13 @@ final class Subscriber: StreamContent {
 
     /// Moves unread events from the shared logs to the pending ones, conflated where allowed: the oldest ones, until the
     /// others weigh at most `kept`, or their number reaches the limit.
-    private func fold(through last: UInt64 = .max, keeping kept: Int = 0, atMost limit: Int = .max) {
+    private func fold(
+        through last: UInt64 = .max,
+        keeping kept: Int = 0,
+        atMost limit: Int = .max,
+        conflating conflation: PendingEvents.Conflation? = nil
+    ) {
+        let conflation = conflation ?? (conflates && (isBehind || isPaced) ? .all : .nothing)
         var losses = PendingEvents.Losses()
         if last == .max, kept == 0, foldShared(atMost: limit, &losses) { return count(losses) }
         var order = MergeOrder()
@@ -255,7 +266,7 @@ final class Subscriber: StreamContent {
         while events > 0, weight > 0, let (place, until) = order.next() {
             let cursor = cursors.ready[place]
             let before = (events: cursor.unread, weight: cursor.unreadWeight)
-            fold(cursor, through: min(last, until), &losses)
+            fold(cursor, through: min(last, until), conflation, &losses)
             events -= before.events - cursor.unread
             weight -= before.weight - cursor.unreadWeight
             if let next = cursor.nextSequence(), next <= last { order.set(next, at: place) }
@@ -279,8 +290,12 @@ final class Subscriber: StreamContent {
     }
 
     /// Moves the unread events of the cursor's segment up to a sequence.
-    private func fold(_ cursor: Cursor, through last: UInt64, _ losses: inout PendingEvents.Losses) {
-        let conflating = conflates && (isBehind || isPaced)
+    private func fold(
+        _ cursor: Cursor,
+        through last: UInt64,
+        _ conflation: PendingEvents.Conflation,
+        _ losses: inout PendingEvents.Losses
+    ) {
         let end = cursor.readableEnd()
         let segment = cursor.segment
         var index = cursor.index
@@ -290,7 +305,7 @@ final class Subscriber: StreamContent {
                 sequence: segment.sequence(at: index),
                 context: segment.context,
                 channel: cursor.channel.id,
-                conflating: conflating
+                conflating: conflation
             )
             index += 1
         }

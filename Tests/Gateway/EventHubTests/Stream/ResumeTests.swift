@@ -131,6 +131,50 @@ internal import Testing
         #expect(try outcome(resume(harness, from: ids.last)) == "resumed")
     }
 
+    /// A late reader of three subscriptions is cut after each of its events. Whatever it has, no row goes back to an older value,
+    /// no deleted row returns, and each message comes once.
+    @Test(arguments: 0..<12 as Range<UInt64>, [nil, 1000])
+    func rowsDoNotGoBackAfterACutBetweenConflatedEvents(seed: UInt64, maxFrequency: Double?) throws {
+        let harness = HubHarness()
+        var feed = CountingFeed(seed: seed)
+        for (id, properties) in CountingFeed.subscriptions { harness.addSubscription(id, properties) }
+        var request = StreamRequest(sources: CountingFeed.subscriptions.map { .subscription($0.0) })
+        request.maxFrequency = maxFrequency
+        let late = try harness.open(request)
+        late.isBlocked = true
+        for _ in 0..<300 {
+            feed.publish(to: harness)
+            harness.pass()
+        }
+        late.isBlocked = false
+        late.visit(harness.now)
+        let events = try late.events
+        var before = CountedRows()
+        for event in events {
+            try before.read(event)
+            guard let id = event.id else { continue }
+            var again = request
+            again.lastEventID = id
+            let stream = try harness.open(again)
+            #expect(try outcome(stream) == "resumed")
+            var after = before
+            for event in try stream.events { try after.read(event) }
+            #expect(after.faults == [], "after \(id)")
+            #expect(after.rows == feed.rows && after.messages == feed.messages, "after \(id)")
+            harness.close(stream)
+        }
+        #expect(events.contains { $0["conflated"] != nil })
+    }
+
+    /// A reader that keeps up resumes at every update, also where others are late.
+    @Test func aReaderThatKeptUpReceivesEveryUpdateThatItMissed() throws {
+        let harness = makeHarness()
+        let stream = try resume(harness, from: "e1-6")
+        for number in 10..<200 { harness.publish(quotes.update(["\(number)", "", ""])) }
+        harness.pass()
+        #expect(try resume(harness, from: "e1-6").events.dropFirst().map(\.id) == stream.events.dropFirst().map(\.id))
+    }
+
     @Test func aSourceYoungerThanTheLastEventMakesAGap() throws {
         let harness = makeHarness()
         harness.addSubscription("young")
@@ -304,5 +348,69 @@ extension StreamRequest {
         var request = self
         request.lastEventID = id
         return request
+    }
+}
+
+/// Updates of rows with rising numbers, and messages, of three subscriptions.
+private struct CountingFeed {
+    static let subscriptions: [(SubscriptionID, SubscriptionProperties)] = [
+        ("quotes", .quotes), ("rows", .portfolio), ("chat", .chat),
+    ]
+    private var generator: SeededGenerator
+    private var number = 0
+    /// The numbers of the present rows.
+    private(set) var rows: [String: Int] = [:]
+    private(set) var messages: [Int] = []
+
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    mutating func publish(to harness: HubHarness) {
+        number += 1
+        let row = Int.random(in: 1...2, using: &generator)
+        switch Int.random(in: 0..<20, using: &generator) {
+        case 0:
+            messages.append(number)
+            harness.publish(SubscriptionProperties.chat.update(["\(number)"]), to: "chat")
+        case 1..<10:
+            rows["quotes \(row)"] = number
+            harness.publish(SubscriptionProperties.quotes.update(["\(number)", "", ""], item: row), to: "quotes")
+        default:
+            let (name, key) = ("rows k\(row)", "k\(row)")
+            let isDeletion = rows[name] != nil && Int.random(in: 0..<4, using: &generator) == 0
+            let command = rows[name] == nil ? "ADD" : isDeletion ? "DELETE" : "UPDATE"
+            rows[name] = isDeletion ? nil : number
+            let values = [key, command, isDeletion ? nil : "\(number)"]
+            harness.publish(SubscriptionProperties.portfolio.update(values), to: "rows")
+        }
+    }
+}
+
+/// What a reader of such events has.
+private struct CountedRows {
+    private(set) var rows: [String: Int] = [:]
+    private(set) var messages: [Int] = []
+    private(set) var faults: [String] = []
+
+    mutating func read(_ event: TestStream.Event) throws {
+        guard event.name == "update", let subscription = event["subscription"]?.string else { return }
+        switch subscription {
+        case "chat":
+            let text = try #require(event["fields"]?["text"]?.string)
+            messages.append(try #require(Int(text)))
+        case "quotes":
+            let text = try #require(event["fields"]?["x"]?.string)
+            let item = try #require(event["item"]?.string)
+            update("quotes \(item == "a" ? 1 : 2)", to: try #require(Int(text)))
+        default:
+            let name = "rows " + (try #require(event["key"]?.string))
+            guard let text = event["fields"]?["qty"]?.string else { return rows[name] = nil }
+            if rows[name] == nil, event["command"] != "ADD" { faults.append("\(name) has returned") }
+            update(name, to: try #require(Int(text)))
+        }
+    }
+
+    private mutating func update(_ row: String, to number: Int) {
+        if let present = rows[row], number < present { faults.append("\(row): \(number) after \(present)") }
+        rows[row] = number
     }
 }
