@@ -252,6 +252,23 @@ internal import Testing
         }
     }
 
+    /// No event tells of the refusal: the second subscription is there to know when the first answer has arrived.
+    @Test func frequencyLimitThatTheServerRefusedIsRequestedAgain() async throws {
+        try await DemoFixture.run { demo in
+            var client = try await RestClient(demo)
+            try await client.connect()
+            let subscription = try await client.subscribe(Self.quote)
+            await demo.server.install([Fault(.refuse(code: 66, message: "later"), at: .request(.reconf))])
+            let limit = #"{"requestedMaxFrequency":2}"#
+            #expect(try await call("PATCH", subscription, json: limit).status == 200)
+            let other = Self.quote.replacingOccurrences(of: "item1", with: "item2")
+            #expect(try await client.make(other, headers: ["Prefer": "wait=60"]).status == 201)
+            #expect(try await call("GET", subscription)["realMaxFrequency"] == "unlimited")
+            #expect(try await call("PATCH", subscription, json: limit).status == 200)
+            _ = try await client.stream.first("real-max-frequency") { $0["value"] == 2 }
+        }
+    }
+
     @Test func messageThatWaitsForASessionIsAbortedWithItsClient() async throws {
         try await DemoFixture.run { demo in
             var client = try await RestClient(demo)

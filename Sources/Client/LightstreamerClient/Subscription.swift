@@ -254,11 +254,12 @@ extension Subscription {
             var properties = state.properties
             properties.requestedMaxFrequency = frequency
             try properties.check(isComplete: false)
-            if state.isActive, present != frequency {
-                guard let frequency, frequency != .unfiltered, present != .unfiltered else {
+            if state.isActive {
+                if present != frequency, frequency == nil || frequency == .unfiltered || present == .unfiltered {
                     throw Self.frequencyError(frequency)
                 }
                 // Inside the lock, so that two changes reach the driver in the order in which the getter saw them.
+                // Equal values too: the server may have refused the limit.
                 if let token = state.token { state.core?.mailbox.put(.changeMaxFrequency(token, frequency)) }
             }
             state.properties = properties
@@ -341,7 +342,8 @@ extension Subscription {
     /// The requested frequency limit; nil: the server decides.
     public var requestedMaxFrequency: RequestedMaxFrequency? { state.withLock { $0.properties.requestedMaxFrequency } }
     /// Sets `requestedMaxFrequency`, greater than 0. Not sent in RAW mode. While the subscription is active the value
-    /// may be changed, but not from or to `unfiltered`, and not to nil.
+    /// may be changed, but not from or to `unfiltered`, and not to nil. An equal value requests a limit again that the
+    /// server has refused.
     public func setRequestedMaxFrequency(_ frequency: RequestedMaxFrequency?) throws(ClientError) {
         try editFrequency(frequency)
     }

@@ -9,7 +9,7 @@ extension SessionPool {
     /// the resource's `changes`.
     package func change(_ resource: SubscriptionResource, to properties: SubscriptionProperties) throws(PoolError) {
         let present = resource.properties
-        if present == properties { return }
+        if present == properties { return requestAgain(properties.requestedMaxFrequency, of: resource) }
         guard let shared = resource.carrier else {
             cancelMove(resource)
             return set(properties, of: resource)
@@ -33,6 +33,14 @@ extension SessionPool {
         } else {
             try move(resource, from: present, to: properties)
         }
+    }
+
+    /// The same frequency is set again: the client requests the limit once more if the server has refused it.
+    private func requestAgain(_ frequency: RequestedMaxFrequency?, of resource: SubscriptionResource) {
+        guard let subscription = resource.carrier?.subscription, subscription.requestedMaxFrequency == frequency else {
+            return
+        }
+        try? subscription.setRequestedMaxFrequency(frequency)
     }
 
     /// Moves an active resource to another upstream subscription; if that is refused, it returns to its old properties, and

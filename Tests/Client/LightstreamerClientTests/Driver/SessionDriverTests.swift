@@ -116,6 +116,24 @@ internal import Testing
         await client.shutdown()
     }
 
+    @Test func frequencyLimitThatTheServerRefusedIsRequestedAgain() async throws {
+        let fixture = try ClientFixture()
+        let link = try await fixture.connected()
+        let subscription = try Subscription(mode: .merge, item: "a", fields: ["f"])
+        try fixture.client.subscribe(subscription)
+        _ = await link.heard()
+        link.say("SUBOK,1,1,1", "CONF,1,unlimited,filtered")
+        _ = await fixture.words(until: "frequency unlimited")
+        for number in 2...3 {
+            try subscription.setRequestedMaxFrequency(.limited(5))
+            let reconf = try #require(await link.heard())
+            #expect(reconf.contains("LS_reqId=\(number)&LS_subId=1&LS_op=reconf&LS_requested_max_frequency=5.0"))
+            link.say("REQERR,\(number),66,later", "SERVNAME,after\(number)")
+            _ = await fixture.words(until: "property serverSocketName")
+        }
+        await fixture.client.shutdown()
+    }
+
     @Test func requestsWaitUntilTheServerReads() async throws {
         let fixture = try ClientFixture()
         let link = try await fixture.connected()
