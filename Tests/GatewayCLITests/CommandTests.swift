@@ -182,6 +182,22 @@ import Testing
         #expect((command != nil) == isValid)
     }
 
+    /// An option of the other kind of source was ignored.
+    @Test(arguments: [
+        (["--adapter-set", "A"], "--adapter-set", nil), (["--user", "u"], "--user", nil),
+        (["--upstream", "u"], nil, "--upstream"), (["--feed", "f"], nil, "--feed"), (["--once"], nil, nil),
+    ] as [([String], String?, String?)])
+    func anOptionBelongsToOneKindOfSource(words: [String], ofGateway: String?, ofServer: String?) throws {
+        let command = try WatchCommand.parse(["item1", "last_price"] + words)
+        let mistakes = [command.mistake(with: .gateway("http://a")), command.mistake(with: .server("http://a"))]
+        #expect(
+            mistakes == [
+                ofGateway.map { "\($0) is for a Lightstreamer server, and http://a is a gateway" },
+                ofServer.map { "\($0) is for a gateway, and http://a is a Lightstreamer server" },
+            ]
+        )
+    }
+
     /// A line end was sent with the key, and no request succeeded.
     @Test(
         arguments: [("key\r\n", "key"), (" key\n", "key"), ("key", "key"), ("", nil), ("\n", nil), (nil, nil)]

@@ -82,8 +82,10 @@ struct WatchCommand: AsyncParsableCommand {
         if feed != nil, server != nil || upstream != nil || dataAdapter != nil || mode.uppercased() != "MERGE" {
             throw ValidationError("--feed is of a gateway, and determines upstream, mode and Data Adapter")
         }
-        let isComplete = feed != nil || (!itemNames.isEmpty && !fieldNames.isEmpty)
-        guard isComplete, items == nil || arguments.items == nil else {
+        if items != nil, arguments.items != nil {
+            throw ValidationError("--items takes the place of words: name the fields by --fields")
+        }
+        guard feed != nil || (!itemNames.isEmpty && !fieldNames.isEmpty) else {
             throw ValidationError("name items and fields, for instance: watch item1 last_price")
         }
         try Self.checkMode(mode)
@@ -97,6 +99,7 @@ struct WatchCommand: AsyncParsableCommand {
         } catch {
             throw ExitCode.failure.because(error.sentence)
         }
+        if let mistake = mistake(with: source) { throw ExitCode.validationFailure.because("Error: \(mistake)") }
         let display = display(of: source)
         let output = WatchOutput(display: display, limit: count)
         let failure = await withTaskGroup(of: WatchFailure?.self) { group in
@@ -116,6 +119,18 @@ struct WatchCommand: AsyncParsableCommand {
         if let gateway { return .gateway(AddressFinder.url(gateway)) }
         guard let address = arguments.address else { return .gateway(AddressFinder.usual) }
         return try await AddressFinder.find(address)
+    }
+
+    /// What is wrong with the options for this source: each of them belongs to one kind of source. Nil without a mistake.
+    func mistake(with source: AddressFinder.Finding) -> String? {
+        switch source {
+        case .gateway(let url):
+            let option = adapterSet != nil ? "--adapter-set" : user != nil ? "--user" : nil
+            return option.map { "\($0) is for a Lightstreamer server, and \(url) is a gateway" }
+        case .server(let url):
+            let option = upstream != nil ? "--upstream" : feed != nil ? "--feed" : nil
+            return option.map { "\($0) is for a gateway, and \(url) is a Lightstreamer server" }
+        }
     }
 
     private func display(of source: AddressFinder.Finding) -> any WatchDisplay {
