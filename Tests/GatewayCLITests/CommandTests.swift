@@ -183,10 +183,12 @@ import Testing
     }
 
     /// An option of the other kind of source was ignored.
-    @Test(arguments: [
-        (["--adapter-set", "A"], "--adapter-set", nil), (["--user", "u"], "--user", nil),
-        (["--upstream", "u"], nil, "--upstream"), (["--feed", "f"], nil, "--feed"), (["--once"], nil, nil),
-    ] as [([String], String?, String?)])
+    @Test(
+        arguments: [
+            (["--adapter-set", "A"], "--adapter-set", nil), (["--user", "u"], "--user", nil),
+            (["--upstream", "u"], nil, "--upstream"), (["--feed", "f"], nil, "--feed"), (["--once"], nil, nil),
+        ] as [([String], String?, String?)]
+    )
     func anOptionBelongsToOneKindOfSource(words: [String], ofGateway: String?, ofServer: String?) throws {
         let command = try WatchCommand.parse(["item1", "last_price"] + words)
         let mistakes = [command.mistake(with: .gateway("http://a")), command.mistake(with: .server("http://a"))]

@@ -13,7 +13,8 @@ struct BenchCommand: AsyncParsableCommand {
             All streams read the same address. Each has to have every update that another one has, once and in order; \
             an update that is conflated counts for the number that it tells. A delay is the time since the first stream \
             had the event or, with --timestamp, since the time in that field of the event. The exit status is 1 if a \
-            stream was refused, closed or stale, or lacks updates. Ctrl-C ends the benchmark early, with its report.
+            stream was refused, closed or stale, or lacks updates, or if no update has that time. Ctrl-C ends the \
+            benchmark early, with its report.
 
             GATEWAY_TOKEN (an API key or a JWT) is sent with the requests.
             """
@@ -56,6 +57,9 @@ struct BenchCommand: AsyncParsableCommand {
         ).report()
         StandardOutput.write(json ? report.json : report.table)
         try StandardOutput.check()
+        if let timestamp, report.lacksTimes {
+            throw ExitCode.failure.because("No update has milliseconds since 1970 in a field \(timestamp).")
+        }
         guard report.isCorrect else { throw ExitCode.failure }
     }
 }

@@ -13,7 +13,7 @@ final class BenchLedger {
         var updates = 1
         /// Part of a snapshot: only its order is looked at, since each stream has a snapshot of its own.
         var isSnapshot = false
-        /// Milliseconds since 1970 at which the event was made, if a field says so.
+        /// The number in the field that has the milliseconds since 1970 at which the event was made.
         var madeAt: Int64?
     }
 
@@ -35,6 +35,16 @@ final class BenchLedger {
     private(set) var closed = 0
     var bytes = 0
     private var arrivals: [UInt64: NIODeadline] = [:]
+    /// Whether delays count from the times in the events, not from the first arrival of each.
+    private let isTimed: Bool
+
+    /// Smaller or larger numbers are none of milliseconds since 1970, but for instance a price, or seconds.
+    private static let times: Range<Int64> = 100_000_000_000..<100_000_000_000_000
+
+    init(isTimed: Bool = false) { self.isTimed = isTimed }
+
+    /// Whether there are events, none of which has the time at which it was made.
+    var lacksTimes: Bool { isTimed && delays.count == 0 && !arrivals.isEmpty }
 
     /// Adds a stream that is open; returns its number.
     func add() -> Int {
@@ -57,12 +67,10 @@ final class BenchLedger {
             progress[stream].updates = Self.sum(progress[stream].updates, event.updates)
         }
         conflated = Self.sum(conflated, event.updates - 1)
-        if let madeAt = event.madeAt {
+        if !isTimed {
+            delays.add(arrivals[event.position].map { now - $0 } ?? .zero)
+        } else if let madeAt = event.madeAt, Self.times.contains(madeAt) {
             delays.add(.milliseconds(max(0, milliseconds - madeAt)))
-        } else if let arrival = arrivals[event.position] {
-            delays.add(now - arrival)
-        } else {
-            delays.add(.zero)
         }
         if arrivals[event.position] == nil { arrivals[event.position] = now }
     }

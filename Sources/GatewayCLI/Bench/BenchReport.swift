@@ -25,6 +25,8 @@ struct BenchReport: Sendable {
     let conflated: Int
     let gaps: Int
     let stale: Int
+    /// Whether no event has the time from which delays count.
+    let lacksTimes: Bool
     /// Delays in milliseconds: the median, the 99th percentile, the longest.
     let delays: [Double]
 
@@ -44,6 +46,7 @@ struct BenchReport: Sendable {
         outOfOrder = ledger.outOfOrder
         conflated = ledger.conflated
         gaps = ledger.gaps
+        lacksTimes = ledger.lacksTimes
         delays = [
             ledger.delays.percentile(0.5), ledger.delays.percentile(0.99),
             Double(ledger.delays.longest.nanoseconds) / 1_000_000,

@@ -36,7 +36,9 @@ struct BenchRun {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let tls = url.scheme == "https" ? try NIOSSLContext(configuration: .makeClientConfiguration()) : nil
-        let ledger = try await loop.submit { NIOLoopBound(BenchLedger(), eventLoop: loop) }.get()
+        let ledger = try await loop.submit {
+            NIOLoopBound(BenchLedger(isTimed: timestampField != nil), eventLoop: loop)
+        }.get()
         let connections = await open(ledger, tls)
         let start = NIODeadline.now()
         let before = try await loop.submit { BenchReport.Totals(ledger.value) }.get()

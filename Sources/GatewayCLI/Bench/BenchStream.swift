@@ -101,7 +101,7 @@ final class BenchStream: ChannelInboundHandler {
         guard !isStream else { return }
         event.isSnapshot = data.number(after: "\"snapshot\":true") != nil
         event.updates = max(1, Int(data.number(after: "\"conflated\":") ?? 1))
-        event.madeAt = timestampKey.flatMap { data.number(after: $0) }.flatMap { $0 > 0 ? $0 : nil }
+        event.madeAt = timestampKey.flatMap { data.number(after: $0) }
     }
 
     private func dispatch(at now: NIODeadline) {

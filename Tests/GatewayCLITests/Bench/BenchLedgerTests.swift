@@ -72,6 +72,19 @@ import Testing
         #expect(ledger.losses(at: .uptimeNanoseconds(6_100_000_000)).stale == 1)
     }
 
+    /// Delays of a wrong field were those since the first arrival, or the time since 1970.
+    @Test(arguments: [nil, 0, 6, 1_796_020_197, 1_796_020_197_561_000] as [Int64?])
+    func updatesWithoutATimeHaveNoDelayFromIt(madeAt: Int64?) {
+        let ledger = BenchLedger(isTimed: true)
+        #expect(!ledger.lacksTimes)
+        receive(.init(position: 1, madeAt: madeAt), ledger, ledger.add())
+        #expect(ledger.delays.count == 0 && ledger.lacksTimes)
+        let now = NIODeadline.uptimeNanoseconds(1)
+        let event = BenchLedger.Event(position: 2, madeAt: 1_796_020_197_561)
+        ledger.received(event, stream: 0, at: now, milliseconds: 1_796_020_197_563)
+        #expect(ledger.delays.longest == .milliseconds(2) && !ledger.lacksTimes)
+    }
+
     @Test func aClosedStreamIsNotStale() {
         let ledger = BenchLedger()
         let streams = [ledger.add(), ledger.add()]
