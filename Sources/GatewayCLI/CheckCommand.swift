@@ -19,8 +19,8 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Print the table of all settings instead.")
     var keys = false
 
-    @Option(help: "The form of the table: markdown, or json-schema for editors.")
-    var format = Format.markdown
+    @Option(help: "The form of the table: markdown (default), or json-schema for editors.")
+    var format: Format?
 
     @Flag(
         help:
@@ -30,9 +30,16 @@ struct CheckCommand: AsyncParsableCommand {
 
     @OptionGroup var options: GatewayOptions
 
+    func validate() throws {
+        if format != nil, !keys { throw ValidationError("--format is the form of the table of --keys") }
+        if keys, try connect || options.config != nil || !options.flags().isEmpty {
+            throw ValidationError("--keys prints the table of all settings, and reads no configuration")
+        }
+    }
+
     func run() async throws {
         if keys {
-            StandardOutput.write(format == .markdown ? Settings.table : Settings.jsonSchema)
+            StandardOutput.write(format == .jsonSchema ? Settings.jsonSchema : Settings.table)
             return try StandardOutput.check()
         }
         let configuration = try options.configuration()
