@@ -32,6 +32,12 @@ struct HealthCommand: AsyncParsableCommand {
         guard (1...3_600).contains(timeout) else { throw ValidationError("--timeout: must be 1 … 3600") }
         if let pid, pid < 1 { throw ValidationError("--pid: must be 1 or more") }
         if url != nil, pid != nil { throw ValidationError("name either a --url or a --pid") }
+        if url != nil || pid != nil, !(try options.flags().isEmpty && options.config == nil) {
+            throw ValidationError("--\(url == nil ? "pid" : "url") takes the place of a configuration and its flags")
+        }
+        if let url, ready, Self.target(url, "/health/ready") == url {
+            throw ValidationError("--ready needs a --url without a path")
+        }
         // Only a mistake that is found here has the usage of this command.
         if let pid { _ = try GatewayProcessArguments(pid: pid) }
     }
@@ -61,7 +67,7 @@ struct HealthCommand: AsyncParsableCommand {
             try pid.map { try GatewayProcessArguments(pid: $0).configuration() } ?? options.configuration()
         let http = configuration.http
         guard http.port != 0 else {
-            throw ValidationError("http.port is 0, so that the port is not known: use --url")
+            throw ExitCode.validationFailure.because("Error: http.port is 0, so that the port is not known: use --url")
         }
         let base = ProcessServices.url(of: configuration, port: http.port)
         return base + path
@@ -69,6 +75,7 @@ struct HealthCommand: AsyncParsableCommand {
 
     /// The URL to check. A URL without a path is the address of the gateway, as in the first line of its output.
     static func target(_ url: String, _ path: String) -> String {
+        let url = url.contains("://") ? url : AddressFinder.url(url)
         guard let parts = URLComponents(string: url), parts.host != nil, parts.query == nil, parts.fragment == nil,
             ["", "/"].contains(parts.path)
         else { return url }
@@ -106,7 +113,7 @@ struct GatewayProcessArguments {
 
     /// The configuration that results from these arguments. Throws for a process that is not a gateway.
     func configuration() throws -> GatewayConfiguration {
-        let command = try GatewayCommand.parseAsRoot(arguments)
+        let command = try? GatewayCommand.parseAsRoot(arguments)
         if var serve = command as? ServeCommand {
             resolve(&serve.options)
             return try serve.options.configuration(environment: environment)
@@ -116,7 +123,7 @@ struct GatewayProcessArguments {
             let defaults = DemoCommand.defaults(host: demo.demo.demoHost, port: demo.demo.demoPort)
             return try demo.options.configuration(defaults: defaults, environment: environment)
         }
-        throw ValidationError("the process is not a gateway")
+        throw ExitCode.validationFailure.because("Error: --pid: the process is not a gateway")
     }
 
     private func resolve(_ options: inout GatewayOptions) {

@@ -18,7 +18,9 @@ struct KeyCommand: ParsableCommand {
 
     func run() throws {
         if hash {
-            guard let key = readLine(), !key.isEmpty else { throw ValidationError("standard input has no key") }
+            guard let key = readLine(), !key.isEmpty else {
+                throw ExitCode.validationFailure.because("Error: standard input has no key")
+            }
             StandardOutput.write("hash: \(KeyHash(of: key))\n")
             return try StandardOutput.check()
         }

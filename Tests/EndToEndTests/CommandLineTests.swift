@@ -108,6 +108,16 @@ internal import Testing
         await process.stop()
     }
 
+    /// They had the usage of the whole program; the arguments of another program were read as those of a gateway.
+    @Test func mistakesThatACommandFindsLaterAreOneLine() async throws {
+        let program = try GatewayProcess.binary("lightstreamer-gateway").path
+        let shell = URL(fileURLWithPath: "/bin/sh")
+        let key = try await run(shell, ["-c", "exec \"$0\" key --hash </dev/null", program])
+        #expect(key.status == 64 && key.output == "Error: standard input has no key\n", "\(key)")
+        let health = try await gateway("health", "--pid", "\(getpid())")
+        #expect(health.status == 64 && health.output == "Error: --pid: the process is not a gateway\n", "\(health)")
+    }
+
     @Test func watchExplainsErrorsAndEndsWithStatusOne() async throws {
         let process = try GatewayProcess(["demo", "--port", "0", "--demo-port", "0"])
         let addresses = try await process.demoAddresses()

@@ -91,7 +91,7 @@ import Testing
     @Test(arguments: [
         ("http://a:1", "http://a:1/health/live"), ("http://a:1/", "http://a:1/health/live"),
         ("https://[::1]:8443", "https://[::1]:8443/health/live"), ("http://a/health", "http://a/health"),
-        ("http://a/?b", "http://a/?b"), ("nonsense", "nonsense"),
+        ("http://a/?b", "http://a/?b"), ("a:1", "http://a:1/health/live"), ("a:1/health", "http://a:1/health"),
     ])
     func aURLWithoutAPathIsTheAddressOfTheGateway(url: String, target: String) {
         #expect(HealthCommand.target(url, "/health/live") == target)
@@ -103,6 +103,26 @@ import Testing
     ])
     func aResponseToTheHealthCheckIsOneLineThatDoesNotControlTheTerminal(body: String, line: String) {
         #expect(HealthCommand.line(status: 200, body) == line)
+    }
+
+    /// The other options were ignored: another gateway, or another property, was checked.
+    @Test(arguments: [
+        (["--url", "http://a", "--port", "1"], false), (["--url", "http://a", "--config", "c"], false),
+        (["--pid", "\(getpid())", "--host", "::1"], false), (["--url", "http://a/health", "--ready"], false),
+        (["--url", "http://a", "--ready"], true), (["--port", "1", "--ready"], true),
+    ])
+    func aHealthCheckHasOneAddress(words: [String], isValid: Bool) {
+        #expect(((try? GatewayCommand.parseAsRoot(["health"] + words)) != nil) == isValid)
+    }
+
+    /// The other options were ignored, and a form without the table printed no table.
+    @Test(arguments: [
+        (["--keys", "--format", "json-schema"], true), (["--keys"], true), (["--connect", "--config", "c"], true),
+        (["--format", "json-schema"], false), (["--keys", "--connect"], false), (["--keys", "--config", "c"], false),
+        (["--keys", "--port", "1"], false),
+    ])
+    func theTableOfSettingsNeedsNoConfiguration(words: [String], isValid: Bool) {
+        #expect(((try? GatewayCommand.parseAsRoot(["check"] + words)) != nil) == isValid)
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])
