@@ -35,7 +35,12 @@ struct ClusterStreams: Sendable {
             var until = deadline
             let prepared = cluster.preparedStream(id)
             if let stream = prepared, services.permissions(call).sees(streamOf: stream.owner) {
-                if call.isHead { return try head(stream, call) }
+                if call.isHead {
+                    if stream.isOpen, !call.reopensStream, await outcome(of: stream, id) == .refused {
+                        throw opener.inUse(id, call)
+                    }
+                    return try head(stream, call)
+                }
                 switch await outcome(of: stream, id) {
                 // The client of the former stream may be reading its last events.
                 case .accepted where isEnding(id):

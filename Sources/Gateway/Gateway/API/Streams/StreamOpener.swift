@@ -143,7 +143,10 @@ package struct StreamOpener: Sendable {
         let areSubscriptions = request.sources.map { SourceSelector.existing($0).isSubscription }
         request = request.compressed(compresses(areSubscriptions, call))
         for source in request.sources { try check(source, of: id, call) }
-        if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
+        if call.isHead {
+            if entry.isOpen, !call.reopensStream { throw inUse(id, call) }
+            return .stream(StreamRegistry.head(for: request), Self.headOnly)
+        }
         try checkRoom(call)
         let isFree = services.streamResources.change(id) { entry in
             defer { entry.isOpen = true }

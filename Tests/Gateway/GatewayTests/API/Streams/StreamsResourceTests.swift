@@ -181,6 +181,22 @@ import Testing
         #expect(refused.json["detail"]?.string?.contains("was not prepared") == true)
     }
 
+    /// `HEAD` was answered with 200 when `GET` was 409.
+    @Test func aPreparedStreamInUseIsAConflict() async throws {
+        let fixture = try await AccessFixture()
+        let admin = AccessFixture.admin
+        let body = #"{"upstream":"demo","mode":"MERGE","items":["a"],"fields":["b"]}"#
+        let url = try #require(fixture.perform("POST", "/v1/streams", as: admin, body).json["url"]?.string)
+        #expect(fixture.perform("HEAD", url, as: admin).status == 200)
+        let (_, stream) = fixture.open("GET", url, as: admin)
+        for method in ["GET", "HEAD"] {
+            let refused = fixture.perform(method, url, as: admin)
+            #expect(refused.status == 409, "\(method)")
+        }
+        try #require(stream).onEnd(.peerClosed)
+        #expect(fixture.perform("HEAD", url, as: admin).status == 200)
+    }
+
     @Test func headOpensNothing() {
         let path = "/v1/subscriptions/\(fixture.makeSubscription())/events"
         let head = fixture.perform("HEAD", path)
