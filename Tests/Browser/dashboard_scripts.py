@@ -266,6 +266,34 @@ CHECKS = [
         }
         if (opened.join(" ") !== "a a a b b b") return opened.join(" ");
     """),
+    # The first 500 streams looked like all of them.
+    trial("a_list_that_is_cut_says_so", """
+        const upstream = { serverAddress: "http://u", adapterSet: null, user: null, lastFailure: null, quotas: { sessions: 1, subscriptions: 1, items: 1 },
+            pool: { sessions: 0, subscriptions: 0, items: 0 } };
+        let all = 700;
+        window.fetch = async (url) => {
+            const [path, query] = url.split("?"), start = Number(new URLSearchParams(query).get("cursor")), end = Math.min(all, start + 100);
+            const isLong = path === "/v1/upstreams" || path === "/v1/feeds";
+            const entries = isLong ? Array.from({ length: end - start }, (_, index) => ({ ...upstream, name: `n${start + index}`, fields: [], items: null })) : [];
+            const list = { [path.split("/").at(-1)]: entries, nextCursor: isLong && end < all ? `${end}` : null };
+            return fake.json(200, path === "/health" ? { upstreams: [] } : list);
+        };
+        const { rights } = await import("/assets/rights.js");
+        rights.read = async () => { rights.session = { operations: [] }; };
+        const { Sessions } = await import("/assets/sessions.js"), { Catalog } = await import("/assets/catalog.js");
+        const [one, other] = ["", ""].map(() => document.body.appendChild(document.createElement("div")));
+        const sessions = new Sessions(one, { streamId: () => null, note() {}, open() {} });
+        const catalog = new Catalog(other, document.createElement("p"), () => {});
+        const read = async () => {
+            await sessions.read();
+            await catalog.read();
+            return [one, other].map((element) => element.textContent.match(/Only the first [^.]*/g)?.join() ?? "");
+        };
+        const cut = await read();
+        if (cut.join() !== "Only the first 500 upstreams are shown,Only the first 500 feeds are shown") return cut.join();
+        all = 500;
+        if ((await read()).join("")) return "whole lists are said to be cut";
+    """),
     # The arrow and the hint of a former value stayed beside the present one.
     trial("a_cell_shows_nothing_of_its_former_value", """
         const { Feed } = await import("/assets/feed.js"), { TableView } = await import("/assets/table.js");

@@ -81,7 +81,7 @@ export const remove = (path, options) => json("DELETE", path, options);
 /** A response as text: the metrics. */
 export const text = async (path, options) => (await send("GET", path, options)).text();
 
-/** All pages of a list. */
+/** The entries of a list, page by page; `isCut` tells that there are more than `most`. */
 export async function list(path, member, most = 500) {
   const entries = [];
   let cursor = null;
@@ -91,5 +91,5 @@ export async function list(path, member, most = 500) {
     entries.push(...page[member]);
     cursor = page.nextCursor;
   } while (cursor && entries.length < most);
-  return entries;
+  return Object.assign(entries, { isCut: !!cursor });
 }

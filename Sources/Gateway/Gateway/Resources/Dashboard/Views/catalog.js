@@ -2,7 +2,7 @@
 
 import { list } from "/assets/api.js";
 import { h, setText, whileShown } from "/assets/dom.js";
-import { keep } from "/assets/lists.js";
+import { cutText, keep } from "/assets/lists.js";
 import { rights } from "/assets/rights.js";
 import { named, specOfResource } from "/assets/subscriptions.js";
 
@@ -38,6 +38,7 @@ export class Catalog {
   #feeds = h("div", { class: "catalog" });
   #used = h("ul", { class: "used" });
   #note = h("p", { class: "note" });
+  #cut = h("p", { class: "note" });
   #open;
   /** Reads the lists at intervals while the tab is shown. */
   show = whileShown(() => this.read(), interval);
@@ -47,7 +48,7 @@ export class Catalog {
     this.#open = open;
     element.append(picture,
       h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Feeds")), this.#feeds, this.#note),
-      h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "In use")), this.#used));
+      h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "In use")), this.#used, this.#cut));
   }
 
   async read() {
@@ -58,13 +59,14 @@ export class Catalog {
     keep(this.#feeds, feeds, (feed) => JSON.stringify(feed), (feed) => this.#make(feed), (view, feed) => {
       view.button.disabled = !rights.may("subscribe") && !feed.public;
     });
-    setText(this.#note, feeds.length ? "" : "This gateway describes no feeds (`feeds` in the configuration).");
+    setText(this.#note, feeds.length ? cutText({ feeds }) : "This gateway describes no feeds (`feeds` in the configuration).");
     const entries = rights.may("subscribe") ? subscriptions : [];
     keep(this.#used, entries, ({ id }) => id, () => this.#makeUsed(), (view, entry) => {
       view.entry = entry;
       setText(view.button, named(entry));
       setText(view.note, ` ${entry.mode}, upstream ${entry.upstream ?? "by address"}${entry.dataAdapter ? `, adapter ${entry.dataAdapter}` : ""}`);
     });
+    setText(this.#cut, entries.length ? cutText({ subscriptions }) : "");
     this.#used.dataset.empty = entries.length ? "" : "Nothing is in use.";
   }
 

@@ -1,6 +1,6 @@
 // Tables whose rows follow a list that is read again and again.
 
-import { h, setText } from "/assets/dom.js";
+import { count, h, setText } from "/assets/dom.js";
 import { rowLink } from "/assets/layout.js";
 
 /**
@@ -60,6 +60,10 @@ export function showLinks(cell, ids, most = 3) {
   const links = ids.slice(0, most).flatMap((id) => [h("a", { href: rowLink(id), class: "row-link" }, id), " "]);
   cell.replaceChildren(...links, ids.length > most ? `and ${ids.length - most} more` : ids.length ? "" : "–");
 }
+
+/** The sentences about lists, by their names, that are not shown to their end. */
+export const cutText = (lists) => Object.entries(lists).filter(([, entries]) => entries.isCut)
+  .map(([name, entries]) => `Only the first ${count(entries.length)} ${name} are shown.`).join(" ");
 
 /** The row of an id: the target of `rowLink`. */
 export const rowId = (id) => `row-${id}`;

@@ -2,7 +2,7 @@
 
 import { get, list, post, remove } from "/assets/api.js";
 import { clock, count, duration, h, plural, setText, whileShown } from "/assets/dom.js";
-import { endButton, keep, rowId, setOptional, showLinks, tableCard } from "/assets/lists.js";
+import { cutText, endButton, keep, rowId, setOptional, showLinks, tableCard } from "/assets/lists.js";
 import { CallersTable, MembersTable } from "/assets/members.js";
 import { OptionsForm } from "/assets/options.js";
 import { rights } from "/assets/rights.js";
@@ -51,6 +51,7 @@ export class Sessions {
   #clients = h("tbody");
   #streams = h("tbody");
   #problem = h("p", { class: "problem", role: "alert", hidden: true });
+  #cut = h("p", { class: "note" });
   #members = new MembersTable();
   #callers = new CallersTable();
   #subscriptions;
@@ -67,7 +68,7 @@ export class Sessions {
   constructor(element, page) {
     this.#page = { ...page, read: () => this.read(), fail: (error) => this.#fail(error) };
     this.#subscriptions = new SubscriptionsTable(this.#page);
-    element.append(this.#problem,
+    element.append(this.#problem, this.#cut,
       h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "Upstreams")), this.#upstreams),
       tableCard("Clients", "Clients: sessions with upstreams", [["client"], ["upstream"], ["status"], ["subscriptions"],
         ["updates", "number"], ["reconnects", "number"], ["actions", "actions"]], this.#clients),
@@ -85,6 +86,7 @@ export class Sessions {
       ]);
       this.health = health;
       this.#problem.hidden = true;
+      setText(this.#cut, cutText({ upstreams, clients, streams, subscriptions }));
       this.#subscriptions.show(subscriptions, streams);
       this.#members.show(health.cluster);
       this.#callers.show(health.cluster);
