@@ -48,7 +48,9 @@ struct SessionResource: Sendable {
     }
 
     private func cookie(_ pair: String, for call: Call) -> Response {
-        let attributes = "; Path=/; HttpOnly; SameSite=Strict" + (isSecure(call) ? "; Secure" : "")
+        // Browsers accept names with these beginnings only from secure cookies, on loopback as well.
+        let isSecure = ["__Host-", "__Secure-"].contains { pair.hasPrefix($0) } || isSecure(call)
+        let attributes = "; Path=/; HttpOnly; SameSite=Strict" + (isSecure ? "; Secure" : "")
         return Response(status: 204).with("Set-Cookie", pair + attributes).with("Cache-Control", "no-store")
     }
 
