@@ -31,6 +31,15 @@ import Testing
         check(outcome, code: "unknown-upstream", place: "upstream")
     }
 
+    /// They were members that do not exist, without a hint.
+    @Test func membersThatBelongElsewhereAreExplained() {
+        let message = fixture.perform("POST", "/v1/messages", #"{"text":"x","upstream":"demo"}"#)
+        check(message, code: "unknown-member", place: "/upstream")
+        #expect(message.json["detail"]?.string == "upstream: It is a parameter of the query: ?upstream=NAME.")
+        let stream = fixture.perform("POST", "/v1/streams", #"{"source":[]}"#)
+        #expect(stream.json["detail"]?.string == "source: There is no such member. Did you mean sources?")
+    }
+
     @Test func theMissingUpstreamOfAMessageIsNamed() {
         let several = Fixture(upstreams: ["one", "two"])
         check(several.perform("POST", "/v1/messages", #"{"text":"x"}"#), code: "missing-member", place: "upstream")

@@ -64,9 +64,15 @@ struct MessagesResource: Sendable {
 
     private func accepted(_ id: String) -> Response { .json(202) { $0.value(["id": .string(id)]) } }
 
-    /// Reads a message; `enqueues` is the default of `enqueueWhileDisconnected`.
+    /// Reads a message; `enqueues` is the default of `enqueueWhileDisconnected`, true where the query names the upstream.
     private func message(_ reader: ObjectReader, enqueues: Bool = false) throws(Problem) -> MessageSubmission {
-        reader.allow(only: ["text", "sequence", "delayTimeout", "enqueueWhileDisconnected", "outcome"])
+        var members: Set = ["text", "sequence", "delayTimeout", "enqueueWhileDisconnected", "outcome"]
+        if enqueues, reader.has("upstream") {
+            // Other bodies have such a member.
+            members.insert("upstream")
+            reader.refusals.refuse(["upstream"], as: .unknownMember, "It is a parameter of the query: ?upstream=NAME.")
+        }
+        reader.allow(only: members)
         if !reader.has("text") { reader.missing("text") }
         var message = MessageSubmission(text: reader.string("text") ?? "")
         if let sequence = reader.optionalString("sequence") {

@@ -284,15 +284,15 @@ package struct StreamsResource: Sendable {
     }
 
     private func selectors(_ reader: ObjectReader, _ defaults: SourceDefaults) -> [SourceSelector] {
-        let settings: Set<String> = ["conflate", "maxFrequency", "fieldsSent", "legacy"]
+        let members: Set = ["sources", "conflate", "maxFrequency", "fieldsSent", "legacy"]
         if reader.has("sources") {
-            reader.allow(only: settings.union(["sources"]))
+            reader.allow(only: members)
             if reader.object["sources"]?.array?.isEmpty == true {
                 reader.refuse("sources", "At least one source is expected.")
             }
             return SourceReader.list("sources", of: reader, joining: defaults) ?? []
         }
-        return SourceReader.join(reader, defaults, others: settings).map { [$0] } ?? []
+        return SourceReader.join(reader, defaults, others: members).map { [$0] } ?? []
     }
 
     // MARK: - Output
