@@ -13,12 +13,13 @@ struct RequestForgery: Sendable {
     ///
     /// - Parameter withCookie: The rights come from a cookie. A request that changes state must then have an origin that the
     ///     list names; `*` does not suffice, since it permits reading and not acting for a user.
-    ///   - opensStream: The request opens a stream. A stream subscribes, so a `GET` of one is checked as a request that
-    ///     changes state.
+    ///   - opensStream: The request opens a stream. A stream subscribes and stays open, so a `GET` of one is checked as a
+    ///     request that changes state.
     func check(_ request: HTTPRequest, withCookie: Bool, opensStream: Bool = false) throws(Problem) {
         let isSafe = opensStream ? false : Self.safeMethods.contains(request.method)
-        if isSafe, !withCookie { return }
         let site = request.headers["Sec-Fetch-Site"]?.lowercased()
+        // A page does not see the response, but causes subscriptions by images and frames.
+        if isSafe, !withCookie, site != "cross-site" { return }
         if let origin = request.headers["Origin"] {
             if site == "same-origin" || isOwn(origin, request) || isListed(origin, withCookie: withCookie) { return }
         } else {
@@ -27,9 +28,7 @@ struct RequestForgery: Sendable {
             // A client that is not a browser sends neither header.
             case nil where isSafe, nil where !withCookie: return
             case nil: break
-            default:
-                // A navigation reads, and its result is not visible to the page with the link.
-                if isSafe, request.headers["Sec-Fetch-Mode"]?.lowercased() == "navigate" { return }
+            default: if isSafe, Self.followsLink(request, withCookie: withCookie) { return }
             }
         }
         let isOfNoPage = site == nil && request.headers["Origin"] == nil
@@ -41,6 +40,13 @@ struct RequestForgery: Sendable {
         )
         problem.refusedName = request.headers["Origin"].map { .origin($0) }
         throw problem
+    }
+
+    /// Whether a request is a navigation, whose result is not visible to the page with the link. Without authentication, one of
+    /// a frame is not meant: a page may have any number of frames.
+    private static func followsLink(_ request: HTTPRequest, withCookie: Bool) -> Bool {
+        guard request.headers["Sec-Fetch-Mode"]?.lowercased() == "navigate" else { return false }
+        return withCookie || request.headers["Sec-Fetch-Dest"].map { $0.lowercased() == "document" } ?? true
     }
 
     private func isListed(_ origin: String, withCookie: Bool) -> Bool {

@@ -127,6 +127,27 @@ import Testing
         #expect(fixture.perform("GET", Self.stream).isStream)
     }
 
+    /// Values may be subscribed to by the request for them.
+    @Test(arguments: ["/v1/values?upstream=demo&items=item1&fields=last_price", "/v1/clients"])
+    func aForeignPageEmbedsNothingOfAnOpenGateway(url: String) async throws {
+        let fixture = try await Self.open { $0.origins = ["https://good.example"] }
+        let site = HTTPField("Sec-Fetch-Site", "cross-site")
+        let link = HTTPField("Sec-Fetch-Mode", "navigate")
+        let refused: [[HTTPField]] = [
+            [site, HTTPField("Sec-Fetch-Mode", "no-cors"), HTTPField("Sec-Fetch-Dest", "image")],
+            [site, link, HTTPField("Sec-Fetch-Dest", "iframe")], [site, HTTPField("Origin", "https://evil.example")],
+        ]
+        for fields in refused { #expect(fixture.perform("GET", url, "", fields).status == 403) }
+        #expect(fixture.services.pool.clients().isEmpty)
+        let admitted: [[HTTPField]] = [
+            [], [HTTPField("Sec-Fetch-Site", "none")], [HTTPField("Sec-Fetch-Site", "same-site")], [site, link],
+            [site, link, HTTPField("Sec-Fetch-Dest", "document")], [site, HTTPField("Origin", "https://good.example")],
+        ]
+        for fields in admitted {
+            #expect(fixture.perform("GET", url, "", fields + [HTTPField("Prefer", "wait=0")]).status != 403)
+        }
+    }
+
     /// The page does not see the values that its link leads to, as with `GET /v1/values`.
     @Test func aForeignPageMayLinkToTheValuesOfAFeed() async throws {
         var access = AccessConfiguration()
