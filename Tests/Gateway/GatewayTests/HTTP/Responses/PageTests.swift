@@ -40,6 +40,27 @@ import Testing
         #expect(try page([], "limit=2&cursor=\(cursor)").entries.isEmpty)
     }
 
+    @Test func callersMayDeleteThePagesThatTheyHaveRead() throws {
+        var list = (1...11).map { "id\($0)" }
+        var seen: [String] = []
+        var cursor: String?
+        repeat {
+            let page = try page(list, "limit=4" + (cursor.map { "&cursor=\($0)" } ?? ""))
+            seen += page.entries
+            cursor = try nextCursor(page)
+            list.removeAll(where: page.entries.contains)
+        } while cursor != nil
+        #expect(seen == (1...11).map { "id\($0)" })
+        #expect(list.isEmpty)
+    }
+
+    @Test func anEntryAfterSeveralDeletedOnesIsShown() throws {
+        let cursor = try #require(try nextCursor(try page(["a", "b", "c", "d", "e", "f"], "limit=3")))
+        #expect(Array(try page(["c", "d", "e", "f"], "limit=3&cursor=\(cursor)").entries) == ["d", "e", "f"])
+        #expect(Array(try page(["b", "d", "f"], "limit=3&cursor=\(cursor)").entries) == ["d", "f"])
+        #expect(Array(try page(["a", "c", "f"], "limit=3&cursor=\(cursor)").entries) == ["f"])
+    }
+
     @Test func aLargePageEndsEarly() throws {
         let list = (1...5).map { "\($0)" + String(repeating: "x", count: 600_000) }
         let response = try page(list, "limit=5").response("things") { $0.string($1) }
