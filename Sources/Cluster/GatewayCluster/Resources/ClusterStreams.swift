@@ -70,7 +70,8 @@ struct ClusterStreams: Sendable {
             // A wait without a change that ends before its time: this member stops.
             guard now < deadline, isChanged || now >= until, !Task.isCancelled else {
                 let detail = "The member of the cluster on which the stream is open does not respond."
-                throw Problem(.unavailable, detail: detail)
+                // An EventSource does not try again after a 503.
+                throw StreamOpener.closing("behind", Problem(.unavailable, detail: detail), call)
             }
         }
     }

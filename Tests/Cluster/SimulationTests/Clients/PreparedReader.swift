@@ -83,8 +83,9 @@ final class PreparedReader {
 
     /// Whether the stream may be answered with a status.
     private func isAllowed(_ status: Int) -> Bool {
-        // 200: one event `closing`. 409: a gateway has not noticed yet that its reader has left.
-        guard status == 404 else { return [200, 409, 503].contains(status) }
+        // 200: one event `closing`. 409: a gateway has not noticed yet that its reader has left. An EventSource, which asks for
+        // text/event-stream, does not try again after a 503.
+        guard status == 404 else { return [200, 409].contains(status) }
         return isForgotten()
     }
 
