@@ -64,14 +64,12 @@ package struct TokenVerifier: Sendable {
         }
         let candidates = keys.filter { $0.algorithm == algorithm }
         let identifier = token.header["kid"]?.string
-        let key = candidates.first { key in
-            if let identifier, let own = key.identifier, own != identifier { return false }
-            return key.verifies(token.signature, of: token.signedBytes)
-        }
-        if let key { return key }
+        let named = candidates.filter { identifier == nil || $0.identifier == nil || $0.identifier == identifier }
+        if let key = named.first(where: { $0.verifies(token.signature, of: token.signedBytes) }) { return key }
         // The key may be in the set, which has public keys only.
         if lacksKeySet, algorithm != .hs256 { throw .withoutKeySet }
-        throw candidates.isEmpty ? .algorithm : .signature
+        if candidates.isEmpty { throw .algorithm }
+        throw named.isEmpty ? .identifier : .signature
     }
 
     private func checkTimes(_ claims: JSONObject, now: Double) throws(TokenRefusal) -> Double {

@@ -40,8 +40,10 @@ struct WebToken: Sendable {
 enum TokenRefusal: String, Error, CaseIterable {
     /// The token is not three parts of base64url with two JSON objects.
     case malformed = "The token cannot be read."
-    /// No key is configured for its algorithm.
-    case algorithm = "The algorithm of the token is not accepted."
+    /// No key is for its algorithm: none was configured, or the JWK set has lost all of them.
+    case algorithm = "The gateway has no key for the algorithm of the token."
+    /// The keys of its algorithm have other identifiers, as before a rotation or after it.
+    case identifier = "The gateway has no key with the identifier (kid) of the token."
     /// The header has a critical parameter, or a type, that the gateway does not support.
     case header = "The header of the token has an unsupported parameter."
     case signature = "The signature of the token is not valid."

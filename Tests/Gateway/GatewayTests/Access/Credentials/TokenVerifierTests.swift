@@ -136,7 +136,10 @@ import Testing
         let signing = set.replacing(#""use":"sig""#, with: #""key_ops":["sign"]"#)
         #expect(try KeyMaterial.keySet(signing).keys.isEmpty)
         let other = try forge(header: #"{"alg":"ES256","kid":"../k2"}"#, Self.claims, .es256(TokenForge.ellipticKey))
-        #expect(try await refusal(other) { $0.keySet = set } == .signature)
+        #expect(try await refusal(other) { $0.keySet = set } == .identifier)
+        // A key without an identifier is for all tokens.
+        let anonymous = set.replacing(#""kid":"k1","#, with: "")
+        #expect(try await refusal(other) { $0.keySet = anonymous } == nil)
     }
 
     /// One such key had the whole set refused.
