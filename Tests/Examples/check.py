@@ -62,7 +62,14 @@ def keys_are_rotated(address, binary):
         for key, name in zip(keys, ("BACKEND_OLD", "BACKEND")):
             printed = run(binary, "key", "--hash", input=key)
             expect(settings[f"GATEWAY_AUTH_KEYS_{name}_HASH"] in printed, f"not the hash of the key: {printed}")
-        run(binary, "check", env={**os.environ, **settings})
+        configuration = pathlib.Path(folder, "gateway.yaml")
+        script = (EXAMPLES / "shell/rotate-key.sh").read_text()
+        text = "".join(line.removeprefix("#   ") for line in re.findall(r"^#   (?:auth:| ).*\n", script, re.MULTILINE))
+        configuration.write_text(text.replace("NAME", "backend") + "upstreams: {demo: {serverAddress: http://a}}\n")
+        # The former key was a variable without a setting: it was refused at the next start.
+        command = [binary, "check", "--config", configuration]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env={**os.environ, **settings})
+        expect(done.returncode == 0 and not done.stderr, f"the keys are not those of the configuration: {done.stderr}")
 
 
 def certificates_are_rotated(address, binary):
