@@ -6,7 +6,15 @@ extension GatewayConfiguration {
     ///
     /// - Parameter now: Seconds since 1970.
     package func warnings(now: Double = Date().timeIntervalSince1970) -> [String] {
-        [memoryWarning(), keySetWarning, http.certificate?.warning(now: now)].compactMap(\.self)
+        [memoryWarning(), tokenWarning, keySetWarning, http.certificate?.warning(now: now)].compactMap(\.self)
+    }
+
+    /// A warning of settings for tokens that no key can verify; nil if there are none.
+    private var tokenWarning: String? {
+        guard !access.webTokens.hasKeys, access.webTokens != WebTokenConfiguration(), access.configuredModes != [.none]
+        else { return nil }
+        let effect = access.isOpen ? "callers need no credentials" : "tokens are refused"
+        return "auth.jwt has no secret, publicKey, jwks or jwksURL: \(effect)"
     }
 
     /// A warning of the keys of `auth.jwt.jwks` that are skipped; nil if there are none.

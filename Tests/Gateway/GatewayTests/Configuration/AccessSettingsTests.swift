@@ -189,6 +189,23 @@ import Testing
         #expect(configuration.warnings(now: 1.8e9).isEmpty)
     }
 
+    /// On loopback, where no credentials are required, the gateway stayed open without a word.
+    @Test func settingsOfTokensWithoutAKeyAreWarnedAbout() throws {
+        var configuration = GatewayConfiguration()
+        #expect(configuration.warnings().isEmpty)
+        configuration.access.webTokens.audience = "gateway"
+        let rule = "auth.jwt has no secret, publicKey, jwks or jwksURL: "
+        #expect(configuration.warnings() == [rule + "callers need no credentials"])
+        configuration.access.keys = [KeyConfiguration(name: "a", hash: KeyHash(of: "k"))]
+        #expect(configuration.warnings() == [rule + "tokens are refused"])
+        configuration.access.webTokens.secret = TokenForge.secret
+        #expect(configuration.warnings().isEmpty)
+        configuration.access.webTokens.secret = nil
+        configuration.access.keys = []
+        configuration.access.configuredModes = [.none]
+        #expect(configuration.warnings().isEmpty)
+    }
+
     @Test func keysOfAJWKSetThatAreSkippedAreWarnedAbout() {
         var configuration = GatewayConfiguration()
         let point = KeySetLoaderTests.keySet(TokenForge.ellipticKey)
