@@ -325,6 +325,18 @@ package struct ConfigurationReader {
         }
     }
 
+    /// The flag or variable that gives the name in a key; nil if the key has none, or the file has the name.
+    private func placeOfName(in key: String) -> String? {
+        guard let group = NamedGroup.all.first(where: { key.hasPrefix($0.key + ".") }) else { return nil }
+        let name = String(key.dropFirst(group.key.count + 1).prefix { $0 != "." })
+        let start = "\(group.key).\(name)."
+        let ofFile = (file?.entries ?? []).map(\.key) + (file?.vacant ?? []).map { $0.key + "." }
+        if ofFile.contains(where: { $0.hasPrefix(start) }) { return nil }
+        if flags.contains(where: { $0.key.hasPrefix(start) }) { return "flags" }
+        let listed = SettingValue.list(environment[group.variable] ?? "")
+        return listed.contains(name) ? "environment \(group.variable)" : nil
+    }
+
     /// The place of a key, or of the key that names the file with its value; for a missing key, the place of its group
     /// in the file.
     private func place(of key: String) -> String {
@@ -335,6 +347,7 @@ package struct ConfigurationReader {
         for name in names {
             if let entry = file?.entries.first(where: { $0.key == name }) { return "\(file?.path ?? ""):\(entry.line)" }
         }
+        if let place = placeOfName(in: key) { return place }
         guard let file else { return "configuration" }
         var parts = key.split(separator: ".").dropLast()
         while !parts.isEmpty {

@@ -83,6 +83,24 @@ internal import Testing
         #expect(listed.count == 1 && listed[0].contains("must have a name"))
     }
 
+    /// They were those of a line of the file that has other names, or of no source.
+    @Test(arguments: [nil, ConfigurationReaderTests.demo])
+    func mistakesOfANameAreThoseOfItsSource(file: String?) {
+        let flags = [("upstreams.a b.serverAddress", "http://a"), ("feeds.f.items", "i")]
+        let environment = ["GATEWAY_UPSTREAM_NAMES": "u,c d", "GATEWAY_AUTH_KEY_NAMES": "k"]
+        let mistakes = Self.mistakes { try Self.read(flags: flags, environment: environment, file: file) }
+        let expected = [
+            "flags: upstreams.a b", "environment GATEWAY_UPSTREAM_NAMES: upstreams.c d", "flags: feeds.f.fields",
+            "environment GATEWAY_UPSTREAM_NAMES: upstreams.u.serverAddress",
+            "environment GATEWAY_AUTH_KEY_NAMES: auth.keys.k.hash",
+        ]
+        for start in expected { #expect(mistakes.contains { $0.hasPrefix(start + ": ") }, "\(start): \(mistakes)") }
+        let areGiven = mistakes.allSatisfy { $0.hasPrefix("flags: ") || $0.hasPrefix("environment GATEWAY_") }
+        #expect(areGiven, "\(mistakes)")
+        let missing = Self.mistakes { try Self.read(file: "upstreams:\n  u:\n    user: x\n") }
+        #expect(missing == ["gateway.yaml:3: upstreams.u.serverAddress: is required"])
+    }
+
     @Test func upstreamIsReadFromAFileWithItsOptions() throws {
         let file = Self.demo + "\n    options:\n      retryDelay: 0.5\n      forcedTransport: WS-POLLING\n"
         let upstream = try #require(try Self.read(file: file).pool.upstreams.first)
