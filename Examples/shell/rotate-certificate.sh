@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs a renewed certificate. SIGHUP makes the gateway read it; open streams go on, new connections get the new one.
-# As a deploy hook of certbot, RENEWED_LINEAGE names the folder.
+# In a deploy hook of certbot, RENEWED_LINEAGE names the folder of the new files.
 #
 #   ./rotate-certificate.sh FOLDER-OF-THE-NEW-FILES FOLDER-OF-THE-GATEWAY
+#   certbot renew --deploy-hook "/usr/local/bin/rotate-certificate.sh '' FOLDER-OF-THE-GATEWAY"
 set -euo pipefail
 
 source=${1:-$RENEWED_LINEAGE} target=$2

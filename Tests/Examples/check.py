@@ -78,6 +78,10 @@ def certificates_are_rotated(address, binary):
             pathlib.Path(source, name).write_text(name)
         run("bash", EXAMPLES / "shell/rotate-certificate.sh", source, target)
         expect(pathlib.Path(target, "key.pem").read_text() == "privkey.pem", "not the new key")
+        pathlib.Path(source, "privkey.pem").write_text("renewed")
+        hook = {**os.environ, "RENEWED_LINEAGE": source}
+        run("bash", EXAMPLES / "shell/rotate-certificate.sh", "", target, env=hook)
+        expect(pathlib.Path(target, "key.pem").read_text() == "renewed", "not the key of the hook")
 
 
 MANIFESTS = ("kubernetes/gateway.yaml", "kubernetes/cluster.yaml")
