@@ -32,8 +32,8 @@ package enum Settings {
                 .means("The request bodies in memory at a time, of all requests together."),
             http.integer("maxResponses", \.responseBudget, 0...1 << 40, unit: "bytes")
                 .means(
-                    "The unread responses of 4 KiB and more in memory at a time; beyond it the oldest are cut off. "
-                        + "0: an eighth of the memory of the machine or container."
+                    "The unread responses of 4 KiB and more in memory at a time; beyond it the oldest of the caller with "
+                        + "the most of them are cut off. 0: an eighth of the memory of the machine or container."
                 ),
             http.integer("maxHeaders", \.headerLimit, 1_024...1 << 20, unit: "bytes")
                 .means("The longest header section."),

@@ -138,7 +138,8 @@ package final class HTTPHost: HTTPHandler {
         let record = admitted.record
         var call = admitted
         call.body = body
-        call.respond = { [self] in responder.respond(finish($0, record)) }
+        let account = admitted.caller.account
+        call.respond = { [self] in responder.respond(finish($0, record, of: account)) }
         call.onAbandonment = { responder.onAbandonment($0) }
         if record.request.headers["Prefer"] != nil {
             call.share = { [self] decision in
@@ -222,7 +223,7 @@ package final class HTTPHost: HTTPHandler {
     /// Completes a response. A ticket that has opened no stream stays valid for its stream.
     private func answer(_ response: Response, to call: Call) -> HTTPResponse {
         if let redemption = call.redemption { services.access.giveBack(redemption) }
-        return finish(response, call.record)
+        return finish(response, call.record, of: call.caller.account)
     }
 
     /// The operation of a request. Throws `AnsweredRequest` for a request without one.
@@ -270,11 +271,14 @@ package final class HTTPHost: HTTPHandler {
 
 /// Headers, metrics and log of every response.
 extension HTTPHost {
-    func finish(_ response: consuming Response, _ record: CallRecord) -> HTTPResponse {
+    /// Completes a response, whose memory counts for an account.
+    func finish(_ response: consuming Response, _ record: CallRecord, of account: String?) -> HTTPResponse {
         if response.unexpectedError != nil { logUnexpectedError(of: response, record) }
         decorate(&response.headers, record)
         finished(record, status: response.status, problem: response.problem)
-        return response.httpResponse
+        var made = response.httpResponse
+        made.caller = account
+        return made
     }
 
     func finish(_ head: HTTPStreamHead, _ record: CallRecord) -> HTTPStreamHead {
@@ -285,9 +289,11 @@ extension HTTPHost {
     }
 
     /// The response to a request, without the headers of this request alone.
-    func shared(_ response: consuming Response, _ record: CallRecord) -> HTTPResponse {
-        decorate(&response.headers, record, isShared: true)
-        return response.httpResponse
+    func shared(_ response: consuming Response, with call: Call) -> HTTPResponse {
+        decorate(&response.headers, call.record, isShared: true)
+        var made = response.httpResponse
+        made.caller = call.caller.account
+        return made
     }
 
     private func decorate(_ headers: inout HTTPFields, _ record: CallRecord, isShared: Bool = false) {

@@ -232,7 +232,7 @@ final class PollingConnections {
     }
 
     private func send(_ parts: [StreamPiece], of response: EncodedResponse, to connection: PollingConnection) {
-        guard driver.largeResponses.begin(connection, response.body) else {
+        guard driver.largeResponses.begin(connection, response.body, of: response.caller) else {
             return send(connection.record.server.response(to: .responseBudgetExceeded, on: nil), to: connection)
         }
         connection.closes = response.closesConnection

@@ -122,6 +122,8 @@ package struct HTTPResponse: Sendable {
     /// pass the body of the full response or its length, otherwise the length is sent as 0. A 204 is sent without a
     /// length.
     package var body: Body
+    /// The caller whose responses the memory of the body counts with; nil: the address of the connection has no other.
+    package var caller: String?
 
     package init(status: Int, headers: HTTPFields = HTTPFields(), body: Body = .empty) {
         self.status = status

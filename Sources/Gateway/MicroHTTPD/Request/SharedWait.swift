@@ -59,6 +59,8 @@ struct EncodedResponse {
     let closesConnection: Bool
     /// The body, whose bytes all requests share.
     let body: HTTPResponse.Body
+    /// The caller whose responses the memory of the body counts with.
+    let caller: String?
 
     /// - Parameter closing: Adds `Connection: close`.
     init(_ response: HTTPResponse, date: String, closing: Bool) {
@@ -67,6 +69,7 @@ struct EncodedResponse {
         if response.status != 204 { end += "Content-Length: \(response.body.count)\r\n" }
         let head = StatusLine.text(response.sendableStatus, date: date) + response.headers.sendableText
         closesConnection = isClosing
+        caller = response.caller
         let hasBody = response.status != 204 && response.status != 304
         let bytes: SharedBytes? =
             switch response.body {

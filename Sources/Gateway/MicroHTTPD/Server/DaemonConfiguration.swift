@@ -54,7 +54,8 @@ package struct DaemonConfiguration: Sendable {
     /// Bytes of all request bodies in memory at a time, half of them for one address, and for one caller; a request beyond
     /// it gets 503. Default 64 MiB.
     package var bodyBudget = 64 * 1024 * 1024
-    /// Bytes of all responses of 4 KiB and more in memory at a time; beyond it the oldest are cut off. 0: no limit.
+    /// Bytes of all responses of 4 KiB and more in memory at a time; beyond it the oldest of one caller are cut off.
+    /// 0: no limit.
     package var responseBudget = 0
     /// After this time without a byte in either direction a connection is closed; streams excepted. Whole seconds.
     /// Default 30 s.

@@ -203,7 +203,9 @@ extension HTTPServer {
     func queue(_ response: HTTPResponse, for exchange: Exchange) -> MHD_Result {
         exchange.phase = .over
         let size = response.body.count
-        if size >= LargeResponses.leastSize, !driver.largeResponses.begin(exchange, response.body) {
+        if size >= LargeResponses.leastSize,
+            !driver.largeResponses.begin(exchange, response.body, of: response.caller)
+        {
             return queue(self.response(to: .responseBudgetExceeded, on: exchange.connection), for: exchange)
         }
         if !exchange.isResponding { responses += 1 }

@@ -4,8 +4,9 @@ internal import StreamIO
 
 /// The large responses of a loop that are being sent. Confined to the loop's thread.
 ///
-/// Above the budget of all loops the oldest responses, whose clients are the slowest, are cut off. A response for which
-/// that frees too little is refused; one that is larger than the budget is refused at once.
+/// Above the budget of all loops the oldest responses, whose clients are the slowest, are cut off: those of the caller, or of the
+/// address, that has the most bytes on the loop, so that no caller can have the responses of the others cut off. A response for
+/// which that frees too little is refused; one that is larger than the budget is refused at once.
 struct LargeResponses {
     /// Smaller responses do not count: the number of connections limits them.
     static let leastSize = 4096
@@ -15,6 +16,8 @@ struct LargeResponses {
     private let budget: Int
     /// By their numbers, in the order of their beginnings.
     private var holders: [UInt64: any LargeResponseHolder] = [:]
+    /// The bytes of the responses of each owner on the loop; shared ones count once for an owner.
+    private var owners: [String: ResponseBudget] = [:]
     private var count: UInt64 = 0
 
     init(ledger: ConnectionLedger, budget: Int) {
@@ -22,11 +25,12 @@ struct LargeResponses {
         self.budget = budget
     }
 
-    /// A response follows; false if the budget has no room for it.
-    mutating func begin(_ holder: any LargeResponseHolder, _ body: HTTPResponse.Body) -> Bool {
+    /// A response to a caller follows; nil: to the address of the connection. False if the budget has no room for the response.
+    mutating func begin(_ holder: any LargeResponseHolder, _ body: HTTPResponse.Body, of caller: String?) -> Bool {
         guard var held = HeldResponse(body), holder.heldResponse == nil else { return true }
+        held.owner = caller ?? holder.record.place.group ?? ""
         while !ledger.reserve(held) {
-            guard held.size <= budget, let oldest = holders.min(by: { $0.key < $1.key })?.value else { return false }
+            guard held.size <= budget, let oldest = firstToLeave(for: held) else { return false }
             end(oldest)
             // The library, or the loop, detects the end of the connection and frees the response.
             shutdown(oldest.record.descriptor, Int32(SHUT_RDWR))
@@ -35,7 +39,17 @@ struct LargeResponses {
         held.number = count
         holder.heldResponse = held
         holders[count] = holder
+        _ = owners[held.owner, default: ResponseBudget(limit: 0)].reserve(held)
         return true
+    }
+
+    /// The oldest response of the owner that has the most bytes, a new response included.
+    private func firstToLeave(for new: HeldResponse) -> (any LargeResponseHolder)? {
+        var sizes = owners.mapValues(\.used)
+        sizes[new.owner]? += new.size
+        guard let most = sizes.values.max() else { return nil }
+        let candidates = holders.filter { sizes[$1.heldResponse?.owner ?? ""] == most }
+        return candidates.min { $0.key < $1.key }?.value
     }
 
     /// A request is over, or its response is cut off.
@@ -43,6 +57,8 @@ struct LargeResponses {
         guard let held = holder.heldResponse else { return }
         holder.heldResponse = nil
         holders[held.number] = nil
+        owners[held.owner]?.release(held)
+        if owners[held.owner]?.used == 0 { owners[held.owner] = nil }
         ledger.release(held)
     }
 }
@@ -66,6 +82,8 @@ struct HeldResponse: Sendable {
     let shared: ObjectIdentifier?
     /// The number of the response on its loop.
     var number: UInt64 = 0
+    /// The caller of the response, or the group of its address; empty: neither is known.
+    var owner = ""
 
     /// The memory of a body; nil if it is small or not sent.
     init?(_ body: HTTPResponse.Body) {

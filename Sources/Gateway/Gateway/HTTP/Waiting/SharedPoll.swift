@@ -82,7 +82,7 @@ final class SharedPoll: SharedWait {
 
     /// Responds to all requests. A problem has the id of its request.
     private func answer(_ response: Response, _ make: @escaping @Sendable (Call) -> Response) {
-        guard response.problem != nil else { return deliver(.same(host.shared(response, first.record))) }
+        guard response.problem != nil else { return deliver(.same(host.shared(response, with: first))) }
         deliver(.each { ($0 as? JoinedPoll)?.finish(make) ?? HTTPResponse(status: 500) })
     }
 }
@@ -113,6 +113,6 @@ private final class JoinedPoll: JoinedRequest {
         abandoned()
         var call = poll.first
         call.record = record
-        return poll.host.finish(make(call), record)
+        return poll.host.finish(make(call), record, of: counted)
     }
 }
