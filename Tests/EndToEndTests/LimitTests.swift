@@ -69,6 +69,42 @@ internal import Testing
         }
     }
 
+    /// A caller with many tables does not take the room of the others.
+    @Test func valuesOfTheCallerWithTheMostMakeRoom() async throws {
+        let configuration = """
+            upstreams: {demo: {maxValues: 2500}}
+            auth:
+              keys:
+                a: {hash: "sha256:7e4f7cbc14402f20a51af6a80669ced59fe07f8a44455a808fb5973e4c54cdd5"}
+                b: {hash: "sha256:2f751fa6c5472fce58e0bc49ce733cfbe70f538a772131c2ca9845b01a63771a"}
+            """
+        try await Self.withGateway(configuration) { url in
+            let fields = "stock_name,last_price,time,pct_change,bid,ask,min,max,ref_price,open_price"
+            func open(_ caller: String, _ item: String, _ frequency: Int) async throws -> EventStream {
+                let query = "items=\(item)&fields=\(fields)&requestedMaxFrequency=\(frequency)"
+                let key = "lsg_" + String(repeating: caller, count: 43)
+                return try await EventStream(url + "/v1/stream?" + query, headers: ["Authorization": "Bearer \(key)"])
+            }
+            var tables: [EventStream] = []
+            // About 540 bytes each.
+            for frequency in 1...4 {
+                var table = try await open("a", "item1", frequency)
+                _ = try await table.first("update")
+                tables.append(table)
+            }
+            var other = try await open("b", "item2", 1)
+            for isSnapshot in [true, false] {
+                _ = try await other.first("update") { $0["snapshot"] == .bool(isSnapshot) }
+            }
+            let metrics = try await call(
+                "GET",
+                url + "/metrics",
+                headers: ["Authorization": "Bearer lsg_" + String(repeating: "a", count: 43)]
+            )
+            #expect(metrics.text.contains("upstream_subscription_errors_total{upstream=\"demo\",code=\"1000\"} 1"))
+        }
+    }
+
     @Test func sessionsBeyondTheLimitPoll() async throws {
         let configuration = """
             pool: {maxConcurrentSessionsPerServer: 0, maxConcurrentSessionsPerServerExceededPolicy: USE-POLLING}

@@ -255,7 +255,8 @@ extension SessionPool {
             arrived: { [weak self] shared, resources, refusal in
                 for resource in resources { self?.arrived(resource, at: shared, refusal) }
             },
-            ended: { [weak self] shared, resources in self?.ended(shared, resources) }
+            ended: { [weak self] shared, resources in self?.ended(shared, resources) },
+            exceeded: { [weak self] shared in self?.subscriptionToEnd(for: shared) ?? shared }
         )
     }
 

@@ -52,10 +52,14 @@ package final class SessionPool: Sendable {
     /// The work of the clients by upstream.
     package let upstreamMetrics = UpstreamMetrics()
     let observeConnection: ConnectionObserver?
+    /// The accounts of the callers that use subscriptions, by the ids of these.
+    let users: @Sendable () -> [String: Set<String>]
     let retired = AsyncStream.makeStream(of: PooledClient.self)
 
     /// A pool that passes its events to a sink, and reports removals, and failures and successes of connections, to
     /// observers.
+    ///
+    /// - Parameter users: The accounts of the callers that use subscriptions, by the ids of these.
     package init(
         configuration: PoolConfiguration,
         sink: any PoolSink,
@@ -63,8 +67,10 @@ package final class SessionPool: Sendable {
         clientConfiguration: ClientConfiguration = ClientConfiguration(),
         logger: Logger,
         clock: @escaping @Sendable () -> Moment = Moment.monotonic,
+        users: @escaping @Sendable () -> [String: Set<String>] = { [:] },
         observeConnection: ConnectionObserver? = nil
     ) {
+        self.users = users
         self.observeConnection = observeConnection
         settings = RankedMutex(Settings(configuration: configuration), rank: .poolSettings)
         self.sink = sink
@@ -206,6 +212,36 @@ extension SessionPool {
     /// The open sessions and subscriptions of an upstream.
     package func figures(of upstream: String) -> PoolFigures {
         state.withLock { $0.machine.figures(of: upstream) }
+    }
+}
+
+// MARK: - Values
+
+extension SessionPool {
+    /// The subscription that ends because one that has grown exceeds the budget of the upstream: the largest one of the
+    /// caller that has the most values, or the one that has grown if that caller alone uses it, or no caller at all. The
+    /// values of a subscription count for its callers in equal parts. Callers without an account count as one.
+    func subscriptionToEnd(for grown: SharedSubscription) -> SharedSubscription {
+        let users = users()
+        var carriers: [ObjectIdentifier: (subscription: SharedSubscription, callers: Set<String>)] = [:]
+        for resource in state.withLock({ Array($0.resources.byID.values) }) {
+            guard let carrier = resource.carrier, carrier.client.values === grown.client.values else { continue }
+            let callers = users[resource.id.rawValue] ?? [""]
+            carriers[ObjectIdentifier(carrier), default: (carrier, [])].callers.formUnion(callers)
+        }
+        var sums: [String: Int] = [:]
+        var largest: [String: (part: Int, subscription: SharedSubscription)] = [:]
+        for (subscription, callers) in carriers.values {
+            let part = subscription.countedBytes / callers.count
+            for caller in callers {
+                sums[caller, default: 0] += part
+                if part > largest[caller]?.part ?? -1 { largest[caller] = (part, subscription) }
+            }
+        }
+        let most = sums.max { $0.value < $1.value }
+        let callers = carriers[ObjectIdentifier(grown)]?.callers ?? []
+        if callers.count < 2, callers.allSatisfy({ sums[$0] == most?.value }) { return grown }
+        return most.flatMap { largest[$0.key]?.subscription } ?? grown
     }
 }
 

@@ -46,6 +46,21 @@ struct SharedQuotasTests {
     }
 
     @Test
+    func theCallersOfEachSubscriptionAreKnown() {
+        var ledger = Self.ledger()
+        var effects: [LedgerEffect] = []
+        let units: [QuotaUnit] = [
+            .subscription("s1", of: "key:a"), .subscription("s1", of: "key:b"), .subscription("s2", of: "key:b"),
+            Self.unit,
+        ]
+        for unit in units { ledger.apply(.declare(unit, size: 1), by: 1, &effects) }
+        ledger.apply(.declare(units[0], size: 1), by: 2, &effects)
+        #expect(ledger.subscriptionUsers == ["s1": ["key:a", "key:b"], "s2": ["key:b"]])
+        for unit in units { ledger.apply(.release(unit), by: 1, &effects) }
+        #expect(ledger.subscriptionUsers == ["s1": ["key:a"]])
+    }
+
+    @Test
     func quotaIsNotExceeded() {
         var ledger = ClusterLedger(epoch: 1, position: 1, groups: 1)
         var effects: [LedgerEffect] = []

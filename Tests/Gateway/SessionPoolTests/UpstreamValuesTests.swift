@@ -1,3 +1,4 @@
+internal import Primitives
 internal import SessionCore
 internal import TestSupport
 internal import Testing
@@ -86,5 +87,60 @@ internal import Testing
         #expect(carrier.refuse(UpstreamRefusal(code: 1, message: "m")).isEmpty)
         #expect(sink.present.events == events && pool.upstreamMetrics.errors.subscriptions.values.reduce(0, +) == 1)
         #expect(pool.values(of: "demo").used == 0)
+    }
+
+    /// The callers that use subscriptions.
+    private final class Users: Sendable {
+        let byID = RankedMutex<[String: Set<String>]>([:])
+    }
+
+    /// A table with one key that callers use, and the subscription that carries it.
+    private func table(
+        _ name: String,
+        of callers: Set<String>,
+        _ users: Users,
+        in pool: SessionPool
+    ) throws -> (resource: SubscriptionResource, carrier: SharedSubscription) {
+        let list = SubscriptionProperties(mode: .command, items: .list([name]), fields: .list(["key", "command"]))
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: list)
+        users.byID.withLock { $0[resource.id.rawValue] = callers }
+        try pool.activate(resource)
+        let carrier = try #require(resource.carrier)
+        try deliver(Self.confirmation, of: carrier)
+        try deliver(Self.added("a"), of: carrier)
+        return (resource, carrier)
+    }
+
+    @Test func theLargestSubscriptionOfTheCallerWithTheMostValuesEnds() throws {
+        let users = Users()
+        let pool = pool(users: { users.byID.withLock { $0 } })
+        let small = try table("small", of: ["b"], users, in: pool)
+        let first = try table("first", of: ["a"], users, in: pool)
+        let second = try table("second", of: ["a"], users, in: pool)
+        // All callers read the largest table.
+        let common = try table("common", of: ["a", "b", "c"], users, in: pool)
+        for key in ["b", "c"] { try deliver(Self.added(key), of: common.carrier) }
+        try deliver(Self.added("b"), of: second.carrier)
+        pool.values(of: "demo").setLimit(pool.values(of: "demo").used)
+
+        try deliver(Self.added("b"), of: small.carrier)
+        #expect(small.resource.status.updates == 2 && sink.present.events[small.resource.id]?.count == 3)
+        #expect(second.resource.status.lastError?.code == UpstreamRefusal.valuesCode)
+        #expect(second.resource.carrier == nil && !second.resource.status.isActive)
+        #expect([small, first, common].allSatisfy { $0.resource.status.isSubscribed })
+        #expect(pool.values(of: "demo").used <= pool.values(of: "demo").limit)
+    }
+
+    @Test func theSubscriptionOfTheCallerWithTheMostValuesEndsThatHasGrown() throws {
+        let users = Users()
+        let pool = pool(users: { users.byID.withLock { $0 } })
+        let small = try table("small", of: ["b"], users, in: pool)
+        let first = try table("first", of: ["a"], users, in: pool)
+        let second = try table("second", of: ["a"], users, in: pool)
+        for key in ["b", "c"] { try deliver(Self.added(key), of: first.carrier) }
+        pool.values(of: "demo").setLimit(pool.values(of: "demo").used)
+        try deliver(Self.added("b"), of: second.carrier)
+        #expect(second.resource.carrier == nil)
+        #expect([small, first].allSatisfy { $0.resource.status.isSubscribed })
     }
 }

@@ -103,6 +103,8 @@ extension ClusterNode {
         }
     }
 
+    var users: [String: Set<String>] { state.withLock { $0.machine.ledger?.subscriptionUsers ?? [:] } }
+
     var clusterFigures: ClusterFigures {
         let now = clock()
         let (member, number) = state.withLock { ($0.machine.figures(at: now), $0.link?.number ?? 0) }

@@ -131,6 +131,14 @@ extension ClusterLedger {
     /// The callers whose units are in use.
     package var callers: Set<String> { Set(quotas.quotas.keys.compactMap { QuotaUnit.caller(ofQuota: $0) }) }
 
+    /// The callers that use each subscription.
+    package var subscriptionUsers: [String: Set<String>] {
+        callers.reduce(into: [:]) { users, identity in
+            let quota = quotas.quotas[QuotaUnit.subscription("", of: identity).quota]
+            for id in quota?.uses.keys ?? [:].keys { users[id, default: []].insert(identity) }
+        }
+    }
+
     /// Whether a member has a unit of a quota.
     package func isInUse(_ unit: QuotaUnit, by member: UInt64) -> Bool { quotas.contains(unit, of: member) }
 

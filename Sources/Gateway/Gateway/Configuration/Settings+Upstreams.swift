@@ -182,8 +182,9 @@ extension Settings {
                 .means("Items of pooled subscriptions at a time; a group counts as one."),
             upstream.integer("maxValues", \.maxValueBytes, 0...1 << 40, unit: "bytes")
                 .means(
-                    "The values that the subscriptions of the upstream keep; a subscription that exceeds it ends with an error. "
-                        + "0: an equal share of a quarter of the memory of the machine or container."
+                    "The values that the subscriptions of the upstream keep; beyond it a subscription of the caller with the "
+                        + "most of them ends with an error. 0: an equal share of a quarter of the memory of the machine or "
+                        + "container."
                 ),
         ]
     }

@@ -82,6 +82,8 @@ final class SingleProcess: Coordination {
 
     var uses: [String: CallerUse] { [:] }
 
+    var users: [String: Set<String>] { [:] }
+
     var figures: (any CoordinationFigures)? { nil }
 
     func attach(_ pool: SessionPool) {}

@@ -38,6 +38,8 @@ final class SharedSubscription: Sendable {
     /// Called with the resources that move to this subscription and whose values have come, and with the refusal of the
     /// subscription; nil: it was not refused.
     private let arrived: @Sendable (SharedSubscription, [SubscriptionResource], UpstreamRefusal?) -> Void
+    /// The subscription that ends because the values of this one exceed the budget of the upstream.
+    private let exceeded: @Sendable (SharedSubscription) -> SharedSubscription
     let state = RankedMutex(State(), rank: .sharedSubscription)
 
     init(
@@ -45,7 +47,8 @@ final class SharedSubscription: Sendable {
         client: PooledClient,
         properties: SubscriptionProperties,
         arrived: @escaping @Sendable (SharedSubscription, [SubscriptionResource], UpstreamRefusal?) -> Void,
-        ended: @escaping @Sendable (SharedSubscription, [SubscriptionResource]) -> Void
+        ended: @escaping @Sendable (SharedSubscription, [SubscriptionResource]) -> Void,
+        exceeded: @escaping @Sendable (SharedSubscription) -> SharedSubscription
     ) {
         self.id = id
         self.client = client
@@ -53,6 +56,7 @@ final class SharedSubscription: Sendable {
         subscription = Subscription(checked: properties)
         self.arrived = arrived
         self.ended = ended
+        self.exceeded = exceeded
     }
 
     /// Adds a resource; false if the subscription has ended meanwhile.
@@ -135,6 +139,9 @@ final class SharedSubscription: Sendable {
 
     /// The resources that the subscription serves now.
     var resources: [SubscriptionResource] { state.withLock { $0.resources } }
+
+    /// The size of the values that the budget of the upstream contains.
+    var countedBytes: Int { state.withLock { $0.countedBytes } }
 
     /// The present values; empty while the subscription is not subscribed upstream.
     var table: ValueTable {
@@ -267,7 +274,7 @@ extension SharedSubscription: SubscriptionObserver {
         for resource in affected where resource.watchers.count.load(ordering: .sequentiallyConsistent) > 0 {
             resource.watchers.notify(resource.status)
         }
-        guard isWithinBudget else { return exceedBudget() }
+        guard isWithinBudget else { return exceedBudget(by: events) }
         guard let end else { return (arrivals, nil) }
         self.end()
         ended(self, affected)
@@ -285,8 +292,20 @@ extension SharedSubscription: SubscriptionObserver {
         return state.arriving.map(\.resource)
     }
 
-    /// Refuses the subscription, because its values exceed the budget of the upstream.
-    private func exceedBudget() -> (arrivals: [SubscriptionResource], refusal: UpstreamRefusal?) {
+    /// The values that events have changed exceed the budget of the upstream: another subscription ends, and the events are
+    /// passed to the resources, or this one ends.
+    private func exceedBudget(
+        by events: some Collection<SubscriptionEvent>
+    ) -> (arrivals: [SubscriptionResource], refusal: UpstreamRefusal?) {
+        let leaving = exceeded(self)
+        if leaving === self { return leaveBudget() }
+        let (arrivals, refusal) = leaving.leaveBudget()
+        if !arrivals.isEmpty { leaving.arrived(leaving, arrivals, refusal) }
+        return apply(events)
+    }
+
+    /// Refuses the subscription, because the values of the upstream exceed their budget.
+    private func leaveBudget() -> (arrivals: [SubscriptionResource], refusal: UpstreamRefusal?) {
         // Not subscribed any more if it ends at the same time.
         defer { try? client.core.unsubscribe(subscription) }
         let refusal = client.values.refusal

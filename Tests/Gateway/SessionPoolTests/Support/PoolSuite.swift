@@ -24,7 +24,10 @@ extension PoolSuite {
     }
 
     /// A pool over an upstream without a server.
-    func pool(_ change: (inout PoolConfiguration) -> Void = { _ in }) -> SessionPool {
+    func pool(
+        _ change: (inout PoolConfiguration) -> Void = { _ in },
+        users: @escaping @Sendable () -> [String: Set<String>] = { [:] }
+    ) -> SessionPool {
         var configuration = PoolConfiguration(
             upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
         )
@@ -34,7 +37,8 @@ extension PoolSuite {
             configuration: configuration,
             sink: sink,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            clock: { [time] in time.moment }
+            clock: { [time] in time.moment },
+            users: users
         )
     }
 
