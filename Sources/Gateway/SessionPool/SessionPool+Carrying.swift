@@ -93,16 +93,24 @@ extension SessionPool {
     /// The upstream subscription of a key, with the caller as one more user of it. Needs one call of `open(_:)`.
     func acquire(_ key: SharedKey) throws(PoolError) -> Acquired {
         let acquired: Acquired
+        var lingering: [SharedID] = []
         do throws(PoolError) {
-            acquired = try state.withLock { state throws(PoolError) in try open(key, in: &state) }
+            acquired = try state.withLock { state throws(PoolError) in
+                do throws(PoolError) {
+                    return try open(key, in: &state)
+                } catch {
+                    guard case .overQuota = error else { throw error }
+                    // If subscriptions that linger use up the quota, they make room, which no other request takes.
+                    lingering = state.machine.makeRoom(for: present(key))
+                    if lingering.isEmpty { throw error }
+                    return try open(key, in: &state)
+                }
+            }
         } catch {
-            guard case .overQuota = error else { throw error }
-            // If subscriptions that linger use up the quota, they are closed first.
-            let lingering = state.withLock { $0.machine.makeRoom(for: present(key)) }
-            if lingering.isEmpty { throw error }
             for id in lingering { closeShared(id) }
-            acquired = try state.withLock { state throws(PoolError) in try open(key, in: &state) }
+            throw error
         }
+        for id in lingering { closeShared(id) }
         let client = acquired.shared.client
         if acquired.newClient != nil {
             start(client)

@@ -28,6 +28,36 @@ internal import Testing
         #expect(sink.present.faults.isEmpty)
     }
 
+    /// The room that one request makes is not taken by another one, which would be refused then.
+    @Test func eachRequestFindsRoomWhereSubscriptionsLinger() async {
+        let readers = 4
+        let pool = pool { $0.upstreams[0].maxSubscriptions = 2 * readers }
+        let refusals = await withTaskGroup(of: Int.self) { group in
+            for reader in 0..<readers {
+                group.addTask {
+                    var refusals = 0
+                    for number in 0..<500 {
+                        let properties = SubscriptionProperties(
+                            mode: .merge,
+                            items: .list(["item\(reader)_\(number)"]),
+                            fields: .list(["last_price"])
+                        )
+                        do {
+                            let key = SharedKey(session: Self.key.session, properties: properties)
+                            pool.leaveImplicit(try pool.joinImplicit(key).resource)
+                        } catch {
+                            refusals += 1
+                        }
+                    }
+                    return refusals
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(refusals == 0)
+        #expect(pool.figures(of: "demo").subscriptions <= 2 * readers)
+    }
+
     /// A search through all subscriptions for each call takes minutes.
     @Test(.timeLimit(.minutes(1))) func theSubscriptionsOfAClientAreFoundAmongManyOthers() throws {
         let pool = pool()
