@@ -14,10 +14,24 @@ extension ClusterNode {
     func response(of process: UInt64, to call: Call) async throws -> Response? {
         guard let services = host?.services else { throw Problem.notInContact }
         if call.onlyReads {
-            return try await services.untilExpiry(of: call.caller) { [self] in try await answer(of: process, to: call) }
+            return try await services.untilExpiry(of: call.caller) { [self] in
+                try await read(from: process, call, services)
+            }
         }
         let left = services.access.remaining(of: call.caller).map { Int($0.components.seconds) }
         return try await answer(of: process, to: call.waiting { min($0, left ?? $0) })
+    }
+
+    /// The response of a member to a read. As that of a read which this gateway performs, the wait of the read ends when the gateway
+    /// stops: the member is asked again without a wait.
+    private func read(from process: UInt64, _ call: Call, _ services: Services) async throws -> Response? {
+        let wait = PreferHeader(call.header("Prefer")).wait ?? 0
+        guard wait > 0 else { return try await answer(of: process, to: call) }
+        let response = try await services.untilStop(within: Self.callTime + .seconds(wait + 1)) { [self] in
+            try await answer(of: process, to: call)
+        }
+        if let response { return response }
+        return try await answer(of: process, to: call.waiting { _ in 0 })
     }
 
     private func answer(of process: UInt64, to call: Call) async throws -> Response? {

@@ -188,8 +188,28 @@ extension Services {
         _ action: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard caller.expiry != nil else { return try await action() }
+        return try await result(of: action) { awaited in
+            whenExpired(caller) { awaited.end(.failure(Challenge.expired())) }
+        }
+    }
+
+    /// Awaits the result of an action; nil after a time, and when the gateway stops. The action is cancelled then.
+    package func untilStop<Value: Sendable>(
+        within time: Duration,
+        _ action: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value? {
+        try await result(of: action) { awaited in
+            timers.schedule(after: time) { awaited.end(.success(nil)) }
+        }
+    }
+
+    /// Awaits the result of an action, unless a timer provides another one first; the action is cancelled then.
+    private func result<Value: Sendable>(
+        of action: @escaping @Sendable () async throws -> Value,
+        or schedule: (Awaited<Value>) -> TimerID?
+    ) async throws -> Value {
         let awaited = Awaited<Value>()
-        let timer = whenExpired(caller) { awaited.end(.failure(Challenge.expired())) }
+        let timer = schedule(awaited)
         defer { if let timer { timers.cancel(timer) } }
         let task = Task.immediate {
             do { awaited.end(.success(try await action())) } catch { awaited.end(.failure(error)) }

@@ -31,6 +31,28 @@ import Testing
         #expect(count.withLock { $0 } == 2)
     }
 
+    @Test func anActionEndsWhenTheGatewayStops() async throws {
+        let services = Fixture().services
+        #expect(try await services.untilStop(within: .seconds(60)) { 1 } == 1)
+        let reply = Awaited<Int>()
+        let cancelled = Awaited<Void>()
+        let task = Task.immediate {
+            try await services.untilStop(within: .seconds(60)) {
+                try await withTaskCancellationHandler {
+                    try await reply.value
+                } onCancel: {
+                    cancelled.end(.success(()))
+                }
+            }
+        }
+        services.timers.stop()
+        #expect(try await task.value == nil)
+        try await cancelled.value
+        // An action that begins later ends at once.
+        let later = Awaited<Int>()
+        #expect(try await services.untilStop(within: .seconds(60)) { try await later.value } == nil)
+    }
+
     @Test func aTaskThatEndsBeforeItWaitsAnswersAtOnce() {
         let request = RequestTask()
         let task = Task.immediate { _ = request.enter(.ended(.response(HTTPResponse(status: 204)))) }
