@@ -183,7 +183,8 @@ extension SessionPool {
 
     /// Activates a resource unless it is active; another reader may do so at the same time. Returns whether an upstream
     /// subscription was opened.
-    private func activateIfInactive(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
+    @discardableResult
+    package func activateIfInactive(_ resource: SubscriptionResource) throws(PoolError) -> Bool {
         if resource.status.isActive { return false }
         do {
             return try activate(resource)

@@ -228,5 +228,11 @@ extension ClusterNode: Coordination {
         return JoinedSubscription(id: id, upstream: upstream, properties: properties, resource: nil, isOpened: isNew)
     }
 
+    func renew(_ subscription: JoinedSubscription, in pool: SessionPool) {
+        // A reader that comes when the subscription is inactive writes to the log that the owner has to try again.
+        _ = addReader(of: SharedTopicKey(upstream: subscription.upstream, properties: subscription.properties))
+        removeReader(of: subscription.id)
+    }
+
     func leave(_ subscription: JoinedSubscription, in pool: SessionPool) { removeReader(of: subscription.id) }
 }

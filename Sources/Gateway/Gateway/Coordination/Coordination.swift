@@ -58,6 +58,10 @@ package protocol Coordination: AnyObject, Sendable {
     /// - Throws: The error of the pool. Nothing is joined then.
     func join(_ key: SharedKey, in pool: SessionPool) throws(PoolError) -> JoinedSubscription
 
+    /// Has a shared subscription that the server has refused or ended subscribed to again, as another `join` does. A
+    /// subscription that has no room stays as it is.
+    func renew(_ subscription: JoinedSubscription, in pool: SessionPool)
+
     /// Leaves a shared subscription.
     func leave(_ subscription: JoinedSubscription, in pool: SessionPool)
 

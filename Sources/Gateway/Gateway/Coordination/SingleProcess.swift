@@ -72,6 +72,10 @@ final class SingleProcess: Coordination {
         )
     }
 
+    func renew(_ subscription: JoinedSubscription, in pool: SessionPool) {
+        if let resource = subscription.resource { _ = try? pool.activateIfInactive(resource) }
+    }
+
     func leave(_ subscription: JoinedSubscription, in pool: SessionPool) {
         if let resource = subscription.resource { pool.leaveImplicit(resource) }
     }

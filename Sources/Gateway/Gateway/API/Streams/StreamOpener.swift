@@ -124,7 +124,18 @@ package struct StreamOpener: Sendable {
 
     /// Opens a prepared stream. A change or deletion of the stream comes before that, or concerns the open stream.
     func reopen(_ id: String, _ settings: StreamRequest, _ call: Call) throws -> OperationResult {
-        try services.stream(call).changeLock.mutex.withLock { _ in try reopenUnchanged(id, settings, call) }
+        let entry = try services.stream(call)
+        let result = try entry.changeLock.mutex.withLock { _ in try reopenUnchanged(id, settings, call) }
+        if case .stream = result, !call.isHead { renew(entry) }
+        return result
+    }
+
+    /// Subscribes again to what the server has refused or removed when a prepared stream is opened again, as a request that
+    /// joins does. The first reader is told what has become of the subscriptions that were opened for the stream.
+    private func renew(_ entry: StreamResources.Entry) {
+        for (id, joined) in entry.joined where entry.prepared?.opened.contains(SubscriptionID(id)) == false {
+            services.coordination.renew(joined, in: services.pool)
+        }
     }
 
     private func reopenUnchanged(_ id: String, _ settings: StreamRequest, _ call: Call) throws -> OperationResult {

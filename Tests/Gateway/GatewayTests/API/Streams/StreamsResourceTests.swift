@@ -118,6 +118,23 @@ import Testing
         #expect(events.contains(#"{"reason":"refused"}"#))
     }
 
+    @Test func preparedStreamThatIsOpenedAgainSubscribesAgainAfterARefusal() throws {
+        let body = #"{"upstream":"demo","mode":"RAW","items":["a"],"fields":["b"]}"#
+        let prepared = fixture.perform("POST", "/v1/streams", body)
+        let url = prepared.json["url"]?.string ?? ""
+        let id = SubscriptionID(prepared.json["sources"]?.array?.first?["subscription"]?.string ?? "")
+        let resource = try #require(fixture.services.pool.resource(id))
+        fixture.services.pool.deactivate(resource)
+        fixture.hub.take(.subscription(id, .event(.failed(code: 21, message: "Bad Item Group name"))))
+        // The first reader is told the refusal of the subscription that was opened for the stream.
+        #expect(fixture.events(url) { _ in }.contains(#"{"reason":"refused"}"#))
+        let head = fixture.perform("HEAD", url)
+        #expect(head.status == 200 && !resource.status.isActive)
+        let events = fixture.events(url) { _ in }
+        #expect(resource.status.isActive && events.contains(#""active":true"#))
+        #expect(!events.contains("event: closing"))
+    }
+
     @Test func preparedStreamOpensWithTheSourcesThatWereNotDeleted() {
         let ids = [fixture.makeSubscription(), fixture.makeSubscription()]
         let body = #"{"sources":[{"subscription":"\#(ids[0])"},{"subscription":"\#(ids[1])"}]}"#

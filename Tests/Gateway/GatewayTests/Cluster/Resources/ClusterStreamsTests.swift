@@ -128,6 +128,26 @@ import Testing
         }
     }
 
+    @Test func aRefusedSubscriptionIsTriedAgainWhenItsPreparedStreamIsOpenedAgain() async throws {
+        try await ClusterFixture.run(1) { fixture in
+            let member = fixture.members[0]
+            let made = await member.perform("POST", "/v1/streams", Self.body)
+            let path = "/v1/streams/\(try #require(made.json["id"]?.string))"
+            let source = try #require(made.json["sources"]?.array?.first?["subscription"]?.string)
+            let id = SubscriptionID(source)
+            try await Self.use(path, member)
+            await fixture.settle()
+            member.services.pool.deactivate(try #require(member.services.pool.resource(id)))
+            member.node.take(.subscription(id, .event(.failed(code: 21, message: "Bad Item Group name"))))
+            await fixture.settle()
+            #expect(member.node.hub.snapshot(of: id)?.isActive == false)
+            try await Self.use(path, member)
+            await fixture.settle()
+            #expect(member.node.hub.snapshot(of: id)?.isActive == true)
+            #expect(member.services.pool.resource(id)?.status.isActive == true)
+        }
+    }
+
     @Test func anOutdatedTimerDoesNotDeleteAStreamThatReturned() async throws {
         try await ClusterFixture.run(suspect: .seconds(1_000_000)) { fixture in
             let (first, second) = (fixture.members[0], fixture.members[1])
