@@ -200,7 +200,7 @@ extension IdempotencyStore {
 
     package static let inProgress = Problem(
         .idempotencyConflict,
-        detail: "The first request with this key is still being processed."
+        detail: "The first request with this key is still being processed. Send the repetition again later."
     )
     package static let otherRequest = Problem(
         .idempotencyConflict,

@@ -137,6 +137,16 @@ import Testing
         #expect(word(store.begin(key, body: [2], now: .zero)) == "perform")
     }
 
+    @Test func aRepetitionDuringTheFirstRequestIsToldToComeAgain() {
+        let fixture = Fixture()
+        let body = #"{"upstream":"demo","mode":"MERGE","items":["a"],"fields":["b"]}"#
+        let headers = ["Idempotency-Key": "k", "Prefer": "wait=1"]
+        #expect(fixture.perform("POST", "/v1/subscriptions", body, headers).isWaiting)
+        let repetition = fixture.perform("POST", "/v1/subscriptions", body, headers)
+        #expect(repetition.status == 409 && repetition.code == "idempotency-conflict")
+        #expect(repetition.detail?.hasSuffix("Send the repetition again later.") == true)
+    }
+
     @Test func requestsInProgressAreNeverDropped() {
         let store = IdempotencyStore(maxEntries: 2, maxBytes: 1 << 20)
         _ = store.begin(key, body: [], now: .zero)
