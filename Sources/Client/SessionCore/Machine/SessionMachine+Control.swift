@@ -94,8 +94,8 @@ extension SessionMachine {
             out.notify(events)
         } else if let effects = requests.subscriptions.requestAnswered(id, answer) {
             perform(effects, at: context)
-        } else if let effects = requests.messages.requestAnswered(id, answer) {
-            out.notify(effects)
+        } else if let events = requests.messages.requestAnswered(id, answer) {
+            out.notify(events)
         }
     }
 

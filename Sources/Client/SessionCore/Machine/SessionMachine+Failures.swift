@@ -273,7 +273,7 @@ extension SessionMachine {
         out.stopTimer(.recoveryDeadline)
         leaveControlRoute()
         out.setStatus(status)
-        for event in events { out.notify(event) }
+        out.notify(events)
         for change in ServerProperties.atSessionEnd { out.setProperty(change) }
         session = nil
         ladder.sessionEnded(wasStable: pace.wasSessionStable)

@@ -25,14 +25,7 @@ struct SessionOutput {
 
     mutating func notify(_ events: [LegacyEvent]) { for event in events { notifyLegacy(event) } }
 
-    mutating func notify(_ effects: [MessageEffect]) {
-        for effect in effects {
-            switch effect {
-            case .notify(let token, let outcome): notify(.message(token, outcome))
-            case .release(let token): notify(.messageReleased(token))
-            }
-        }
-    }
+    mutating func notify(_ events: [SessionEvent]) { for event in events { notify(event) } }
 
     mutating func setStatus(_ newStatus: ClientStatus) {
         guard status != newStatus else { return }

@@ -99,7 +99,7 @@ package struct MessageLedger: ~Copyable {
     // MARK: - Answers
 
     /// `REQOK` or `REQERR`. Nil: not a request of this ledger (or an outdated copy).
-    package mutating func requestAnswered(_ id: RequestID, _ answer: RequestAnswer) -> [MessageEffect]? {
+    package mutating func requestAnswered(_ id: RequestID, _ answer: RequestAnswer) -> [SessionEvent]? {
         guard let call = inFlight.removeValue(forKey: id), let message = messages[call] else { return nil }
         switch answer {
         // A refused repetition is the duplicate of a copy whose reply was lost: the outcome of that copy may come.
@@ -116,13 +116,13 @@ package struct MessageLedger: ~Copyable {
     }
 
     /// The message that would be written next cannot be sent: it is refused.
-    package mutating func refuseNext(code: Int, message text: String) -> [MessageEffect] {
+    package mutating func refuseNext(code: Int, message text: String) -> [SessionEvent] {
         guard let call = due.first() else { return [] }
         return finish(call, .denied(code: code, message: text))
     }
 
     /// `MSGDONE` or `MSGFAIL`; any other notification, and an unknown number, is ignored.
-    package mutating func received(_ notification: ServerNotification) -> [MessageEffect] {
+    package mutating func received(_ notification: ServerNotification) -> [SessionEvent] {
         switch notification {
         case .msgDone(let sequence, let progressive, let response):
             guard let call = call(sequence, progressive) else { return [] }
@@ -142,8 +142,8 @@ package struct MessageLedger: ~Copyable {
         }
     }
 
-    /// A run of numbers was skipped; the effects are in ascending order. Numbers that were never written are ignored.
-    private mutating func skipped(_ sequence: String?, upTo last: Int, count: Int) -> [MessageEffect] {
+    /// A run of numbers was skipped; the events are in ascending order. Numbers that were never written are ignored.
+    private mutating func skipped(_ sequence: String?, upTo last: Int, count: Int) -> [SessionEvent] {
         let first = last - min(max(count, 1), last) + 1
         let end = min(last, lastNumbers[sequence] ?? 0)
         guard first <= end else { return [] }
@@ -173,11 +173,11 @@ package struct MessageLedger: ~Copyable {
 
     /// The session ended, or the connection effort was given up: all messages are aborted, in the order of the calls,
     /// and numbering starts again.
-    package mutating func sessionEnded() -> [MessageEffect] {
-        let effects = messages.sorted { $0.key < $1.key }.map(\.value).filter(\.hasDelegate).map { message in
+    package mutating func sessionEnded() -> [SessionEvent] {
+        let events = messages.sorted { $0.key < $1.key }.map(\.value).filter(\.hasDelegate).map { message in
             message.endsSilently
-                ? MessageEffect.release(message.token)
-                : .notify(message.token, .aborted(sentOnNetwork: message.wasWritten))
+                ? SessionEvent.messageReleased(message.token)
+                : .message(message.token, .aborted(sentOnNetwork: message.wasWritten))
         }
         released += messages.values.filter { !$0.hasDelegate }.map(\.token)
         messages.removeAll()
@@ -185,23 +185,23 @@ package struct MessageLedger: ~Copyable {
         inFlight.removeAll()
         numbered.removeAll()
         lastNumbers.removeAll()
-        return effects
+        return events
     }
 
     // MARK: - Bookkeeping
 
-    /// Removes a message and returns its outcome as an effect, if it has a delegate.
-    private mutating func finish(_ call: Int, _ outcome: MessageOutcome) -> [MessageEffect] {
+    /// Removes a message and returns the event of its outcome, if it has a delegate.
+    private mutating func finish(_ call: Int, _ outcome: MessageOutcome) -> [SessionEvent] {
         guard let message = messages[call] else { return [] }
         finish(call)
-        return message.hasDelegate ? [.notify(message.token, outcome)] : []
+        return message.hasDelegate ? [.message(message.token, outcome)] : []
     }
 
-    /// Removes a message without an outcome.
-    private mutating func release(_ call: Int) -> [MessageEffect] {
+    /// Removes a message whose outcome will not arrive: the server has a copy of it already.
+    private mutating func release(_ call: Int) -> [SessionEvent] {
         guard let message = messages[call] else { return [] }
         finish(call)
-        return message.hasDelegate ? [.release(message.token)] : []
+        return message.hasDelegate ? [.messageReleased(message.token)] : []
     }
 
     /// Removes a message.
@@ -212,12 +212,4 @@ package struct MessageLedger: ~Copyable {
         if let request = message.request { inFlight[request] = nil }
         if let number = message.number { numbered[number] = nil }
     }
-}
-
-/// An order of the message ledger to the session machine; performed in the order of the list.
-package enum MessageEffect: Sendable, Equatable {
-    /// Deliver the outcome of a message; its last event.
-    case notify(MessageToken, MessageOutcome)
-    /// Release the delegate of a message whose outcome will not arrive: the server has a copy of it already.
-    case release(MessageToken)
 }

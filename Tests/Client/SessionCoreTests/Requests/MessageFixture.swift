@@ -81,15 +81,16 @@ struct MessageFixture: ~Copyable {
     mutating func unfinished() -> Int { ledger.messages.count }
 }
 
-extension MessageEffect {
+extension SessionEvent {
     var brief: String {
         switch self {
-        case .notify(let token, .processed(let response)): "\(token.rawValue) processed '\(response)'"
-        case .notify(let token, .denied(let code, let message)): "\(token.rawValue) denied \(code) \(message)"
-        case .notify(let token, .discarded): "\(token.rawValue) discarded"
-        case .notify(let token, .failed): "\(token.rawValue) failed"
-        case .release(let token): "\(token.rawValue) released"
-        case .notify(let token, .aborted(let wasSent)): "\(token.rawValue) aborted\(wasSent ? " sent" : "")"
+        case .message(let token, .processed(let response)): "\(token.rawValue) processed '\(response)'"
+        case .message(let token, .denied(let code, let message)): "\(token.rawValue) denied \(code) \(message)"
+        case .message(let token, .discarded): "\(token.rawValue) discarded"
+        case .message(let token, .failed): "\(token.rawValue) failed"
+        case .messageReleased(let token): "\(token.rawValue) released"
+        case .message(let token, .aborted(let wasSent)): "\(token.rawValue) aborted\(wasSent ? " sent" : "")"
+        default: "\(self)"
         }
     }
 }
