@@ -82,10 +82,10 @@ enum SessionState: Equatable {
         transition(to: .bound(binding))
     }
 
-    /// Moves the recovery to another step. Without a recovery nothing happens.
-    mutating func moveRecovery(to step: Recovery.Step) {
+    /// An attempt to recover the session begins on this connection; nil: a pause does. Without a recovery nothing happens.
+    mutating func moveRecovery(to connection: ConnectionID?) {
         guard case .recovering(var recovery) = self else { return }
-        recovery.step = step
+        recovery.connection = connection
         transition(to: .recovering(recovery))
     }
 
@@ -214,28 +214,10 @@ struct SessionBinding: Equatable {
 
 /// A session that was interrupted.
 struct Recovery: Equatable {
-    /// The event that the recovery waits for.
-    enum Step: Equatable {
-        /// The pause before the first attempt. *Leaves to* `requested`.
-        case firstPause
-        /// The answer to a request on this connection. *Leaves to* `pause` when it fails.
-        case requested(ConnectionID)
-        /// The pause after a failed attempt. *Leaves to* `requested`.
-        case pause
-    }
-
     /// When the session was interrupted: when its last stable connection was lost.
     let since: Moment
-    /// The event that the recovery waits for.
-    var step: Step
-
-    /// The connection of the attempt under way.
-    var connection: ConnectionID? {
-        switch step {
-        case .requested(let connection): connection
-        case .firstPause, .pause: nil
-        }
-    }
+    /// The connection of the attempt under way; nil: a pause before an attempt.
+    var connection: ConnectionID?
 }
 
 /// Where control and message requests go.

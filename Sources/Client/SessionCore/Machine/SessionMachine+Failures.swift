@@ -94,7 +94,7 @@ extension SessionMachine {
         guard options.values.sessionRecoveryTimeout > 0 else {
             return loseSession(cause: cause, wait: wait, at: context)
         }
-        let recovery = Recovery(since: pace.interrupted(at: context.now), step: .firstPause)
+        let recovery = Recovery(since: pace.interrupted(at: context.now))
         let pause = nextPause(.firstRetry, at: context)
         guard recovery.since == context.now || context.now + pause < deadline(of: recovery) else {
             return retry(cause: "recovery.timeout", after: pause)
@@ -203,7 +203,7 @@ extension SessionMachine {
         self.session?.cursor.recoveryRequested()
         let connection = open(.httpPoll, at: session.address, opening.http(bind))
         out.startTimer(.transport, after: options.responseTime)
-        state.moveRecovery(to: .requested(connection))
+        state.moveRecovery(to: connection)
     }
 
     /// An attempt failed: another one follows if it can begin before the deadline.
@@ -216,7 +216,7 @@ extension SessionMachine {
             return retry(cause: "recovery.timeout", after: pause)
         }
         opening.cause = "recovery.error"
-        state.moveRecovery(to: .pause)
+        state.moveRecovery(to: nil)
         out.startTimer(.retry, after: pause)
     }
 

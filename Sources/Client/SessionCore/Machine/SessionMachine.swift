@@ -209,7 +209,7 @@ package struct SessionMachine: ~Copyable {
         perform(requests.subscriptions.adopt(adopted), at: context)
         opening.cause = "ws.error"
         let since = pace.interrupted(at: context.now)
-        state.transition(to: .recovering(Recovery(since: since, step: .firstPause)))
+        state.transition(to: .recovering(Recovery(since: since)))
         pace.pauseOmitted()
         out.setStatus(.disconnectedTryingRecovery)
         startRecoveryDeadline(at: context)
