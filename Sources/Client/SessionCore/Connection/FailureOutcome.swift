@@ -125,50 +125,38 @@ extension SessionBinding {
 }
 
 extension SessionState {
-    private static func isRetryable(conerr code: Int) -> Bool { [4, 6, 20, 40, 41, 48].contains(code) }
-    private static func isRetryable(end code: Int) -> Bool { code == 41 || code == 48 }
-
     /// The meaning of a `CONERR` on the session's connection.
     func refusal(code: Int, message: String) -> Refusal {
+        let prefix: String
         switch self {
-        case .idle, .retrying:
-            return .ignored
-        case .creating(let creation):
-            let cause = "\(creation.method.causePrefix).conerr.\(code)"
-            if code == 5 { return .serverOverloaded(cause: cause) }
-            if Self.isRetryable(conerr: code) { return .creationFailed(cause: cause) }
-            return Self.speaksOfVersion(code: code, message: message) ? .versionRefused(cause: cause) : .final
-        case .bound(let binding):
-            let cause = "\(binding.transport.causePrefix).conerr.\(code)"
-            if Self.isRetryable(conerr: code) { return .sessionLost(cause: cause, wait: .retryDelay) }
-            return Self.speaksOfVersion(code: code, message: message) ? .versionRefused(cause: cause) : .final
-        case .recovering:
-            let cause = "recovery.conerr.\(code)"
-            if Self.isRetryable(conerr: code) { return .sessionLost(cause: cause, wait: .firstRetry) }
-            return Self.speaksOfVersion(code: code, message: message) ? .versionRefused(cause: cause) : .final
+        case .idle, .retrying: return .ignored
+        case .creating(let creation): prefix = creation.method.causePrefix
+        case .bound(let binding): prefix = binding.transport.causePrefix
+        case .recovering: prefix = "recovery"
         }
-    }
-
-    /// 65 stands for any invalid value; only the message tells that it is the version.
-    private static func speaksOfVersion(code: Int, message: String) -> Bool {
-        code == 65 && message.lowercased().contains("version")
+        let cause = "\(prefix).conerr.\(code)"
+        switch code {
+        case 5 where creation != nil: return .serverOverloaded(cause: cause)
+        case 4, 6, 20, 40, 41, 48:
+            if creation != nil { return .creationFailed(cause: cause) }
+            return .sessionLost(cause: cause, wait: recovery == nil ? .retryDelay : .firstRetry)
+        // 65 stands for any invalid value; only the message tells that it is the version.
+        case 65 where message.lowercased().contains("version"): return .versionRefused(cause: cause)
+        default: return .final
+        }
     }
 
     /// The meaning of an `END` on the session's connection: ignored on a creation that was not answered yet.
     func closure(code: Int) -> Refusal {
+        let isRetryable = code == 41 || code == 48
         switch self {
-        case .idle, .retrying, .creating:
-            return .ignored
+        case .idle, .retrying, .creating: return .ignored
+        case .bound where !isRetryable, .recovering where !isRetryable: return .final
         case .bound(let binding):
-            guard Self.isRetryable(end: code) else { return .final }
             let isPushing = binding.step == .streaming || binding.step == .polling
-            return .sessionLost(
-                cause: "\(binding.transport.causePrefix).end.\(code)",
-                wait: isPushing ? .firstRetry : .retryDelay
-            )
-        case .recovering:
-            guard Self.isRetryable(end: code) else { return .final }
-            return .sessionLost(cause: "recovery.end.\(code)", wait: .firstRetry)
+            let cause = "\(binding.transport.causePrefix).end.\(code)"
+            return .sessionLost(cause: cause, wait: isPushing ? .firstRetry : .retryDelay)
+        case .recovering: return .sessionLost(cause: "recovery.end.\(code)", wait: .firstRetry)
         }
     }
 
