@@ -76,29 +76,22 @@ extension SessionMachine {
             out.emit(.rememberVersion(opening.version, address: creation.address))
         }
         out.setProperty(.sessionId(accepted.sessionID.rawValue))
-        if creation.method == .webSocket {
-            out.notify(change: options.granted(.keepaliveInterval, accepted.keepalive))
-        }
+        let streams = creation.method == .webSocket
+        if streams { out.notify(change: options.granted(.keepaliveInterval, accepted.keepalive)) }
         follow(controlLink: accepted.controlLink)
         out.notifyLegacy(.connectionEstablished)
         requests.controls.sessionCreated()
-        switch creation.method {
-        case .webSocket:
-            state.transition(
-                to: .bound(
-                    SessionBinding(transport: .webSocketStreaming, connection: creation.connection, step: .streaming)
-                )
-            )
+        let binding = SessionBinding(
+            transport: streams ? .webSocketStreaming : .httpPolling,
+            connection: creation.connection,
+            step: streams ? .streaming : .preflight(creation.method)
+        )
+        state.transition(to: .bound(binding))
+        if streams {
             out.setStatus(.connectedWSStreaming)
             pace.bound(at: context.now)
             beginStreaming(accepted, at: context)
-        case .http, .unlimited:
-            let binding = SessionBinding(
-                transport: .httpPolling,
-                connection: creation.connection,
-                step: .preflight(creation.method)
-            )
-            state.transition(to: .bound(binding))
+        } else {
             out.startTimer(.transport, after: options.responseTime)
             out.setStatus(.connectedStreamSensing)
         }

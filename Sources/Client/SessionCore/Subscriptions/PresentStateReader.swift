@@ -92,9 +92,7 @@ package struct PresentStateReader: Sendable {
 
     private static func added(_ row: [String?], _ layout: SubscriptionLayout) -> [String?] {
         guard let position = layout.commandPosition, row.indices.contains(position &- 1) else { return row }
-        var row = row
-        row[position &- 1] = "ADD"
-        return row
+        return row.replacing(position, by: CommandTable.add)
     }
 
     /// Whether an item is followed by the end of its snapshot: not if the end is delivered later.
