@@ -92,11 +92,11 @@ extension ManualClock: ClientClock {
 
     package func random() -> Double { factor }
 
-    package func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer {
+    package func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
         // Nobody could know that the clock has to be moved by nothing.
         guard delay > .zero else {
             body()
-            return Handle(clock: self, id: 0)
+            return {}
         }
         let (id, reached) = state.withLock { state in
             let (id, due) = (state.makeID(), state.now + delay.clampedNanoseconds)
@@ -106,18 +106,11 @@ extension ManualClock: ClientClock {
             return (id, reached.values)
         }
         for waiter in reached { waiter.continuation.resume() }
-        return Handle(clock: self, id: id)
+        return { self.state.withLock { $0.timers[id] = nil } }
     }
 
     /// Goes on at once: others have their turn in real time, in which this clock stands still.
     package func pause(_ body: @escaping @Sendable () -> Void) { body() }
-
-    private struct Handle: ClientTimer {
-        let clock: ManualClock
-        let id: UInt64
-
-        func cancel() { clock.state.withLock { $0.timers[id] = nil } }
-    }
 }
 
 extension ClientConfiguration {

@@ -58,12 +58,12 @@ internal import Testing
     @Test func timersFireInTheOrderOfTheirTimes() async {
         let clock = ManualClock(random: 0.25)
         let fired = Mutex<[String]>([])
-        func schedule(_ name: String, after delay: Duration) -> any ClientTimer {
+        func schedule(_ name: String, after delay: Duration) -> @Sendable () -> Void {
             clock.schedule(after: delay) { fired.withLock { $0.append("\(name) \(clock.now().nanoseconds)") } }
         }
         _ = schedule("late", after: .nanoseconds(30))
         _ = schedule("early", after: .nanoseconds(10))
-        schedule("cancelled", after: .nanoseconds(5)).cancel()
+        schedule("cancelled", after: .nanoseconds(5))()
         _ = schedule("first", after: .zero)
         await clock.timerIsSet(within: .nanoseconds(10))
         clock.advance(by: .nanoseconds(20))

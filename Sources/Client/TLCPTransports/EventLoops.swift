@@ -44,6 +44,15 @@ public struct EventLoops: Sendable {
     /// The number of threads.
     package var count: Int { group.makeIterator().reduce(0) { count, _ in count + 1 } }
 
+    /// Calls the body once after a delay, on one of the threads; the returned closure cancels the call.
+    package func schedule(
+        afterNanoseconds delay: Int64,
+        _ body: @escaping @Sendable () -> Void
+    ) -> @Sendable () -> Void {
+        let scheduled = next().scheduleTask(in: .nanoseconds(delay), body)
+        return { scheduled.cancel() }
+    }
+
     /// Runs tasks on one of the threads, between the events of its connections and timers.
     package func taskExecutor() -> any TaskExecutor { LoopExecutor(loop: next()) }
 }
@@ -58,23 +67,4 @@ private final class LoopExecutor: TaskExecutor {
         let job = UnownedJob(job)
         loop.execute { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
-}
-
-extension EventLoops {
-    /// The timers of one client, all on one thread.
-    package struct Timers: Sendable {
-        fileprivate let loop: any EventLoop
-
-        /// Calls the body once after a delay; the returned closure cancels it.
-        package func schedule(
-            afterNanoseconds delay: Int64,
-            _ body: @escaping @Sendable () -> Void
-        ) -> @Sendable () -> Void {
-            let scheduled = loop.scheduleTask(in: .nanoseconds(delay), body)
-            return { scheduled.cancel() }
-        }
-    }
-
-    /// Timers on the next thread.
-    package func timers() -> Timers { Timers(loop: next()) }
 }

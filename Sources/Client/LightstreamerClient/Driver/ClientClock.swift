@@ -8,8 +8,8 @@ package protocol ClientClock: Sendable {
     func now() -> Moment
     /// A random number, 0 ≤ n < 1.
     func random() -> Double
-    /// Calls the body once, on any thread, after a delay; the result cancels it.
-    func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer
+    /// Calls the body once, on any thread, after a delay. The result cancels the timer; a firing under way may still arrive.
+    func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
     /// Calls the body when others on the network thread have had their turn.
     func pause(_ body: @escaping @Sendable () -> Void)
 }
@@ -19,30 +19,18 @@ extension ClientClock {
     package func pause(_ body: @escaping @Sendable () -> Void) { _ = schedule(after: DriverPace.pause, body) }
 }
 
-/// A scheduled timer.
-package protocol ClientTimer: Sendable {
-    /// Cancels it; a firing under way may still arrive.
-    func cancel()
-}
-
 /// The clock of the network threads, and the random numbers of the system.
 struct EventLoopClock: ClientClock {
-    private let loop: EventLoops.Timers
+    private let loop: EventLoops
 
-    init(_ loops: EventLoops) { loop = loops.timers() }
+    init(_ loops: EventLoops) { loop = loops.one() }
 
     func now() -> Moment { Moment.monotonic() }
 
     func random() -> Double { Double.random(in: 0..<1) }
 
-    func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer {
-        ScheduledTimer(cancellation: loop.schedule(afterNanoseconds: max(0, delay.clampedNanoseconds), body))
-    }
-
-    private struct ScheduledTimer: ClientTimer {
-        let cancellation: @Sendable () -> Void
-
-        func cancel() { cancellation() }
+    func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        loop.schedule(afterNanoseconds: max(0, delay.clampedNanoseconds), body)
     }
 }
 
@@ -52,7 +40,7 @@ struct EventLoopClock: ClientClock {
 /// requests are suspended.
 final class SessionTimers {
     private struct Running {
-        let timer: any ClientTimer
+        let cancel: @Sendable () -> Void
         let due: Moment
     }
 
@@ -76,12 +64,12 @@ final class SessionTimers {
     }
 
     private func start(_ timer: SessionTimer, _ delay: Duration) {
-        let scheduled = clock.schedule(after: delay) { [fire] in fire(timer) }
-        running[timer] = Running(timer: scheduled, due: clock.now() + delay)
+        let cancel = clock.schedule(after: delay) { [fire] in fire(timer) }
+        running[timer] = Running(cancel: cancel, due: clock.now() + delay)
     }
 
     func cancel(_ timer: SessionTimer) {
-        running.removeValue(forKey: timer)?.timer.cancel()
+        running.removeValue(forKey: timer)?.cancel()
         suspended[timer] = nil
     }
 
@@ -91,7 +79,7 @@ final class SessionTimers {
     func challengeStarted(_ challenge: ObjectIdentifier) {
         pendingChallenges.insert(challenge)
         for (timer, state) in running where timer.purpose.limitsAttempt {
-            state.timer.cancel()
+            state.cancel()
             running[timer] = nil
             suspended[timer] = max(.zero, state.due - clock.now())
         }
@@ -116,7 +104,7 @@ final class SessionTimers {
     }
 
     func cancelAll() {
-        for state in running.values { state.timer.cancel() }
+        for state in running.values { state.cancel() }
         running = [:]
         suspended = [:]
     }

@@ -106,7 +106,7 @@ internal import Testing
 
         func random() -> Double { 0 }
 
-        func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer {
+        func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
             stepped.schedule(after: delay, body)
         }
 

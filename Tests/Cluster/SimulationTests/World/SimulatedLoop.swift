@@ -36,9 +36,8 @@ struct SimulatedClock: ClientClock {
 
     func random() -> Double { Double.random(in: 0..<1, using: &simulator.generator) }
 
-    func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> any ClientTimer {
-        simulator.schedule(after: max(delay, .microseconds(1)), body)
+    func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+        let timer = simulator.schedule(after: max(delay, .microseconds(1)), body)
+        return { timer.cancel() }
     }
 }
-
-extension SimulatedTimer: ClientTimer {}
