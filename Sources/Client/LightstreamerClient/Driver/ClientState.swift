@@ -68,24 +68,10 @@ struct ClientState {
 
     /// Applies a change made by the server or by the library.
     mutating func take(_ change: PropertyChange) {
-        switch change {
-        case .sessionId, .serverInstanceAddress, .serverSocketName, .clientIp, .realMaxBandwidth:
-            if case .sessionId(.some) = change { counters.sessions &+= 1 }
-            session.apply(change)
-        case .keepaliveInterval(let seconds): overwrite(change.name, \.keepaliveInterval, seconds)
-        case .idleTimeout(let seconds): overwrite(change.name, \.idleTimeout, seconds)
-        case .pollingInterval(let seconds): overwrite(change.name, \.pollingInterval, seconds)
-        case .currentConnectTimeout(let seconds): overwrite(change.name, \.currentConnectTimeout, seconds)
-        }
-    }
-
-    private mutating func overwrite(
-        _ name: String,
-        _ path: WritableKeyPath<ConnectionOptionValues, Double>,
-        _ seconds: Double
-    ) {
+        if case .sessionId(.some) = change { counters.sessions &+= 1 }
+        session.apply(change)
         // A newer value of the user is queued for the machine and will replace this one there as well.
-        if pendingOptions[name] == nil { options[keyPath: path] = seconds }
+        if pendingOptions[change.name] == nil { options.take(change) }
     }
 }
 
