@@ -65,12 +65,7 @@ extension LightstreamerClient {
     /// Adds a delegate; a duplicate is ignored. Its first event is `clientDidAddDelegate`, delivered by this call after the
     /// last event of a client that was shut down; earlier events are not delivered to it.
     public func addDelegate(_ delegate: any ClientDelegate) {
-        let isNew = core.state.withLock { state in
-            guard !state.delegates.contains(where: { $0 === delegate }) else { return false }
-            state.delegates.append(delegate)
-            return true
-        }
-        guard isNew else { return }
+        guard core.state.withLock({ $0.delegates.appendObject(delegate) }) else { return }
         core.performAlways { [self] delivery in
             delivery?.add(delegate)
             delegate.clientDidAddDelegate(self)
@@ -80,12 +75,7 @@ extension LightstreamerClient {
     /// Removes a delegate; an unknown one is ignored. Earlier events are still delivered to it; its last event is
     /// `clientDidRemoveDelegate`.
     public func removeDelegate(_ delegate: any ClientDelegate) {
-        let wasThere = core.state.withLock { state in
-            let before = state.delegates.count
-            state.delegates.removeAll { $0 === delegate }
-            return state.delegates.count != before
-        }
-        guard wasThere else { return }
+        guard core.state.withLock({ $0.delegates.removeObject(delegate) }) else { return }
         core.performAlways { [self] delivery in
             delegate.clientDidRemoveDelegate(self)
             delivery?.remove(delegate)
@@ -94,4 +84,20 @@ extension LightstreamerClient {
 
     /// Adds an observer, which receives every event from now on. It is held strongly.
     package func addObserver(_ observer: any ClientObserver & Sendable) { core.perform { $0.add(observer) } }
+}
+
+extension Array {
+    /// Appends an object; false if the array has it already.
+    mutating func appendObject(_ object: Element) -> Bool {
+        if contains(where: { $0 as AnyObject === object as AnyObject }) { return false }
+        append(object)
+        return true
+    }
+
+    /// Removes an object; false if the array does not have it.
+    mutating func removeObject(_ object: Element) -> Bool {
+        guard let index = firstIndex(where: { $0 as AnyObject === object as AnyObject }) else { return false }
+        remove(at: index)
+        return true
+    }
 }

@@ -167,12 +167,7 @@ final class LegacyAdapter: ClientObserver {
 extension LightstreamerClient {
     /// Adds a legacy listener; a duplicate is ignored. It is held strongly.
     public func addLegacyListener(_ listener: any LegacyConnectionListener) {
-        let isNew = core.state.withLock { state in
-            guard !state.legacyListeners.contains(where: { $0 === listener }) else { return false }
-            state.legacyListeners.append(listener)
-            return true
-        }
-        if isNew { core.perform { $0.add(listener) } }
+        if core.state.withLock({ $0.legacyListeners.appendObject(listener) }) { core.perform { $0.add(listener) } }
     }
 
     /// Removes a legacy listener.

@@ -134,12 +134,7 @@ extension Subscription {
     /// Adds a delegate; a duplicate is ignored. Its first event is `subscriptionDidAddDelegate`, delivered by this
     /// call if the subscription was never subscribed.
     public func addDelegate(_ delegate: any SubscriptionDelegate) {
-        let isNew = state.withLock { state in
-            guard !state.delegates.contains(where: { $0 === delegate }) else { return false }
-            state.delegates.append(delegate)
-            return true
-        }
-        guard isNew else { return }
+        guard state.withLock({ $0.delegates.appendObject(delegate) }) else { return }
         inOrder { subscription in
             subscription.addObserver(SubscriptionDelegateAdapter(delegate))
             delegate.subscriptionDidAddDelegate(subscription)
@@ -148,12 +143,7 @@ extension Subscription {
 
     /// Removes a delegate; an unknown one is ignored. Its last event is `subscriptionDidRemoveDelegate`.
     public func removeDelegate(_ delegate: any SubscriptionDelegate) {
-        let wasThere = state.withLock { state in
-            let before = state.delegates.count
-            state.delegates.removeAll { $0 === delegate }
-            return state.delegates.count != before
-        }
-        guard wasThere else { return }
+        guard state.withLock({ $0.delegates.removeObject(delegate) }) else { return }
         inOrder { subscription in
             delegate.subscriptionDidRemoveDelegate(subscription)
             subscription.state.withLock { state in
