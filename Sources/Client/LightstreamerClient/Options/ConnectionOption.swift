@@ -45,13 +45,18 @@ package struct ConnectionOption: Sendable {
     /// When a change takes effect.
     package let effect: Effect
     /// The meaning, in one sentence or two.
-    package let meaning: String
+    package private(set) var meaning = ""
 
-    init(_ name: String, _ storage: Storage, _ effect: Effect, _ meaning: String) {
+    init(_ name: String, _ storage: Storage, _ effect: Effect) {
         self.name = name
         self.storage = storage
         self.effect = effect
+    }
+
+    /// The option with its meaning.
+    consuming func means(_ meaning: String) -> ConnectionOption {
         self.meaning = meaning
+        return self
     }
 }
 
