@@ -39,9 +39,7 @@ enum DialFailure: Error {
     /// The event for this or any other error.
     static func end(for error: any Error) -> TransportEnd {
         switch error {
-        case DialFailure.pinMismatch:
-            .identityRejected(reason: "the server's public key matches none of the certificate pins")
-        case let failure as DialFailure: .failed(reason: failure.reason, kind: failure.kind, status: failure.status)
+        case let failure as DialFailure: failure.end
         case let error as NIOConnectionError:
             .failed(reason: "cannot connect to \(error.host), port \(error.port)", kind: kind(of: error))
         case is NameLookup.Failure: .failed(reason: "the host name is unknown", kind: .nameNotFound)
@@ -93,40 +91,26 @@ enum DialFailure: Error {
         return .tls
     }
 
-    private var kind: FailureKind {
-        switch self {
-        case .pinMismatch: .certificatePin
-        case .certificate(let kind): kind
-        case .encrypted: .encrypted
-        case .proxyRefused, .proxyChallenge: .proxy
-        case .timeout: .timeout
-        case .closedEarly: .closed
-        case .badAnswer: .notLightstreamer
-        case .cancelled: .unauthorized
-        case .shutDown: .other
-        }
-    }
-
-    private var status: Int? { if case .proxyRefused(let status) = self { status } else { nil } }
-
     /// The event for an error that prevented a connection.
     static func unreachable(_ error: any Error) -> TransportEnd {
         guard case .failed(let reason, let kind, let status) = end(for: error) else { return end(for: error) }
         return .unreachable(reason: reason, kind: kind, status: status)
     }
 
-    private var reason: String {
+    private var end: TransportEnd {
         switch self {
-        case .pinMismatch: "pin mismatch"
-        case .certificate: "the TLS handshake failed"
-        case .encrypted: "the server speaks TLS on this port"
-        case .proxyRefused(let status): "the proxy answered with HTTP status \(status)"
-        case .proxyChallenge: "the proxy requires authentication"
-        case .timeout(let what): "timeout: \(what)"
-        case .closedEarly(let what): "closed early: \(what)"
-        case .badAnswer(let what): what
-        case .cancelled: "cancelled by the authentication delegate"
-        case .shutDown: "the client was shut down"
+        case .pinMismatch:
+            .identityRejected(reason: "the server's public key matches none of the certificate pins")
+        case .certificate(let kind): .failed(reason: "the TLS handshake failed", kind: kind)
+        case .encrypted: .failed(reason: "the server speaks TLS on this port", kind: .encrypted)
+        case .proxyRefused(let status):
+            .failed(reason: "the proxy answered with HTTP status \(status)", kind: .proxy, status: status)
+        case .proxyChallenge: .failed(reason: "the proxy requires authentication", kind: .proxy)
+        case .timeout(let what): .failed(reason: "timeout: \(what)", kind: .timeout)
+        case .closedEarly(let what): .failed(reason: "closed early: \(what)", kind: .closed)
+        case .badAnswer(let what): .failed(reason: what, kind: .notLightstreamer)
+        case .cancelled: .failed(reason: "cancelled by the authentication delegate", kind: .unauthorized)
+        case .shutDown: .failed(reason: "the client was shut down")
         }
     }
 }
