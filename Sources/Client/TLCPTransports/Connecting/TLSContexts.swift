@@ -13,17 +13,12 @@ internal import Primitives
 
 /// The TLS contexts of one client. Each is created once, because its creation loads all certificate authorities.
 final class TLSContexts: Sendable {
-    /// The properties that distinguish the contexts of the same settings.
-    private struct Variant: Hashable {
-        var checksServer: Bool
-        var identity: String?
-    }
-
     /// The number of contexts at which all are discarded: a delegate can answer with any number of identities.
     private static let maxContexts = 8
 
     private let settings: TLSSettings
-    private let contexts: RankedMutex<[Variant: NIOSSLContext]>
+    /// By the certificate chain of the client.
+    private let contexts: RankedMutex<[String?: NIOSSLContext]>
 
     /// Contexts for these settings. If `isNeeded`, the default one is created here, so that errors are reported early.
     init(_ settings: TLSSettings, isNeeded: Bool) throws(TLSSettingsError) {
@@ -32,21 +27,18 @@ final class TLSContexts: Sendable {
         if isNeeded { _ = try context(identity: nil) }
     }
 
-    /// Whether the certificate of the server is verified.
-    var checksServer: Bool { settings.trust != .anything }
-
     /// Whether the settings contain a client certificate.
     var hasIdentity: Bool { settings.identity != nil }
 
     /// The context with a client certificate: the given one, else the one of the settings.
     func context(identity: TLSSettings.Identity?) throws(TLSSettingsError) -> NIOSSLContext {
         let identity = identity ?? settings.identity
-        let variant = Variant(checksServer: checksServer, identity: identity?.certificateChain)
-        if let context = contexts.withLock({ $0[variant] }) { return context }
+        let chain = identity?.certificateChain
+        if let context = contexts.withLock({ $0[chain] }) { return context }
         let context = try make(identity)
         contexts.withLock { contexts in
             if contexts.count >= Self.maxContexts { contexts = [:] }
-            contexts[variant] = context
+            contexts[chain] = context
         }
         return context
     }

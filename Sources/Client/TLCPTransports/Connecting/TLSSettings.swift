@@ -43,29 +43,15 @@ public struct TLSSettings: Sendable, Equatable {
 
 /// The digest of a public key (subject public key info) that a connection requires of the server.
 package struct CertificatePin: Sendable, Hashable {
-    /// The digest algorithm.
-    package enum Algorithm: String, Sendable {
-        case sha256
-        case sha1
-
-        fileprivate var function: MessageDigest {
-            switch self {
-            case .sha256: .sha256
-            case .sha1: .sha1
-            }
-        }
-    }
-
-    /// The digest algorithm.
-    package let algorithm: Algorithm
-    /// The digest.
-    package let digest: [UInt8]
+    private let algorithm: MessageDigest
+    private let digest: [UInt8]
 
     /// Parses `sha256/…` or `sha1/…` with the digest in canonical Base64; nil if it is malformed.
     package init?(_ text: String) {
-        guard let slash = text.firstIndex(of: "/"), let algorithm = Algorithm(rawValue: String(text[..<slash])),
+        guard let slash = text.firstIndex(of: "/"),
+            let algorithm = ["sha256": MessageDigest.sha256, "sha1": .sha1][String(text[..<slash])],
             let digest = Data(base64Encoded: String(text[text.index(after: slash)...])),
-            digest.count == algorithm.function.length,
+            digest.count == algorithm.length,
             digest.base64EncodedString().utf8.elementsEqual(text[text.index(after: slash)...].utf8)
         else { return nil }
         self.algorithm = algorithm
@@ -73,5 +59,5 @@ package struct CertificatePin: Sendable, Hashable {
     }
 
     /// Whether a public key matches the pin.
-    package func matches(publicKeyInfo bytes: [UInt8]) -> Bool { digest == algorithm.function.hash(bytes) }
+    package func matches(publicKeyInfo bytes: [UInt8]) -> Bool { digest == algorithm.hash(bytes) }
 }
