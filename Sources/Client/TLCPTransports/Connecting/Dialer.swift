@@ -178,12 +178,12 @@ final class Dialer: Sendable {
     }
 
     /// Runs one step with a deadline.
-    private func step(
+    func step<Value: Sendable>(
         _ name: String,
         within limit: TimeAmount,
-        _ begin: (EventLoopPromise<Void>, StepDeadline) throws -> Void
-    ) -> EventLoopFuture<Void> {
-        let done = loop.makePromise(of: Void.self)
+        _ begin: (EventLoopPromise<Value>, StepDeadline) throws -> Void
+    ) -> EventLoopFuture<Value> {
+        let done = loop.makePromise(of: Value.self)
         let deadline = StepDeadline(on: loop, after: limit) { done.fail(DialFailure.timeout(name)) }
         done.futureResult.whenComplete { _ in deadline.cancel() }
         do {

@@ -74,32 +74,19 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
         shared.dialer.dial(Endpoint(request), needsTunnel: true, within: limit) { [self] channel in
             if case .dialing = state { state = .dialing(channel) } else { channel.close(promise: nil) }
         }
-        .flatMap { [self] channel in shakeHands(channel, key, within: limit).map { (channel, $0) } }
+        .flatMap { [self] channel in
+            shared.dialer.step("WebSocket handshake", within: limit) { done, _ in
+                let head = shared.heads.webSocket(request, key: key)
+                try channel.pipeline.syncOperations.addHandler(WebSocketHandshake(head, done: done))
+            }
+            .map { (channel, $0) }
+        }
         .whenComplete { [self] result in
             switch result {
             case .success(let (channel, head)): answered(channel, head, key)
             case .failure(let error): fail(error)
             }
         }
-    }
-
-    private func shakeHands(
-        _ channel: any Channel,
-        _ key: String,
-        within limit: TimeAmount
-    ) -> EventLoopFuture<HTTPResponseHead> {
-        let done = loop.makePromise(of: HTTPResponseHead.self)
-        let deadline = loop.scheduleTask(in: limit) {
-            done.fail(DialFailure.timeout("WebSocket handshake"))
-        }
-        done.futureResult.whenComplete { _ in deadline.cancel() }
-        do {
-            let head = shared.heads.webSocket(request, key: key)
-            try channel.pipeline.syncOperations.addHandler(WebSocketHandshake(head, done: done))
-        } catch {
-            done.fail(error)
-        }
-        return done.futureResult
     }
 
     private func answered(_ channel: any Channel, _ head: HTTPResponseHead, _ key: String) {
