@@ -40,6 +40,16 @@ final class Dialer: Sendable {
         opened: @escaping @Sendable (any Channel) -> Void
     ) -> EventLoopFuture<any Channel> {
         let tunnels = settings.proxy != nil && (needsTunnel || endpoint.isSecure)
+        @Sendable func redial(failures: Int, delegatesTrust: Bool) -> EventLoopFuture<any Channel> {
+            dial(
+                endpoint,
+                needsTunnel: needsTunnel,
+                within: limit,
+                failures: failures,
+                delegatesTrust: delegatesTrust,
+                opened: opened
+            )
+        }
         return identity(for: endpoint)
             .flatMap { identity in
                 self.connect(endpoint, within: limit, opened: opened)
@@ -58,30 +68,16 @@ final class Dialer: Sendable {
             .flatMapError { error in
                 if case DialFailure.proxyChallenge(let schemes) = error, let proxy = self.settings.proxy {
                     return self.answer(HTTPChallenge(schemes, of: proxy), failures: failures).flatMap { isAnswered in
-                        guard isAnswered else {
-                            return self.loop.makeFailedFuture(DialFailure.proxyRefused(status: 407))
-                        }
-                        return self.dial(
-                            endpoint,
-                            needsTunnel: needsTunnel,
-                            within: limit,
-                            failures: failures + 1,
-                            opened: opened
-                        )
+                        isAnswered
+                            ? redial(failures: failures + 1, delegatesTrust: false)
+                            : self.loop.makeFailedFuture(DialFailure.proxyRefused(status: 407))
                     }
                 }
                 guard !delegatesTrust, self.settings.canAuthenticate(), self.isTLSFailure(error) else {
                     return self.loop.makeFailedFuture(error)
                 }
                 // The reason may be the certificate of the server, which the delegate can still trust.
-                return self.dial(
-                    endpoint,
-                    needsTunnel: needsTunnel,
-                    within: limit,
-                    failures: failures,
-                    delegatesTrust: true,
-                    opened: opened
-                )
+                return redial(failures: failures, delegatesTrust: true)
             }
     }
 
