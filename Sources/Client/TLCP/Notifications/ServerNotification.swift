@@ -88,46 +88,49 @@ extension ServerNotification {
 
     /// Appends the line with its CR-LF.
     package func encode(into line: inout [UInt8]) {
-        line.append(contentsOf: tag.rawValue.utf8)
-        encodeArguments(into: &line)
-        line.append(UInt8(ascii: "\r"))
-        line.append(UInt8(ascii: "\n"))
-    }
-
-    private func encodeArguments(into line: inout [UInt8]) {
         switch self {
-        case .wsOK, .probe, .reqOK(nil): break
         case .conOK(let session, let requestLimit, let keepalive, let controlLink):
-            line.append(arguments: session.rawValue, requestLimit, keepalive, controlLink ?? "*")
-        case .reqOK(let request?): line.append(arguments: request.rawValue)
-        case .reqErr(let request, let code, let message): line.append(arguments: request.rawValue, code, message)
-        case .conErr(let code, let message), .error(let code, let message), .end(let code, let message):
-            line.append(arguments: code, message)
-        case .servName(let text), .clientIP(let text), .noop(let text), .mpnZero(let text), .mpnConf(let text),
-            .mpnDel(let text):
-            line.append(arguments: text)
-        case .cons(let bandwidth): line.append(arguments: bandwidth.wire)
-        case .sync(let number), .prog(let number), .loop(let number): line.append(arguments: number)
+            line.append(.conOK, session.rawValue, requestLimit, keepalive, controlLink ?? "*")
+        case .conErr(let code, let message): line.append(.conErr, code, message)
+        case .reqOK(nil): line.append(.reqOK)
+        case .reqOK(let request?): line.append(.reqOK, request.rawValue)
+        case .reqErr(let request, let code, let message): line.append(.reqErr, request.rawValue, code, message)
+        case .error(let code, let message): line.append(.error, code, message)
+        case .wsOK: line.append(.wsOK)
+        case .servName(let name): line.append(.servName, name)
+        case .clientIP(let address): line.append(.clientIP, address)
+        case .cons(let bandwidth): line.append(.cons, bandwidth.wire)
+        case .noop(let filler): line.append(.noop, filler)
+        case .probe: line.append(.probe)
+        case .sync(let seconds): line.append(.sync, seconds)
+        case .prog(let count): line.append(.prog, count)
+        case .loop(let delay): line.append(.loop, delay)
+        case .end(let code, let message): line.append(.end, code, message)
         case .update(let subscription, let item, let fields):
-            line.append(arguments: subscription, item)
+            line.append(.update, subscription, item)
             line.append(UInt8(ascii: ","))
             line.append(contentsOf: fields.bytes)
-        case .subOK(let subscription, let items, let fields): line.append(arguments: subscription, items, fields)
+        case .subOK(let subscription, let items, let fields): line.append(.subOK, subscription, items, fields)
         case .subCmd(let subscription, let items, let fields, let key, let command):
-            line.append(arguments: subscription, items, fields, key, command)
-        case .unsub(let subscription): line.append(arguments: subscription)
-        case .eos(let subscription, let item), .cs(let subscription, let item):
-            line.append(arguments: subscription, item)
-        case .ov(let subscription, let item, let lost): line.append(arguments: subscription, item, lost)
+            line.append(.subCmd, subscription, items, fields, key, command)
+        case .unsub(let subscription): line.append(.unsub, subscription)
+        case .eos(let subscription, let item): line.append(.eos, subscription, item)
+        case .cs(let subscription, let item): line.append(.cs, subscription, item)
+        case .ov(let subscription, let item, let lost): line.append(.ov, subscription, item, lost)
         case .conf(let subscription, let frequency, let isFiltered):
-            line.append(arguments: subscription, frequency.wire, isFiltered ? "filtered" : "unfiltered")
+            line.append(.conf, subscription, frequency.wire, isFiltered ? "filtered" : "unfiltered")
         case .msgDone(let sequence, let progressive, let response):
-            line.append(arguments: sequence ?? "*", progressive, response)
+            line.append(.msgDone, sequence ?? "*", progressive, response)
         case .msgFail(let sequence, let progressive, let code, let message):
-            line.append(arguments: sequence ?? "*", progressive, code, message)
-        case .mpnReg(let device, let adapter): line.append(arguments: device, adapter)
-        case .mpnOK(let subscription, let pushSubscription): line.append(arguments: subscription, pushSubscription)
+            line.append(.msgFail, sequence ?? "*", progressive, code, message)
+        case .mpnReg(let device, let adapter): line.append(.mpnReg, device, adapter)
+        case .mpnZero(let device): line.append(.mpnZero, device)
+        case .mpnOK(let subscription, let pushSubscription): line.append(.mpnOK, subscription, pushSubscription)
+        case .mpnConf(let pushSubscription): line.append(.mpnConf, pushSubscription)
+        case .mpnDel(let pushSubscription): line.append(.mpnDel, pushSubscription)
         }
+        line.append(UInt8(ascii: "\r"))
+        line.append(UInt8(ascii: "\n"))
     }
 
     /// The line with its CR-LF.
@@ -139,9 +142,13 @@ extension ServerNotification {
 
     /// Whether this is a data notification, which counts for the progressive of session recovery.
     package var isDataNotification: Bool {
-        switch tag.family {
-        case .subscription, .message, .push: true
-        case .reply, .session: false
+        switch self {
+        case .update, .subOK, .subCmd, .unsub, .eos, .cs, .ov, .conf, .msgDone, .msgFail, .mpnReg, .mpnZero, .mpnOK,
+            .mpnConf, .mpnDel:
+            true
+        case .conOK, .conErr, .reqOK, .reqErr, .error, .wsOK, .servName, .clientIP, .cons, .noop, .probe, .sync, .prog,
+            .loop, .end:
+            false
         }
     }
 }
@@ -195,44 +202,6 @@ enum Tag: String, CaseIterable {
     }
 }
 
-extension ServerNotification {
-    /// The first word of the line.
-    var tag: Tag {
-        switch self {
-        case .conOK: .conOK
-        case .conErr: .conErr
-        case .reqOK: .reqOK
-        case .reqErr: .reqErr
-        case .error: .error
-        case .wsOK: .wsOK
-        case .servName: .servName
-        case .clientIP: .clientIP
-        case .cons: .cons
-        case .noop: .noop
-        case .probe: .probe
-        case .sync: .sync
-        case .prog: .prog
-        case .loop: .loop
-        case .end: .end
-        case .update: .update
-        case .subOK: .subOK
-        case .subCmd: .subCmd
-        case .unsub: .unsub
-        case .eos: .eos
-        case .cs: .cs
-        case .ov: .ov
-        case .conf: .conf
-        case .msgDone: .msgDone
-        case .msgFail: .msgFail
-        case .mpnReg: .mpnReg
-        case .mpnZero: .mpnZero
-        case .mpnOK: .mpnOK
-        case .mpnConf: .mpnConf
-        case .mpnDel: .mpnDel
-        }
-    }
-}
-
 /// An argument of a line: a number, or a text that is escaped where the grammar requires it.
 private protocol LineArgument {
     func encode(into line: inout [UInt8])
@@ -251,8 +220,9 @@ extension SubscriptionID: LineArgument {
 }
 
 extension [UInt8] {
-    /// Appends arguments, each after a comma.
-    fileprivate mutating func append(arguments: any LineArgument...) {
+    /// Appends the first word of a line, and its arguments, each after a comma.
+    fileprivate mutating func append(_ tag: Tag, _ arguments: any LineArgument...) {
+        append(contentsOf: tag.rawValue.utf8)
         for argument in arguments {
             append(UInt8(ascii: ","))
             argument.encode(into: &self)
