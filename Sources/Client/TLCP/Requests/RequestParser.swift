@@ -12,7 +12,6 @@ package enum RequestParser {
         guard let first = lines.first, let name = RequestName(rawValue: String(decoding: first, as: UTF8.self)) else {
             return [.failure(RequestRejection(.unaddressed, code: 67, message: "Malformed request"))]
         }
-        if name == .wsok { return [.success(.wsok)] }
         return parse(name, lines.count > 1 ? Array(lines[1...]) : [[]], defaults: nil)
     }
 
@@ -52,58 +51,34 @@ package enum RequestParser {
         _ lines: [ArraySlice<UInt8>],
         defaults: ParameterReader?
     ) -> [Outcome] {
-        switch name {
-        case .createSession: [outcome { () throws(RequestRejection) in try create(lines, defaults) }]
-        case .bindSession:
-            [
-                outcome { () throws(RequestRejection) in
-                    .bindSession(try BindSessionRequest(reading: try only(lines, defaults, .connection)))
-                }
-            ]
-        case .heartbeat:
-            [
-                outcome { () throws(RequestRejection) in
-                    .heartbeat(HeartbeatRequest(reading: try only(lines, defaults, .unaddressed)))
-                }
-            ]
-        case .control, .msg:
-            lines.map { line in
-                outcome { () throws(RequestRejection) in
-                    let parameters = try ParameterReader(line, defaults: defaults, carrier: .unaddressed)
-                    if name == .msg { return .message(try MessageRequest(reading: parameters)) }
-                    return .control(try ControlRequest(reading: parameters))
-                }
-            }
-        case .wsok: [.success(.wsok)]
+        (name.allowsBatch ? lines.map { [$0] } : [lines]).map { lines in
+            Outcome { () throws(RequestRejection) in try request(name, lines, defaults) }
         }
     }
 
-    private static func outcome(_ parse: () throws(RequestRejection) -> ClientRequest) -> Outcome {
-        do throws(RequestRejection) {
-            return .success(try parse())
-        } catch {
-            return .failure(error)
-        }
-    }
-
-    private static func create(
+    /// The request of one line; that of `create_session` has a further line for each operation.
+    private static func request(
+        _ name: RequestName,
         _ lines: [ArraySlice<UInt8>],
         _ defaults: ParameterReader?
     ) throws(RequestRejection) -> ClientRequest {
-        let first = try ParameterReader(lines[0], defaults: defaults, carrier: .connection)
-        var combo: [ParameterReader] = []
-        for line in lines.dropFirst() { combo.append(try ParameterReader(line, carrier: .connection)) }
-        return .createSession(try CreateSessionRequest(reading: first, combo: combo))
-    }
-
-    /// The parameters of a request that has one line.
-    private static func only(
-        _ lines: [ArraySlice<UInt8>],
-        _ defaults: ParameterReader?,
-        _ carrier: RequestRejection.Carrier
-    ) throws(RequestRejection) -> ParameterReader {
-        guard lines.count == 1 else { throw RequestRejection(carrier, code: 67, message: "Malformed request") }
-        return try ParameterReader(lines[0], defaults: defaults, carrier: carrier)
+        if name == .wsok { return .wsok }
+        let carrier: RequestRejection.Carrier = name.opensStream ? .connection : .unaddressed
+        guard lines.count == 1 || name == .createSession else {
+            throw RequestRejection(carrier, code: 67, message: "Malformed request")
+        }
+        let parameters = try ParameterReader(lines[0], defaults: defaults, carrier: carrier)
+        switch name {
+        case .createSession:
+            var combo: [ParameterReader] = []
+            for line in lines.dropFirst() { combo.append(try ParameterReader(line, carrier: .connection)) }
+            return .createSession(try CreateSessionRequest(reading: parameters, combo: combo))
+        case .bindSession: return .bindSession(try BindSessionRequest(reading: parameters))
+        case .control: return .control(try ControlRequest(reading: parameters))
+        case .msg: return .message(try MessageRequest(reading: parameters))
+        case .heartbeat: return .heartbeat(HeartbeatRequest(reading: parameters))
+        case .wsok: return .wsok
+        }
     }
 }
 
