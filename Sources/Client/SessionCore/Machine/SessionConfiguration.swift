@@ -3,7 +3,7 @@ package import TLCP
 /// The settings of a session machine that never change.
 package struct SessionConfiguration: Sendable, Equatable {
     /// The client identifier for `LS_cid`; the default is the one that the protocol gives to third-party clients.
-    package var clientIdentifier = "mgQkwtwdysogQz2BJ4Ji kOj2Bg"
+    package var clientIdentifier = CreateSessionRequest.customClientID
     /// The protocol version to begin with; see `SessionAction.rememberVersion`.
     package var protocolVersion = ProtocolVersion.current
     /// The addresses that a control link may name; nil: any.

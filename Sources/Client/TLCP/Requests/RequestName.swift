@@ -22,21 +22,16 @@ package enum RequestName: String, Sendable, Hashable, CaseIterable {
     /// The HTTP path and query, such as `/lightstreamer/control.txt?LS_protocol=TLCP-2.5.0&LS_session=S1`.
     ///
     /// - Parameters:
-    ///   - prefix: the path of the server address without a trailing slash; usually empty.
     ///   - session: the default session of the lines of the body; nil: each line has its own, or needs none.
     ///   - version: the protocol version.
-    package func httpTarget(
-        prefix: String = "",
-        session: SessionID? = nil,
-        version: ProtocolVersion = .current
-    ) -> String {
+    package func httpTarget(session: SessionID? = nil, version: ProtocolVersion = .current) -> String {
         var query: [UInt8] = []
         if let session {
             query.append(contentsOf: "&LS_session=".utf8)
             PercentCoding.encode(parameter: session.rawValue, into: &query)
         }
         let version = version.protocolParameter
-        return "\(prefix)/lightstreamer/\(rawValue).txt?LS_protocol=\(version)" + String(decoding: query, as: UTF8.self)
+        return "/lightstreamer/\(rawValue).txt?LS_protocol=\(version)" + String(decoding: query, as: UTF8.self)
     }
 
     /// The request name in an HTTP path, with any prefix before `/lightstreamer/`; nil if there is none.

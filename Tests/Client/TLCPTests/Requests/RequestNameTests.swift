@@ -6,8 +6,8 @@ struct RequestNameTests {
     @Test func writesHTTPTargets() {
         #expect(RequestName.createSession.httpTarget() == "/lightstreamer/create_session.txt?LS_protocol=TLCP-2.5.0")
         #expect(
-            RequestName.control.httpTarget(prefix: "/push", session: SessionID("S 1"))
-                == "/push/lightstreamer/control.txt?LS_protocol=TLCP-2.5.0&LS_session=S%201"
+            RequestName.control.httpTarget(session: SessionID("S 1"))
+                == "/lightstreamer/control.txt?LS_protocol=TLCP-2.5.0&LS_session=S%201"
         )
         let older = ProtocolVersion(major: 2, minor: 4, subminor: 0)
         #expect(RequestName.msg.httpTarget(version: older) == "/lightstreamer/msg.txt?LS_protocol=TLCP-2.4.0")
