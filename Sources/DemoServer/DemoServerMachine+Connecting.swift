@@ -5,15 +5,12 @@ extension DemoServerMachine {
         guard let faults = applyFaults(.create, isStreaming: !request.connection.isPolling, on: id),
             let link = context.links[id]
         else { return }
-        if let refusal = refusal(of: request, on: link) {
-            return refuse(id, .conErr(code: refusal.code, message: refusal.message))
-        }
+        if let refusal = refusal(on: link) ?? refusal(of: request) { return refuse(id, refusal.conErr) }
         let additions: [(AddRequest, SubscriptionPlan)]
-        switch plans(of: request.operations) {
-        case .success(let plans): additions = plans
-        case .failure(let refusal):
-            refuse(id, refusal.notification)
-            return
+        do throws(RequestRejection) {
+            additions = try plans(of: request.operations)
+        } catch {
+            return refuse(id, error.notification)
         }
         let handle = openSession(request, version: link.version)
         for (addition, plan) in additions { subscribe(addition, plan, of: handle) }
@@ -35,13 +32,7 @@ extension DemoServerMachine {
         guard let faults = applyFaults(nil, isStreaming: !request.connection.isPolling, on: id, effects),
             let link = context.links[id]
         else { return }
-        if let version = link.versionProblem {
-            return refuse(id, .conErr(code: 65, message: "Unsupported protocol version: \(version)"))
-        }
-        guard link.stream == nil else {
-            respond(ServerNotification.conErr(code: 69, message: "A streaming is already in place").encoded, on: id)
-            return
-        }
+        if let refusal = refusal(on: link) { return refuse(id, refusal.conErr) }
         guard let handle = request.sessionID.map({ handles[$0] }) ?? link.lastSession, sessions[handle] != nil else {
             let closedHandle = request.sessionID.map { closedHandles[$0] } ?? link.lastSession
             let end = closedHandle.flatMap { tombstones[$0]?.end }
@@ -71,11 +62,15 @@ extension DemoServerMachine {
         }
     }
 
-    private func refusal(of request: CreateSessionRequest, on link: Link) -> ControlRefusal? {
+    /// Why a connection can carry no session; nil: it can.
+    private func refusal(on link: Link) -> ControlRefusal? {
         if let version = link.versionProblem {
             return ControlRefusal(code: 65, message: "Unsupported protocol version: \(version)")
         }
-        if link.stream != nil { return ControlRefusal(code: 69, message: "A streaming is already in place") }
+        return link.stream == nil ? nil : ControlRefusal(code: 69, message: "A streaming is already in place")
+    }
+
+    private func refusal(of request: CreateSessionRequest) -> ControlRefusal? {
         let refusal = metadata.refusal(adapterSet: request.adapterSet, user: request.user, password: request.password)
         if let refusal { return refusal }
         guard sessions.count < context.configuration.limits.sessions else {
@@ -87,7 +82,7 @@ extension DemoServerMachine {
     /// The plans of the `add`s of a combined creation; one invalid operation fails the creation.
     private func plans(
         of operations: [ControlOperation]
-    ) -> Result<[(AddRequest, SubscriptionPlan)], RequestRejection> {
+    ) throws(RequestRejection) -> [(AddRequest, SubscriptionPlan)] {
         var plans: [(AddRequest, SubscriptionPlan)] = []
         for operation in operations {
             switch operation {
@@ -96,17 +91,17 @@ extension DemoServerMachine {
                     try admit(request, beside: plans.map { $0.0 })
                     try plans.append((request, plan(request, beside: plans.map { $0.1 })))
                 } catch {
-                    return .failure(.creation(error.message, of: "\(request.subscriptionID)"))
+                    throw .creation(error.message, of: "\(request.subscriptionID)")
                 }
             case .reconf(let request) where plans.contains { $0.0.subscriptionID == request.subscriptionID }:
                 continue
             case .constrain:
                 continue
             case .reconf, .delete, .forceRebind, .destroy, .mpnRegister, .mpnResetBadge:
-                return .failure(.creation("operation not possible in a creation"))
+                throw .creation("operation not possible in a creation")
             }
         }
-        return .success(plans)
+        return plans
     }
 
     /// Throws if an `add` of a combined creation has the ID of another `add`, or exceeds the limit of subscriptions.

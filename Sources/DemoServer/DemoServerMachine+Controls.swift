@@ -35,8 +35,7 @@ extension DemoServerMachine {
         if case .operation(let requestID, let id, let isMobilePush) = rejection.carrier {
             guard session(id, requestID, ResponseFaults(), &batch) != nil else { return }
             if isMobilePush, context.configuration.mobilePush == .disabled {
-                let refusal = MobilePushPolicy.withoutModule
-                notification = .reqErr(requestID, code: refusal.code, message: refusal.message)
+                notification = MobilePushPolicy.withoutModule.reqErr(requestID)
             }
         }
         answer(notification, ResponseFaults(), &batch)
@@ -65,7 +64,7 @@ extension DemoServerMachine {
     private mutating func control(_ request: ControlRequest, _ faults: ResponseFaults, _ batch: inout ResponseBatch) {
         guard let handle = session(request.sessionID, request.requestID, faults, &batch) else { return }
         if let refusal = refusal(of: request.operation, in: handle) {
-            return answer(.reqErr(request.requestID, code: refusal.code, message: refusal.message), faults, &batch)
+            return answer(refusal.reqErr(request.requestID), faults, &batch)
         }
         var additionPlan: SubscriptionPlan?
         // A repetition, sent because the response was lost, has no further effect, and is granted at the limits, too.
@@ -75,8 +74,7 @@ extension DemoServerMachine {
             do throws(ControlRefusal) {
                 additionPlan = try plan(addition)
             } catch {
-                answer(.reqErr(request.requestID, code: error.code, message: error.message), faults, &batch)
-                return
+                return answer(error.reqErr(request.requestID), faults, &batch)
             }
         }
         if request.operation.isAcknowledged || !batch.isWebSocket {
@@ -258,10 +256,12 @@ extension DemoServerMachine {
     }
 }
 
-/// The refusal of a control request: a control code and a text.
+/// The refusal of a request: a code of the catalogue of its kind, and a readable text.
 struct ControlRefusal: Error, Sendable, Hashable {
-    /// A code of the control catalogue.
     let code: Int
-    /// A readable text.
     let message: String
+
+    var conErr: ServerNotification { .conErr(code: code, message: message) }
+
+    func reqErr(_ requestID: RequestID) -> ServerNotification { .reqErr(requestID, code: code, message: message) }
 }
