@@ -9,7 +9,6 @@ package struct EventContext: Sendable {
     /// which have the number of the input before.
     package var random: Double
 
-    /// A context.
     package init(now: Moment, random: Double = 0) {
         self.now = now
         self.random = random

@@ -16,7 +16,6 @@ package enum SessionAction: Sendable, Equatable {
     case scheduleTimer(SessionTimer, after: Duration)
     /// Cancel a timer. The machine ignores a firing that is already under way.
     case cancelTimer(SessionTimer)
-    /// Deliver an event to the user.
     case notify(SessionEvent)
     /// The events that follow come from the data notification of this number, up to the next such action; 0: the
     /// session begins. Only with `SessionConfiguration.numbersNotifications`.
@@ -24,7 +23,6 @@ package enum SessionAction: Sendable, Equatable {
     /// The server at an address supports at most this version; clients created later for that address should start with
     /// it.
     case rememberVersion(ProtocolVersion, address: String)
-    /// Write an entry to the log.
     case log(SessionLogEvent)
 }
 

@@ -111,10 +111,8 @@ package struct UpstreamRefusal: Sendable, Equatable {
 
     /// The code, as the class reference lists them.
     package let code: Int
-    /// The server's message.
     package let message: String
 
-    /// A refusal.
     package init(code: Int, message: String) {
         self.code = code
         self.message = message

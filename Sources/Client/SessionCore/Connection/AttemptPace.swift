@@ -58,7 +58,6 @@ struct AttemptPace {
 
     // MARK: - Events
 
-    /// An attempt begins.
     mutating func attemptStarted(at now: Moment) {
         lastStart = now
         bindStart = now

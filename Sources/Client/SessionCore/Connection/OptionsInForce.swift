@@ -60,7 +60,6 @@ struct OptionsInForce {
         return old
     }
 
-    /// `retryDelay`.
     var retryDelay: Duration { max(Self.leastRetryDelay, Duration(optionSeconds: values.retryDelay)) }
 
     /// `reverseHeartbeatInterval`; zero: off.

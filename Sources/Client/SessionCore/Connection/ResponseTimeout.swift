@@ -13,7 +13,6 @@ struct ResponseTimeout {
         grown = base
     }
 
-    /// The timeout in force.
     func value(for option: ConnectTimeout) -> Duration {
         switch option {
         case .auto: grown

@@ -86,7 +86,6 @@ package struct AddressAllowList: Sendable, Equatable {
         /// The port; nil: any port.
         package var port: Int?
 
-        /// An entry.
         package init(host: String?, port: Int?) {
             self.host = host?.lowercased()
             self.port = port
@@ -96,7 +95,6 @@ package struct AddressAllowList: Sendable, Equatable {
     /// The entries; an address is allowed if at least one of them matches it.
     package var entries: [Entry]
 
-    /// A list.
     package init(_ entries: [Entry]) { self.entries = entries }
 
     /// Whether an `http` or `https` URL may be connected to; false for an invalid URL.

@@ -2,9 +2,9 @@ internal import TLCP
 
 /// The data of the present session.
 struct SessionRecord {
-    /// The server's name for it.
+    /// The session ID that the server assigned.
     let id: SessionID
-    /// The address that it was created at.
+    /// The address of the `create_session` request.
     let creationAddress: String
     /// Whether control links are ignored: the value of the option at creation.
     let ignoresControlLink: Bool
@@ -40,13 +40,9 @@ struct SessionRecord {
 
 /// The transport of a bound session, in order of preference.
 package enum SessionTransport: Sendable, Hashable, CaseIterable {
-    /// Streaming on a WebSocket.
     case webSocketStreaming
-    /// Streaming on an HTTP response.
     case httpStreaming
-    /// Polling on a WebSocket.
     case webSocketPolling
-    /// Polling by HTTP requests.
     case httpPolling
 
     /// Whether the stream travels on a WebSocket, and control requests with it.
@@ -118,18 +114,12 @@ struct RecoveryCursor {
 
 /// The read-only properties of a session, as they were notified last; all nil without a session.
 package struct ServerProperties {
-    /// `sessionId`.
     package private(set) var sessionId: String?
-    /// `serverInstanceAddress`.
     package private(set) var serverInstanceAddress: String?
-    /// `serverSocketName`.
     package private(set) var serverSocketName: String?
-    /// `clientIp`.
     package private(set) var clientIp: String?
-    /// `realMaxBandwidth`.
     package private(set) var realMaxBandwidth: RealMaxBandwidth?
 
-    /// No session.
     package init() {}
 
     /// Sets a value. Returns false if it did not change, or if it is not one of these; a notification is then not needed.

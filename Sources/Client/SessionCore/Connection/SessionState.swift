@@ -110,7 +110,6 @@ enum SessionState: Equatable {
         }
     }
 
-    /// Whether nothing is under way.
     var isIdle: Bool { self == .idle }
 
     /// The creation under way; nil in other states.
@@ -125,7 +124,6 @@ enum SessionState: Equatable {
 
 /// A creation request under way.
 struct SessionCreation: Equatable {
-    /// How the session is created.
     enum Method: Equatable {
         /// On the WebSocket that will carry the stream.
         case webSocket
@@ -154,11 +152,8 @@ struct SessionCreation: Equatable {
         case requested
     }
 
-    /// How the session is created.
     let method: Method
-    /// The connection that carries the request.
     let connection: ConnectionID
-    /// The address of the request.
     let address: String
     /// Whether a control link will be ignored: the value of the option when the creation began.
     let ignoresControlLink: Bool

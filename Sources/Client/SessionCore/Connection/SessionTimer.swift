@@ -3,7 +3,6 @@
 /// A timer that is set again gets a new identifier, so that a firing that was already on its way when the timer was
 /// cancelled is recognised and ignored.
 package struct SessionTimer: Sendable, Hashable {
-    /// The purpose.
     package enum Purpose: Sendable, Hashable, CaseIterable {
         /// The answer to a creation, bind or recovery request.
         case transport
@@ -42,12 +41,10 @@ package struct SessionTimer: Sendable, Hashable {
         }
     }
 
-    /// The purpose.
     package let purpose: Purpose
     /// Distinguishes the timers of one purpose.
     package let generation: UInt64
 
-    /// A timer.
     package init(purpose: Purpose, generation: UInt64) {
         self.purpose = purpose
         self.generation = generation

@@ -87,7 +87,6 @@ struct TransportLadder {
         clientIP = address
     }
 
-    /// Enables all transports again.
     mutating func admitAll() {
         isWebSocketSuspended = false
         doubted = []

@@ -10,7 +10,6 @@ package struct TransportRequest: Sendable, Equatable {
         package var body: [UInt8]
     }
 
-    /// The purpose of the connection.
     package var kind: TransportKind
     /// The address to connect to, as an `http` or `https` URL: host, optional port, optional path prefix.
     package var address: String
@@ -31,6 +30,5 @@ package struct ConnectionID: Sendable, Hashable {
     /// A number unique within its machine.
     package let rawValue: UInt64
 
-    /// Wraps a number.
     package init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }

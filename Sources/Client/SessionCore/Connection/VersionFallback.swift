@@ -4,7 +4,6 @@ package import TLCP
 struct VersionFallback {
     private let first: ProtocolVersion
     private var address: String?
-    /// The version of the next request.
     private(set) var current: ProtocolVersion
 
     init(_ first: ProtocolVersion) {

@@ -1,6 +1,6 @@
 /// A session that another client can continue.
 package struct OfferedSession: Sendable, Equatable {
-    /// The server's name for it: a secret.
+    /// The session ID that the server assigned: a secret.
     package let id: String
     /// The address for everything that needs a new connection.
     package let address: String
@@ -10,7 +10,6 @@ package struct OfferedSession: Sendable, Equatable {
     /// The largest number that is accepted from another client: sums with it do not overflow.
     static let largestNumber = 1 << 62
 
-    /// A session.
     package init(id: String, address: String, processed: Int) {
         self.id = id
         self.address = address

@@ -17,6 +17,5 @@ package struct SessionConfiguration: Sendable, Equatable {
     /// official clients.
     package var outlivesMalformedRequests = false
 
-    /// The defaults.
     package init() {}
 }

@@ -2,7 +2,6 @@ internal import TLCP
 
 /// Handles lines. Lines on the stream connection restart its supervision.
 extension SessionMachine {
-    /// Whether a session exists.
     package var hasSession: Bool { session != nil }
 
     /// Lines arrived, in order, without their CR-LF; none: bytes of an incomplete line, which count as data of the stream.

@@ -242,7 +242,6 @@ package struct SessionMachine: ~Copyable {
         return takeActions()
     }
 
-    /// A timer fired.
     package mutating func timerFired(_ timer: SessionTimer, at context: EventContext) -> [SessionAction] {
         if out.fired(timer) { expired(timer.purpose, at: context) }
         sendPendingRequests(at: context)

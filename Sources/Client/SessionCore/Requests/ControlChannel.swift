@@ -2,7 +2,6 @@ internal import TLCP
 
 /// The HTTP requests beside the stream: one at a time, with a pause after a failed one.
 struct ControlChannel {
-    /// The request under way.
     private struct Exchange: Equatable {
         let connection: ConnectionID
         let since: Moment
@@ -33,7 +32,6 @@ struct ControlChannel {
     /// A heartbeat fell due while a request was under way.
     private(set) var isHeartbeatDue = false
 
-    /// Whether a request can be sent.
     var isIdle: Bool { state == .idle }
 
     /// The connection of the request under way.
@@ -84,7 +82,6 @@ struct ControlChannel {
         }
     }
 
-    /// The pause is over.
     mutating func pauseEnded() { if state == .pausing { state = .idle } }
 
     /// Control requests no longer go over HTTP. Returns the connection to close.

@@ -30,7 +30,6 @@ package struct MessageLedger: ~Copyable {
     /// So many sequences may messages of one session have: their numbers are kept as long as the session.
     package static let maxSequences = 100_000
 
-    /// An empty ledger.
     package init() {}
 
     /// Whether requests are pending for `takePendingRequests`.
@@ -204,7 +203,6 @@ package struct MessageLedger: ~Copyable {
         return message.hasDelegate ? [.messageReleased(message.token)] : []
     }
 
-    /// Removes a message.
     mutating func finish(_ call: Int) {
         guard let message = messages.removeValue(forKey: call) else { return }
         if !message.hasDelegate { released.append(message.token) }

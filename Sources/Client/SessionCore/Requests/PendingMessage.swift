@@ -10,7 +10,6 @@ struct MessageNumber: Sendable, Hashable {
 
 /// One message that is not finished.
 struct PendingMessage: Sendable {
-    /// The progress of the message.
     private enum Stage: Sendable, Equatable {
         /// To be written. *Entered* at the start and when the channel is lost; *leaves to* `sent`.
         case due
@@ -60,7 +59,6 @@ struct PendingMessage: Sendable {
     /// Whether neither an outcome nor an order is requested.
     var isFireAndForget: Bool { sequence == nil && !hasDelegate }
 
-    /// A copy was written.
     mutating func written(as request: RequestID) {
         copies += 1
         stage = .sent(request)

@@ -111,7 +111,6 @@ package struct RequestIDGenerator: Sendable {
     /// The number of the next identifier.
     var following: Int { last &+ 1 }
 
-    /// The next identifier.
     package mutating func next() -> RequestID {
         last &+= 1
         return RequestID(last)
@@ -120,7 +119,6 @@ package struct RequestIDGenerator: Sendable {
 
 /// Keeps the bandwidth limit requested from the server equal to the option, one `constrain` at a time.
 struct BandwidthNegotiation {
-    /// The value of the option.
     var option = RequestedMaxBandwidth.unlimited
     private var requested: RequestedMaxBandwidth?
     /// The limit in force; nil: not known.
@@ -187,10 +185,8 @@ struct DueQueue<ID: Comparable & Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Removes an identifier.
     mutating func remove(_ id: ID) { waiting.remove(id) }
 
-    /// Removes all identifiers.
     mutating func removeAll() { self = DueQueue() }
 
     /// The least identifier; it stays in the queue until it is removed.

@@ -24,7 +24,6 @@ struct SessionOpening {
         fallback = VersionFallback(configuration.protocolVersion)
     }
 
-    /// The protocol version of the next request.
     var version: ProtocolVersion { fallback.current }
 
     /// `connect()`. Returns the address of the server; nil: none is set.

@@ -20,7 +20,6 @@ struct OrderedRows<Row: Sendable>: Sendable {
     private var slots = ChunkedArray<Slot?>()
     private var positions = KeyNumbers()
 
-    /// The number of rows.
     var count: Int { positions.count }
 
     /// The keys in the order in which they were added.
@@ -85,13 +84,12 @@ struct OrderedRows<Row: Sendable>: Sendable {
 /// A number for each key. Many keys are divided among several dictionaries, so that the first change after a copy does
 /// not copy all of them.
 struct KeyNumbers: Sendable {
-    /// The average number of keys of a dictionary at which there are more of them.
+    /// The average number of keys of a dictionary above which the number of dictionaries grows.
     private static let mostKeys = 512
-    /// By what factor.
+    /// The factor by which the number of dictionaries grows.
     private static let growth = 16
 
     private var parts: [[UpstreamName: Int]] = [[:]]
-    /// The number of keys.
     private(set) var count = 0
 
     subscript(key: UpstreamName) -> Int? {

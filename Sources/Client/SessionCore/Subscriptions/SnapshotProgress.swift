@@ -5,7 +5,6 @@ internal import TLCP
 package struct SnapshotProgress: Sendable {
     private var next = 1
 
-    /// Nothing has arrived.
     package init() {}
 
     /// Whether every item has its snapshot.

@@ -159,7 +159,6 @@ struct SubscriptionData: Sendable {
 ///
 /// The row is the last one of the item, of any key. Neither `CS` nor `EOS` changes it.
 struct ItemState: Sendable {
-    /// Whether `EOS` was received.
     var hasSnapshotEnded = false
     /// The rows by key; nil in modes other than COMMAND.
     var table: CommandTable?
@@ -230,7 +229,6 @@ struct FrequencyNegotiation: Sendable {
         }
     }
 
-    /// The property was set.
     mutating func request(_ frequency: RequestedMaxFrequency?) { requested = frequency }
 
     /// Whether a reconf that was due, but not written, is still needed.

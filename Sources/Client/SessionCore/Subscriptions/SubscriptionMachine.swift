@@ -4,7 +4,6 @@ internal import TLCP
 ///
 /// A plain value, so that a dictionary can hold thousands; its only owner is the store, which is not copyable.
 struct SubscriptionMachine: Sendable {
-    /// The origin of the subscription.
     enum Role: Sendable, Equatable {
         case user(SubscriptionToken)
         /// A key of a two-level subscription.
@@ -350,9 +349,7 @@ enum SubscriptionStage: Sendable, Equatable {
 
 /// The consequence of an answer for its subscription.
 enum SubscriptionReply: Sendable, Equatable {
-    /// None.
     case nothing
-    /// Another request is due.
     case requestDue
     /// The subscription was refused: emit the event and remove the machine.
     case failed(code: Int, message: String)

@@ -33,7 +33,6 @@ public enum NameSource: Sendable, Hashable {
     /// The names of a subscription whose items or fields are not set yet: an empty list, which no request carries.
     package static let unset = NameSource.list([])
 
-    /// Whether the names are not set.
     package var isUnset: Bool { names?.isEmpty ?? false }
 
     /// The names of a list; nil for a group or schema, and while the names are not set.
@@ -191,9 +190,7 @@ public enum ForcedTransport: String, Sendable, Hashable, CaseIterable {
 
 /// Numbers of sessions, subscriptions and items of one upstream: what may be open, what is open, or what is missing.
 package struct UpstreamCredits: Sendable, Hashable {
-    /// Sessions.
     package var sessions: Int
-    /// Subscriptions.
     package var subscriptions: Int
     /// Items of the subscriptions; a group counts as one.
     package var items: Int
@@ -205,10 +202,8 @@ package struct UpstreamCredits: Sendable, Hashable {
         self.items = items
     }
 
-    /// No credits.
     package static let none = UpstreamCredits()
 
-    /// Whether these are no credits.
     package var isNone: Bool { self == .none }
 
     /// Whether each number is at least that of `other`.
@@ -219,7 +214,6 @@ package struct UpstreamCredits: Sendable, Hashable {
     /// The smaller of each two numbers.
     package func limited(to other: UpstreamCredits) -> UpstreamCredits { merged(with: other, min) }
 
-    /// The sum of each two numbers.
     package static func + (left: UpstreamCredits, right: UpstreamCredits) -> UpstreamCredits {
         left.merged(with: right, +)
     }
@@ -229,7 +223,6 @@ package struct UpstreamCredits: Sendable, Hashable {
         left.merged(with: right) { max(0, $0 - $1) }
     }
 
-    /// Adds each number of `right`.
     package static func += (left: inout UpstreamCredits, right: UpstreamCredits) { left = left + right }
 
     /// Subtracts each number of `right`, down to 0.

@@ -174,7 +174,7 @@ extension SubscriptionStore {
         effects.append(.requestsWaiting)
     }
 
-    /// `UNSUB`. An unknown one is ignored.
+    /// `UNSUB`. An unknown subscription is ignored.
     private mutating func removedByServer(_ id: SubscriptionID, into effects: inout [SubscriptionEffect]) {
         guard let machine = machines[id] else { return }
         switch (machine.role, machine.stage) {

@@ -33,7 +33,6 @@ extension ValueTable {
         items.indices.contains(item &- 1) ? items[item &- 1].changedAt : nil
     }
 
-    /// Whether the item's snapshot has ended.
     package func snapshotEnded(item: Int) -> Bool { held(item)?.snapshotEnded ?? false }
 
     /// The last row of an item, of any key; in COMMAND mode the command is as the server sent it.

@@ -7,7 +7,6 @@ internal import TLCP
 /// The table serves the getters of a `Subscription` and the first values of later readers. A copy is a snapshot that costs
 /// nothing until one of the two changes. Applying an update costs O(1).
 package struct ValueTable: Sendable {
-    /// The properties of the subscription.
     package let properties: SubscriptionProperties
     /// Whether the last of `subscribed`, `unsubscribed` and `failed` was `subscribed`.
     package private(set) var isSubscribed = false
@@ -81,7 +80,6 @@ package struct ValueTable: Sendable {
         }
     }
 
-    /// Applies an update.
     package mutating func apply(_ update: ItemUpdate, at now: Moment = .zero) {
         let position = update.itemPos
         version += 1
@@ -154,7 +152,6 @@ struct ValueTableItem: Sendable {
     /// When the item changed last; nil before its first update.
     private(set) var changedAt: Moment?
 
-    /// The number of keys.
     var keyCount: Int { rowsByKey?.count ?? 0 }
 
     /// The approximate size of an item without rows, in bytes.
@@ -226,7 +223,6 @@ private let chunkLength = 64
 /// element alone. A snapshot of a large array thus costs little, also if the array changes while the snapshot is kept.
 struct ChunkedArray<Element: Sendable>: Sendable {
     private var chunks: [[Element]] = []
-    /// The number of elements.
     private(set) var count = 0
 
     var indices: Range<Int> { 0..<count }
@@ -236,7 +232,6 @@ struct ChunkedArray<Element: Sendable>: Sendable {
         _modify { yield &chunks[index / chunkLength][index % chunkLength] }
     }
 
-    /// Adds an element at the end.
     mutating func append(_ element: Element) {
         if count % chunkLength == 0 { chunks.append([]) }
         chunks[chunks.count - 1].append(element)
