@@ -33,10 +33,8 @@ package protocol ClientObserver: AnyObject {
 }
 
 extension ClientObserver {
-    /// False.
     package var observesSubscriptions: Bool { false }
 
-    /// Zero.
     package var bytesInterval: Duration { .zero }
 }
 
@@ -52,7 +50,6 @@ package protocol SubscriptionObserver: AnyObject, Sendable {
 }
 
 extension SubscriptionObserver {
-    /// Does nothing.
     package func subscription(_ subscription: Subscription, stopped cause: SubscriptionStop) {}
 }
 

@@ -3,7 +3,6 @@ internal import NIOPosix
 
 /// The network threads for connections and timers. Several clients can share them.
 public struct EventLoops: Sendable {
-    /// The threads.
     package let group: any EventLoopGroup
 
     /// Wraps a group that the caller owns and shuts down after the last client.
@@ -12,7 +11,6 @@ public struct EventLoops: Sendable {
     /// The threads of the process: one for each core, started on first use, never stopped.
     public static let shared = EventLoops(MultiThreadedEventLoopGroup.singleton)
 
-    /// One of the threads.
     package func next() -> any EventLoop { group.next() }
 
     /// One of the threads alone.
@@ -41,7 +39,6 @@ public struct EventLoops: Sendable {
         for (index, loop) in group.makeIterator().enumerated() { loop.execute { body(index) } }
     }
 
-    /// The number of threads.
     package var count: Int { group.makeIterator().reduce(0) { count, _ in count + 1 } }
 
     /// Calls the body once after a delay, on one of the threads; the returned closure cancels the call.

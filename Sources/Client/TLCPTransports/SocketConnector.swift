@@ -19,7 +19,6 @@ package final class SocketConnector: TransportConnector {
         shared = SocketContext(settings, credentials: credentials, dialer: dialer)
     }
 
-    /// Starts to open a connection.
     package func open(
         _ request: ConnectionRequest,
         events: @escaping @Sendable (TransportEvent) -> Void
@@ -48,13 +47,11 @@ package final class SocketConnector: TransportConnector {
 
 /// The settings of all connections of one client.
 package struct SocketSettings: Sendable {
-    /// The network threads.
     package var loops: EventLoops
     /// The cookies sent and received.
     package var cookies: CookieJar
     /// How servers are verified.
     package var tls = TLSSettings()
-    /// The proxy; nil: none.
     package var proxy: ProxySettings?
     /// The credentials for HTTP authentication; nil: none.
     package var credentials: HTTPCredentials?
@@ -74,7 +71,6 @@ package struct SocketSettings: Sendable {
     /// Answers a challenge, now or later.
     package var authenticate: @Sendable (AuthenticationChallenge) -> Void = { $0.answer(.performDefaultHandling) }
 
-    /// Settings with the defaults.
     package init(loops: EventLoops, cookies: CookieJar) {
         self.loops = loops
         self.cookies = cookies
@@ -83,7 +79,6 @@ package struct SocketSettings: Sendable {
 
 /// Invalid TLS settings.
 package struct TLSSettingsError: Error, Equatable {
-    /// The error.
     package let reason: String
 }
 

@@ -38,13 +38,10 @@ package protocol TransportConnector: Sendable {
 
 /// The parameters of a connection.
 package struct ConnectionRequest: Sendable, Equatable {
-    /// The kind of connection.
     package var kind: TransportKind
     /// The host name, or a literal address without brackets.
     package var host: String
-    /// The port.
     package var port: Int
-    /// Whether the connection is encrypted.
     package var isSecure: Bool
     /// Path and query, including the path prefix of the server address.
     package var target: String
@@ -59,7 +56,6 @@ package struct ConnectionRequest: Sendable, Equatable {
     /// The time for a response, after which the caller closes the connection.
     package var responseTime = Duration.zero
 
-    /// A request.
     package init(kind: TransportKind, host: String, port: Int, isSecure: Bool, target: String) {
         self.kind = kind
         self.host = host

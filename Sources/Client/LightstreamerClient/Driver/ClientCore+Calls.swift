@@ -54,7 +54,6 @@ extension ClientCore {
         send(.connect)
     }
 
-    /// Throws if a connection may not begin.
     private func checkConnection() throws(ClientError) {
         let (address, isShutDown, begins) = state.withLock { state in
             let isPausing = state.status == .disconnected || state.status == .disconnectedWillRetry

@@ -13,9 +13,7 @@ final class ClientCore: Sendable {
     let cookieJar: CookieJar
     /// `ClientCounters.updates`, which changes too often for the lock.
     let updates = Atomic<UInt64>(0)
-    /// `ClientCounters.bytesReceived`.
     let bytesReceived = Atomic<UInt64>(0)
-    /// `ClientCounters.linesReceived`.
     let linesReceived = Atomic<UInt64>(0)
     /// See `LightstreamerClient.notificationNumber`.
     let notificationNumber = Atomic(0)
@@ -117,7 +115,6 @@ final class ClientCore: Sendable {
 
     // MARK: - Connections; functions called on network threads
 
-    /// The settings of the machine.
     func sessionConfiguration(for address: String?) -> SessionConfiguration {
         var session = SessionConfiguration()
         if let identifier = configuration.clientIdentifier { session.clientIdentifier = identifier }

@@ -52,7 +52,6 @@ struct ClientState {
     /// Whether there is a session that is connected, and no call that ends it waits.
     var isConnected: Bool { status.isConnected && pendingDisconnects == 0 }
 
-    /// A connection has ended.
     mutating func noteEnd(_ end: TransportEnd) {
         switch end {
         case .completed: noteFailure(.closed)

@@ -17,7 +17,6 @@ enum DriverInput: Sendable {
     case unsubscribe(SubscriptionToken)
     /// `requestedMaxFrequency` of an active subscription.
     case changeMaxFrequency(SubscriptionToken, RequestedMaxFrequency?)
-    /// `sendMessage(…)`.
     case sendMessage(OutgoingMessage)
     /// The user set these options; the values contain them.
     case optionsChanged([ConnectionOption], ConnectionOptionValues)
@@ -42,13 +41,11 @@ enum DriverInput: Sendable {
 /// Called once with the outcome of a message, on the driver's task; nil if the server has a copy of the message already.
 typealias MessageOutcomeHandler = @Sendable (LightstreamerClient, MessageOutcome?) -> Void
 
-/// A message to be sent.
 struct OutgoingMessage: Sendable {
     let token: MessageToken
     let text: String
     let sequence: String?
     let delayTimeout: Double?
-    /// Whether the outcome is requested.
     let wantsOutcome: Bool
     let onOutcome: MessageOutcomeHandler?
     let enqueueWhileDisconnected: Bool

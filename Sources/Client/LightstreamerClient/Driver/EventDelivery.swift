@@ -37,7 +37,6 @@ final class EventDelivery {
         return retainedClient
     }
 
-    /// The input has been handled.
     func endInput() { retainedClient = nil }
 
     // MARK: - Observers
@@ -94,7 +93,6 @@ final class EventDelivery {
 
     // MARK: - Events
 
-    /// Delivers an event of the session's machine.
     func deliver(_ event: SessionEvent) {
         switch event {
         case .statusChanged(let status): changeStatus(status)
@@ -117,7 +115,6 @@ final class EventDelivery {
     /// Emits a change of a property by the user; the state holds the new value already.
     func notifyProperty(_ name: String) { emit(.property(name)) }
 
-    /// Counts and emits received data.
     func received(byteCount: Int, lineCount: Int) {
         core.bytesReceived.wrappingAdd(UInt64(clamping: byteCount), ordering: .relaxed)
         core.linesReceived.wrappingAdd(UInt64(clamping: lineCount), ordering: .relaxed)

@@ -34,7 +34,6 @@ final class Mailbox<Element: Sendable>: Sendable {
         reader?.resume(returning: [element])
     }
 
-    /// Whether elements wait for the reader.
     var isWaiting: Bool { state.withLock { !$0.waiting.isEmpty } }
 
     /// Takes all waiting elements in order; suspends while there are none. For one reader only.

@@ -16,7 +16,6 @@ final class SessionDriver {
     private let returnedBytes: Int
     /// The options last passed to the machine.
     private var options: ConnectionOptionValues
-    /// The certificate pins for new connections.
     private var certificatePins: [String] = []
     private var machine: SessionMachine
     /// Whether another client may have the session, which is then abandoned after the present actions.

@@ -3,7 +3,6 @@ internal import TLCP
 
 /// The protocol versions that servers were found to support, for clients created later in this process.
 final class VersionMemory: Sendable {
-    /// The instance of the process.
     static let shared = VersionMemory()
     /// The maximum number of addresses; when it is reached all are removed.
     private static let bound = 1_000

@@ -14,9 +14,7 @@ package struct ConnectionOption: Sendable {
         case seconds(Path<Double>, zeroAllowed: Bool)
         /// A number of bytes greater than 0.
         case bytes(Path<UInt64>)
-        /// True or false.
         case flag(Path<Bool>)
-        /// A transport, or nil.
         case transport(Path<ForcedTransport?>)
         /// Header names with their values, or nil.
         case headers(Path<[String: String]?>)
@@ -42,7 +40,6 @@ package struct ConnectionOption: Sendable {
     package let name: String
     /// The type and the place of the value.
     package let storage: Storage
-    /// When a change takes effect.
     package let effect: Effect
     /// The meaning, in one sentence or two.
     package private(set) var meaning = ""
@@ -53,7 +50,6 @@ package struct ConnectionOption: Sendable {
         self.effect = effect
     }
 
-    /// The option with its meaning.
     consuming func means(_ meaning: String) -> ConnectionOption {
         self.meaning = meaning
         return self

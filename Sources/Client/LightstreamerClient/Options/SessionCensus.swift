@@ -30,13 +30,11 @@ extension ConnectionOptions {
 
 /// The HTTP streaming sessions that are open in this process, by host and port, and their limit.
 final class SessionCensus: Sendable {
-    /// The instance of the process.
     static let shared = SessionCensus()
 
     private struct State {
         var limit = 3
         var policy = ConnectionOptions.SessionLimitPolicy.none
-        /// The servers by client.
         var servers: [ObjectIdentifier: String] = [:]
     }
 

@@ -89,7 +89,6 @@ extension NumberOrWord {
 
 /// Decimal numbers of the class reference: digits with at most one point, no sign, no exponent.
 enum NumberText {
-    /// A number greater than 0.
     static func positive(_ text: String, _ property: String, _ rule: String) throws(ClientError) -> Double {
         guard let number = plain(text), number > 0 else {
             throw .invalid(property, text, rule)
@@ -104,7 +103,6 @@ enum NumberText {
         return number
     }
 
-    /// A whole number greater than 0.
     static func positiveInteger(_ text: String, _ property: String, _ rule: String) throws(ClientError) -> Int {
         let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) }
         guard isPlain, let number = Int(text), number > 0 else {

@@ -63,7 +63,6 @@ protocol ScalarDecoder: Decoder, SingleValueDecodingContainer {
     /// The value as one of these types.
     func value<Value: LosslessStringConvertible>() throws -> Value
 
-    /// The error for another type.
     func mismatch(_ type: Any.Type) -> DecodingError
 }
 

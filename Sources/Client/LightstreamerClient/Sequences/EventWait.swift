@@ -63,7 +63,6 @@ final class SubscriptionWatch<Value: Sendable>: SubscriptionObserver {
     /// Waits until `find` returns a value.
     init(_ find: @escaping @Sendable (Subscription) -> Value?) { self.find = find }
 
-    /// Examines the present state.
     func examine(_ subscription: Subscription) {
         if let value = find(subscription) { wait.resolve(.success(value)) }
     }

@@ -14,7 +14,6 @@ struct LatestUpdates {
         var update: ItemUpdate
         /// Whether the reader may have the key: a row that is added and deleted unread leaves nothing.
         let isKnown: Bool
-        /// The place in `order`.
         let place: UInt64
     }
 

@@ -43,11 +43,9 @@ public struct SessionRefused: Error, Sendable, Hashable, CustomStringConvertible
 
 /// Why no further event of a subscription follows, or none until the application acts; not reported by an event.
 package enum SubscriptionStop: Sendable, Equatable {
-    /// The application unsubscribed.
     case unsubscribed
     /// The server refused or closed the session of the client, which makes no further attempt.
     case sessionRefused(SessionRefused)
-    /// The application called `disconnect()`.
     case disconnected
     /// The client was shut down or released.
     case shutDown

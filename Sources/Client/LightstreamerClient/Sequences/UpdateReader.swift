@@ -7,7 +7,6 @@ final class UpdateReader: Sendable {
     let subscription: Subscription
     /// The client that the subscription belongs to for the time of the loop; nil: the application subscribes.
     private let client: LightstreamerClient?
-    /// Whether an iterator uses the reader.
     private let isInUse = Atomic(false)
 
     /// Reads a subscription of the application, from the next event on.

@@ -16,11 +16,9 @@ internal import SessionCore
 /// next event on, and lasts until `shutdown()`. A further loop over that sequence continues after the last update that was read; a
 /// loop that begins while another one runs has all updates from then on.
 public struct UpdateSequence<Element: Sendable>: AsyncSequence, Sendable {
-    /// Where the updates come from.
     enum Source: Sendable {
         /// A new subscription for each iterator, made by the closure.
         case client(LightstreamerClient, @Sendable () throws -> Subscription)
-        /// A subscription of the application.
         case subscription(UpdateReader)
     }
 

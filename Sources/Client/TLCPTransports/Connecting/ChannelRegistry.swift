@@ -31,7 +31,6 @@ final class ChannelRegistry: Sendable {
         for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
     }
 
-    /// Waits until every channel is closed.
     func waitUntilEmpty() async {
         let channels = state.withLock { Array($0.channels.values) }
         // Errors of closed channels have been reported by their transports.

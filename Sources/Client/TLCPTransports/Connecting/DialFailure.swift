@@ -33,7 +33,6 @@ enum DialFailure: Error {
     case badAnswer(String)
     /// The answer to a challenge was `cancel`.
     case cancelled
-    /// The connector was shut down.
     case shutDown
 
     /// The event for this or any other error.

@@ -46,7 +46,6 @@ final class LineReceiver {
         if counted > 0 { _ = budget?(-counted) }
     }
 
-    /// Whether the receive window is full.
     var isFull: Bool { unhandled >= window }
 
     /// Receives bytes. Throws if a line is too long, or exceeds the budget.
@@ -106,10 +105,9 @@ package typealias LineBudget = @Sendable (_ change: Int) -> Bool
 package struct LineBatch: Sendable, Equatable {
     /// The lines without their CR-LF, slices of a few buffers.
     package var lines: [ArraySlice<UInt8>]
-    /// The number of bytes received for them.
+    /// The number of bytes received for the lines.
     package var byteCount: Int
 
-    /// A batch.
     package init(lines: [ArraySlice<UInt8>], byteCount: Int) {
         self.lines = lines
         self.byteCount = byteCount

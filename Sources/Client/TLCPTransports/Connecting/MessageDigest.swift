@@ -16,7 +16,6 @@ package enum MessageDigest: Sendable {
         }
     }
 
-    /// The hash of bytes.
     package func hash(_ bytes: [UInt8]) -> [UInt8] {
         let padded = padded(bytes)
         var state = self == .sha256 ? Self.squareRoots : Array(Self.start[..<(length / 4)])

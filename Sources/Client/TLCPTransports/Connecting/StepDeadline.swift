@@ -27,14 +27,12 @@ final class StepDeadline: @unchecked Sendable {
         remaining = max(.nanoseconds(0), due - loop.now)
     }
 
-    /// Continues with the remaining time.
     func resume() {
         guard task == nil, !isCancelled else { return }
         due = loop.now + remaining
         task = loop.scheduleTask(in: remaining, expired)
     }
 
-    /// Ends the deadline.
     func cancel() {
         isCancelled = true
         task?.cancel()

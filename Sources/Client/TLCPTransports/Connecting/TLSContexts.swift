@@ -27,7 +27,6 @@ final class TLSContexts: Sendable {
         if isNeeded { _ = try context(identity: nil) }
     }
 
-    /// Whether the settings contain a client certificate.
     var hasIdentity: Bool { settings.identity != nil }
 
     /// The context with a client certificate: the given one, else the one of the settings.

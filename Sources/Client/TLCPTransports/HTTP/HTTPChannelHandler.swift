@@ -22,7 +22,6 @@ final class HTTPChannelHandler: ChannelDuplexHandler {
 
     // MARK: - For the exchange
 
-    /// Whether the channel is open.
     var isActive: Bool { context?.channel.isActive ?? false }
 
     /// Sends a request; its response goes to the exchange. The channel must be open.

@@ -104,7 +104,6 @@ final class HTTPTransport: Transport, @unchecked Sendable {
 
     // MARK: - Response
 
-    /// Whether the receive window is full.
     var isFull: Bool { receiver.isFull }
 
     func received(_ head: HTTPResponseHead) {

@@ -136,7 +136,6 @@ final class WebSocketTransport: Transport, @unchecked Sendable {
     /// The unwritten bytes have passed a mark.
     func writabilityChanged(to isWritable: Bool) { if case .open = state { events(.writable(isWritable)) } }
 
-    /// The connection has ended.
     func ended(_ end: TransportEnd) {
         if case .ended = state { return }
         if case .open(let handler) = state { handler.release() }
@@ -195,7 +194,6 @@ final class WebSocketClientHandler: ChannelDuplexHandler {
         }
     }
 
-    /// The transport has ended.
     func release() { transport = nil }
 
     /// Continues to read after the full receive window has suspended it.
