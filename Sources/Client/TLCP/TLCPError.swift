@@ -42,7 +42,6 @@ package enum FieldFault: Hashable, Sendable {
 }
 
 extension TLCPError: CustomStringConvertible {
-    /// A short explanation in English.
     package var description: String {
         switch self {
         case .lineTooLong(let limit): "line longer than \(limit) bytes"
@@ -57,7 +56,6 @@ extension TLCPError: CustomStringConvertible {
 }
 
 extension FieldFault: CustomStringConvertible {
-    /// A short explanation in English.
     package var description: String {
         switch self {
         case .unchangedWithoutBaseline: "unchanged in the first update of its item"

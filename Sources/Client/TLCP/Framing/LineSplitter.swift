@@ -71,7 +71,6 @@ package struct LineSplitter: Sendable {
         throw .lineTooLong(limit: maxLineLength)
     }
 
-    /// The index of the first CR-LF.
     private static func lineEnd(in bytes: ArraySlice<UInt8>) -> Int? {
         let offset = bytes.withUnsafeBytes { bytes -> Int? in
             let ones: UInt64 = 0x0101_0101_0101_0101

@@ -76,7 +76,6 @@ struct ArgumentReader {
         return value
     }
 
-    /// The identifier of a subscription.
     mutating func subscriptionID() throws(TLCPError) -> SubscriptionID { SubscriptionID(try ordinal()) }
 
     /// A value with its own syntax; nil from `parse` makes the argument malformed.
@@ -87,7 +86,6 @@ struct ArgumentReader {
 }
 
 extension ArgumentReader {
-    /// The notification of the tag.
     mutating func notification() throws(TLCPError) -> ServerNotification {
         switch tag.family {
         case .reply: try reply()

@@ -153,7 +153,6 @@ extension ServerNotification {
     }
 }
 
-/// The first word of a line.
 enum Tag: String, CaseIterable {
     case conOK = "CONOK"
     case conErr = "CONERR"

@@ -71,10 +71,8 @@ package struct ControlRequest: Sendable, Hashable {
     package var requestID: RequestID
     /// The session; nil: the one of the query string, or the one last bound to the WebSocket.
     package var sessionID: SessionID?
-    /// The operation.
     package var operation: ControlOperation
 
-    /// A request.
     package init(requestID: RequestID, sessionID: SessionID? = nil, operation: ControlOperation) {
         self.requestID = requestID
         self.sessionID = sessionID
@@ -96,17 +94,11 @@ package struct ControlRequest: Sendable, Hashable {
 
 /// The operation of a `control` request (`LS_op`).
 package enum ControlOperation: Sendable, Hashable {
-    /// `add`.
     case add(AddRequest)
-    /// `delete`.
     case delete(DeleteRequest)
-    /// `reconf`.
     case reconf(ReconfRequest)
-    /// `constrain`.
     case constrain(ConstrainRequest)
-    /// `force_rebind`.
     case forceRebind(ForceRebindRequest)
-    /// `destroy`.
     case destroy(DestroyRequest)
     /// `register`.
     case mpnRegister(MPNRegisterRequest)
@@ -173,9 +165,7 @@ package struct RequestBatch: Sendable, Hashable {
 
     /// The common name of the requests.
     package let name: RequestName
-    /// The bytes to send.
     package private(set) var bytes: [UInt8]
-    /// The number of requests.
     package private(set) var count: Int
     private let limit: Int
 

@@ -1,6 +1,5 @@
 /// The parameters of a stream connection, which `create_session` and `bind_session` share.
 package struct ConnectionParameters: Sendable, Hashable {
-    /// Streaming or polling.
     package enum Kind: Sendable, Hashable {
         /// The server sends notifications continuously. `keepaliveMillis` nil: chosen by the server;
         /// `inactivityMillis` nil: the client promises no interval; `sendsSync` false: no `SYNC`.
@@ -10,21 +9,18 @@ package struct ConnectionParameters: Sendable, Hashable {
         case polling(intervalMillis: Int = 0, idleMillis: Int = 0)
     }
 
-    /// Streaming or polling.
     package var kind: Kind
     /// The length in bytes after which the server ends the response; nil: chosen by the server. Not for WebSockets.
     package var contentLength: Int?
     /// Whether the server omits lines at the start of the connection; after a bind also `CONOK`.
     package var reducesHead: Bool
 
-    /// Parameters of a connection.
     package init(_ kind: Kind, contentLength: Int? = nil, reducesHead: Bool = false) {
         self.kind = kind
         self.contentLength = contentLength
         self.reducesHead = reducesHead
     }
 
-    /// Whether the connection is a poll.
     package var isPolling: Bool { if case .polling = kind { true } else { false } }
 
     init(reading parameters: ParameterReader) throws(RequestRejection) {

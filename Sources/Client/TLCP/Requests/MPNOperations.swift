@@ -4,7 +4,6 @@ package struct MPNRegisterRequest: Sendable, Hashable {
 
     /// The platform: `Apple` or `Google`. The parser accepts any text; the MPN module refuses other platforms.
     package var platform: String
-    /// The application.
     package var appID: String
     /// The token; if it changes, the previous one.
     package var deviceToken: String
@@ -13,7 +12,6 @@ package struct MPNRegisterRequest: Sendable, Hashable {
     /// The reason of a repeated registration, for diagnosis; nil: the first one.
     package var cause: String?
 
-    /// A request.
     package init(
         platform: String,
         appID: String,
@@ -50,10 +48,8 @@ package struct MPNRegisterRequest: Sendable, Hashable {
 package struct MPNResetBadgeRequest: Sendable, Hashable {
     static let operation = "reset_badge"
 
-    /// The device.
     package var deviceID: String
 
-    /// A request.
     package init(deviceID: String) { self.deviceID = deviceID }
 
     func write(to line: inout ParameterWriter) {

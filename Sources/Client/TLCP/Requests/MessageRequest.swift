@@ -4,7 +4,6 @@ package struct MessageRequest: Sendable, Hashable {
     package var requestID: RequestID
     /// The session; nil: the one of the query string, or the one last bound to the WebSocket.
     package var sessionID: SessionID?
-    /// The message.
     package var text: String
     /// The sequence within which messages are processed in order; nil: none.
     package var sequence: String?
@@ -21,7 +20,6 @@ package struct MessageRequest: Sendable, Hashable {
     /// A reserved name, which is no valid sequence.
     package static let reservedSequence = "UNORDERED_MESSAGES"
 
-    /// A request with the required parameters only.
     package init(requestID: RequestID, text: String) {
         self.requestID = requestID
         self.text = text

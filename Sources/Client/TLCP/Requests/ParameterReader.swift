@@ -27,7 +27,6 @@ struct ParameterReader {
         values[ParameterName.message.rawValue] = text
     }
 
-    /// The rejection of an invalid value.
     func wrong(_ name: ParameterName) -> RequestRejection {
         RequestRejection(carrier, code: 65, message: "Invalid value of \(name.rawValue)")
     }
@@ -43,7 +42,6 @@ struct ParameterReader {
     /// A text; nil if absent.
     func text(_ name: ParameterName) -> String? { values[name.rawValue] }
 
-    /// A required text.
     func required(_ name: ParameterName) throws(RequestRejection) -> String {
         guard let value = values[name.rawValue] else { throw missing(name) }
         return value
@@ -69,7 +67,6 @@ struct ParameterReader {
         }
     }
 
-    /// A Boolean.
     func flag(_ name: ParameterName, default defaultValue: Bool) throws(RequestRejection) -> Bool {
         try value(name) { ["true": true, "false": false][$0] } ?? defaultValue
     }
@@ -93,7 +90,6 @@ struct ParameterReader {
         carrier = .operation(requestID, in: sessionID, isMobilePush: isMobilePush)
     }
 
-    /// The required identifier of a subscription.
     func subscriptionID() throws(RequestRejection) -> SubscriptionID {
         guard let number = try count(.subscriptionID, from: 1) else { throw missing(.subscriptionID) }
         return SubscriptionID(number)
@@ -123,7 +119,6 @@ package struct RequestRejection: Error, Sendable, Hashable {
     /// An explanation in English.
     package var message: String
 
-    /// A rejection.
     package init(_ carrier: Carrier, code: Int, message: String) {
         self.carrier = carrier
         self.code = code
@@ -137,7 +132,6 @@ package struct RequestRejection: Error, Sendable, Hashable {
         return RequestRejection(.connection, code: 64, message: message)
     }
 
-    /// The response.
     package var notification: ServerNotification {
         switch carrier {
         case .connection: .conErr(code: code, message: message)

@@ -5,7 +5,6 @@ package struct ConstrainRequest: Sendable, Hashable {
     /// The requested limit; nil: no change.
     package var maxBandwidth: RequestedMaxBandwidth?
 
-    /// A request.
     package init(maxBandwidth: RequestedMaxBandwidth?) { self.maxBandwidth = maxBandwidth }
 
     func write(to line: inout ParameterWriter) {
@@ -29,7 +28,6 @@ package struct ForceRebindRequest: Sendable, Hashable {
     /// The reason, for diagnosis.
     package var cause: String?
 
-    /// A request.
     package init(pollingMillis: Int? = nil, closesSocket: Bool = false, cause: String? = nil) {
         self.pollingMillis = pollingMillis
         self.closesSocket = closesSocket
@@ -63,7 +61,6 @@ package struct DestroyRequest: Sendable, Hashable {
     /// The reason, for diagnosis.
     package var cause: String?
 
-    /// A request.
     package init(causeCode: Int? = nil, causeMessage: String? = nil, closesSocket: Bool = false, cause: String? = nil) {
         self.causeCode = causeCode
         self.causeMessage = causeMessage

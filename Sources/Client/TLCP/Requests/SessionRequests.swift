@@ -4,18 +4,15 @@ internal import Primitives
 package struct CreateSessionRequest: Sendable, Hashable {
     /// The time that the client waits for the response (`LS_ttl_millis`).
     package enum TimeToLive: Sendable, Hashable {
-        /// Unknown.
         case unknown
         /// Without limit: the server does not reject the request because of overload.
         case unlimited
-        /// A number of milliseconds.
         case millis(Int)
     }
 
     /// The value of `LS_cid` for custom clients.
     package static let customClientID = "mgQkwtwdysogQz2BJ4Ji kOj2Bg"
 
-    /// The parameters of the first connection.
     package var connection: ConnectionParameters
     /// The kind of client (`LS_cid`).
     package var clientID = CreateSessionRequest.customClientID
@@ -38,7 +35,6 @@ package struct CreateSessionRequest: Sendable, Hashable {
     /// Operations that are part of the creation: if one of them is rejected, the creation is.
     package var operations: [ControlOperation] = []
 
-    /// A request with the required parameters only.
     package init(connection: ConnectionParameters) { self.connection = connection }
 
     func write(to line: inout ParameterWriter) {
@@ -94,14 +90,12 @@ extension CreateSessionRequest.TimeToLive: WireLimit {
 package struct BindSessionRequest: Sendable, Hashable {
     /// The session; nil: the one last bound to the WebSocket.
     package var sessionID: SessionID?
-    /// The parameters of the connection.
     package var connection: ConnectionParameters
     /// For a recovery, the number of data notifications received so far; nil: no recovery.
     package var recoveryFrom: Int?
     /// The reason of the request, for diagnosis.
     package var cause: String?
 
-    /// A request.
     package init(
         sessionID: SessionID?,
         connection: ConnectionParameters,
@@ -135,7 +129,6 @@ package struct HeartbeatRequest: Sendable, Hashable {
     /// The session; nil: the one of the query string, or the one last bound to the WebSocket, if any.
     package var sessionID: SessionID?
 
-    /// A request.
     package init(sessionID: SessionID? = nil) { self.sessionID = sessionID }
 
     func write(to line: inout ParameterWriter) { line.add(.session, sessionID?.rawValue) }

@@ -4,7 +4,6 @@ package struct AddRequest: Sendable, Hashable {
 
     /// The client's number for the subscription.
     package var subscriptionID: SubscriptionID
-    /// The mode.
     package var mode: SubscriptionMode
     /// The items: a group, or a list of names with single spaces between them.
     package var group: String
@@ -73,14 +72,12 @@ package struct AddRequest: Sendable, Hashable {
 package struct DeleteRequest: Sendable, Hashable {
     static let operation = "delete"
 
-    /// The subscription.
     package var subscriptionID: SubscriptionID
     /// Whether the server confirms with `REQOK` over a WebSocket.
     package var isAcknowledged: Bool
     /// The reason, for diagnosis.
     package var cause: String?
 
-    /// A request.
     package init(subscriptionID: SubscriptionID, isAcknowledged: Bool = true, cause: String? = nil) {
         self.subscriptionID = subscriptionID
         self.isAcknowledged = isAcknowledged
@@ -105,12 +102,10 @@ package struct DeleteRequest: Sendable, Hashable {
 package struct ReconfRequest: Sendable, Hashable {
     static let operation = "reconf"
 
-    /// The subscription.
     package var subscriptionID: SubscriptionID
     /// The requested limit; nil: no change.
     package var maxFrequency: RequestedMaxFrequency?
 
-    /// A request.
     package init(subscriptionID: SubscriptionID, maxFrequency: RequestedMaxFrequency?) {
         self.subscriptionID = subscriptionID
         self.maxFrequency = maxFrequency

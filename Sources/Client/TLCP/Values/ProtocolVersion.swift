@@ -10,7 +10,6 @@ package struct ProtocolVersion: Sendable, Hashable, CustomStringConvertible {
     /// The version that this package implements.
     package static let current = ProtocolVersion(major: 2, minor: 5, subminor: 0)
 
-    /// A version.
     package init(major: Int, minor: Int, subminor: Int) {
         self.major = major
         self.minor = minor
@@ -33,7 +32,6 @@ package struct ProtocolVersion: Sendable, Hashable, CustomStringConvertible {
         self.init(protocolParameter: String(text.dropLast(suffix.count)))
     }
 
-    /// The text, such as `2.5.0`.
     package var description: String { "\(major).\(minor).\(subminor)" }
 
     /// The value of `LS_protocol`.

@@ -7,7 +7,6 @@ package struct RowEncoder: Sendable {
     /// The fields that the client holds as documents, by index from 0.
     private var documents: [Int: JSONValue] = [:]
 
-    /// An encoder before the first update.
     package init() {}
 
     /// Returns the field list for the next values, which become the base of the following ones.

@@ -107,14 +107,12 @@ package struct DiffFormats: OptionSet, Sendable, Hashable {
     /// A bit for each format.
     package let rawValue: UInt8
 
-    /// The formats with these bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// JSON Patch, `P`.
     package static let jsonPatch = DiffFormats(rawValue: 1)
     /// TLCP-diff, `T`.
     package static let tlcpDiff = DiffFormats(rawValue: 2)
-    /// Every format.
     package static let all: DiffFormats = [.jsonPatch, .tlcpDiff]
 
     /// Parses a comma-separated list; unknown names are ignored.
