@@ -5,7 +5,6 @@ internal import Synchronization
 
 /// The server of a dedicated client, and the parameters of its connection.
 package struct ClientSpecification: Sendable {
-    /// Where the client connects to.
     package enum Target: Sendable {
         /// A configured upstream, with its own credentials unless others are given.
         case upstream(String)
@@ -13,7 +12,6 @@ package struct ClientSpecification: Sendable {
         case address(String)
     }
 
-    /// Where the client connects to.
     package var target: Target
     /// The adapter set; nil: the upstream's, or the server's `DEFAULT`.
     package var adapterSet: String?
@@ -239,7 +237,6 @@ extension SessionPool {
     /// The pool has no credits from now on, and needs them for what it opens.
     package func requireCredits() { state.withLock { $0.machine.requireCredits() } }
 
-    /// The limits of an upstream.
     package func limits(of upstream: String) -> UpstreamCredits {
         guard let upstream = self.upstream(upstream) else { return .none }
         return UpstreamCredits(
@@ -249,10 +246,8 @@ extension SessionPool {
         )
     }
 
-    /// The upstreams with credits.
     package var creditedUpstreams: [String] { state.withLock { $0.machine.credits?.names ?? [] } }
 
-    /// The credits of an upstream.
     package func credits(of upstream: String) -> UpstreamCredits {
         state.withLock { $0.machine.credits?.held(of: upstream) ?? .none }
     }

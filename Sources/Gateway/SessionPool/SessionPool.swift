@@ -81,7 +81,6 @@ package final class SessionPool: Sendable {
         state = RankedMutex(State(machine: PoolMachine(configuration: configuration)), rank: .sessionPool)
     }
 
-    /// The configuration in force.
     package var configuration: PoolConfiguration { settings.withLock { $0.configuration } }
 
     /// The values that the subscriptions of an upstream keep.

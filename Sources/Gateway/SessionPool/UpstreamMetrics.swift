@@ -5,13 +5,9 @@ internal import Primitives
 package final class UpstreamMetrics: Sendable {
     /// The counters of one upstream.
     package struct UpstreamCounters: Sendable {
-        /// Sessions that were opened.
         package fileprivate(set) var sessions: UInt64 = 0
-        /// Attempts to reconnect.
         package fileprivate(set) var reconnects: UInt64 = 0
-        /// Updates received.
         package fileprivate(set) var updates: UInt64 = 0
-        /// Messages sent.
         package fileprivate(set) var messages: UInt64 = 0
 
         fileprivate mutating func add(_ counters: ClientCounters) {
@@ -45,7 +41,6 @@ package final class UpstreamMetrics: Sendable {
 
     private let state = RankedMutex(State())
 
-    /// No counts.
     init() {}
 
     func added(_ client: PooledClient) { state.withLock { $0.clients[ObjectIdentifier(client)] = client } }

@@ -115,13 +115,11 @@ package struct PoolCredits: Sendable, Equatable {
 
     private var upstreams: [String: Upstream] = [:]
 
-    /// No credits.
     package init() {}
 
     /// The upstreams with credits, in the order of their names.
     package var names: [String] { upstreams.filter { !($0.value.held + $0.value.ended).isNone }.keys.sorted() }
 
-    /// The credits of an upstream.
     package func held(of name: String) -> UpstreamCredits { upstreams[name]?.held ?? .none }
 
     /// Whether subscriptions share a session instead of opening one, because no further session can be had.

@@ -15,11 +15,8 @@ package struct SharedKey: Hashable, Sendable {
 
 /// The upstream and the credentials that a pooled session is opened with: sessions are shared only where both agree.
 package struct SessionKey: Hashable, Sendable {
-    /// The configured upstream.
     package let upstream: String
-    /// The user; nil: none.
     package let user: String?
-    /// The password; nil: none.
     package let password: String?
     /// The group of subscriptions that another process may continue together, in one session; nil: none.
     package let group: UInt64?
@@ -43,7 +40,6 @@ package struct SessionKey: Hashable, Sendable {
         return password.hasSameBytes(as: other.password)
     }
 
-    /// Feeds the bytes to a hasher.
     package func hash(into hasher: inout Hasher) {
         upstream.hashBytes(into: &hasher)
         user?.hashBytes(into: &hasher)
@@ -55,6 +51,5 @@ package struct SessionKey: Hashable, Sendable {
 /// The id of one shared upstream subscription; never reused.
 package struct SharedID: Hashable, Sendable {
     package let rawValue: UInt64
-    /// Wraps a number.
     package init(_ rawValue: UInt64) { self.rawValue = rawValue }
 }

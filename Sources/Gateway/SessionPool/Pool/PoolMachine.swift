@@ -37,7 +37,6 @@ package struct PoolMachine: ~Copyable {
     /// The credits of the pool, if other processes share the limits; nil: the pool may open all that the limits admit.
     private(set) var credits: PoolCredits?
 
-    /// A machine with nothing open.
     package init(configuration: PoolConfiguration) {
         subscriptionLinger = configuration.subscriptionLinger
         sessionLinger = configuration.sessionLinger

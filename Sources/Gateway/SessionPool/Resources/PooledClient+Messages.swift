@@ -31,7 +31,6 @@ extension PooledClient {
     }
 }
 
-/// A message to be sent.
 package struct MessageSubmission: Sendable, Equatable {
     package var text: String
     /// The sequence; nil: unordered.
@@ -40,9 +39,7 @@ package struct MessageSubmission: Sendable, Equatable {
     package var delayTimeout: Double?
     /// Whether the message waits for a session if there is none.
     package var enqueueWhileDisconnected = false
-    /// Whether the outcome is requested and reported.
     package var wantsOutcome = true
 
-    /// A message with the defaults.
     package init(text: String) { self.text = text }
 }

@@ -118,7 +118,6 @@ package final class PooledClient: Sendable {
         core.addObserver(self)
     }
 
-    /// The present state of the connection.
     package var situation: ClientSituation {
         ClientSituation(status: core.status, lastServerError: state.withLock { $0.lastServerError })
     }
@@ -129,7 +128,6 @@ package final class PooledClient: Sendable {
     /// The time of the clock that the moments of `trouble` belong to.
     package var now: Moment { clock() }
 
-    /// The totals of the client.
     package var counters: ClientCounters { core.counters }
 
     /// Connects, and clears the last refusal; throws the errors of the client.

@@ -57,7 +57,6 @@ package final class SubscriptionResource: Sendable {
     package let isImplicit: Bool
     /// The place among all resources, in order of creation.
     let ordinal: UInt64
-    /// Waiters for a status.
     package let watchers = Watchers<SubscriptionStatus>()
     /// Held by a request from the first look at the properties, or at their tag, to the end of its change.
     package let changes = RankedMutex((), rank: .resourceChange)
@@ -110,10 +109,8 @@ package final class SubscriptionResource: Sendable {
         return present
     }
 
-    /// The properties as they are now.
     package var properties: SubscriptionProperties { present.properties }
 
-    /// The status as it is now.
     package var status: SubscriptionStatus { present.status }
 
     /// The client that carries the resource now; nil while it is not active.

@@ -6,7 +6,6 @@ package final class Watchers<State: Sendable>: Sendable {
     /// Examines a state; true ends the watch.
     package typealias Watcher = @Sendable (State) -> Bool
 
-    /// The watchers by their handles.
     private let watchers = RankedMutex<[UInt64: Watcher]>([:])
     /// The handle of the last watcher that was added.
     private let lastHandle = Atomic<UInt64>(0)
@@ -28,7 +27,6 @@ package final class Watchers<State: Sendable>: Sendable {
         return nil
     }
 
-    /// Ends a watch.
     package func cancel(_ handle: UInt64) {
         watchers.withLock { watchers in
             watchers[handle] = nil
@@ -42,7 +40,6 @@ package final class Watchers<State: Sendable>: Sendable {
     /// consistency, a watcher that did not see the change counts: it was registered before it read the state.
     package var isEmpty: Bool { count.load(ordering: .sequentiallyConsistent) == 0 }
 
-    /// Calls every watcher.
     package func notify(_ state: State) {
         let watchers = watchers.withLock { $0 }
         for (handle, watcher) in watchers where watcher(state) { cancel(handle) }
