@@ -3,7 +3,6 @@
 /// The default is a server with the adapter set and data of the public demos, on an ephemeral port of
 /// the loopback address.
 package struct DemoServerConfiguration: Sendable {
-    /// Address to listen on.
     package var host = "127.0.0.1"
     /// Port to listen on, 0…65535; with 0 the system chooses one, see `DemoServer.boundPort`.
     package var port = 0
@@ -19,11 +18,8 @@ package struct DemoServerConfiguration: Sendable {
     package var serverName = "Embedded demo server"
     /// Address sent as control link in `CONOK`; nil sends `*`, no link.
     package var controlLink: String?
-    /// Intervals and time limits.
     package var timings = ServerTimings()
-    /// Limits of sizes and counts.
     package var limits = ServerLimits()
-    /// Rates and content of the built-in feeds.
     package var feeds = FeedConfiguration()
     /// Data adapters whose items change by `DemoServer.publish(_:to:)` only, by adapter name.
     package var manualFeeds: [String: ManualFeedConfiguration] = [:]
@@ -45,7 +41,6 @@ package struct DemoServerConfiguration: Sendable {
     /// Faults are a `FaultScript`, updates are `InjectedUpdate`s. For tests that run in another process; off by default.
     package var acceptsFaultsFromClients = false
 
-    /// The default configuration.
     package init() {}
 }
 
@@ -85,11 +80,9 @@ package struct ServerTimings: Sendable, Hashable {
     /// Time after which a connection whose peer accepts no bytes is cut.
     package var stuckWrite = Duration.seconds(20)
 
-    /// Typical timings.
     package init() {}
 }
 
-/// Limits of sizes and counts.
 package struct ServerLimits: Sendable, Hashable {
     /// Greatest accepted request in bytes: an HTTP body or a WebSocket message; sent in `CONOK`.
     package var request = 50_000
@@ -126,6 +119,5 @@ package struct ServerLimits: Sendable, Hashable {
     /// Bytes written but not yet accepted by the peer above which a connection is not writable.
     package var writeBuffer = 1 << 18
 
-    /// Typical limits.
     package init() {}
 }

@@ -161,7 +161,6 @@ extension DemoServerMachine {
         return plan
     }
 
-    /// Adds a subscription to a session.
     mutating func subscribe(
         _ request: AddRequest,
         _ plan: SubscriptionPlan,
@@ -248,7 +247,6 @@ extension DemoServerMachine {
         context.links.end(batch.link, .complete(closesSocket: false))
     }
 
-    /// Writes a delayed response.
     mutating func lateAnswerDue(_ number: Int) {
         guard let (link, line, isLast) = lateAnswers.take(number) else { return }
         respond(line, on: link)

@@ -25,7 +25,6 @@ package struct DemoServerMachine: ~Copyable {
     private var generator: SplitMix64
     private var lastHandle: SessionHandle = 0
 
-    /// A closed session.
     struct Tombstone: Sendable {
         var id: SessionID
         /// Why it was closed.
@@ -50,7 +49,6 @@ package struct DemoServerMachine: ~Copyable {
     /// When `timePassed` has to be called at the latest; nil if there is no deadline.
     package var nextDeadline: Duration? { mutating get { context.timers.earliest } }
 
-    /// The present counts.
     package var census: ServerCensus {
         var census = ServerCensus()
         census.sessions = sessions.count

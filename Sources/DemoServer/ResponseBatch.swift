@@ -2,9 +2,7 @@ internal import TLCP
 
 /// The effects of installed faults on the response to one request.
 struct ResponseFaults: Sendable {
-    /// The request is refused.
     var refusal: ServerNotification?
-    /// The request is neither executed nor answered.
     var isIgnored = false
     var isLost = false
     /// The response is written at the end of the batch.
@@ -33,7 +31,6 @@ struct ResponseBatch: Sendable {
     var lost = 0
     /// Responses delayed by a fault.
     var owed = 0
-    /// Responses written.
     var given = 0
 }
 
@@ -62,6 +59,5 @@ struct LateAnswers: Sendable {
         return (link, line, left <= 1)
     }
 
-    /// The connection has ended.
     mutating func ended(_ link: LinkID) { owed[link] = nil }
 }

@@ -11,17 +11,14 @@ package struct FaultPlan: Sendable, Hashable {
     /// Greatest number of installed faults; further ones are ignored.
     package static let capacity = 1_000
 
-    /// A plan without faults.
     package init() {}
 
-    /// Whether there are no faults.
     package var isEmpty: Bool { entries.isEmpty }
 
     package mutating func install(_ fault: Fault) {
         if entries.count < FaultPlan.capacity { entries.append(Entry(fault: fault)) }
     }
 
-    /// Removes all faults.
     package mutating func clear() { entries.removeAll() }
 
     /// The effects at this moment, in the order of their installation.

@@ -83,7 +83,6 @@ package struct FaultScriptError: Error, Sendable, Hashable, CustomStringConverti
     /// The argument that is missing or invalid; nil if there is no such effect.
     package let argument: String?
 
-    /// The error in words.
     package var description: String {
         argument.map { "\(effect): missing or invalid \($0)" } ?? "no such effect: \(effect)"
     }

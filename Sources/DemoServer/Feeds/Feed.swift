@@ -12,7 +12,6 @@ protocol Feed: Sendable {
     /// The description of an item; nil if the feed has no such item.
     func item(named name: String) -> FeedItem?
 
-    /// The present state of an item.
     func snapshot(of name: String) -> FeedSnapshot
 
     /// The instant of the next change; nil if the feed does not change with time.
@@ -57,9 +56,8 @@ extension Feed {
     }
 }
 
-/// The description of an item.
 struct FeedItem: Sendable, Hashable {
-    /// The only mode that it allows.
+    /// The only mode of its subscriptions.
     var mode: SubscriptionMode
     /// Greatest frequency in updates per second; nil sets no limit.
     var maxFrequency: Double?

@@ -50,7 +50,6 @@ struct FeedDirectory: Sendable {
     /// The description of an item of a feed; nil if it has no such item.
     func item(_ name: String, of index: Index) -> FeedItem? { feeds[index].item(named: name) }
 
-    /// The present state of an item.
     func snapshot(of name: String, in index: Index) -> FeedSnapshot { feeds[index].snapshot(of: name) }
 
     /// The instant of the next change of any feed; nil if none changes with time.

@@ -136,7 +136,6 @@ package struct ManualFeedConfiguration: Sendable, Hashable {
     /// Whether snapshots are incomplete until `FeedRequest.endSnapshot`.
     package var holdsSnapshot: Bool
 
-    /// A configuration from its parts.
     package init(
         items: [String] = [],
         fields: [String],

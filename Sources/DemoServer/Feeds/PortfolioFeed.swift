@@ -13,7 +13,6 @@ struct PortfolioFeed: Feed {
     private var holdings: [(key: String, quantity: Int)] = []
     private var due: Duration?
 
-    /// A portfolio of five shares.
     init(_ configuration: FeedConfiguration, seed: UInt64) {
         pause = configuration.portfolioPause
         generator = SplitMix64(seed: seed, part: PortfolioFeed.itemName)

@@ -10,7 +10,6 @@ struct RawFeed: Feed {
     private var counts = [0, 0, 0]
     private var due = DeadlineQueue<Int>()
 
-    /// A feed of three streams.
     init(_ configuration: FeedConfiguration, seed: UInt64, clockStart: Int64) {
         pause = configuration.rawPause
         self.clockStart = clockStart

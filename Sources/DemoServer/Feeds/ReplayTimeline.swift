@@ -8,13 +8,11 @@ package protocol ReplaySource: Sendable {
 package struct ReplayedEvent: Sendable, Hashable {
     /// The time since the beginning of the replay.
     package var time: Duration
-    /// The name of the manual feed.
     package var adapter: String
     package var request: FeedRequest
     /// Whether the event is part of a snapshot.
     package var isSnapshot: Bool
 
-    /// An event from its parts.
     package init(time: Duration, adapter: String, request: FeedRequest, isSnapshot: Bool = false) {
         self.time = time
         self.adapter = adapter
@@ -35,7 +33,6 @@ package struct ReplayConfiguration: Sendable {
     /// before has left.
     package var loops: Bool
 
-    /// A configuration from its parts.
     package init(source: any ReplaySource, speed: Double = 1, start: Duration = .zero, loops: Bool = false) {
         self.source = source
         self.speed = speed

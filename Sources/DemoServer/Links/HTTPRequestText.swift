@@ -8,7 +8,6 @@ package struct HTTPRequestText: Sendable, Hashable {
     package var query: String
     package var body: [UInt8]
 
-    /// A request from its parts.
     package init(method: String = "POST", path: String, query: String = "", body: [UInt8] = []) {
         self.method = method
         self.path = path
@@ -21,6 +20,6 @@ package struct HTTPRequestText: Sendable, Hashable {
 package struct HTTPAnswer: Sendable, Equatable {
     package var status = 200
     package var body: [UInt8] = []
-    /// Whether the connection is closed after it.
+    /// Whether the connection is closed after the response.
     package var closesSocket = false
 }

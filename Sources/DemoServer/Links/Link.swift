@@ -2,7 +2,6 @@ internal import TLCP
 
 /// One connection: its pending lines, and the faults applied to it.
 struct Link: Sendable {
-    /// The form of the connection.
     enum Kind: Sendable, Hashable {
         case webSocket
         /// An HTTP request whose response has not begun.
@@ -11,7 +10,6 @@ struct Link: Sendable {
         case stream
     }
 
-    /// The form of the connection.
     var kind: Kind
     /// The client's address, as in `CLIENTIP`.
     let peer: String
@@ -37,14 +35,11 @@ struct Link: Sendable {
     var ending: LinkEnding?
     /// Whether the requests of a batch are executed: their responses are written although one of them ends the connection.
     var isInBatch = false
-    /// Whether the peer accepts bytes.
     var takesBytes = true
     /// When the last message was received.
     var lastReceived: Duration
-    /// The faults applied to the connection.
     var faults = LinkFaults()
 
-    /// The result of writing a line.
     enum WriteResult: Sendable, Hashable {
         case pending
         /// The connection is to be cut after this many bytes of the line; nil: in the middle of the line.
@@ -72,13 +67,10 @@ struct Link: Sendable {
 package struct LinkID: Sendable, Hashable, Comparable, CustomStringConvertible {
     package let rawValue: Int
 
-    /// Wraps a number.
     package init(_ rawValue: Int) { self.rawValue = rawValue }
 
-    /// The number as text.
     package var description: String { "#\(rawValue)" }
 
-    /// Order by number.
     package static func < (left: LinkID, right: LinkID) -> Bool { left.rawValue < right.rawValue }
 }
 

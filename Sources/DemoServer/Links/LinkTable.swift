@@ -3,7 +3,6 @@ internal import TLCP
 
 /// All open connections, and the pending actions of the listeners.
 struct LinkTable: Sendable {
-    /// Connections by number.
     private(set) var links: [LinkID: Link] = [:]
     /// Sessions whose stream connection was cut by a fault, until they have handled it.
     private(set) var lostStreams: [(link: LinkID, session: SessionHandle)] = []
@@ -24,7 +23,6 @@ struct LinkTable: Sendable {
 
     mutating func add(_ link: Link, as id: LinkID) { links[id] = link }
 
-    /// Removes a connection.
     mutating func remove(_ id: LinkID) -> Link? { links.removeValue(forKey: id) }
 
     /// Writes a line, complete with CR-LF, at the end of the present event.
@@ -36,7 +34,6 @@ struct LinkTable: Sendable {
         }
     }
 
-    /// Writes a line.
     mutating func write(_ notification: ServerNotification, on id: LinkID) {
         write(notification.encoded, on: id)
     }

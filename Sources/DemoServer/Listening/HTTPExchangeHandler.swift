@@ -27,7 +27,6 @@ final class HTTPExchangeHandler: LinkHandler, RemovableChannelHandler {
     private var state = State.idle
     private var deadline: Scheduled<Void>?
 
-    /// A handler on the driver's event loop.
     init(driver: ServerDriver, switcher: WebSocketSwitch) {
         self.driver = driver
         self.switcher = switcher

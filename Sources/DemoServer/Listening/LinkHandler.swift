@@ -22,7 +22,6 @@ protocol LinkOutlet: AnyObject {
 /// connection to the driver, and do not read while the peer does not accept what they write. A connection whose peer closes its
 /// side ends, after a response that is due.
 protocol LinkHandler: ChannelInboundHandler, LinkOutlet {
-    /// The driver of the event loop.
     var driver: ServerDriver { get }
     /// The handler's place in its pipeline; nil once it was removed.
     var context: ChannelHandlerContext? { get set }

@@ -39,7 +39,6 @@ final class ServerDriver {
         reschedule()
     }
 
-    /// The present counts.
     var census: ServerCensus { machine.census }
 
     /// The time since the server's start.
@@ -75,7 +74,6 @@ final class ServerDriver {
         perform(machine.received(message: message, on: link, at: now))
     }
 
-    /// An HTTP request was received.
     func requested(
         _ request: HTTPRequestText,
         _ outlet: any LinkOutlet,
@@ -92,7 +90,6 @@ final class ServerDriver {
         return link
     }
 
-    /// A connection was closed or broke.
     func closed(_ link: LinkID) {
         outlets[link] = nil
         perform(machine.closed(link, at: now))
@@ -109,7 +106,6 @@ final class ServerDriver {
     /// Changes the meaning of messages with a text.
     func respond(to text: String, as command: String?) { machine.respond(to: text, as: command) }
 
-    /// The texts of the last messages.
     var messages: [String] { machine.messages }
 
     /// Moves a manual clock to each deadline on the way, and to the end.
@@ -125,7 +121,6 @@ final class ServerDriver {
     /// Adds a watch of the counts; dropped after the shutdown.
     func add(_ watch: CensusWatch) { if !isShutDown, !watch.isMet(by: census) { watches.append(watch) } }
 
-    /// Closes all sessions and connections.
     func shutDown() {
         isShutDown = true
         watches = []

@@ -40,7 +40,6 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Removes the deadline of a key.
     mutating func cancel(_ key: Key) { valid[key] = nil }
 
     /// Removes and returns the earliest deadline if it is not after `now`.

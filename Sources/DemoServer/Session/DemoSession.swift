@@ -26,7 +26,6 @@ struct DemoSession: Sendable {
     /// The identifier of the push notification device that was registered last; nil: none.
     private(set) var device: String?
 
-    /// The numbered notifications.
     var log: ReplayBuffer
     /// The notifications at the end of the log that are not written yet.
     var unsent = Deque<[UInt8]>()
@@ -254,7 +253,6 @@ struct DemoSession: Sendable {
 package struct SessionEnd: Sendable, Hashable {
     /// A code of the session catalogue.
     package var code: Int
-    /// A readable text.
     package var message: String
 }
 

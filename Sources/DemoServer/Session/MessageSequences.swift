@@ -118,13 +118,12 @@ struct MessageSequences: Sendable {
 
 struct ClientMessage: Sendable, Hashable {
     var text: String
-    /// Its sequence; nil if it has none.
+    /// The sequence; nil: unordered.
     var sequence: String?
     /// Its number in the sequence, or among messages without sequence; nil if the client requests no outcome.
     var progressive: Int?
     /// Longest time for which it waits for earlier ones.
     var maxWait: Duration
-    /// Whether the client requests the outcome.
     var wantsOutcome: Bool
     /// The address of the sender.
     var peer = ""

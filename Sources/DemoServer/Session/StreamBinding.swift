@@ -11,7 +11,6 @@ struct StreamBinding: Sendable {
         case answering
     }
 
-    /// The granted parameters of a poll.
     struct Poll: Sendable, Hashable {
         /// Granted time to wait for data.
         var idle: Duration
@@ -29,7 +28,6 @@ struct StreamBinding: Sendable {
     var keepalive: Duration
     /// Longest time between two requests of the client; nil if not limited.
     var inactivity: Duration?
-    /// Whether `SYNC` is sent.
     var sendsSync: Bool
     /// Size of the body at which `LOOP` is sent; nil for no limit.
     var contentLength: Int?

@@ -17,7 +17,6 @@ struct ChannelTable: Sendable {
     }
 
     private var entries: [Item: [Entry]] = [:]
-    /// Number of channels.
     private(set) var count = 0
 
     /// The channels of an item, oldest first.

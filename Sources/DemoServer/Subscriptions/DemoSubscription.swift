@@ -2,7 +2,7 @@ internal import TLCP
 
 /// One subscription of a session: its items and fields, and a channel per item.
 struct DemoSubscription: Sendable {
-    /// The client's ID for it.
+    /// The number that the client assigned (`LS_subId`).
     let id: SubscriptionID
     /// The request, kept to recognize a repetition of it.
     let request: AddRequest
@@ -10,7 +10,6 @@ struct DemoSubscription: Sendable {
     let plan: SubscriptionPlan
     /// One channel per item, in the order of the group.
     var channels: [ItemChannel]
-    /// The frequency in force.
     private(set) var frequency: RealMaxFrequency
 
     init(_ request: AddRequest, plan: SubscriptionPlan, limits: ServerLimits) {
@@ -65,7 +64,6 @@ struct DemoSubscription: Sendable {
         if snapshot.isComplete { endSnapshot(of: index) }
     }
 
-    /// Queues an event of an item.
     mutating func offer(_ event: ItemEvent, to index: Int) {
         switch event {
         case .row(let row):
@@ -137,9 +135,7 @@ extension DemoSubscription {
 
 /// The items of a group and the fields of a schema.
 struct SubscriptionPlan: Sendable, Hashable {
-    /// The feed of all items.
     var feed: FeedDirectory.Index
-    /// The mode of all items.
     var mode: SubscriptionMode
     var items: [NamedItem]
     /// For each field of the schema, its index in the rows of the feed.
@@ -152,7 +148,6 @@ struct SubscriptionPlan: Sendable, Hashable {
     /// One item of the group.
     struct NamedItem: Sendable, Hashable {
         var name: String
-        /// The feed's description of it.
         var item: FeedItem
     }
 }

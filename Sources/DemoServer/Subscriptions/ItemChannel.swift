@@ -3,11 +3,8 @@ internal import TLCP
 
 /// One item of a subscription: its pending events, and the values sent last.
 struct ItemChannel: Sendable {
-    /// The item's name.
     let name: String
-    /// The feed's description of it.
     let item: FeedItem
-    /// The pending events.
     var queue: any ItemQueue
     /// Whether the channel is in `DemoSession.ready`.
     var isListed = false

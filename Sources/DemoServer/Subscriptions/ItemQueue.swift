@@ -2,11 +2,9 @@
 protocol ItemQueue: Sendable {
     /// Limits and rates; pending events are kept when they change.
     var policy: QueuePolicy { get set }
-    /// Whether no event is pending.
     var isEmpty: Bool { get }
     /// Queues a row of the snapshot, or the end of it.
     mutating func offerSnapshot(_ event: ItemEvent)
-    /// Queues a new row.
     mutating func offer(_ row: FeedRow)
     /// The item was cleared: pending rows are removed, except in unfiltered subscriptions.
     mutating func offerClear()
