@@ -40,6 +40,9 @@ struct Link: Sendable {
     var lastReceived: Duration
     var faults = LinkFaults()
 
+    /// Whether the response is sent as a whole when it is complete.
+    var isWhole: Bool { kind == .exchange || (kind == .stream && faults.isHeld) }
+
     enum WriteResult: Sendable, Hashable {
         case pending
         /// The connection is to be cut after this many bytes of the line; nil: in the middle of the line.

@@ -66,9 +66,8 @@ struct LinkTable: Sendable {
         guard let link = links.removeValue(forKey: id) else { return }
         if let start {
             // Nothing has been written yet of a response that is sent as a whole.
-            let isWhole = link.kind == .exchange || (link.kind == .stream && link.faults.isHeld)
-            if isWhole { actions.append(.openStream(id)) }
-            let bytes = (isWhole ? link.pending : []) + start
+            if link.isWhole { actions.append(.openStream(id)) }
+            let bytes = (link.isWhole ? link.pending : []) + start
             if !bytes.isEmpty { actions.append(.write(id, bytes, isFragment: true)) }
         }
         actions.append(.cut(id))
@@ -109,32 +108,26 @@ struct LinkTable: Sendable {
         if link.faults.isHalfOpen || (link.faults.mutedUntil.map { $0 > now } ?? false) {
             takePending(id)
             if link.ending == nil { return }
-            if link.faults.isHalfOpen || link.kind == .exchange || link.faults.isHeld {
+            if link.faults.isHalfOpen || link.isWhole {
                 links[id] = nil
                 actions.append(.cut(id))
                 return
             }
         }
-        if link.kind == .exchange || (link.kind == .stream && link.faults.isHeld) {
+        if link.isWhole {
             guard let ending = link.ending else { return }
-            finishWhole(id, ending, body: takePending(id))
+            var closes = false
+            if case .complete(let closesSocket) = ending { closes = closesSocket }
+            actions.append(.respond(id, HTTPAnswer(body: takePending(id), closesSocket: closes)))
+            links[id] = nil
             return
         }
-        let ends = link.lineEnds
-        emit(takePending(id), ends, on: id, link.faults)
+        emit(takePending(id), link.lineEnds, on: id, link.faults)
         guard let ending = link.ending else { return }
         switch ending {
         case .close(let code): actions.append(.close(id, code: code))
         case .complete(let closesSocket): actions.append(.endStream(id, closesSocket: closesSocket))
         }
-        links[id] = nil
-    }
-
-    /// Sends the lines that were held back as one response.
-    private mutating func finishWhole(_ id: LinkID, _ ending: LinkEnding, body: [UInt8]) {
-        var closes = false
-        if case .complete(let closesSocket) = ending { closes = closesSocket }
-        actions.append(.respond(id, HTTPAnswer(body: body, closesSocket: closes)))
         links[id] = nil
     }
 
