@@ -175,7 +175,6 @@ package enum PercentCoding {
     private static func hexadecimal(_ digit: UInt8) -> UInt8 {
         digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10
     }
-
 }
 
 extension UInt8 {

@@ -12,7 +12,7 @@ struct CookieStore {
 
     /// Stores a cookie; an expired one removes the stored one.
     mutating func insert(_ cookie: Cookie, now: Double) {
-        let isExpired = cookie.expiry.map { $0 <= now } ?? false
+        let isExpired = cookie.isExpired(at: now)
         let same = cookies.firstIndex {
             $0.name == cookie.name && $0.domain == cookie.domain && $0.path == cookie.path
         }
@@ -39,7 +39,7 @@ struct CookieStore {
 
     private mutating func evict(for cookie: Cookie, now: Double) {
         guard cookies.count >= Self.maxPerDomain else { return }
-        cookies.removeAll { $0.expiry.map { $0 <= now } ?? false }
+        cookies.removeAll { $0.isExpired(at: now) }
         if cookies.count(where: { $0.domain == cookie.domain }) >= Self.maxPerDomain,
             let oldest = cookies.firstIndex(where: { $0.domain == cookie.domain })
         {
@@ -51,7 +51,7 @@ struct CookieStore {
     /// The cookies for a request: longer paths first, then by age.
     func matching(_ origin: CookieOrigin, now: Double) -> [Cookie] {
         let matching = cookies.filter { cookie in
-            (cookie.expiry.map { $0 > now } ?? true) && (!cookie.isSecure || origin.isSecure)
+            !cookie.isExpired(at: now) && (!cookie.isSecure || origin.isSecure)
                 && Self.domainMatches(cookie, origin.host) && Self.pathMatches(cookie.path, origin.path)
         }
         return matching.enumerated().sorted { left, right in
@@ -61,7 +61,7 @@ struct CookieStore {
     }
 
     /// The cookies that have not expired.
-    func all(now: Double) -> [Cookie] { cookies.filter { $0.expiry.map { $0 > now } ?? true } }
+    func all(now: Double) -> [Cookie] { cookies.filter { !$0.isExpired(at: now) } }
 
     private static func domainMatches(_ cookie: Cookie, _ host: String) -> Bool {
         host == cookie.domain || (!cookie.isHostOnly && CookieDomain.isUnder(host, cookie.domain))
@@ -76,6 +76,8 @@ struct CookieStore {
 }
 
 extension Cookie {
+    fileprivate func isExpired(at now: Double) -> Bool { expiry.map { $0 <= now } ?? false }
+
     fileprivate var byteCount: Int { name.utf8.count + value.utf8.count + domain.utf8.count + path.utf8.count }
 }
 
