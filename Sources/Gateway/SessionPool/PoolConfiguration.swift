@@ -21,7 +21,7 @@ package struct PoolConfiguration: Sendable, Equatable {
     package var subscriptionIdle: Duration = .seconds(600)
     /// How many dedicated clients may exist. Default 1,000.
     package var maxDedicatedClients = 1_000
-    /// How many of them one caller may have; nil, the default: a quarter.
+    /// How many dedicated clients one caller may have; nil, the default: a quarter.
     package var maxDedicatedClientsPerCaller: Int?
     /// How many dedicated clients one caller may have.
     package var dedicatedClientsShare: Int { maxDedicatedClientsPerCaller ?? max(1, maxDedicatedClients / 4) }

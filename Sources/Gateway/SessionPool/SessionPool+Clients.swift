@@ -228,7 +228,7 @@ extension SessionPool {
 }
 
 extension UpstreamConfiguration {
-    /// The names of its HTTP headers, in lower case.
+    /// The names of the extra HTTP headers, in lower case.
     var headerNames: Set<String> { Set((options.httpExtraHeaders ?? [:]).keys.map { $0.lowercased() }) }
 }
 

@@ -38,7 +38,7 @@ package final class SessionPool: Sendable {
 
     /// How often the pool checks what lingers.
     private static let tick = Duration.milliseconds(250)
-    /// How often it looks for subscriptions that were not used for their time; there may be many.
+    /// How often the pool looks for subscriptions that were not used for their time; there may be many.
     private static let expiryInterval = Duration.seconds(1)
 
     let sink: any PoolSink

@@ -74,13 +74,13 @@ package final class UpstreamMetrics: Sendable {
     }
 
     /// The counters by upstream, sorted by name.
-    package var upstreamMetrics: [(upstream: String, tally: UpstreamCounters)] {
+    package var totals: [(upstream: String, counters: UpstreamCounters)] {
         let (clients, past) = state.withLock { (Array($0.clients.values), $0.past) }
-        var upstreamMetrics = past
+        var totals = past
         for client in clients {
-            upstreamMetrics[Self.name(of: client), default: UpstreamCounters()].add(client.counters)
+            totals[Self.name(of: client), default: UpstreamCounters()].add(client.counters)
         }
-        return upstreamMetrics.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        return totals.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// The errors of sessions and of subscriptions.

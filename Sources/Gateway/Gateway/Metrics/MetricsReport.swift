@@ -94,13 +94,13 @@ struct MetricsReport: Sendable {
     }
 
     private func writeUpstreamCounters(to text: inout MetricsText) {
-        let upstreamMetrics = pool.upstreamMetrics.upstreamMetrics
+        let upstreams = pool.upstreamMetrics.totals
         let figures: [(Metric, (UpstreamMetrics.UpstreamCounters) -> UInt64)] = [
             (MetricNames.sessionsOpened, { $0.sessions }), (MetricNames.reconnects, { $0.reconnects }),
             (MetricNames.updates, { $0.updates }), (MetricNames.messages, { $0.messages }),
         ]
         for (metric, figure) in figures {
-            text.write(metric, each: upstreamMetrics.map { ([$0], figure($1)) })
+            text.write(metric, each: upstreams.map { ([$0], figure($1)) })
         }
         let errors = pool.upstreamMetrics.errors
         for (metric, counts) in [

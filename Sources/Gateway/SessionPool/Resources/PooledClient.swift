@@ -51,7 +51,7 @@ package final class PooledClient: Sendable {
     package let isDedicated: Bool
     /// The HTTP headers that the configuration of the upstream sets, in lower case: their values are secrets.
     package let secretHeaders: Set<String>
-    /// Whether another process can continue its sessions.
+    /// Whether another process can continue the sessions of the client.
     let isTransferable: Bool
     /// The client itself. Its options, details, status and cookies are read and set here.
     package let core: LightstreamerClient

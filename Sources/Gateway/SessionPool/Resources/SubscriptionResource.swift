@@ -50,7 +50,6 @@ package final class SubscriptionResource: Sendable {
 
     /// The id that REST shows.
     package let id: SubscriptionID
-    /// The sessions that its subscription uses.
     package let home: SubscriptionHome
     /// Whether the resource was created for streams that name properties, not by a POST. It exists while it has
     /// readers.
@@ -88,16 +87,16 @@ package final class SubscriptionResource: Sendable {
         )
     }
 
-    /// How long it is kept unused; nil: as long as the configuration says.
+    /// How long the resource is kept unused; nil: as long as the configuration says.
     package var ttl: Duration? {
         get { state.withLock { $0.ttl } }
         set { state.withLock { $0.ttl = newValue } }
     }
 
-    /// Takes over why the server last refused or removed it in another process.
+    /// Takes over why the server last refused or removed the subscription in another process.
     package func takeOver(_ lastError: UpstreamRefusal?) { state.withLock { $0.status.lastError = lastError } }
 
-    /// Records that a request or stream uses it.
+    /// Records that a request or stream uses the resource.
     func touch(at now: Moment) { state.withLock { $0.lastUsed = max($0.lastUsed, now) } }
 
     /// All parts of the state, read together.
@@ -221,7 +220,7 @@ package struct SubscriptionStatus: Sendable, Equatable {
     package var isActive = false
     /// Between the server's confirmation and the end of the session or subscription.
     package var isSubscribed = false
-    /// Why the server last refused or removed it.
+    /// Why the server last refused or removed the subscription.
     package var lastError: UpstreamRefusal?
     /// The number of items; nil before the first confirmation of these items and fields.
     package var itemCount: Int?

@@ -115,9 +115,9 @@ import Testing
         upstreamMetrics.serverError(7, on: client)
         upstreamMetrics.subscriptionError(17, on: client)
         upstreamMetrics.connectionFailed(.nameNotFound, on: client)
-        #expect(upstreamMetrics.upstreamMetrics.map(\.tally.messages) == [1])
+        #expect(upstreamMetrics.totals.map(\.counters.messages) == [1])
         upstreamMetrics.removed(client)
-        #expect(upstreamMetrics.upstreamMetrics.map(\.tally.messages) == [1])
+        #expect(upstreamMetrics.totals.map(\.counters.messages) == [1])
         let text = exposition(fixture).text
         #expect(text.contains(#"upstream_messages_total{upstream="demo"} 1"#))
         #expect(text.contains(#"upstream_connection_failures_total{upstream="demo",reason="name-not-found"} 1"#))
