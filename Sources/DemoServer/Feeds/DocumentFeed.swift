@@ -79,7 +79,7 @@ struct DocumentFeed: Feed {
         let document = head + #""quantity":\#(order.quantity),"note":"\#(note)","tags":[\#(tags)]}"#
         let text =
             "Order \(index + 1) of Millrace Water, from the northern warehouse: \(order.quantity) pieces in stock."
-        let clock = clockStart &+ Int64(changedAt[index].wholeMilliseconds)
-        return FeedRow(values: [ClockText.timeOfDay(millisecondsSince1970: clock), document, text])
+        let time = ClockText.timeOfDay(at: changedAt[index], clockStart: clockStart)
+        return FeedRow(values: [time, document, text])
     }
 }

@@ -115,9 +115,8 @@ struct Quote: Sendable {
 
     /// The values in the order of the feed's fields.
     func values(clockStart: Int64) -> [String?] {
-        let milliseconds = clockStart &+ Int64(tradedAt.wholeMilliseconds)
-        return [
-            name, CentText.text(last), ClockText.timeOfDay(millisecondsSince1970: milliseconds),
+        [
+            name, CentText.text(last), ClockText.timeOfDay(at: tradedAt, clockStart: clockStart),
             CentText.text((last - reference) * 10_000 / reference), String(bidQuantity), CentText.text(bid),
             CentText.text(ask), String(askQuantity), CentText.text(low), CentText.text(high),
             CentText.text(reference), CentText.text(open), "active",

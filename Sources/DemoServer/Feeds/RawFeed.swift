@@ -33,9 +33,8 @@ struct RawFeed: Feed {
         while let (index, time) = due.popDue(by: now) {
             counts[index] += 1
             due.set(index, at: time + generator.pause(in: pause))
-            let clock = clockStart &+ Int64(time.wholeMilliseconds)
             let values: [String?] = [
-                String(counts[index]), ClockText.timeOfDay(millisecondsSince1970: clock),
+                String(counts[index]), ClockText.timeOfDay(at: time, clockStart: clockStart),
                 RawFeed.texts[Int.random(in: RawFeed.texts.indices, using: &generator)],
             ]
             events.append(FeedEvent(item: "raw\(index + 1)", content: .row(FeedRow(values: values))))
