@@ -29,9 +29,7 @@ package enum FaultScript {
         guard let text = arguments.first("at") else { return nil }
         if text == "now" { return .now }
         if text.hasPrefix("data:"), let count = Int(text.dropFirst(5)), count > 0 { return .data(count) }
-        guard let request = FaultRequest(rawValue: text) else {
-            throw FaultScriptError(effect: arguments.effect, argument: "at")
-        }
+        guard let request = FaultRequest(rawValue: text) else { throw arguments.invalid("at") }
         return .request(request)
     }
 
@@ -90,8 +88,7 @@ package struct FaultScriptError: Error, Sendable, Hashable, CustomStringConverti
 
 /// The `name=value` pairs of one line of a `FaultScript`; an argument that the effect does not have is an error.
 struct FaultArguments: Sendable {
-    /// The effect of the line.
-    let effect: String
+    private let effect: String
     private var pairs: [(name: String, value: String)] = []
     private var known: Set<String> = []
 
@@ -101,24 +98,25 @@ struct FaultArguments: Sendable {
         for word in words {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2, let value = PercentCoding.decode(parameter: Array(parts[1].utf8)[...]) else {
-                throw FaultScriptError(effect: effect, argument: word)
+                throw invalid(word)
             }
             pairs.append((String(parts[0]), value))
         }
     }
 
+    /// The error of an argument that is missing or invalid.
+    func invalid(_ name: String) -> FaultScriptError { FaultScriptError(effect: effect, argument: name) }
+
     /// Throws if there is an argument that was not read.
     func end() throws(FaultScriptError) {
-        if let unknown = pairs.first(where: { !known.contains($0.name) }) {
-            throw FaultScriptError(effect: effect, argument: unknown.name)
-        }
+        if let unknown = pairs.first(where: { !known.contains($0.name) }) { throw invalid(unknown.name) }
     }
 
     /// All values of a name, in order; at least one.
     mutating func lines(_ name: String) throws(FaultScriptError) -> [String] {
         known.insert(name)
         let lines = pairs.filter { $0.name == name }.map(\.value)
-        guard !lines.isEmpty else { throw FaultScriptError(effect: effect, argument: name) }
+        guard !lines.isEmpty else { throw invalid(name) }
         return lines
     }
 
@@ -129,7 +127,7 @@ struct FaultArguments: Sendable {
 
     /// A required value.
     mutating func required(_ name: String) throws(FaultScriptError) -> String {
-        guard let value = first(name) else { throw FaultScriptError(effect: effect, argument: name) }
+        guard let value = first(name) else { throw invalid(name) }
         return value
     }
 
@@ -139,18 +137,14 @@ struct FaultArguments: Sendable {
         in bounds: ClosedRange<Int> = -1_000_000_000...1_000_000_000,
         default standard: Int? = nil
     ) throws(FaultScriptError) -> Int {
-        guard let number = try optionalNumber(name, in: bounds) ?? standard else {
-            throw FaultScriptError(effect: effect, argument: name)
-        }
+        guard let number = try optionalNumber(name, in: bounds) ?? standard else { throw invalid(name) }
         return number
     }
 
     /// An integer; nil if it is absent.
     mutating func optionalNumber(_ name: String, in bounds: ClosedRange<Int>) throws(FaultScriptError) -> Int? {
         guard let text = first(name) else { return nil }
-        guard let number = Int(text), bounds.contains(number) else {
-            throw FaultScriptError(effect: effect, argument: name)
-        }
+        guard let number = Int(text), bounds.contains(number) else { throw invalid(name) }
         return number
     }
 }

@@ -38,15 +38,12 @@ struct MetadataAdapter: Sendable {
         guard let feed = feeds.index(named: adapter) else {
             throw ControlRefusal(code: 17, message: "Data Adapter not found")
         }
+        let unknownGroup = ControlRefusal(code: 21, message: "Bad Item Group name")
         let names = UpstreamName.split(group).filter { !$0.isEmpty }
-        guard !names.isEmpty, names.count <= maxItems else {
-            throw ControlRefusal(code: 21, message: "Bad Item Group name")
-        }
+        guard !names.isEmpty, names.count <= maxItems else { throw unknownGroup }
         var items: [SubscriptionPlan.NamedItem] = []
         for name in names {
-            guard let item = feeds.item(name, of: feed) else {
-                throw ControlRefusal(code: 21, message: "Bad Item Group name")
-            }
+            guard let item = feeds.item(name, of: feed) else { throw unknownGroup }
             items.append(SubscriptionPlan.NamedItem(name: name, item: item))
         }
         guard items.allSatisfy({ $0.item.mode == mode }) else {
@@ -67,17 +64,14 @@ struct MetadataAdapter: Sendable {
         of schema: String,
         in known: [String]
     ) throws(ControlRefusal) -> (columns: [Int], fields: [String]) {
+        let unknownSchema = ControlRefusal(code: 23, message: "Bad Field Schema name")
         let fields = UpstreamName.split(schema).filter { !$0.isEmpty }
         var columns: [Int] = []
         for field in fields {
-            guard let column = known.firstIndex(ofName: field) else {
-                throw ControlRefusal(code: 23, message: "Bad Field Schema name")
-            }
+            guard let column = known.firstIndex(ofName: field) else { throw unknownSchema }
             columns.append(column)
         }
-        guard !columns.isEmpty, columns.count <= 10 * known.count else {
-            throw ControlRefusal(code: 23, message: "Bad Field Schema name")
-        }
+        guard !columns.isEmpty, columns.count <= 10 * known.count else { throw unknownSchema }
         return (columns, fields)
     }
 
