@@ -59,47 +59,48 @@ extension DemoServerMachine {
 
     private mutating func process(_ message: ClientMessage, of handle: SessionHandle) {
         switch MessageCommand(responses[message.text] ?? message.text) {
-        case .done(let response):
-            succeed(message, response: response, of: handle)
+        case .done(let response): finish(message, .success(response), of: handle)
         case .chat(let text):
-            succeed(message, response: "", of: handle)
+            finish(message, .success(""), of: handle)
             publish(feeds.received(text, from: message.peer, at: context.now))
         case .failed(let code, let text):
-            fail(message, code: code, text, of: handle)
+            finish(message, .failure(ControlRefusal(code: code, message: text)), of: handle)
         case .later(let delay, let rest):
             var later = message
             later.text = rest
             sessions[handle]?.messages.postpone(later, until: context.now + delay)
         case .end(let end):
-            succeed(message, response: "", of: handle)
+            finish(message, .success(""), of: handle)
             sessions[handle]?.end(end, &context)
         case .fault(let script):
             guard context.configuration.acceptsFaultsFromClients else {
-                return fail(message, code: -1, "Faults are not accepted from clients", of: handle)
+                let refusal = ControlRefusal(code: -1, message: "Faults are not accepted from clients")
+                return finish(message, .failure(refusal), of: handle)
             }
             do throws(FaultScriptError) {
                 let faults = try FaultScript.parse(script)
-                succeed(message, response: "\(faults.count)", of: handle)
+                finish(message, .success("\(faults.count)"), of: handle)
                 install(faults)
             } catch {
-                fail(message, code: -2, error.description, of: handle)
+                finish(message, .failure(ControlRefusal(code: -2, message: error.description)), of: handle)
             }
         }
     }
 
-    private mutating func succeed(_ message: ClientMessage, response: String, of handle: SessionHandle) {
+    /// Reports the response to a message, or its failure, if the client requests the outcome.
+    private mutating func finish(
+        _ message: ClientMessage,
+        _ outcome: Result<String, ControlRefusal>,
+        of handle: SessionHandle
+    ) {
         guard message.wantsOutcome, let progressive = message.progressive else { return }
-        sessions[handle]?.report(
-            .msgDone(sequence: message.sequence, progressive: progressive, response: response),
-            &context
-        )
-    }
-
-    private mutating func fail(_ message: ClientMessage, code: Int, _ text: String, of handle: SessionHandle) {
-        guard message.wantsOutcome, let progressive = message.progressive else { return }
-        sessions[handle]?.report(
-            .msgFail(sequence: message.sequence, progressive: progressive, code: code, message: text),
-            &context
-        )
+        let sequence = message.sequence
+        let notification: ServerNotification =
+            switch outcome {
+            case .success(let response): .msgDone(sequence: sequence, progressive: progressive, response: response)
+            case .failure(let refusal):
+                .msgFail(sequence: sequence, progressive: progressive, code: refusal.code, message: refusal.message)
+            }
+        sessions[handle]?.report(notification, &context)
     }
 }
