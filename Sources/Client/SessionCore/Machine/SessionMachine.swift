@@ -116,31 +116,20 @@ package struct SessionMachine: ~Copyable {
         return takeActions()
     }
 
-    /// `sendMessage(…)`; the caller has checked the sequence name. `delayTimeout` is in seconds, nil: the server's
-    /// default.
+    /// `sendMessage(…)`.
     package mutating func sendMessage(
-        _ token: MessageToken,
-        text: String,
-        sequence: String?,
-        delayTimeout: Double?,
-        hasDelegate: Bool,
+        _ message: PendingMessage,
         enqueueWhileDisconnected: Bool,
         at context: EventContext
     ) -> [SessionAction] {
         let isConnecting = status != .disconnected && status != .disconnectedWillRetry
-        if isConnecting || enqueueWhileDisconnected, requests.messages.admits(sequence: sequence) {
-            requests.messages.accept(
-                token,
-                text: text,
-                sequence: sequence,
-                delayTimeout: delayTimeout,
-                hasDelegate: hasDelegate
-            )
+        if isConnecting || enqueueWhileDisconnected, requests.messages.admits(sequence: message.sequence) {
+            requests.messages.accept(message)
             sendPendingRequests(at: context)
-        } else if hasDelegate {
-            out.notify(.message(token, .aborted(sentOnNetwork: false)))
+        } else if message.hasDelegate {
+            out.notify(.message(message.token, .aborted(sentOnNetwork: false)))
         } else {
-            out.notify(.messageReleased(token))
+            out.notify(.messageReleased(message.token))
         }
         return takeActions()
     }

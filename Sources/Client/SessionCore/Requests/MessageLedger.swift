@@ -56,25 +56,11 @@ package struct MessageLedger: ~Copyable {
         return lastNumbers.count < Self.maxSequences || lastNumbers[sequence] != nil
     }
 
-    /// A message that was accepted: it waits to be sent. `sequence` nil or `UNORDERED_MESSAGES`: no sequence.
-    /// `delayTimeout` in seconds; nil or negative: the server's default.
-    package mutating func accept(
-        _ token: MessageToken,
-        text: String,
-        sequence: String?,
-        delayTimeout: Double?,
-        hasDelegate: Bool
-    ) {
-        let sequence = sequence == MessageRequest.reservedSequence ? nil : sequence
+    /// A message was accepted: it waits to be sent.
+    package mutating func accept(_ message: PendingMessage) {
         lastCall &+= 1
-        if let sequence, lastNumbers[sequence] == nil { lastNumbers[sequence] = 0 }
-        messages[lastCall] = PendingMessage(
-            token: token,
-            text: text,
-            sequence: sequence,
-            delayTimeout: delayTimeout,
-            hasDelegate: hasDelegate
-        )
+        if let sequence = message.sequence, lastNumbers[sequence] == nil { lastNumbers[sequence] = 0 }
+        messages[lastCall] = message
         due.insert(lastCall)
     }
 

@@ -8,8 +8,8 @@ struct MessageNumber: Sendable, Hashable {
     var progressive: Int
 }
 
-/// One message that is not finished.
-struct PendingMessage: Sendable {
+/// One message of the user that is not finished.
+package struct PendingMessage: Sendable {
     private enum Stage: Sendable, Equatable {
         /// To be written. *Entered* at the start and when the channel is lost; *leaves to* `sent`.
         case due
@@ -27,17 +27,18 @@ struct PendingMessage: Sendable {
     let sequence: String?
     /// The number within the sequence; nil before the message is written, and without sequence and delegate.
     fileprivate(set) var progressive: Int?
-    /// In seconds; nil or negative: the server's default.
     let delayTimeout: Double?
     let hasDelegate: Bool
     /// The number of copies that were written; the server may have any of them.
     private(set) var copies = 0
     private var stage = Stage.due
 
-    init(token: MessageToken, text: String, sequence: String?, delayTimeout: Double?, hasDelegate: Bool) {
+    /// A message that was not sent. `sequence` nil or `UNORDERED_MESSAGES`: no sequence; the caller has checked other names.
+    /// `delayTimeout` in seconds; nil or negative: the server's default.
+    package init(_ token: MessageToken, text: String, sequence: String?, delayTimeout: Double?, hasDelegate: Bool) {
         self.token = token
         self.text = text
-        self.sequence = sequence
+        self.sequence = sequence == MessageRequest.reservedSequence ? nil : sequence
         self.delayTimeout = delayTimeout
         self.hasDelegate = hasDelegate
     }

@@ -114,17 +114,8 @@ extension Conversation {
 
     func send(_ text: String, sequence: String?, enqueues: Bool) {
         let token = checker.expectMessage()
-        perform(
-            client.sendMessage(
-                token,
-                text: text,
-                sequence: sequence,
-                delayTimeout: nil,
-                hasDelegate: true,
-                enqueueWhileDisconnected: enqueues,
-                at: context()
-            )
-        )
+        let message = PendingMessage(token, text: text, sequence: sequence, delayTimeout: nil, hasDelegate: true)
+        perform(client.sendMessage(message, enqueueWhileDisconnected: enqueues, at: context()))
     }
 
     func perform(_ deed: Disturbance.UserAction) {

@@ -18,11 +18,13 @@ struct MessageFixture: ~Copyable {
     ) {
         lastToken += 1
         ledger.accept(
-            MessageToken(lastToken),
-            text: text,
-            sequence: sequence,
-            delayTimeout: timeout,
-            hasDelegate: hasDelegate
+            PendingMessage(
+                MessageToken(lastToken),
+                text: text,
+                sequence: sequence,
+                delayTimeout: timeout,
+                hasDelegate: hasDelegate
+            )
         )
     }
 

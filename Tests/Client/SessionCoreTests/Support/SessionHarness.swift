@@ -78,17 +78,9 @@ final class SessionHarness {
     func unsubscribe(_ number: UInt64) { perform(machine.unsubscribe(SubscriptionToken(number), at: context)) }
 
     func sendMessage(_ number: UInt64, _ text: String, enqueues: Bool = false) {
-        perform(
-            machine.sendMessage(
-                MessageToken(number),
-                text: text,
-                sequence: "seq",
-                delayTimeout: nil,
-                hasDelegate: true,
-                enqueueWhileDisconnected: enqueues,
-                at: context
-            )
-        )
+        let token = MessageToken(number)
+        let message = PendingMessage(token, text: text, sequence: "seq", delayTimeout: nil, hasDelegate: true)
+        perform(machine.sendMessage(message, enqueueWhileDisconnected: enqueues, at: context))
     }
 
     func changeToken(_ token: String, from previous: String? = nil) {
