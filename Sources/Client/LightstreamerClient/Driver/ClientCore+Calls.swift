@@ -164,18 +164,21 @@ extension ClientCore {
             state.pendingMessages += 1
             state.pendingMessageBytes += text.utf8.count
             state.counters.messages &+= 1
-            let message = OutgoingMessage(
-                token: MessageToken(Self.makeToken()),
+            let pending = PendingMessage(
+                MessageToken(Self.makeToken()),
                 text: text,
                 sequence: sequence,
-                delayTimeout: delayTimeout.flatMap { $0 < 0 ? nil : $0 },
-                wantsOutcome: wantsOutcome,
+                delayTimeout: delayTimeout,
+                hasDelegate: wantsOutcome
+            )
+            let message = OutgoingMessage(
+                pending: pending,
                 onOutcome: onOutcome,
                 enqueueWhileDisconnected: enqueueWhileDisconnected,
                 retained: retained
             )
             mailbox.put(.sendMessage(message))
-            return .success(message.token)
+            return .success(pending.token)
         }
         return try result.get()
     }

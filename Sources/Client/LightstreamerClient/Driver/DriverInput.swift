@@ -42,11 +42,7 @@ enum DriverInput: Sendable {
 typealias MessageOutcomeHandler = @Sendable (LightstreamerClient, MessageOutcome?) -> Void
 
 struct OutgoingMessage: Sendable {
-    let token: MessageToken
-    let text: String
-    let sequence: String?
-    let delayTimeout: Double?
-    let wantsOutcome: Bool
+    let pending: PendingMessage
     let onOutcome: MessageOutcomeHandler?
     let enqueueWhileDisconnected: Bool
     /// What the sender wants to be kept until the message is finished; the client does not use it.

@@ -79,14 +79,14 @@ final class EventDelivery {
         }
     }
 
-    func began(_ message: OutgoingMessage) { messages[message.token] = message }
+    func began(_ message: OutgoingMessage) { messages[message.pending.token] = message }
 
     /// Removes a finished message, which no longer counts against the limits.
     private func removeMessage(_ token: MessageToken) -> OutgoingMessage? {
         guard let message = messages.removeValue(forKey: token) else { return nil }
         core.state.withLock { state in
             state.pendingMessages -= 1
-            state.pendingMessageBytes -= message.text.utf8.count
+            state.pendingMessageBytes -= message.pending.text.utf8.count
         }
         return message
     }
@@ -201,7 +201,7 @@ final class EventDelivery {
 
     private func deliver(_ outcome: MessageOutcome, of token: MessageToken) {
         guard let message = removeMessage(token) else { return }
-        emit(.message(token, text: message.text, outcome))
+        emit(.message(token, text: message.pending.text, outcome))
         if let client, let onOutcome = message.onOutcome { onOutcome(client, outcome) }
     }
 

@@ -141,15 +141,8 @@ final class SessionDriver {
 
     private func send(_ message: OutgoingMessage) {
         delivery.began(message)
-        let pending = PendingMessage(
-            message.token,
-            text: message.text,
-            sequence: message.sequence,
-            delayTimeout: message.delayTimeout,
-            hasDelegate: message.wantsOutcome
-        )
         let enqueues = message.enqueueWhileDisconnected
-        perform(machine.sendMessage(pending, enqueueWhileDisconnected: enqueues, at: context))
+        perform(machine.sendMessage(message.pending, enqueueWhileDisconnected: enqueues, at: context))
     }
 
     private func optionsChanged(_ properties: [ConnectionOption], _ values: ConnectionOptionValues) {

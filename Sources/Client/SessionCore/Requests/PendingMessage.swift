@@ -21,9 +21,9 @@ package struct PendingMessage: Sendable {
         case duplicate
     }
 
-    let token: MessageToken
+    package let token: MessageToken
     /// The text; released once the server has it.
-    private(set) var text: String
+    package private(set) var text: String
     let sequence: String?
     /// The number within the sequence; nil before the message is written, and without sequence and delegate.
     fileprivate(set) var progressive: Int?
