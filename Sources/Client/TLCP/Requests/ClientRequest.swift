@@ -1,16 +1,10 @@
 /// One request of a client: one parameter line on the wire, or several if `create_session` carries operations.
 package enum ClientRequest: Sendable, Hashable {
-    /// `create_session`.
     case createSession(CreateSessionRequest)
-    /// `bind_session`.
     case bindSession(BindSessionRequest)
-    /// `control`.
     case control(ControlRequest)
-    /// `msg`.
     case message(MessageRequest)
-    /// `heartbeat`.
     case heartbeat(HeartbeatRequest)
-    /// `wsok`.
     case wsok
 
     /// The request name on the wire.
