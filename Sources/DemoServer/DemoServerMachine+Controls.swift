@@ -141,14 +141,7 @@ extension DemoServerMachine {
         _ request: AddRequest,
         beside others: [SubscriptionPlan] = []
     ) throws(ControlRefusal) -> SubscriptionPlan {
-        let plan = try metadata.plan(
-            adapter: request.dataAdapter ?? "DEFAULT",
-            group: request.group,
-            schema: request.schema,
-            mode: request.mode,
-            selector: request.selector,
-            in: feeds
-        )
+        let plan = try metadata.plan(request, in: feeds)
         let items = others.reduce(channels.count + plan.items.count) { $0 + $1.items.count }
         guard items <= context.configuration.limits.items else {
             throw ControlRefusal(code: 30, message: "Too many subscriptions")

@@ -101,15 +101,7 @@ package struct DemoServerMachine: ~Copyable {
         lastHandle += 1
         let hex = String(generator.next(), radix: 16) + String(generator.next(), radix: 16)
         let id = SessionID("S\(hex)T\(String(lastHandle))")
-        sessions[lastHandle] = DemoSession(
-            handle: lastHandle,
-            id: id,
-            version: version,
-            diffs: version.hasDiffs ? request.supportedDiffs ?? .all : [],
-            bandwidth: request.maxBandwidth,
-            hidesBandwidth: request.connection.reducesHead,
-            configuration: context.configuration
-        )
+        sessions[lastHandle] = DemoSession(lastHandle, id, request, version: version, context.configuration)
         handles[id] = lastHandle
         return lastHandle
     }

@@ -44,26 +44,24 @@ struct DemoSession: Sendable {
     var hasEnded = false
 
     init(
-        handle: SessionHandle,
-        id: SessionID,
+        _ handle: SessionHandle,
+        _ id: SessionID,
+        _ request: CreateSessionRequest,
         version: ProtocolVersion,
-        diffs: DiffFormats,
-        bandwidth: Double?,
-        hidesBandwidth: Bool,
-        configuration: DemoServerConfiguration
+        _ configuration: DemoServerConfiguration
     ) {
+        let limits = configuration.limits
         self.handle = handle
         self.id = id
         self.version = version
-        self.diffs = diffs
-        self.hidesBandwidth = hidesBandwidth
-        self.bandwidth = BandwidthGate(requested: bandwidth, limits: configuration.limits)
-        let limits = configuration.limits
+        diffs = version.hasDiffs ? request.supportedDiffs ?? .all : []
+        hidesBandwidth = request.connection.reducesHead
+        bandwidth = BandwidthGate(requested: request.maxBandwidth, limits: limits)
         messages = MessageSequences(
             capacity: limits.waitingMessages,
             maxBytes: max(limits.pendingControl, limits.request * 2)
         )
-        log = ReplayBuffer(maxBytes: configuration.limits.replay, maxAge: configuration.timings.recoveryTimeout)
+        log = ReplayBuffer(maxBytes: limits.replay, maxAge: configuration.timings.recoveryTimeout)
     }
 
     /// Queues a notification that is not one of an item.

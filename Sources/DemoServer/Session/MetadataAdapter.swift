@@ -27,36 +27,29 @@ struct MetadataAdapter: Sendable {
     }
 
     /// Resolves the items and fields of a subscription.
-    func plan(
-        adapter: String,
-        group: String,
-        schema: String,
-        mode: SubscriptionMode,
-        selector: String?,
-        in feeds: FeedDirectory
-    ) throws(ControlRefusal) -> SubscriptionPlan {
-        guard let feed = feeds.index(named: adapter) else {
+    func plan(_ request: AddRequest, in feeds: FeedDirectory) throws(ControlRefusal) -> SubscriptionPlan {
+        guard let feed = feeds.index(named: request.dataAdapter ?? "DEFAULT") else {
             throw ControlRefusal(code: 17, message: "Data Adapter not found")
         }
         let unknownGroup = ControlRefusal(code: 21, message: "Bad Item Group name")
-        let names = UpstreamName.split(group).filter { !$0.isEmpty }
+        let names = UpstreamName.split(request.group).filter { !$0.isEmpty }
         guard !names.isEmpty, names.count <= maxItems else { throw unknownGroup }
         var items: [SubscriptionPlan.NamedItem] = []
         for name in names {
             guard let item = feeds.item(name, of: feed) else { throw unknownGroup }
             items.append(SubscriptionPlan.NamedItem(name: name, item: item))
         }
-        guard items.allSatisfy({ $0.item.mode == mode }) else {
+        guard items.allSatisfy({ $0.item.mode == request.mode }) else {
             throw ControlRefusal(code: 24, message: "Invalid mode for these items")
         }
-        if let selector, !selector.isEmpty,
+        if let selector = request.selector, !selector.isEmpty,
             !items.allSatisfy({ item in item.item.selectors.contains { $0.hasSameBytes(as: selector) } })
         {
             throw ControlRefusal(code: 25, message: "Bad Selector name")
         }
-        let (columns, fields) = try columns(of: schema, in: feeds.fields(of: feed))
-        var plan = SubscriptionPlan(feed: feed, mode: mode, items: items, columns: columns)
-        if mode == .command { try placeKey(of: fields, in: &plan) }
+        let (columns, fields) = try columns(of: request.schema, in: feeds.fields(of: feed))
+        var plan = SubscriptionPlan(feed: feed, mode: request.mode, items: items, columns: columns)
+        if request.mode == .command { try placeKey(of: fields, in: &plan) }
         return plan
     }
 
