@@ -197,13 +197,16 @@ public final class LightstreamerClient: Sendable {
     /// As above, with a closure that is called once; nil: the outcome is not requested. A message that the server reports as
     /// a duplicate is `aborted` unless the outcome of the copy that the server has arrives.
     ///
-    /// - Parameter retained: Is kept until the message is finished.
+    /// - Parameters:
+    ///   - sender: One of several senders that use the client, of which each has a share of the sequences; nil: there is one.
+    ///   - retained: Is kept until the message is finished.
     @discardableResult
     package func sendMessage(
         _ text: String,
         withSequence sequence: String?,
         timeout delayTimeout: Double?,
         enqueueWhileDisconnected: Bool,
+        from sender: String? = nil,
         retaining retained: (any Sendable)? = nil,
         onOutcome: (@Sendable (MessageOutcome) -> Void)?
     ) throws(ClientError) -> MessageToken {
@@ -215,6 +218,7 @@ public final class LightstreamerClient: Sendable {
             delayTimeout: delayTimeout,
             enqueueWhileDisconnected: enqueueWhileDisconnected,
             wantsOutcome: onOutcome != nil,
+            from: sender,
             retaining: retained,
             onOutcome: handler
         )

@@ -152,6 +152,7 @@ extension ClientCore {
         delayTimeout: Double?,
         enqueueWhileDisconnected: Bool,
         wantsOutcome: Bool,
+        from sender: String? = nil,
         retaining retained: (any Sendable)? = nil,
         onOutcome: MessageOutcomeHandler?
     ) throws(ClientError) -> MessageToken {
@@ -169,7 +170,8 @@ extension ClientCore {
                 text: text,
                 sequence: sequence,
                 delayTimeout: delayTimeout,
-                hasDelegate: wantsOutcome
+                hasDelegate: wantsOutcome,
+                from: sender
             )
             let message = OutgoingMessage(
                 pending: pending,

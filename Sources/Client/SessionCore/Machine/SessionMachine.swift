@@ -123,7 +123,7 @@ package struct SessionMachine: ~Copyable {
         at context: EventContext
     ) -> [SessionAction] {
         let isConnecting = status != .disconnected && status != .disconnectedWillRetry
-        if isConnecting || enqueueWhileDisconnected, requests.messages.admits(sequence: message.sequence) {
+        if isConnecting || enqueueWhileDisconnected, requests.messages.admits(message) {
             requests.messages.accept(message)
             sendPendingRequests(at: context)
         } else if message.hasDelegate {

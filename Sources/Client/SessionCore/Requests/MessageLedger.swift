@@ -23,12 +23,16 @@ package struct MessageLedger: ~Copyable {
     /// The last number written in each sequence of the session, 0 before the first one: the server expects the next one,
     /// however late it comes.
     private var lastNumbers: [String?: Int] = [:]
+    /// The number of sequences of the session that each sender has begun.
+    private var begun: [String: Int] = [:]
     private var lastCall = 0
     /// The messages without a delegate that were finished since `takeReleased`.
     private var released: [MessageToken] = []
 
     /// So many sequences may messages of one session have: their numbers are kept as long as the session.
     package static let maxSequences = 100_000
+    /// So many of them may one of several senders begin.
+    package static let maxSequencesOfSender = maxSequences / 2
 
     package init() {}
 
@@ -50,16 +54,21 @@ package struct MessageLedger: ~Copyable {
 
     // MARK: - Commands
 
-    /// Whether the session may have messages of a sequence: the session knows the sequence, or has a place for a further one.
-    package func admits(sequence: String?) -> Bool {
-        guard let sequence, sequence != MessageRequest.reservedSequence else { return true }
-        return lastNumbers.count < Self.maxSequences || lastNumbers[sequence] != nil
+    /// Whether the session may have a message: it has no sequence, or the session knows the sequence, or there is a place for a
+    /// further sequence of the sender.
+    package func admits(_ message: PendingMessage) -> Bool {
+        guard let sequence = message.sequence, lastNumbers[sequence] == nil else { return true }
+        if let sender = message.sender, begun[sender, default: 0] >= Self.maxSequencesOfSender { return false }
+        return lastNumbers.count < Self.maxSequences
     }
 
     /// A message was accepted: it waits to be sent.
     package mutating func accept(_ message: PendingMessage) {
         lastCall &+= 1
-        if let sequence = message.sequence, lastNumbers[sequence] == nil { lastNumbers[sequence] = 0 }
+        if let sequence = message.sequence, lastNumbers[sequence] == nil {
+            lastNumbers[sequence] = 0
+            if let sender = message.sender { begun[sender, default: 0] += 1 }
+        }
         messages[lastCall] = message
         due.insert(lastCall)
     }
@@ -170,6 +179,7 @@ package struct MessageLedger: ~Copyable {
         inFlight.removeAll()
         numbered.removeAll()
         lastNumbers.removeAll()
+        begun.removeAll()
         return events
     }
 

@@ -29,18 +29,28 @@ package struct PendingMessage: Sendable {
     fileprivate(set) var progressive: Int?
     let delayTimeout: Double?
     let hasDelegate: Bool
+    /// Which of several users of the client sends the message; nil: there is one.
+    let sender: String?
     /// The number of copies that were written; the server may have any of them.
     private(set) var copies = 0
     private var stage = Stage.due
 
     /// A message that was not sent. `sequence` nil or `UNORDERED_MESSAGES`: no sequence; the caller has checked other names.
     /// `delayTimeout` in seconds; nil or negative: the server's default.
-    package init(_ token: MessageToken, text: String, sequence: String?, delayTimeout: Double?, hasDelegate: Bool) {
+    package init(
+        _ token: MessageToken,
+        text: String,
+        sequence: String?,
+        delayTimeout: Double?,
+        hasDelegate: Bool,
+        from sender: String? = nil
+    ) {
         self.token = token
         self.text = text
         self.sequence = sequence == MessageRequest.reservedSequence ? nil : sequence
         self.delayTimeout = delayTimeout
         self.hasDelegate = hasDelegate
+        self.sender = sender
     }
 
     /// The identity in outcome lines; nil for a message without a number.

@@ -24,6 +24,7 @@ extension PooledClient {
             withSequence: message.sequence,
             timeout: message.delayTimeout,
             enqueueWhileDisconnected: message.enqueueWhileDisconnected,
+            from: isDedicated ? nil : message.sender,
             retaining: retained,
             onOutcome: message.wantsOutcome ? report : nil
         )
@@ -40,6 +41,8 @@ package struct MessageSubmission: Sendable, Equatable {
     /// Whether the message waits for a session if there is none.
     package var enqueueWhileDisconnected = false
     package var wantsOutcome = true
+    /// The account that sends the message; nil: none. It may begin half of the sequences of a pooled session.
+    package var sender: String?
 
     package init(text: String) { self.text = text }
 }

@@ -14,7 +14,8 @@ struct MessageFixture: ~Copyable {
         _ text: String = "m",
         _ sequence: String? = nil,
         timeout: Double? = nil,
-        hasDelegate: Bool = true
+        hasDelegate: Bool = true,
+        from sender: String? = nil
     ) {
         lastToken += 1
         ledger.accept(
@@ -23,13 +24,25 @@ struct MessageFixture: ~Copyable {
                 text: text,
                 sequence: sequence,
                 delayTimeout: timeout,
-                hasDelegate: hasDelegate
+                hasDelegate: hasDelegate,
+                from: sender
             )
         )
     }
 
-    /// Whether the session may have messages of a sequence.
-    mutating func admits(_ sequence: String?) -> Bool { ledger.admits(sequence: sequence) }
+    /// Whether the session may have a message of a sequence from a sender.
+    mutating func admits(_ sequence: String?, from sender: String? = nil) -> Bool {
+        ledger.admits(
+            PendingMessage(
+                MessageToken(0),
+                text: "m",
+                sequence: sequence,
+                delayTimeout: nil,
+                hasDelegate: true,
+                from: sender
+            )
+        )
+    }
 
     /// The requests that are due, as they go over a WebSocket.
     mutating func send() -> [String] { take(acknowledged: false) }

@@ -130,6 +130,22 @@ struct MessageLedgerTests {
         #expect(fixture.admits("other") == true)
     }
 
+    @Test func aSenderBeginsHalfOfTheSequencesAtMost() {
+        var fixture = MessageFixture()
+        for number in 0..<MessageLedger.maxSequencesOfSender {
+            fixture.message("m", "s\(number)", hasDelegate: false, from: "a")
+            if number % 1000 == 0 { _ = fixture.send() }
+        }
+        #expect(fixture.admits("other", from: "a") == false)
+        #expect(fixture.admits("s0", from: "a") == true)
+        #expect(fixture.admits(nil, from: "a") == true)
+        #expect(fixture.admits("other", from: "b") == true)
+        fixture.message("m", "other", hasDelegate: false, from: "b")
+        #expect(fixture.admits("other", from: "a") == true)
+        _ = fixture.end()
+        #expect(fixture.admits("another", from: "a") == true)
+    }
+
     @Test func aLongRunOfSkippedNumbersEndsTheMessagesOfItsSequenceOnly() throws {
         var fixture = MessageFixture()
         for _ in 1...6 { fixture.message("m", "s") }

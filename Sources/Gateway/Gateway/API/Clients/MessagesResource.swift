@@ -10,7 +10,7 @@ struct MessagesResource: Sendable {
     /// `POST /v1/clients/{id}/messages`.
     func send(_ call: Call) async throws -> Response {
         let client = try services.client(call)
-        return try await send(try message(RequestBody.reader(of: call)), through: client, call)
+        return try await send(try message(call), through: client, call)
     }
 
     /// How long a session that was opened for a message is kept at least.
@@ -18,7 +18,7 @@ struct MessagesResource: Sendable {
 
     /// `POST /v1/messages`: through the pooled session of an upstream, which is opened if there is none.
     func sendToUpstream(_ call: Call) async throws -> Response {
-        let message = try message(RequestBody.reader(of: call), enqueues: true)
+        let message = try message(call, enqueues: true)
         var reader = QueryReader(call.query)
         let defaults = services.sourceDefaults
         let named = reader.name("upstream")
@@ -65,7 +65,8 @@ struct MessagesResource: Sendable {
     private func accepted(_ id: String) -> Response { .json(202) { $0.value(["id": .string(id)]) } }
 
     /// Reads a message; `enqueues` is the default of `enqueueWhileDisconnected`, true where the query names the upstream.
-    private func message(_ reader: ObjectReader, enqueues: Bool = false) throws(Problem) -> MessageSubmission {
+    private func message(_ call: Call, enqueues: Bool = false) throws(Problem) -> MessageSubmission {
+        let reader = try RequestBody.reader(of: call)
         var members: Set = ["text", "sequence", "delayTimeout", "enqueueWhileDisconnected", "outcome"]
         if enqueues, reader.has("upstream") {
             // Other bodies have such a member.
@@ -93,6 +94,7 @@ struct MessagesResource: Sendable {
         }
         message.enqueueWhileDisconnected = reader.bool("enqueueWhileDisconnected") ?? enqueues
         message.wantsOutcome = reader.bool("outcome") ?? true
+        message.sender = call.caller.account
         try reader.refusals.finish()
         return message
     }
