@@ -69,13 +69,28 @@ struct MCPTools: Sendable {
         return ["tools": .array(tools)]
     }
 
-    /// Calls a tool. Failures of the operation are results with `isError`; `MCPError` is thrown for arguments that do not
-    /// fit the schema.
+    /// Calls a tool. Failures of the operation, and arguments that do not fit the schema, are results with `isError`, which
+    /// the model sees and can correct; `MCPError` is thrown for a call that names no tool.
     func call(_ params: JSONObject) async throws -> JSONValue {
         let arguments = params["arguments"] ?? .object(JSONObject())
         guard let name = params["name"]?.string, let arguments = arguments.object else {
             throw MCPError.invalidParams("name must be a string, arguments an object.")
         }
+        do {
+            return try await perform(name, arguments)
+        } catch let mistake as ArgumentMistake {
+            return Self.failure(mistake.rule)
+        }
+    }
+
+    /// The rule that an argument of a tool breaks.
+    private struct ArgumentMistake: Error {
+        let rule: String
+
+        init(_ rule: String) { self.rule = rule }
+    }
+
+    private func perform(_ name: String, _ arguments: JSONObject) async throws -> JSONValue {
         switch name {
         case "list_feeds":
             let query = try Self.texts(["limit", "cursor"], in: arguments)
@@ -97,16 +112,16 @@ struct MCPTools: Sendable {
 
     private func waitForChange(_ arguments: JSONObject) async throws -> JSONValue {
         let query = try Self.selection(arguments, further: ["cursor", "seconds"])
-        let seconds = try arguments["seconds"].map { value throws(MCPError) in
+        let seconds = try arguments["seconds"].map { value throws(ArgumentMistake) in
             guard let seconds = value.number?.intValue, (1...Self.longestWait).contains(seconds) else {
-                throw .invalidParams("seconds must be 1 … \(Self.longestWait).")
+                throw ArgumentMistake("seconds must be 1 … \(Self.longestWait).")
             }
             return seconds
         }
         let known: String
         if let cursor = arguments["cursor"] {
             guard let cursor = cursor.string, cursor.utf8.allSatisfy(Self.isTagByte) else {
-                throw MCPError.invalidParams("cursor must be one that read has returned.")
+                throw ArgumentMistake("cursor must be one that read has returned.")
             }
             known = cursor
         } else {
@@ -134,7 +149,11 @@ struct MCPTools: Sendable {
     private static func result(_ response: Response) -> JSONValue {
         response.status < 400
             ? result(response.json, isError: false)
-            : ["content": [["type": "text", "text": .string(response.problemText)]], "isError": true]
+            : failure(response.problemText)
+    }
+
+    private static func failure(_ text: String) -> JSONValue {
+        ["content": [["type": "text", "text": .string(text)]], "isError": true]
     }
 
     private static func result(_ content: JSONValue, isError: Bool) -> JSONValue {
@@ -146,18 +165,20 @@ struct MCPTools: Sendable {
 
     // MARK: - Arguments
 
-    private static func selection(_ arguments: JSONObject, further: [String]) throws(MCPError) -> [(String, String)] {
-        guard let feed = arguments["feed"]?.string else { throw .invalidParams("feed must be a name.") }
+    private static func selection(_ arguments: JSONObject, further: [String]) throws(ArgumentMistake)
+        -> [(String, String)]
+    {
         let known = ["feed", "items", "fields"] + further
         if let member = arguments.first(where: { !known.contains($0.name) }) {
-            throw .invalidParams("There is no argument \"\(member.name)\".")
+            throw ArgumentMistake("There is no argument \"\(member.name)\".")
         }
+        guard let feed = arguments["feed"]?.string else { throw ArgumentMistake("feed must be a name.") }
         var query = [("feed", feed), ("format", "json")]
         for (list, single) in [("items", "item"), ("fields", "field")] {
             guard let value = arguments[list] else { continue }
             let names = value.array?.map(\.string) ?? [nil]
             guard !names.isEmpty, names.allSatisfy({ $0?.isEmpty == false }) else {
-                throw .invalidParams("\(list) must be a list of names.")
+                throw ArgumentMistake("\(list) must be a list of names.")
             }
             // The operation splits lists at commas, but not a single name.
             query += names.compactMap(\.self).map { ($0.utf8.contains(UInt8(ascii: ",")) ? single : list, $0) }
@@ -165,11 +186,12 @@ struct MCPTools: Sendable {
         return query
     }
 
-    private static func texts(_ names: [String], in arguments: JSONObject) throws(MCPError) -> [(String, String)] {
+    private static func texts(_ names: [String], in arguments: JSONObject) throws(ArgumentMistake) -> [(String, String)]
+    {
         var texts: [(String, String)] = []
         for member in arguments {
             guard names.contains(member.name), let text = member.value.string ?? member.value.number?.text else {
-                throw .invalidParams("There is no argument \"\(member.name)\", or it is no text.")
+                throw ArgumentMistake("There is no argument \"\(member.name)\", or it is no text.")
             }
             texts.append((member.name, text))
         }

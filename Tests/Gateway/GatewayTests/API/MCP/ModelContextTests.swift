@@ -132,15 +132,27 @@ import Testing
         }
     }
 
+    /// They were errors of the protocol, which clients do not show to a model.
     @Test(arguments: [
-        #"{"name":"x"}"#, #"{"name":"read"}"#, #"{"name":"read","arguments":{"feed":"quotes","x":1}}"#, "{}",
-        #"{"name":"read","arguments":{"feed":"quotes","items":[]}}"#,
-        #"{"name":"read","arguments":{"feed":"quotes","items":["a",""]}}"#, #"{"name":"read","arguments":[]}"#,
-        #"{"name":"wait_for_change","arguments":{"feed":"quotes","seconds":0}}"#,
-        #"{"name":"wait_for_change","arguments":{"feed":"quotes","cursor":"\"\r\nX: y"}}"#,
-        #"{"name":"list_feeds","arguments":{"limit":true}}"#,
+        (#"{"name":"read"}"#, "feed must be a name."),
+        (#"{"name":"read","arguments":{"fed":"quotes"}}"#, #"There is no argument "fed"."#),
+        (#"{"name":"read","arguments":{"feed":"quotes","items":[]}}"#, "items must be a list of names."),
+        (#"{"name":"read","arguments":{"feed":"quotes","items":["a",""]}}"#, "items must be a list of names."),
+        (#"{"name":"wait_for_change","arguments":{"feed":"quotes","seconds":0}}"#, "seconds must be 1 … 50."),
+        (
+            #"{"name":"wait_for_change","arguments":{"feed":"quotes","cursor":"\"\r\nX: y"}}"#,
+            "cursor must be one that read has returned."
+        ), (#"{"name":"list_feeds","arguments":{"limit":true}}"#, #"There is no argument "limit", or it is no text."#),
     ])
-    func argumentsOutsideOfTheSchemaAreInvalid(params: String) async throws {
+    func argumentsOutsideOfTheSchemaAreResultsThatAModelSees(params: String, rule: String) async throws {
+        let fixture = try await Self.fixture()
+        let response = Self.response(fixture, as: AccessFixture.admin, Self.message("tools/call", params))
+        #expect(response["result"]?["isError"]?.bool == true, "\(response.text)")
+        #expect(response["result"]?["content"]?.array?.first?["text"]?.string == rule, "\(response.text)")
+    }
+
+    @Test(arguments: [#"{"name":"x"}"#, "{}", #"{"name":"read","arguments":[]}"#])
+    func callsOfNoToolAreErrorsOfTheProtocol(params: String) async throws {
         let fixture = try await Self.fixture()
         let response = Self.response(fixture, as: AccessFixture.admin, Self.message("tools/call", params))
         #expect(response["error"]?["code"]?.number?.intValue == -32_602, "\(response.text)")
