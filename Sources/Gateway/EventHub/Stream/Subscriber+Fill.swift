@@ -103,7 +103,7 @@ extension Subscriber {
             delivered(1)
         }
         if hasUpdates { clock.updatesSent(at: now) }
-        guard pending.newestAheadOfID > newestAheadOfID else { return }
+        guard pending.newestAheadOfID != newestAheadOfID else { return }
         for cursor in cursors.all { cursor.channel.newestAheadOfID.raise(to: pending.newestAheadOfID) }
     }
 
