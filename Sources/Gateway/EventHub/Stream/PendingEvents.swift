@@ -6,7 +6,7 @@ internal import SessionCore
 /// Entries are ordered by their first event. The id of an entry is that of the newest event that was read so far, or the one
 /// before the next entry's first event if that is less: up to this id no event is missing. So has the last event of a snapshot,
 /// whose rows have the updates that the snapshot has taken. A reader that resumes in the middle of conflated events misses none
-/// of them; rows may be newer than its id (see `newestAheadOfID`).
+/// of them; its rows may be newer than the id (see `newestRead`).
 struct PendingEvents {
     /// The limits for events that cannot be conflated.
     struct Window: Sendable {
@@ -49,10 +49,8 @@ struct PendingEvents {
     private var snapshotTotals = (entries: 0, events: 0, weight: 0)
     private var stretches: [Int: Int] = [:]
     private var itemStretches: [ItemKey: Int] = [:]
-    /// The sequence of the newest event that was read while others were pending.
-    private var newestRead: UInt64 = 0
-    /// The sequence of the newest event that was read, with rows of conflated updates, under an id before its own; 0: none was.
-    private(set) var newestAheadOfID: UInt64 = 0
+    /// The sequence of the newest event that was read while others were pending; 0 if none are.
+    private(set) var newestRead: UInt64 = 0
     private var windowed = 0
     private var oldestWindowed = 0
     private let window: Window
@@ -311,11 +309,7 @@ struct PendingEvents {
         snapshotTotals.weight += entries * snapshot.weight
     }
 
-    mutating func removeAll() {
-        let newest = newestAheadOfID
-        self = PendingEvents(window: window)
-        newestAheadOfID = newest
-    }
+    mutating func removeAll() { self = PendingEvents(window: window) }
 
     /// Removes and returns the first event, with the sequence of its id.
     mutating func popFirst() -> (content: PendingEntry.Content, id: UInt64)? {
@@ -342,9 +336,7 @@ struct PendingEvents {
             removeAll()
             return newest
         }
-        let last = min(newest, max(next.firstSequence, 1) - 1)
-        if last < newest { newestAheadOfID = newest }
-        return last
+        return min(newest, max(next.firstSequence, 1) - 1)
     }
 
     private mutating func popFirst(of snapshot: SnapshotPlace, at place: Int) -> (PendingEntry.Content, UInt64)? {

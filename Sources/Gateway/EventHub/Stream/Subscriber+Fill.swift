@@ -87,9 +87,10 @@ extension Subscriber {
     private func givePending(_ batch: inout StreamBatch, isLimited: Bool, now: Moment) {
         var writer = PrivateWriter(isChunked: framesContent)
         var hasUpdates = false
-        let newestAheadOfID = pending.newestAheadOfID
+        var newestAheadOfID: UInt64 = 0
         context.encoder.epoch = epoch
         while !batch.isFull, !(isLimited && pending.beginsWithConflated()), let (content, id) = pending.popFirst() {
+            if pending.newestRead > id { newestAheadOfID = pending.newestRead }
             if case .blocks(let blocks) = content {
                 for block in blocks { block.append(to: &batch, chunked: framesContent) }
                 hasUpdates = true
@@ -103,8 +104,8 @@ extension Subscriber {
             delivered(1)
         }
         if hasUpdates { clock.updatesSent(at: now) }
-        guard pending.newestAheadOfID != newestAheadOfID else { return }
-        for cursor in cursors.all { cursor.channel.newestAheadOfID.raise(to: pending.newestAheadOfID) }
+        if newestAheadOfID == 0 { return }
+        for cursor in cursors.all { cursor.channel.newestAheadOfID.raise(to: newestAheadOfID) }
     }
 
     private func encode(_ content: PendingEntry.Content, _ id: UInt64) {
