@@ -104,7 +104,7 @@ package final class HTTPHost: HTTPHandler {
         logger.debug("request refused", metadata: ["request": "\(id)", "status": .stringConvertible(refusal.status)])
         var response = ProblemDetails.response(problem, requestID: id, status: refusal.status)
         decorate(&response.headers, CallRecord(request, requestID: id, since: now))
-        return response.httpResponse
+        return response.httpResponse()
     }
 
     // MARK: - Steps
@@ -276,9 +276,7 @@ extension HTTPHost {
         if response.unexpectedError != nil { logUnexpectedError(of: response, record) }
         decorate(&response.headers, record)
         finished(record, status: response.status, problem: response.problem)
-        var made = response.httpResponse
-        made.caller = account
-        return made
+        return response.httpResponse(of: account)
     }
 
     func finish(_ head: HTTPStreamHead, _ record: CallRecord) -> HTTPStreamHead {
@@ -291,9 +289,7 @@ extension HTTPHost {
     /// The response to a request, without the headers of this request alone.
     func shared(_ response: consuming Response, with call: Call) -> HTTPResponse {
         decorate(&response.headers, call.record, isShared: true)
-        var made = response.httpResponse
-        made.caller = call.caller.account
-        return made
+        return response.httpResponse(of: call.caller.account)
     }
 
     private func decorate(_ headers: inout HTTPFields, _ record: CallRecord, isShared: Bool = false) {

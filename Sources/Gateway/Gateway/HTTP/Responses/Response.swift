@@ -80,8 +80,10 @@ package struct Response: Sendable {
     /// thread that writes streams, where a copy of 60 MB would take 50 ms. Large responses are made on other threads.
     static let largeBody = 64 * 1024
 
-    var httpResponse: HTTPResponse {
+    /// The response for the HTTP server, whose memory counts for an account; nil: for the address of the connection.
+    func httpResponse(of account: String? = nil) -> HTTPResponse {
         var response = HTTPResponse(status: status, headers: headers, body: body)
+        response.caller = account
         if case .bytes(let bytes) = body, bytes.count >= Self.largeBody { response.body = .shared(SharedBytes(bytes)) }
         return response
     }

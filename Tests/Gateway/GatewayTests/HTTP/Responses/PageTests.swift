@@ -14,7 +14,8 @@ import Testing
     }
 
     private func nextCursor(_ page: Page<String>) throws -> String? {
-        guard case .bytes(let bytes) = page.response("things", { $0.string($1) }).httpResponse.body else { return nil }
+        let response = page.response("things") { $0.string($1) }.httpResponse()
+        guard case .bytes(let bytes) = response.body else { return nil }
         return try JSONValue(parsing: bytes)["nextCursor"]?.string
     }
 
