@@ -3,18 +3,20 @@ internal import StreamIO
 internal import Testing
 
 @Suite struct LargeResponsesTests {
-    @Test func aResponseLargerThanTheBudgetCutsOffNoOther() throws {
-        let sizes = ["/": 4 << 20, "/larger": 10 << 20]
+    /// A server with a budget of 9 MiB that makes responses, of which little goes into the buffers of the system.
+    private static func server(_ respond: @escaping @Sendable (HTTPRequest) -> HTTPResponse) throws -> TestServer {
         var configuration = DaemonConfiguration()
         configuration.responseBudget = 9 << 20
         configuration.sendBufferSize = 4096
-        let server = try TestServer(
-            configuration,
-            handler: TestHandler { request, _ in
-                let body = [UInt8](repeating: 97, count: sizes[request.rawPath] ?? 0)
-                return .respond(HTTPResponse(status: 200, body: .bytes(body)))
-            }
-        )
+        return try TestServer(configuration, handler: TestHandler { request, _ in .respond(respond(request)) })
+    }
+
+    @Test func aResponseLargerThanTheBudgetCutsOffNoOther() throws {
+        let sizes = ["/": 4 << 20, "/larger": 10 << 20]
+        let server = try Self.server { request in
+            let body = [UInt8](repeating: 97, count: sizes[request.rawPath] ?? 0)
+            return HTTPResponse(status: 200, body: .bytes(body))
+        }
         let clients = try (0..<2).map { _ in try server.client() }
         for client in clients {
             try client.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -27,20 +29,14 @@ internal import Testing
 
     /// The bytes of pages are shared: that many clients read a page slowly takes no memory of others.
     @Test func sharedBytesCountOnceForTheirCaller() throws {
-        var configuration = DaemonConfiguration()
-        configuration.responseBudget = 9 << 20
-        configuration.sendBufferSize = 4096
         let page = SharedBytes([UInt8](repeating: 97, count: 2 << 20))
-        let server = try TestServer(
-            configuration,
-            handler: TestHandler { request, _ in
-                let own = HTTPResponse.Body.bytes([UInt8](repeating: 97, count: 2 << 20))
-                let caller = request.headers["X-Caller"]
-                var response = HTTPResponse(status: 200, body: caller == nil ? .shared(page) : own)
-                response.caller = caller
-                return .respond(response)
-            }
-        )
+        let server = try Self.server { request in
+            let own = HTTPResponse.Body.bytes([UInt8](repeating: 97, count: 2 << 20))
+            let caller = request.headers["X-Caller"]
+            var response = HTTPResponse(status: 200, body: caller == nil ? .shared(page) : own)
+            response.caller = caller
+            return response
+        }
         let clients = try (0..<10).map { number in
             let client = try server.client()
             let caller = number < 6 ? "" : "X-Caller: a\r\n"
@@ -53,17 +49,11 @@ internal import Testing
     }
 
     @Test func aCallerBeyondTheBudgetHasItsOwnOldestResponseCutOff() throws {
-        var configuration = DaemonConfiguration()
-        configuration.responseBudget = 9 << 20
-        configuration.sendBufferSize = 4096
-        let server = try TestServer(
-            configuration,
-            handler: TestHandler { request, _ in
-                var response = HTTPResponse(status: 200, body: .bytes([UInt8](repeating: 97, count: 2 << 20)))
-                response.caller = request.headers["X-Caller"]
-                return .respond(response)
-            }
-        )
+        let server = try Self.server { request in
+            var response = HTTPResponse(status: 200, body: .bytes([UInt8](repeating: 97, count: 2 << 20)))
+            response.caller = request.headers["X-Caller"]
+            return response
+        }
         // The responses of a have been sent for longest; those of b exceed the budget.
         let clients = try ["a", "b", "a", "b", "b", "b"].map { caller in
             let client = try server.client()
