@@ -198,7 +198,7 @@ public final class LightstreamerClient: Sendable {
     /// a duplicate is `aborted` unless the outcome of the copy that the server has arrives.
     ///
     /// - Parameters:
-    ///   - sender: One of several senders that use the client, of which each has a share of the sequences; nil: there is one.
+    ///   - sender: The sender, where several use the client: each sender has a share of the sequences. Nil: there is one sender.
     ///   - retained: Is kept until the message is finished.
     @discardableResult
     package func sendMessage(

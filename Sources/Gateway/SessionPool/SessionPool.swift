@@ -217,9 +217,9 @@ extension SessionPool {
 // MARK: - Values
 
 extension SessionPool {
-    /// The subscription that ends because one that has grown exceeds the budget of the upstream: the largest one of the
-    /// caller that has the most values, or the one that has grown if that caller alone uses it, or no caller at all. The
-    /// values of a subscription count for its callers in equal parts. Callers without an account count as one.
+    /// The subscription that ends because a grown subscription exceeds the budget of the upstream: the largest subscription
+    /// of the caller with the most values, or the grown subscription if only that caller, or nobody, uses the subscription. The
+    /// values of a subscription count for its callers in equal parts. Callers without an account count as one caller.
     func subscriptionToEnd(for grown: SharedSubscription) -> SharedSubscription {
         let users = users()
         var carriers: [ObjectIdentifier: (subscription: SharedSubscription, callers: Set<String>)] = [:]

@@ -48,8 +48,8 @@ struct RequestQueue: ~Copyable {
         }
     }
 
-    /// The last HTTP request was refused by the status of its response: a proxy may admit less than the server. If there
-    /// were several requests in it, later ones have half of its size at most.
+    /// The last HTTP request was refused by the status of its response: a proxy may admit less than the server. If the
+    /// refused one had several requests, later HTTP requests have half of the size at most.
     mutating func batchRefused() { if lastBatchSize > 0 { batchLimit = lastBatchSize / 2 } }
 
     mutating func sessionEnded(_ out: inout SessionOutput) {

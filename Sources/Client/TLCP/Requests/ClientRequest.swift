@@ -199,7 +199,7 @@ package struct BatchBuilder {
     private let refusesOversized: Bool
 
     /// No requests. A limit of 0 or below is none. Without `refusesOversized` a first request may exceed the limit.
-    /// `batchLimit`: the size up to which further requests are added, which the first one may exceed in any case.
+    /// `batchLimit`: the size up to which further requests are added; the first request may exceed the size in any case.
     package init(_ form: RequestBatch.Form, limit: Int, batchLimit: Int, refusesOversized: Bool) {
         self.form = form
         self.limit = limit

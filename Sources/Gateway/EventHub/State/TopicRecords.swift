@@ -195,8 +195,8 @@ final class Channel: @unchecked Sendable {
     }
 }
 
-/// The newest event that some reader of a channel has received as part of a row before it received earlier events of others: the
-/// ids of its events are those of the earlier ones.
+/// The newest event that some reader of a channel has received as part of a row before the earlier events of other rows: the row
+/// was sent with an id before the earlier events.
 final class NewestAheadOfID: Sendable {
     private let newest = Atomic<UInt64>(0)
 

@@ -42,8 +42,8 @@ struct RequestForgery: Sendable {
         throw problem
     }
 
-    /// Whether a request is a navigation, whose result is not visible to the page with the link. Without authentication, one of
-    /// a frame is not meant: a page may have any number of frames.
+    /// Whether a request is a navigation, whose result is not visible to the page with the link. Without authentication, the
+    /// navigation of a frame does not count: a page may have any number of frames.
     private static func followsLink(_ request: HTTPRequest, withCookie: Bool) -> Bool {
         guard request.headers["Sec-Fetch-Mode"]?.lowercased() == "navigate" else { return false }
         return withCookie || request.headers["Sec-Fetch-Dest"].map { $0.lowercased() == "document" } ?? true

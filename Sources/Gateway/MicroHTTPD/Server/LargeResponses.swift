@@ -4,9 +4,9 @@ internal import StreamIO
 
 /// The large responses of a loop that are being sent. Confined to the loop's thread.
 ///
-/// Above the budget of all loops the oldest responses, whose clients are the slowest, are cut off: those of the caller, or of the
-/// address, that has the most bytes on the loop, so that no caller can have the responses of the others cut off. A response for
-/// which that frees too little is refused; one that is larger than the budget is refused at once.
+/// Above the budget of all loops the caller, or address, with the most bytes on the loop has its oldest responses cut off, whose
+/// clients are the slowest: no caller can have the responses of other callers cut off. A response for which that frees too little
+/// is refused; a response larger than the budget is refused at once.
 struct LargeResponses {
     /// Smaller responses do not count: the number of connections limits them.
     static let leastSize = 4096

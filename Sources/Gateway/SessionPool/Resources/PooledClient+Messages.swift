@@ -41,7 +41,7 @@ package struct MessageSubmission: Sendable, Equatable {
     /// Whether the message waits for a session if there is none.
     package var enqueueWhileDisconnected = false
     package var wantsOutcome = true
-    /// The account that sends the message; nil: none. It may begin half of the sequences of a pooled session.
+    /// The account that sends the message; nil: none. An account may begin half of the sequences of a pooled session.
     package var sender: String?
 
     package init(text: String) { self.text = text }
