@@ -103,7 +103,7 @@ extension SessionMachine {
 
     /// The response of the control request is complete or has failed. Requests without a reply are sent again.
     mutating func controlEnded(isComplete: Bool, reason: String, at context: EventContext) {
-        requests.channelLost()
+        requests.responseEnded()
         if let pause = control.ended(isComplete: isComplete, retryDelay: options.retryDelay, at: context.now) {
             out.startTimer(.control, after: pause)
             // The first failure may be that of the whole connection, which the stream reports.

@@ -159,10 +159,12 @@ package struct MessageLedger: ~Copyable {
     // MARK: - Ends
 
     /// The connection that carried the requests is gone, or the control response is complete: unanswered messages are
-    /// pending again, with the same numbers.
-    package mutating func channelLost() {
-        for call in inFlight.values where messages[call]?.channelLost() == true { due.insert(call) }
-        inFlight.removeAll()
+    /// pending again, with the same numbers. `held`: the copies that stay unanswered.
+    package mutating func channelLost(except held: Set<RequestID> = []) {
+        for (request, call) in inFlight where !held.contains(request) {
+            if messages[call]?.channelLost() == true { due.insert(call) }
+            inFlight[request] = nil
+        }
     }
 
     /// The session ended, or the connection effort was given up: all messages are aborted, in the order of the calls,

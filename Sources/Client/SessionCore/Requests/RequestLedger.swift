@@ -72,9 +72,12 @@ struct RequestLedger {
     /// A request is not needed any more, or cannot be sent.
     mutating func remove(_ purpose: Purpose) { entries.removeAll { $0.purpose == purpose } }
 
-    /// The connection that carried the requests is gone: unanswered requests are to be sent again.
-    mutating func channelLost() {
-        for index in entries.indices { entries[index].sentAs = nil }
+    /// The connection that carried the requests is gone: unanswered requests, except held ones, are to be sent again.
+    mutating func channelLost(except held: Set<RequestID> = []) {
+        for index in entries.indices {
+            if let id = entries[index].sentAs, held.contains(id) { continue }
+            entries[index].sentAs = nil
+        }
     }
 
     /// Drops a request for a bandwidth limit that is to be sent; false: there is none.

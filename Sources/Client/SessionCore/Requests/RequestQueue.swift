@@ -16,6 +16,10 @@ struct RequestQueue: ~Copyable {
     private(set) var fullSocket: ConnectionID?
     /// The size of the last HTTP request with several requests in it; 0: there was one in it.
     private var lastBatchSize = 0
+    /// The numbers of the requests in the last HTTP request.
+    private var lastIDs = 0..<0
+    /// The numbers of requests that were refused, each alone in its HTTP request. Other requests precede them.
+    private var refused: [Range<Int>] = []
     /// The size that HTTP requests with several requests in them have at most in this session.
     private var batchLimit = Int.max
     private let refusesOversized: Bool
@@ -34,9 +38,18 @@ struct RequestQueue: ~Copyable {
 
     /// The connection that carried the requests is gone: unanswered requests are to be sent again.
     mutating func channelLost() {
-        controls.channelLost()
-        subscriptions.channelLost()
-        messages.channelLost()
+        refused = []
+        returnUnanswered()
+    }
+
+    /// The response of an HTTP request is complete or has failed: requests without a reply are to be sent again.
+    mutating func responseEnded() { returnUnanswered() }
+
+    private mutating func returnUnanswered() {
+        let held = Set(refused.joined().map { RequestID($0) })
+        controls.channelLost(except: held)
+        subscriptions.channelLost(except: held)
+        messages.channelLost(except: held)
     }
 
     /// A WebSocket takes no more requests, or takes them again: those that have waited go in batches.
@@ -49,11 +62,19 @@ struct RequestQueue: ~Copyable {
     }
 
     /// The last HTTP request was refused by the status of its response: a proxy may admit less than the server. If the
-    /// refused one had several requests, later HTTP requests have half of the size at most.
-    mutating func batchRefused() { if lastBatchSize > 0 { batchLimit = lastBatchSize / 2 } }
+    /// refused one had several requests, later HTTP requests have half of the size at most. A request that was alone in the
+    /// refused one is sent again when no other request waits: a proxy may refuse it each time, for its size or its text.
+    mutating func batchRefused() {
+        if lastBatchSize > 0 {
+            batchLimit = lastBatchSize / 2
+        } else if !lastIDs.isEmpty {
+            refused.append(lastIDs)
+        }
+    }
 
     mutating func sessionEnded(_ out: inout SessionOutput) {
         batchLimit = .max
+        refused = []
         controls.sessionEnded()
         for case .notify(let token, let event) in subscriptions.sessionEnded() {
             out.notify(.subscription(token, event))
@@ -81,9 +102,17 @@ struct RequestQueue: ~Copyable {
     mutating func nextBatch(limit: Int, _ out: inout SessionOutput) -> (RequestBatch, ids: Range<Int>)? {
         let first = ids.following
         lastBatchSize = 0
-        guard let batch = takeBatch(.http, limit: limit, isAlone: false, &out) else { return nil }
+        lastIDs = 0..<0
+        var next = takeBatch(.http, limit: limit, isAlone: false, &out)
+        if next == nil, !refused.isEmpty {
+            refused.removeFirst()
+            returnUnanswered()
+            next = takeBatch(.http, limit: limit, isAlone: false, &out)
+        }
+        guard let batch = next else { return nil }
         if batch.count > 1 { lastBatchSize = batch.bytes.count }
-        return (batch, first..<ids.following)
+        lastIDs = first..<ids.following
+        return (batch, lastIDs)
     }
 
     /// The next batch, control requests before messages; `isAlone`: one request.

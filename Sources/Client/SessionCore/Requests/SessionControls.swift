@@ -14,8 +14,8 @@ struct SessionControls {
 
     mutating func sessionCreated() { if let registration = device.registration { ledger.ask(registration) } }
 
-    /// The connection that carried the requests is gone: unanswered requests are to be sent again.
-    mutating func channelLost() { ledger.channelLost() }
+    /// The connection that carried the requests is gone: unanswered requests, except held ones, are to be sent again.
+    mutating func channelLost(except held: Set<RequestID> = []) { ledger.channelLost(except: held) }
 
     mutating func sessionEnded() {
         transportSwitch = .none

@@ -186,10 +186,12 @@ package struct SubscriptionStore: ~Copyable {
     // MARK: - Ends
 
     /// The connection that carried the requests is gone, or the control response is complete: unanswered requests are
-    /// pending again, and answers to the copies written so far are ignored.
-    package mutating func channelLost() {
-        for id in inFlight.values where machines[id]?.channelLost() == true { requestDue(id) }
-        inFlight.removeAll()
+    /// pending again, and answers to the copies written so far are ignored. `held`: the copies that stay unanswered.
+    package mutating func channelLost(except held: Set<RequestID> = []) {
+        for (request, id) in inFlight where !held.contains(request) {
+            if machines[id]?.channelLost() == true { requestDue(id) }
+            inFlight[request] = nil
+        }
     }
 
     /// The session ended, for any cause. The events are in creation order; only active subscriptions are kept for the

@@ -316,6 +316,46 @@ internal import Testing
         #expect(sizes() == [2])
     }
 
+    @Test func requestThatAProxyRefusesEachTimeDelaysNoOtherFurther() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        func sent() -> [String] {
+            harness.takeRequests().map { $0.contains("LS_message=") ? "message" : $0.contains("=bad&") ? "bad" : "good" }
+        }
+        func refuse() -> [String] {
+            harness.close(harness.control, .refused(reason: "HTTP status 403"))
+            harness.receive("PROBE")
+            harness.advance(4000)
+            return sent()
+        }
+        harness.subscribe(1, item: "bad")
+        #expect(sent() == ["bad"])
+        harness.subscribe(2, item: "b")
+        harness.sendMessage(1, "m")
+        #expect(refuse() == ["good"])
+        harness.respond("REQOK,2")
+        #expect(sent() == ["message"])
+        harness.respond("REQOK,3")
+        // No other request waits.
+        #expect(sent() == ["bad"])
+        #expect(refuse() == ["bad"])
+        harness.respond("REQOK,5")
+        harness.receive("SUBOK,1,1,1")
+        #expect(harness.takeTrace().last == "sub1 subscribed")
+    }
+
+    @Test func requestsThatAProxyRefusesAreRepeatedOneByOne() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        harness.subscribe(1, item: "a")
+        harness.subscribe(2, item: "b")
+        #expect(harness.takeRequests() == ["POST control&LS_session=sid " + Self.add(1, sub: 1, "a")])
+        for (id, sub, item) in [(2, 2, "b"), (3, 1, "a"), (4, 2, "b"), (5, 1, "a")] {
+            harness.close(harness.control, .refused(reason: "HTTP status 413"))
+            harness.receive("PROBE")
+            harness.advance(4000)
+            #expect(harness.takeRequests() == ["POST control&LS_session=sid " + Self.add(id, sub: sub, item)])
+        }
+    }
+
     @Test func responsesWithoutReplyAreNoted() {
         let harness = SessionHarness.bound(.httpPolling)
         harness.subscribe(1, item: "a")
