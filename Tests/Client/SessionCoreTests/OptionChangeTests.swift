@@ -164,6 +164,23 @@ internal import Testing
         #expect(harness.takeTrace() == [])
     }
 
+    @Test func limitInTheHeadOfAConnectionIsNoAnswerToARequestThatIsSentAgain() {
+        let harness = SessionHarness.streamingOnSocket()
+        harness.receive("CONS,5")
+        harness.setOptions { $0.requestedMaxBandwidth = .limited(9) }
+        harness.breakStream()
+        harness.advance(100)
+        _ = harness.takeTrace()
+        harness.receive("CONOK,sid,70000,0,*", "CONS,5")
+        #expect(harness.takeTrace() == [])
+        harness.receive("LOOP,0")
+        harness.open()
+        harness.receive("WSOK", "CONOK,sid,70000,0,*", "REQOK,2")
+        _ = harness.takeTrace()
+        harness.receive("CONS,5")
+        #expect(harness.takeTrace() == ["P: realMaxBandwidth(Optional(TLCP.RealMaxBandwidth.limited(5.0)))"])
+    }
+
     // MARK: - Heartbeats, retry delay, slowing
 
     @Test func shorterHeartbeatIntervalAppliesAtOnce() {

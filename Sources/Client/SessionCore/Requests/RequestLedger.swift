@@ -80,12 +80,11 @@ struct RequestLedger {
         }
     }
 
-    /// Drops a request for a bandwidth limit that is to be sent; false: there is none.
-    mutating func dropPendingBandwidth() -> Bool {
-        let place = entries.firstIndex { $0.purpose.rank == 1 && $0.sentAs == nil }
-        if let place { entries.remove(at: place) }
-        return place != nil
-    }
+    /// Whether a request for a bandwidth limit is to be sent.
+    var hasPendingBandwidth: Bool { entries.contains { $0.purpose.rank == 1 && $0.sentAs == nil } }
+
+    /// The request for a bandwidth limit is not needed any more.
+    mutating func dropBandwidth() { entries.removeAll { $0.purpose.rank == 1 } }
 
     /// The transport switch is done or no longer needed.
     mutating func dropTransportSwitch() { entries.removeAll { $0.purpose.rank == 0 } }
@@ -151,10 +150,11 @@ struct BandwidthNegotiation {
         if !isAccepted { isConfirmationDue = false }
     }
 
-    /// A `CONS` with this limit arrived; true: it answers a `constrain`.
-    mutating func confirmed(_ limit: RealMaxBandwidth) -> Bool {
-        defer { isConfirmationDue = false }
+    /// A `CONS` with this limit arrived; true: it answers a `constrain`. `isRequestPending`: none that it could answer was sent.
+    mutating func confirmed(_ limit: RealMaxBandwidth, isRequestPending: Bool = false) -> Bool {
         real = limit
+        if isRequestPending { return false }
+        defer { isConfirmationDue = false }
         return isConfirmationDue
     }
 }

@@ -60,10 +60,15 @@ struct SessionControls {
     /// Requests another limit if the option differs from the limit requested last.
     mutating func negotiateBandwidth() { if let limit = bandwidth.next() { ledger.ask(.bandwidth(limit)) } }
 
-    /// `CONS`. True: it answers a request. Where clients cannot request a limit, one that is to be requested is dropped.
+    /// `CONS`. True: it answers a request. Where clients cannot request a limit, one that is to be requested is dropped. While a
+    /// request is to be sent, again after an interruption, `CONS` tells of the head of the connection.
     mutating func confirmed(_ limit: RealMaxBandwidth) -> Bool {
-        if limit == .unmanaged, ledger.dropPendingBandwidth() { bandwidth.answered(isAccepted: false) }
-        return bandwidth.confirmed(limit)
+        let isRequestPending = ledger.hasPendingBandwidth
+        if isRequestPending, limit == .unmanaged {
+            ledger.dropBandwidth()
+            bandwidth.answered(isAccepted: false)
+        }
+        return bandwidth.confirmed(limit, isRequestPending: isRequestPending)
     }
 
     // MARK: - The device
