@@ -9,6 +9,8 @@ struct TransportLadder {
     private var refused: Set<SessionTransport> = []
     /// The transports over which one connection was lost too early, in the same time and since the last one that was stable.
     private var doubted: Set<SessionTransport> = []
+    /// Whether one of these was a bind to streaming on a WebSocket that ended before the first line.
+    private var isSocketSilent = false
     private var clientIP: String?
 
     /// Whether a session is to be created on a WebSocket rather than over HTTP.
@@ -54,10 +56,17 @@ struct TransportLadder {
     mutating func streamRefused() { refused.insert(.httpStreaming) }
 
     /// A bind to a streaming transport ended before the first line. A WebSocket, on which the server had answered, gets a
-    /// second chance.
-    mutating func streamLost(over transport: SessionTransport) {
-        let hasSecondChance = transport == .webSocketStreaming && doubted.insert(transport).inserted
-        if !hasSecondChance { refused.insert(transport) }
+    /// second chance; where no other transport is admitted, also after a stream that broke behind its head.
+    mutating func streamLost(over transport: SessionTransport, forced: ForcedTransport?) {
+        guard transport == .webSocketStreaming else {
+            refused.insert(transport)
+            return
+        }
+        let wasSilent = isSocketSilent
+        isSocketSilent = true
+        guard !doubted.insert(transport).inserted else { return }
+        refused.insert(transport)
+        if !wasSilent, bestTransport(forced: forced) == nil { refused.remove(transport) }
     }
 
     /// A connection broke behind the lines of its head, before it was stable. After the second one the transport is not used
@@ -67,10 +76,13 @@ struct TransportLadder {
         if bestTransport(forced: forced) == nil { refused.remove(transport) }
     }
 
-    mutating func connectionProved(over transport: SessionTransport) { doubted.remove(transport) }
+    mutating func connectionProved(over transport: SessionTransport) {
+        doubted.remove(transport)
+        if transport == .webSocketStreaming { isSocketSilent = false }
+    }
 
     /// A session is over. The next one tries all transports again, unless it may have to fail for the same reason.
-    mutating func sessionEnded(wasStable: Bool) { if wasStable { (refused, doubted) = ([], []) } }
+    mutating func sessionEnded(wasStable: Bool) { if wasStable { (refused, doubted, isSocketSilent) = ([], [], false) } }
 
     /// The client reads too slowly to stream. Returns false, and changes nothing, if only streaming is admitted.
     mutating func disableStreaming(forced: ForcedTransport?) -> Bool {
@@ -89,6 +101,7 @@ struct TransportLadder {
 
     mutating func admitAll() {
         isWebSocketSuspended = false
+        isSocketSilent = false
         doubted = []
         refused = []
         disabled = []

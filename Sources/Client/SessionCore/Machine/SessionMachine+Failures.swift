@@ -45,7 +45,7 @@ extension SessionMachine {
             opening.cause = "http.streaming.unavailable"
             bindInBestWay(at: context)
         case .interruptedWithoutStream(let transport, let cause):
-            ladder.streamLost(over: transport)
+            ladder.streamLost(over: transport, forced: options.values.forcedTransport)
             interrupt(cause: cause, wait: .retryDelay, reason: reason, at: context)
         case .interrupted(let cause, let wait):
             if failure == .broken { noteCut(at: context) }

@@ -77,6 +77,17 @@ internal import Testing
         #expect(ladder.bestTransport(forced: .wsStreaming) == .webSocketStreaming)
     }
 
+    @Test func onlyTransportIsKeptAfterAStreamThatIsCutAndOneThatIsSilent() {
+        for forced in [ForcedTransport.wsStreaming, nil] {
+            var ladder = TransportLadder()
+            ladder.connectionCut(over: .webSocketStreaming, forced: forced)
+            ladder.streamLost(over: .webSocketStreaming, forced: forced)
+            #expect(ladder.bestTransport(forced: forced) == (forced == nil ? .httpStreaming : .webSocketStreaming))
+            ladder.streamLost(over: .webSocketStreaming, forced: forced)
+            #expect(ladder.bestTransport(forced: forced) == (forced == nil ? .httpStreaming : nil))
+        }
+    }
+
     @Test func anotherAddressAdmitsEverything() {
         var ladder = TransportLadder()
         ladder.clientAddressSeen("10.0.0.1")
