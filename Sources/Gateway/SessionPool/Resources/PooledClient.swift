@@ -8,6 +8,8 @@ internal import Synchronization
 package final class PooledClient: Sendable {
     private struct State {
         var lastServerError: UpstreamRefusal?
+        /// The number of calls that have disconnected the client.
+        var disconnects = 0
         var streams = 0
         var lastUsed: Moment
         var isClosing = false
@@ -119,7 +121,8 @@ package final class PooledClient: Sendable {
     }
 
     package var situation: ClientSituation {
-        ClientSituation(status: core.status, lastServerError: state.withLock { $0.lastServerError })
+        let (error, disconnects) = state.withLock { ($0.lastServerError, $0.disconnects) }
+        return ClientSituation(status: core.status, lastServerError: error, disconnects: disconnects)
     }
 
     /// Why the client is not connected; nil while it is, and before its first failure.
@@ -134,6 +137,14 @@ package final class PooledClient: Sendable {
     package func connect() throws(ClientError) {
         state.withLock { $0.lastServerError = nil }
         try core.connect()
+    }
+
+    /// Disconnects, for a request.
+    package func disconnect() {
+        state.withLock { $0.disconnects += 1 }
+        core.disconnect()
+        // The status of a client without a connection does not change.
+        if !watchers.isEmpty { watchers.notify(situation) }
     }
 
     /// Records that a call used the client.
@@ -356,6 +367,8 @@ package struct ClientSituation: Sendable, Equatable {
     package let status: ClientStatus
     /// The last refusal or closure by the server since `connect()` was called; nil: none.
     package let lastServerError: UpstreamRefusal?
+    /// The number of requests that have disconnected the client.
+    package let disconnects: Int
 
     /// Why the server has refused or closed the session of a client that does not connect again by itself; nil: it has not.
     package var refusal: UpstreamRefusal? { status == .disconnected ? lastServerError : nil }

@@ -18,15 +18,15 @@ struct ConnectionResource: Sendable {
     func disconnect(_ call: Call) async throws -> Response {
         let client = try services.dedicatedClient(call)
         try RequestBody.none(of: call)
-        client.core.disconnect()
+        client.disconnect()
         guard let wait = PreferHeader(call.header("Prefer")).wait,
             try await situation(of: client, call, within: wait, until: { $0.status == .disconnected }) != nil
         else { return services.clientResponse(client, call, status: 202) }
         return services.clientResponse(client, call).waited(wait)
     }
 
-    /// The response for a client, once the client is connected or deleted, or the server has rejected the session, if the
-    /// request waits for that.
+    /// The response for a client, once the client is connected, disconnected by another request or deleted, or the server has
+    /// rejected the session, if the request waits for that.
     func outcome(
         of client: PooledClient,
         _ call: Call,
@@ -34,8 +34,10 @@ struct ConnectionResource: Sendable {
         _ shown: (_ isConnected: Bool) -> Response
     ) async throws -> Response {
         guard let wait = PreferHeader(call.header("Prefer")).wait else { return shown(false) }
-        let situation = try await situation(of: client, call, within: wait) {
-            $0.isConnected || $0.refusal != nil || client.isClosing
+        let disconnects = client.situation.disconnects
+        let situation = try await situation(of: client, call, within: wait) { situation in
+            if situation.isConnected || situation.refusal != nil || client.isClosing { return true }
+            return situation.disconnects != disconnects && situation.status == .disconnected
         }
         guard let situation else { return shown(false) }
         if let refusal = situation.refusal {
@@ -43,6 +45,7 @@ struct ConnectionResource: Sendable {
             return ProblemDetails.response(to: call, refusedBy: refusal, of: .session).waited(wait)
         }
         if situation.isConnected { return shown(true).waited(wait) }
+        if !client.isClosing { return shown(false) }
         // Another request has deleted it.
         let id = client.id.rawValue
         return services.response(to: call, waiting: wait, for: .unknownClient(id), id)

@@ -62,6 +62,22 @@ import Testing
         }
     }
 
+    @Test func aWaitForAConnectionEndsWhenAnotherRequestDisconnectsTheClient() async throws {
+        let path = "/v1/clients/\(fixture.makeClient())"
+        let client = try #require(fixture.services.pool.clients().last)
+        let (responses, source) = AsyncStream.makeStream(of: HTTPResponse.self)
+        let begun = fixture.perform("POST", path + "/connect", "", ["Prefer": "wait=300"]) { source.yield($0) }
+        #expect(begun.isWaiting)
+        while client.watchers.isEmpty { await Task.yield() }
+        #expect(fixture.perform("POST", path + "/disconnect").status == 202)
+        for await response in responses {
+            let outcome = Fixture.outcome(response)
+            #expect(outcome.status == 202)
+            #expect(outcome.headers["Preference-Applied"] == nil)
+            break
+        }
+    }
+
     @Test func activeSubscriptionsOfAClientAreListedInTheOrderOfSubscription() throws {
         let client = fixture.makeClient()
         let paths = try ["a", "b", "c"].map { item in
