@@ -1,4 +1,5 @@
 import JSONText
+import SessionPool
 import Testing
 
 @testable import Gateway
@@ -107,6 +108,24 @@ import Testing
             }
         }
         #expect(count > 10)
+    }
+
+    /// Examples of problems from errors of the pool, which the handler of a request may add the place of.
+    @Test(arguments: [
+        ("Forbidden", "address", PoolError.addressNotAllowed("http://example.org")),
+        (
+            "Conflict", "active",
+            .lifecycle(rule: "only requestedMaxFrequency and ttl may change while the subscription is active")
+        ),
+        ("TooMany", "quota", .overQuota(.subscriptions(upstream: "demo", limit: 4000))),
+    ])
+    func problemsInExamplesHaveTheTextOfTheirError(response: String, name: String, error: PoolError) {
+        let content = contract.root["components"]?["responses"]?[response]?["content"]?["application/problem+json"]
+        let example = content?["examples"]?[name]?["value"]
+        let problem = ProblemDetails.problem(for: error)
+        #expect(example?["code"]?.string == problem.code.rawValue)
+        #expect(example?["detail"]?.string == problem.detail)
+        for entry in example?["errors"]?.array ?? [] { #expect(entry["detail"]?.string == problem.detail) }
     }
 
     @Test func everyReferenceLeadsSomewhere() {
