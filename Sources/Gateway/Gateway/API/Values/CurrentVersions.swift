@@ -58,9 +58,11 @@ struct CurrentVersions {
             let isKnown: Bool
             do { isKnown = try tag.isKnown(to: call) } catch { return ProblemDetails.response(to: call, for: error) }
             var response = Response(status: isKnown ? 304 : encoded == nil ? 204 : 200)
-            if let encoded {
+            if isKnown {
+                response.body = length > 0 ? .omitted(length) : .empty
+            } else if let encoded {
                 response.headers.append("Content-Type", form.mediaType)
-                response.body = isKnown ? (length > 0 ? .omitted(length) : .empty) : .bytes(encoded.json(at: now))
+                response.body = .bytes(encoded.json(at: now))
             }
             response.headers.append("ETag", tag.description)
             let isNext = query.cursor != nil && query.cursor != tag.opaque
