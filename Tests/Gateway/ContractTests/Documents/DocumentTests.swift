@@ -8,6 +8,19 @@ import Testing
         #expect(try Self.wordCount("CONTRIBUTING.md") <= 600)
     }
 
+    /// The places in the table are folders and files; the names of most files lack the extension.
+    @Test func contributingNamesPlacesThatExist() throws {
+        let rows = try RepositoryFiles.text("CONTRIBUTING.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
+        let places = rows.flatMap { $0.matches(of: /`([^`]*\/[^`]*)`/).map { String($0.output.1) } }
+        #expect(places.count > 40)
+        let sources = try RepositoryFiles.paths(under: "Sources")
+        for place in places {
+            let file = RepositoryFiles.root.appending(path: place).path
+            let isPlace = FileManager.default.fileExists(atPath: file) || sources.contains { $0.contains("/\(place)") }
+            #expect(isPlace, "\(place)")
+        }
+    }
+
     @Test func decisionRecordsHaveAtMost400Words() throws {
         let records = try RepositoryFiles.paths(under: "Sources").filter {
             $0.contains("/Decisions/") && $0.hasSuffix(".md")
