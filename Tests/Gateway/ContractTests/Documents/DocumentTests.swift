@@ -52,6 +52,19 @@ import Testing
         }
     }
 
+    /// The second column of the table for users of the client for Apple platforms.
+    @Test func migrationNamesMembersThatExist() throws {
+        let names = try RepositoryFiles.text(".ci/public-names.txt")
+        let lines = try RepositoryFiles.text("Examples/migration/apple-client.md").split(separator: "\n")
+        let rows = lines.filter { $0.hasPrefix("| ") }.dropFirst()
+        let cells = rows.compactMap { $0.split(separator: " | ").dropFirst().first }
+        let words = cells.flatMap { cell in
+            cell.replacing(/"[^"]*"/, with: "").matches(of: /[A-Za-z]+[A-Z][A-Za-z]*/).map { String($0.output) }
+        }
+        #expect(words.count > 10)
+        for word in words { #expect(names.contains(word), "\(word)") }
+    }
+
     private static func wordCount(_ path: String) throws -> Int {
         try RepositoryFiles.text(path).split(whereSeparator: \.isWhitespace).count
     }
