@@ -48,21 +48,81 @@ struct IdempotentRequestsTests {
         #expect(Self.begin(&requests, 1, by: 1) == .accepted)
     }
 
-    @Test
-    func numberAndBytesAreBounded() {
-        var requests = IdempotentRequests()
-        for number in 0..<UInt64(IdempotentRequests.limit + 1) { _ = Self.begin(&requests, number) }
-        #expect(requests.entries.count <= IdempotentRequests.limit)
-        #expect(requests.entries[Self.key(0)] == nil)
-        #expect(requests.entries[Self.key(UInt64(IdempotentRequests.limit))] != nil)
-        requests = IdempotentRequests()
-        let answer = [UInt8](repeating: 0, count: IdempotentRequests.byteLimit / 8)
-        for number in 0..<10 as Range<UInt64> {
-            _ = Self.begin(&requests, number)
-            requests.answer(Self.key(number), answer, by: 1)
+    /// A ledger with two members.
+    private static func ledger(versions: [String]) -> ClusterLedger {
+        var ledger = ClusterLedger(epoch: 1, position: 1, groups: 1)
+        for (member, version) in zip([1, 2] as [UInt64], versions) {
+            let info = MemberInfo(name: "\(member)", version: version, upstreams: [])
+            ledger.members[member] = ClusterLedger.Member(info: info, joinedAt: 1, counter: 1)
         }
-        let bytes = requests.entries.values.reduce(0) { $0 + ($1.answer?.count ?? 0) }
-        #expect(bytes <= IdempotentRequests.byteLimit && requests.entries[Self.key(9)] != nil)
+        return ledger
+    }
+
+    /// Performs a request of a caller in a frame of its own.
+    private static func perform(
+        _ number: UInt64,
+        of caller: UInt64,
+        answer: [UInt8] = [1],
+        in ledger: inout ClusterLedger
+    ) {
+        var effects: [LedgerEffect] = []
+        ledger.position += 1
+        let body = RecordKey(high: caller, low: 1)
+        ledger.apply(.begin(key(number), body: body, expired: 0), by: 1, &effects)
+        ledger.apply(.answer(key(number), answer), by: 1, &effects)
+    }
+
+    @Test(arguments: [["1", "1"], ["1", "2"]])
+    func numberAndBytesAreBounded(versions: [String]) {
+        var ledger = Self.ledger(versions: versions)
+        for number in 0..<UInt64(IdempotentRequests.limit + 1) { Self.perform(number, of: 1, in: &ledger) }
+        #expect(ledger.requests.entries.count <= IdempotentRequests.limit)
+        #expect(ledger.requests.entries[Self.key(0)] == nil)
+        #expect(ledger.requests.entries[Self.key(UInt64(IdempotentRequests.limit))] != nil)
+        ledger.requests = IdempotentRequests()
+        let answer = [UInt8](repeating: 0, count: IdempotentRequests.byteLimit / 8)
+        for number in 0..<10 as Range<UInt64> { Self.perform(number, of: 1, answer: answer, in: &ledger) }
+        let bytes = ledger.requests.entries.values.reduce(0) { $0 + ($1.answer?.count ?? 0) }
+        #expect(bytes <= IdempotentRequests.byteLimit && ledger.requests.entries[Self.key(9)] != nil)
+    }
+
+    @Test(arguments: [1, 1 << 20])
+    func aCallerWithManyRequestsDoesNotDropThoseOfOthers(size: Int) {
+        var ledger = Self.ledger(versions: ["1", "1"])
+        for number in 0..<100 as Range<UInt64> { Self.perform(number, of: 1, in: &ledger) }
+        let many = size == 1 ? 3 * UInt64(IdempotentRequests.limit) : 100
+        let answer = [UInt8](repeating: 0, count: size)
+        for number in 100..<100 + many { Self.perform(number, of: 2, answer: answer, in: &ledger) }
+        let entries = ledger.requests.entries
+        #expect((0..<100).allSatisfy { entries[Self.key($0)] != nil })
+        #expect(entries[Self.key(100)] == nil && entries[Self.key(99 + many)] != nil)
+    }
+
+    /// Members of an earlier version know no shares: each of their requests counts for itself.
+    @Test
+    func theOldestRequestsAreDroppedAmongThoseWithoutACaller() {
+        var ledger = Self.ledger(versions: ["1", "1"])
+        let count = UInt64(IdempotentRequests.limit + 1)
+        for number in 0..<count { Self.perform(number, of: .max - number, in: &ledger) }
+        let kept = UInt64(IdempotentRequests.limit / 4 * 3)
+        #expect(Set(ledger.requests.entries.keys) == Set((count - kept..<count).map(Self.key)))
+    }
+
+    @Test
+    func requestsHaveTheCallerOnceAllMembersHaveOneVersion() {
+        let (digest, shared) = (RecordKey(high: 8, low: 9), RecordKey(high: 3, low: 9))
+        for versions in [["1", "1"], ["1", "2"]] {
+            var ledger = Self.ledger(versions: versions)
+            let isShared = versions[0] == versions[1]
+            #expect(ledger.digest(digest, of: 3, for: Self.key(1)) == (isShared ? shared : digest))
+            // Repetitions after the last member of the earlier version has left, or after one has joined.
+            for first in [digest, shared] {
+                var effects: [LedgerEffect] = []
+                ledger.requests = IdempotentRequests()
+                ledger.apply(.begin(Self.key(1), body: first, expired: 0), by: 1, &effects)
+                #expect(ledger.digest(digest, of: 3, for: Self.key(1)) == first)
+            }
+        }
     }
 
     @Test(arguments: [

@@ -23,11 +23,15 @@ extension ClusterNode {
     ) async throws -> OperationResult {
         // Neither an identity nor a target has a line break, and the key comes last.
         let name = requestCipher.digest(of: Array("\(key.caller ?? "")\n\(key.path)\n\(key.key)".utf8))
-        let body = requestCipher.digest(of: call.body)
+        let digest = requestCipher.digest(of: call.body)
+        let caller = requestCipher.digest(of: Array(call.shareName.utf8)).high
         let deadline = clock() + configuration.replacementTime
         while true {
             guard let generation else { throw Problem.notInContact }
-            let expired = state.withLock { $0.machine.expiredPosition(of: name) }
+            let (expired, body) = state.withLock { state in
+                let body = state.machine.ledger?.digest(digest, of: caller, for: name)
+                return (state.machine.expiredPosition(of: name), body ?? digest)
+            }
             let record = RequestRecord.begin(name, body: body, expired: expired)
             switch await decision(on: .request(name, body: body), by: .request(record)) {
             case .accepted:

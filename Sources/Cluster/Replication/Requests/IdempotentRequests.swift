@@ -4,7 +4,7 @@ internal import Primitives
 package enum RequestRecord: Sendable, Equatable {
     /// The writer is about to perform the request, unless the log knows the key.
     ///
-    /// - `body`: A digest of the body.
+    /// - `body`: A digest of the body, whose first 64 bits may be the caller: see `ClusterLedger.digest`.
     /// - `expired`: The position of an earlier record with this key that has expired at the writer; 0 for none.
     case begin(RecordKey, body: RecordKey, expired: UInt64)
     /// The writer has performed the request, and this is the response.
@@ -36,6 +36,8 @@ struct IdempotentRequests: Sendable, Equatable {
         let body: RecordKey
         let position: UInt64
         var answer: [UInt8]?
+        /// The caller whose share the request counts towards. A request of an earlier version has a share of its own.
+        var share: UInt64 { body.high }
 
         static let wire = Wire<Self>(
             Self.init,
@@ -76,7 +78,6 @@ struct IdempotentRequests: Sendable, Equatable {
         }
         remove(key)
         entries[key] = Entry(member: member, body: body, position: position)
-        drop()
         return .accepted
     }
 
@@ -84,7 +85,6 @@ struct IdempotentRequests: Sendable, Equatable {
         guard entries[key]?.member == member, isPending(key) else { return }
         entries[key]?.answer = response
         bytes += response.count
-        drop()
     }
 
     mutating func abandon(_ key: RecordKey, by member: UInt64) {
@@ -98,9 +98,30 @@ struct IdempotentRequests: Sendable, Equatable {
 
     private mutating func remove(_ key: RecordKey) { bytes -= entries.removeValue(forKey: key)?.answer?.count ?? 0 }
 
-    /// Removes the oldest quarter when there are too many: finding them takes long.
-    private mutating func drop() {
-        guard entries.count > Self.limit || bytes > Self.byteLimit else { return }
+    /// Whether there are more requests, or bytes of responses, than are kept.
+    var exceedLimits: Bool { entries.count > Self.limit || bytes > Self.byteLimit }
+
+    /// Removes requests until three quarters of the limits hold: finding them takes long. The oldest ones go of the
+    /// callers with the most requests or, if there are too many bytes, with the most bytes.
+    mutating func drop() {
+        let isForBytes = bytes > Self.byteLimit
+        var (shares, requests) = ([UInt64: Int](), [(newer: Int, position: UInt64, key: RecordKey)]())
+        for (key, entry) in entries.sorted(by: { ($0.value.position, $0.key) > ($1.value.position, $1.key) }) {
+            let size = isForBytes ? entry.answer?.count ?? 0 : 1
+            if size == 0 { continue }
+            // With what the caller has in newer requests.
+            requests.append((shares[entry.share, default: 0], entry.position, key))
+            shares[entry.share, default: 0] += size
+        }
+        requests.sort { ($1.newer, $0.position, $0.key) < ($0.newer, $1.position, $1.key) }
+        for (_, _, key) in requests {
+            if entries.count <= Self.limit / 4 * 3, bytes <= Self.byteLimit / 4 * 3 { return }
+            remove(key)
+        }
+    }
+
+    /// Removes the oldest quarter, as members of earlier versions do.
+    mutating func dropOldest() {
         let oldest = entries.sorted { ($0.value.position, $0.key) < ($1.value.position, $1.key) }
         for (key, _) in oldest.prefix((entries.count + 3) / 4) { remove(key) }
     }
@@ -117,10 +138,22 @@ extension ClusterLedger {
         case .answer(let key, let response): requests.answer(key, response, by: member)
         case .abandon(let key): requests.abandon(key, by: member)
         }
+        guard requests.exceedLimits else { return }
+        // All members have to keep the same requests.
+        if haveOneVersion { requests.drop() } else { requests.dropOldest() }
     }
 
     /// Whether a member is performing the request of a key.
     package func isPending(_ key: RecordKey) -> Bool { requests.isPending(key) }
+
+    /// The digest of a body for the record with which a request begins. Once all members have one version, the first
+    /// half is the caller, so that the request counts towards the share of the caller. Earlier versions have the digest
+    /// of the body alone: a repetition has the digest of the first request.
+    package func digest(_ body: RecordKey, of caller: UInt64, for key: RecordKey) -> RecordKey {
+        let shared = RecordKey(high: caller, low: body.low)
+        let known = requests.entries[key]?.body
+        return known == body || known != shared && !haveOneVersion ? body : shared
+    }
 }
 
 /// The positions of the log that this member has applied long ago, by its monotonic clock: wall clocks may be moved.

@@ -79,7 +79,7 @@ package struct Call: Sendable {
     package func header(_ name: String) -> String? { record.request.headers.joined(name) }
 
     /// The caller whose share the request counts towards: its credentials, or else its network.
-    var shareName: String { caller.identity ?? IPNetwork.subscriber(of: request.peer.host) }
+    package var shareName: String { caller.identity ?? IPNetwork.subscriber(of: request.peer.host) }
 
     /// The media type of the response: the best of those that the operation offers, by `Accept`. Throws a 406 problem if
     /// none is acceptable.
