@@ -12,6 +12,7 @@ extension HTTPServer {
         part: UnsafeRawBufferPointer
     ) -> MHD_Result {
         exchange.partTime = driver.scheduler.now
+        hasAdvanced = true
         switch exchange.phase {
         case .head:
             return headArrived(exchange, method: method, version: version)

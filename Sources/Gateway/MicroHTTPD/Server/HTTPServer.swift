@@ -28,6 +28,8 @@ final class HTTPServer {
     var responses = 0
     /// When a response was being sent last.
     var lastResponding = Moment.zero
+    /// Whether the present run has read a part of a request.
+    var hasAdvanced = false
     private var retries = RetryPace()
     /// The longest pause within a chunked body while the library retries.
     private static let longestPause = Duration.seconds(1)
@@ -83,6 +85,10 @@ final class HTTPServer {
         guard let daemon else { return }
         var retry: Moment?
         if !isDue, !hasWork, mayRetry { retry = Moment.monotonic() }
+        if handshakes > 0 {
+            if retry == nil { retries.reset(at: now) }
+            hasAdvanced = false
+        }
         if responses > 0 { lastResponding = now }
         for _ in 0..<64 {
             hasWork = false
@@ -92,7 +98,9 @@ final class HTTPServer {
             if !hasWork, !isReadable { break }
         }
         if let retry {
-            retries.note(at: retry, duration: Moment.monotonic() - retry)
+            // A handshake that waits for its client goes on with an event of the descriptor, not with another run.
+            let isIdle = handshakes > 0 && chunkedBodies.isEmpty && responses == 0 && !hasAdvanced
+            retries.note(at: retry, duration: Moment.monotonic() - retry, isIdle: isIdle)
             // The library also retries for encrypted responses, once more after their ends.
             let isResponding = isSecure && now < lastResponding + Self.longestPause
             if handshakes == 0, !isResponding, !retries.permits(at: now) { closePaused(at: now) }
@@ -107,7 +115,9 @@ final class HTTPServer {
         if hasWork { return 0 }
         var milliseconds: UInt64 = 0
         guard MHD_get_timeout(daemon, &milliseconds) == .YES else { return nil }
-        if milliseconds == 0, mayRetry, !retries.permits(at: now) { return RetryPace.milliseconds }
+        if milliseconds == 0, mayRetry, !retries.permits(at: now) {
+            return UInt64(clamping: retries.wait(at: now).clampedNanoseconds / 1_000_000) + 1
+        }
         return milliseconds
     }
 

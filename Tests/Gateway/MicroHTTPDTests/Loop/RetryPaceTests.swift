@@ -31,4 +31,33 @@ internal import Testing
         }
         #expect(!pace.permits(at: start + .seconds(1)))
     }
+
+    @Test func runsThatDoNothingComeAtLongerIntervals() {
+        var pace = RetryPace()
+        var now = Moment.zero + .seconds(1)
+        var runs = 0
+        func run(for time: Duration, isIdle: Bool) {
+            runs = 0
+            let end = now + time
+            while now < end {
+                if pace.permits(at: now) {
+                    pace.note(at: now, duration: .zero, isIdle: isIdle)
+                    runs += 1
+                    #expect(pace.permits(at: now) || pace.wait(at: now) <= .milliseconds(100))
+                }
+                now = now + .microseconds(100)
+            }
+        }
+        run(for: .seconds(1), isIdle: true)
+        #expect((100...120).contains(runs))
+        run(for: .seconds(10), isIdle: true)
+        #expect((95...105).contains(runs))
+        // An event: at once, and with the short interval again.
+        pace.reset(at: now)
+        #expect(pace.permits(at: now))
+        run(for: .milliseconds(50), isIdle: false)
+        #expect((45...55).contains(runs))
+        run(for: .seconds(10), isIdle: true)
+        #expect((190...210).contains(runs))
+    }
 }

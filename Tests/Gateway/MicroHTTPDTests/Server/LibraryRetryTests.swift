@@ -38,6 +38,22 @@ internal import Testing
         withExtendedLifetime(stalled) {}
     }
 
+    @Test func aStalledHandshakeLeavesTheLoopAlone() throws {
+        let server = try Self.server()
+        let stalled = try server.client()
+        try stalled.send([0x16, 0x03, 0x01])
+        let loop = try #require(server.daemon.loops.first)
+        let (start, rounds) = (Moment.monotonic(), loop.rounds)
+        // A hundred in a row, then a few each second.
+        while loop.rounds - rounds < 500, Moment.monotonic() - start < .seconds(1) { sched_yield() }
+        #expect(loop.rounds - rounds < 500)
+        // Others are served at once, and keep their pace.
+        let reader = try SecureClient(port: server.port)
+        reader.send("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        #expect(reader.readToEnd().utf8.count > 16 << 20)
+        withExtendedLifetime(stalled) {}
+    }
+
     @Test func largeResponsesDoNotCutOffAPausedChunkedBody() throws {
         let server = try Self.server()
         let sender = try SecureClient(port: server.port)
