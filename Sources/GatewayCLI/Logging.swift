@@ -72,14 +72,21 @@ struct TextLogHandler: LineLogHandler {
         return Array((Self.escaped("\(Self.time) \(event.level.rawValue) \(event.message)\(members)") + "\n").utf8)
     }
 
-    /// The text with `\u{…}` instead of control and formatting characters: message and metadata may contain text of a
-    /// request or a server, which must not begin a line or control the terminal.
+    /// The text with `\u{…}` instead of control and formatting characters.
     static func escaped(_ line: String) -> String {
+        line.replacingControls { "\\u{\(String($0.value, radix: 16))}" }
+    }
+}
+
+extension String {
+    /// The text with escapes instead of control and formatting characters: message and metadata may contain text of a
+    /// request or a server, which must not begin a line or control the terminal.
+    fileprivate func replacingControls(with escape: (Unicode.Scalar) -> String) -> String {
         var text = String.UnicodeScalarView()
-        for scalar in line.unicodeScalars {
+        for scalar in unicodeScalars {
             switch scalar.properties.generalCategory {
             case .control, .format, .lineSeparator, .paragraphSeparator:
-                text.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+                text.append(contentsOf: escape(scalar).unicodeScalars)
             default: text.append(scalar)
             }
         }
@@ -109,8 +116,14 @@ struct JSONLogHandler: LineLogHandler {
             }
         }
         line.endObject()
-        line.newline()
-        return line.bytes
+        return Array((Self.escaped(String(decoding: line.bytes, as: UTF8.self)) + "\n").utf8)
+    }
+
+    /// The JSON text with escapes also for the control and formatting characters that JSON permits in strings.
+    static func escaped(_ line: String) -> String {
+        line.replacingControls { scalar in
+            scalar.utf16.map { "\\u" + String(UInt32($0) + 0x10000, radix: 16).dropFirst() }.joined()
+        }
     }
 }
 

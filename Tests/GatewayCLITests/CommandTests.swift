@@ -141,6 +141,19 @@ import Testing
         #expect(TextLogHandler.escaped(line) == written)
     }
 
+    @Test(arguments: [
+        (#"{"path":"é\u001b"}"#, #"{"path":"é\u001b"}"#),
+        (
+            "{\"path\":\"\u{7F}\u{9B}31m\u{85}\u{2028}\u{202E}\u{E0001}\"}",
+            #"{"path":"\u007f\u009b31m\u0085\u2028\u202e\udb40\udc01"}"#
+        ),
+    ])
+    func textOfOthersCannotForgeJSONLogLines(line: String, written: String) throws {
+        #expect(JSONLogHandler.escaped(line) == written)
+        let texts = try JSONDecoder().decode([String: String].self, from: Data(line.utf8))
+        #expect(try JSONDecoder().decode([String: String].self, from: Data(written.utf8)) == texts)
+    }
+
     /// The output was cut, and `watch` ended.
     @Test func aPipeThatDoesNotBlockReceivesAllBytes() throws {
         var ends = [Int32](repeating: 0, count: 2)
