@@ -54,6 +54,29 @@ struct LocalReadersTests {
         #expect(reopened.contains(.subscription("s", .activity(isActive: true))) && isReadyNow)
     }
 
+    /// The stream of the reader begins when the log has asked the owner to subscribe again, and is not told the former refusal.
+    @Test(arguments: [false, true])
+    func aReaderOfARefusedSubscriptionWaitsUntilItIsOpenedAgain(hasReaders: Bool) throws {
+        var log = LogOfTwo()
+        let opened = log.subscribe("s", isSubscribed: true)
+        let term = try #require(opened)
+        if hasReaders {
+            log.member.addReader("s", SimulatedNode.key("s"))
+            _ = log.write()
+        }
+        let refusal = SubscriptionEvent.failed(code: 21, message: "Bad Item Group name")
+        _ = log.append([.change(.subscription("s", .event(refusal)), term: term)])
+        #expect(log.reopened.isEmpty)
+        for _ in 0..<2 {
+            log.member.addReader("s", SimulatedNode.key("s"))
+            let isReady = log.member.isReady("s")
+            #expect(!isReady)
+        }
+        _ = log.write()
+        let isReady = log.member.isReady("s")
+        #expect(isReady && log.reopened == ["s"])
+    }
+
     @Test func aSubscriptionThatEndsWithoutLocalReadersIsRemoved() throws {
         var log = LogOfTwo()
         let opened = log.subscribe("s", isSubscribed: true)
@@ -69,6 +92,8 @@ private struct LogOfTwo {
     private static let start = Moment.zero + .seconds(1)
 
     var member = MemberMachine(info: MemberInfo(name: "a", version: "1", upstreams: []), seed: 1, groups: 1)
+    /// The subscriptions that the hub was to show as active again.
+    private(set) var reopened: [String] = []
     private var outbox = Outbox(limit: 1 << 20)
     private var counter: UInt64 = 0
 
@@ -115,6 +140,7 @@ private struct LogOfTwo {
     private mutating func arrived(_ bytes: [UInt8]) -> [Change] {
         let actions = member.arrived(StoredFrame(position: member.position + 1, bytes: bytes), at: Self.start)
         if actions.contains(.openOutbox) { outbox.open() }
+        for case .reopened(let id) in actions { reopened.append(id) }
         return actions.flatMap { action in
             if case .apply(let changes, _) = action { changes } else { [Change]() }
         }

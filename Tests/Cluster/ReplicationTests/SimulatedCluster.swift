@@ -336,7 +336,7 @@ final class SimulatedCluster {
             case .written(let records): node.confirm(records)
             case .carry(let id, let key, let term): node.carry(id, key, term: term)
             case .adopt(let session): node.adopt(session)
-            case .reactivate, .credit, .releaseUnusedCredits, .keepUsedCredits: break
+            case .reactivate, .reopened, .credit, .releaseUnusedCredits, .keepUsedCredits: break
             case .closeTicketStream, .closeTickets, .forget: break
             case .reportOtherConfiguration(let info): differences.append("\(node.number): \(info.name)")
             case .reportDivergence(let divergence): divergences.append(divergence)

@@ -277,6 +277,7 @@ final class ClusterNode: Sendable {
             case .closeTickets(let gone): closeTickets(of: gone)
             case .carry(let id, let key, let term): carry(id, key, term: term, &applier)
             case .reactivate(let id): reactivate(id, &applier)
+            case .reopened(let id): hub.take([.subscription(SubscriptionID(id), .activity(isActive: true))])
             case .adopt(let session): adopt(session, &applier)
             case .drop(let id): drop(id, &applier)
             case .forget(let id): forget(id, &applier)

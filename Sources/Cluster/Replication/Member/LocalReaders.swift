@@ -33,7 +33,10 @@ struct LocalReaders: Sendable {
         interest.idleSince = nil
         interests[id] = interest
         if interest.stage == .unknown { new.insert(id) }
-        return interest.stage == .inLog && isOver ? [.addInterest(id: id, key)] : []
+        guard interest.stage == .inLog, isOver else { return [] }
+        // The stream of the reader waits for the record, as that of a new subscription.
+        interests[id]?.stage = .announced
+        return [.addInterest(id: id, key)]
     }
 
     mutating func removed(_ id: String, at now: Moment) {

@@ -57,6 +57,8 @@ package enum MemberAction: Sendable, Equatable {
     case adopt(InheritedSession)
     /// Subscribe again after the server refused or ended the subscription.
     case reactivate(String)
+    /// The owner of a shared subscription with local readers subscribes again: streams that begin now are not told the refusal.
+    case reopened(String)
     /// Release the upstream subscription.
     case drop(String)
     /// Remove a shared subscription from the hub unless this member `needs` it: its readers left before the log had it.

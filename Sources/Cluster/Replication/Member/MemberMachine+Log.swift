@@ -136,8 +136,9 @@ extension MemberMachine {
     mutating func interestAdded(_ id: String, by other: UInt64) -> [MemberAction] {
         carried.interestAdded(id)
         if other == member { readers.interestAdded(id) }
-        let isRefused = carried.ids.contains(id) && ledger?.subscriptions[id]?.isActive == false
-        return isRefused ? [.reactivate(id)] : []
+        guard ledger?.subscriptions[id]?.isActive == false else { return [] }
+        let reopened: [MemberAction] = readers.contains(id) ? [.reopened(id)] : []
+        return reopened + (carried.ids.contains(id) ? [.reactivate(id)] : [])
     }
 
     mutating func noteInterest(_ id: String, _ now: Moment) {

@@ -124,10 +124,7 @@ package struct StreamOpener: Sendable {
 
     /// Opens a prepared stream. A change or deletion of the stream comes before that, or concerns the open stream.
     func reopen(_ id: String, _ settings: StreamRequest, _ call: Call) throws -> OperationResult {
-        let entry = try services.stream(call)
-        let result = try entry.changeLock.mutex.withLock { _ in try reopenUnchanged(id, settings, call) }
-        if case .stream = result, !call.isHead { renew(entry) }
-        return result
+        try services.stream(call).changeLock.mutex.withLock { _ in try reopenUnchanged(id, settings, call) }
     }
 
     /// Subscribes again to what the server has refused or removed when a prepared stream is opened again, as a request that
@@ -169,6 +166,8 @@ package struct StreamOpener: Sendable {
         }
         guard let isFree else { throw HubError.unknownStream(id) }
         guard isFree else { throw inUse(id, call) }
+        // Before the stream begins, which would be told the former refusal.
+        renew(entry)
         return try start(id, request, call)
     }
 

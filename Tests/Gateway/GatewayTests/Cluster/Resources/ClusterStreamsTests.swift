@@ -141,10 +141,14 @@ import Testing
             member.node.take(.subscription(id, .event(.failed(code: 21, message: "Bad Item Group name"))))
             await fixture.settle()
             #expect(member.node.hub.snapshot(of: id)?.isActive == false)
-            try await Self.use(path, member)
+            let stream = try await Self.open(path, member)
             await fixture.settle()
             #expect(member.node.hub.snapshot(of: id)?.isActive == true)
             #expect(member.services.pool.resource(id)?.status.isActive == true)
+            // It is not told the former refusal.
+            let text = member.text(of: stream)
+            #expect(text.contains("event: stream") && !text.contains("event: closing"), "\(text)")
+            stream.onEnd(.finished)
         }
     }
 
