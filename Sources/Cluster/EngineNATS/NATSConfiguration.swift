@@ -95,15 +95,16 @@ extension NATSConfiguration {
             try natsCheck(natsOptions_SetUserCredentialsFromFiles(options, file, nil), "credentials file")
         }
         if let file = authoritiesFile {
-            try natsCheck(natsOptions_LoadCATrustedCertificates(options, file), "authorities file")
+            try natsCheck(natsOptions_LoadCATrustedCertificates(options, file), "cluster.tls.authorities")
         }
         if let certificate = certificateFile, let key = keyFile {
-            try natsCheck(natsOptions_LoadCertificatesChain(options, certificate, key), "certificate")
+            let subject = "cluster.tls.certificate with cluster.tls.key"
+            try natsCheck(natsOptions_LoadCertificatesChain(options, certificate, key), subject)
         }
     }
 
-    /// Why a connection cannot be opened, and the setting to check.
-    static func cause(of status: natsStatus) -> String {
+    /// Why a connection cannot be opened, and the setting to check. `detail` is the library's own text about the status.
+    static func cause(of status: natsStatus, _ detail: String) -> String {
         switch status {
         case NATS_NO_SERVER: "nothing accepts connections there. Start NATS, or correct cluster.url."
         case NATS_TIMEOUT: "it does not respond. Check cluster.url and the firewalls on the way."
@@ -111,14 +112,37 @@ extension NATSConfiguration {
             "it refuses the credentials. Check cluster.user, cluster.password and cluster.credentialsFile."
         case NATS_SECURE_CONNECTION_REQUIRED: "it requires TLS. Use tls:// in cluster.url."
         case NATS_SECURE_CONNECTION_WANTED: "it does not speak TLS. Use nats:// in cluster.url."
-        case NATS_SSL_ERROR: "the TLS handshake failed. Check cluster.tls and the certificate of the server."
-        default: "\(String(cString: natsStatus_GetText(status)))."
+        case NATS_SSL_ERROR: "the TLS handshake failed (\(detail)). Check cluster.tls and the certificate of the server."
+        case NATS_PROTOCOL_ERROR where detail.hasSuffix("instead of 'INFO'"):
+            "it is no NATS server. Correct cluster.url."
+        // A server refuses the client's certificate when the handshake has ended for the client.
+        case NATS_PROTOCOL_ERROR, NATS_IO_ERROR, NATS_CONNECTION_CLOSED:
+            """
+            it ends the connection before the login (\(detail)). If it requires a client certificate, check \
+            cluster.tls.certificate and cluster.tls.key; its log has the reason.
+            """
+        default: "\(detail)."
         }
+    }
+
+    /// What the library tells about the last call of this thread, without the place in its source.
+    static func detail(of status: natsStatus) -> String {
+        var last = NATS_OK
+        guard let text = nats_GetLastError(&last), last == status else {
+            return String(cString: natsStatus_GetText(status))
+        }
+        return detail(in: String(cString: text))
+    }
+
+    /// The text of an error of the library, as `(conn.c:733): SSL handshake error`, without the place.
+    static func detail(in text: String) -> String {
+        guard text.hasPrefix("("), let end = text.firstRange(of: "): ") else { return text }
+        return String(text[end.upperBound...])
     }
 }
 
 /// Throws for any other status than that of success.
 func natsCheck(_ status: natsStatus, _ subject: String) throws(EngineError) {
     guard status != NATS_OK else { return }
-    throw .refused("\(subject): \(String(cString: natsStatus_GetText(status)))")
+    throw .refused("\(subject): \(NATSConfiguration.detail(of: status))")
 }

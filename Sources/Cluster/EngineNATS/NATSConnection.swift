@@ -57,7 +57,7 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
         let status = natsConnection_Connect(&handle, options)
         guard status == NATS_OK else {
             context.release()
-            throw EngineError.notConnected(NATSConfiguration.cause(of: status))
+            throw EngineError.notConnected(NATSConfiguration.cause(of: status, NATSConfiguration.detail(of: status)))
         }
         do {
             try subscribe("\(inbox).*", replied)

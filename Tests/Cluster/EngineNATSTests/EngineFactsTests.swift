@@ -1,3 +1,4 @@
+import CNATS
 import JSONText
 import Testing
 
@@ -33,6 +34,24 @@ struct EngineFactsTests {
     ])
     func replyToAFrameTellsWhyItIsNotStored(reply: String, reason: String?) {
         #expect(NATSConnection.failure(in: Array(reply.utf8)) == reason)
+    }
+
+    @Test(arguments: [
+        ("(conn.c:1909): Expected 'PONG', got ''", "Expected 'PONG', got ''"),
+        ("(conn.c:733): SSL handshake error: 64:IP address mismatch", "SSL handshake error: 64:IP address mismatch"),
+        ("SSL Error", "SSL Error"), ("(none", "(none"),
+    ])
+    func textOfTheLibraryIsToldWithoutItsPlace(text: String, told: String) {
+        #expect(NATSConfiguration.detail(in: text) == told)
+    }
+
+    @Test func causesOfAFailedLoginNameTheSetting() {
+        let ended = NATSConfiguration.cause(of: NATS_PROTOCOL_ERROR, "Expected 'PONG', got ''")
+        #expect(ended.contains("cluster.tls.certificate") && ended.contains("(Expected 'PONG', got '')"))
+        #expect(NATSConfiguration.cause(of: NATS_IO_ERROR, "SSL_write error").contains("cluster.tls.certificate"))
+        let other = "Unexpected protocol: got 'SSH-2.0-OpenSSH_9.2' instead of 'INFO'"
+        #expect(NATSConfiguration.cause(of: NATS_PROTOCOL_ERROR, other) == "it is no NATS server. Correct cluster.url.")
+        #expect(NATSConfiguration.cause(of: NATS_SSL_ERROR, "64:IP address mismatch").contains("IP address mismatch"))
     }
 
     @Test(arguments: ["2.10.23", "2.10.29", "2.11.0-RC.1", "2.15.1", "10.0.0"])

@@ -44,6 +44,12 @@ package struct ClusterConfiguration: Sendable, Equatable {
                 secret == nil ? "is required with cluster.engine" : "must have \(Self.leastSecret) or more characters"
             mistakes.append(("cluster.secret", rule))
         }
+        if connection.certificateFile != nil, connection.keyFile == nil {
+            mistakes.append(("cluster.tls.key", "is required where cluster.tls.certificate is set"))
+        }
+        if connection.keyFile != nil, connection.certificateFile == nil {
+            mistakes.append(("cluster.tls.certificate", "is required where cluster.tls.key is set"))
+        }
         // Other members must have taken over the resources of this member before it subscribes for itself.
         if onEngineLoss == .local, patience <= suspect {
             mistakes.append(("cluster.patience", "must be greater than cluster.suspect"))

@@ -469,11 +469,22 @@ internal import Testing
     /// The library of the engine reads these files when it connects; the check accepted any path.
     @Test(arguments: ["credentialsFile", "tls.authorities", "tls.certificate", "tls.key"])
     func aFileForTheEngineHasToBeThere(member: String) throws {
-        let cluster = [("cluster.engine", "nats"), ("cluster.secret", "0123456789abcdef"), ("cluster.\(member)", "/f")]
-        #expect(throws: Never.self) { try Self.read(flags: cluster, files: ["/f": "x"]) }
-        let mistakes = Self.mistakes { try Self.read(flags: cluster) }
+        var cluster = [("cluster.engine", "nats"), ("cluster.secret", "0123456789abcdef"), ("cluster.\(member)", "/f")]
+        let other = ["tls.certificate": "tls.key", "tls.key": "tls.certificate"][member]
+        if let other { cluster.append(("cluster.\(other)", "/g")) }
+        #expect(throws: Never.self) { try Self.read(flags: cluster, files: ["/f": "x", "/g": "y"]) }
+        let mistakes = Self.mistakes { try Self.read(flags: cluster, files: ["/g": "y"]) }
         #expect(mistakes == ["flags: cluster.\(member): names a file that cannot be read"])
         #expect(throws: Never.self) { try Self.read(flags: Array(cluster.dropFirst())) }
+    }
+
+    @Test(arguments: [("certificate", "key"), ("key", "certificate")])
+    func theCertificateForTheEngineNeedsItsKey(present: String, missing: String) {
+        let secret = ("cluster.secret", "0123456789abcdef")
+        let cluster = [("cluster.engine", "nats"), secret, ("cluster.tls.\(present)", "/f")]
+        let mistakes = Self.mistakes { try Self.read(flags: cluster, files: ["/f": "x"]) }
+        #expect(mistakes.count == 1, "\(mistakes)")
+        #expect(mistakes.last?.contains("cluster.tls.\(missing): is required where cluster.tls.\(present) is set") == true)
     }
 
     @Test(arguments: ["upstreams: [", "- 1\n- 2"])
