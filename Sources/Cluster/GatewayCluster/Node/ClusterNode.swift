@@ -30,7 +30,7 @@ final class ClusterNode: Sendable {
         var host: HTTPHost?
         var inputs: [Input] = []
         /// The calls of other members that are being performed, by their numbers.
-        var calls: [UInt64: Task<[Response], Never>] = [:]
+        var calls: [UInt64: PerformedCall] = [:]
         var credits = CreditRequests<CreditRequest>()
         /// The prepared streams that this member is recreating.
         var recreated: Set<String> = []

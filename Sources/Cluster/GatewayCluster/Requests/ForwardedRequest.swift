@@ -32,12 +32,15 @@ struct ForwardedRequest: Sendable {
 
 /// A message from one member to another.
 enum MemberCall: Sendable {
-    /// Perform requests of a member, and reply with their responses. The number names the call in `cancel`. A call that
-    /// arrives after the removal of its member is void: the clients got another response long ago. A recipient that has not
-    /// applied the log up to the position of the member may not know a resource that exists.
+    /// Perform requests of a member, and reply with their responses. The number names the call in `cancel` and `endWaits`. A call
+    /// that arrives after the removal of its member is void: the clients got another response long ago. A recipient that has
+    /// not applied the log up to the position of the member may not know a resource that exists.
     case perform([ForwardedRequest], number: UInt64, member: UInt64, position: UInt64)
     /// The client of a call's requests has left: their responses are not needed.
     case cancel(UInt64)
+    /// The member of a call stops: its requests get their responses as if the time of their wait had ended. A recipient that does
+    /// not know the message goes on.
+    case endWaits(UInt64)
     /// Reply with how long ago the last streams of the recipient that carried some topics ceased to carry them.
     case lastReads([TopicID])
 
@@ -66,6 +69,7 @@ enum MemberCall: Sendable {
         Case(3, .list(.topicID), make: { .lastReads($0) }) {
             if case .lastReads(let topics) = $0 { topics } else { nil }
         },
+        Case(4, .fixed64, make: { .endWaits($0) }) { if case .endWaits(let number) = $0 { number } else { nil } },
     ]).stating()
 }
 

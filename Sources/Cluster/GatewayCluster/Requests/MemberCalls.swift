@@ -3,6 +3,13 @@ internal import MicroHTTPD
 internal import Primitives
 internal import Replication
 
+/// A call of another member that is being performed.
+struct PerformedCall: Sendable {
+    let task: Task<[Response], Never>
+    /// What ends the waits of its requests before their time.
+    let waitEnd: Awaited<Void>
+}
+
 /// Calls between members.
 extension ClusterNode {
     /// NATS limits a message to 1 MiB.
@@ -10,10 +17,17 @@ extension ClusterNode {
 
     /// Sends requests to a member and returns its responses, in the same order. Cancellation of the task ends the requests on
     /// the member, and the call throws; so does the removal of the member, with `EngineError.removed`.
-    func call(_ process: UInt64, _ requests: [ForwardedRequest], within time: Duration) async throws -> [Response] {
+    ///
+    /// - Parameter waitEnd: Has the member respond as if the time of the waits of the requests had ended.
+    func call(
+        _ process: UInt64,
+        _ requests: [ForwardedRequest],
+        within time: Duration,
+        endingWaits waitEnd: Awaited<Void>? = nil
+    ) async throws -> [Response] {
         do {
             let responses = try await whileMember(process) { [self] in
-                try await send(requests, to: process, within: time)
+                try await send(requests, to: process, within: time, waitEnd)
             }
             shared.withLock { $0.counters.called(.answered) }
             return responses
@@ -45,7 +59,8 @@ extension ClusterNode {
     private func send(
         _ requests: [ForwardedRequest],
         to process: UInt64,
-        within time: Duration
+        within time: Duration,
+        _ waitEnd: Awaited<Void>?
     ) async throws -> [Response] {
         let number = UInt64.random(in: .min ... .max)
         let (member, position, present) = state.withLock {
@@ -56,14 +71,15 @@ extension ClusterNode {
             guard requests.count > 1 else { throw EngineError.refused("the request is too large to be forwarded") }
             // The requests for the entries of a list, each with the rights of the caller.
             let half = requests.count / 2
-            let first = try await send(Array(requests[..<half]), to: process, within: time)
-            return first + (try await send(Array(requests[half...]), to: process, within: time))
+            let first = try await send(Array(requests[..<half]), to: process, within: time, waitEnd)
+            return first + (try await send(Array(requests[half...]), to: process, within: time, waitEnd))
         }
         guard let connection = present else { throw EngineError.notConnected("offline") }
         let cancellation = Awaited<Void>()
         let reply = try await withTaskCancellationHandler {
             try await connection.call(process, bytes, within: time) {
                 cancellation.onEnd { connection.notify(process, MemberCall.cancel(number).bytes) }
+                waitEnd?.onEnd { connection.notify(process, MemberCall.endWaits(number).bytes) }
             }
         } onCancel: {
             cancellation.end(.success(()))
@@ -78,8 +94,9 @@ extension ClusterNode {
         switch call {
         case .perform(let requests, let number, let member, let position):
             guard let address, let host else { return }
-            let task = Task.immediate { await perform(requests, of: member, at: position, on: host) }
-            shared.withLock { $0.calls[number] = task }
+            let waitEnd = Awaited<Void>()
+            let task = Task.immediate { await perform(requests, of: member, at: position, on: host, waitEnd) }
+            shared.withLock { $0.calls[number] = PerformedCall(task: task, waitEnd: waitEnd) }
             addJob { [self] in
                 let responses = await withTaskCancellationHandler {
                     await task.value
@@ -90,7 +107,8 @@ extension ClusterNode {
                 link.connection.reply(Wire.responses.bytes(responses), to: address)
                 _ = shared.withLock { $0.calls.removeValue(forKey: number) }
             }
-        case .cancel(let number): shared.withLock { $0.calls.removeValue(forKey: number) }?.cancel()
+        case .cancel(let number): shared.withLock { $0.calls.removeValue(forKey: number) }?.task.cancel()
+        case .endWaits(let number): shared.withLock { $0.calls[number] }?.waitEnd.end(.success(()))
         case .lastReads(let topics):
             guard let address else { return }
             // Beside the node's task, which applies the log.
@@ -102,7 +120,8 @@ extension ClusterNode {
         _ requests: [ForwardedRequest],
         of member: UInt64,
         at position: UInt64,
-        on host: HTTPHost
+        on host: HTTPHost,
+        _ waitEnd: Awaited<Void>
     ) async -> [Response] {
         if state.withLock({ $0.machine.position }) < position {
             // The member that calls has applied more of the log, which may have given this one the resource.
@@ -114,7 +133,7 @@ extension ClusterNode {
             return requests.map { _ in Response(status: Response.misdirected) }
         }
         let isBehind = state.withLock { $0.machine.position } < position
-        return await host.serve(requests, for: self, isBehind: isBehind)
+        return await host.serve(requests, for: self, isBehind: isBehind, waitEnd)
     }
 }
 
@@ -123,10 +142,15 @@ extension HTTPHost {
     /// Performs requests, and returns their responses in the same order; none when the task was cancelled.
     ///
     /// - Parameter isBehind: Whether the member that forwards them has applied more of the log than this one.
-    func serve(_ requests: [ForwardedRequest], for cluster: ClusterNode, isBehind: Bool = false) async -> [Response] {
+    func serve(
+        _ requests: [ForwardedRequest],
+        for cluster: ClusterNode,
+        isBehind: Bool = false,
+        _ waitEnd: Awaited<Void>? = nil
+    ) async -> [Response] {
         await withTaskGroup(of: (Int, Response?).self) { group in
             for (index, request) in requests.enumerated() {
-                group.addImmediateTask { [self] in (index, try? await serve(request, for: cluster, isBehind)) }
+                group.addImmediateTask { [self] in (index, try? await serve(request, for: cluster, isBehind, waitEnd)) }
             }
             var responses = [Response?](repeating: nil, count: requests.count)
             for await (index, response) in group { responses[index] = response }
@@ -138,7 +162,8 @@ extension HTTPHost {
     private func serve(
         _ request: ForwardedRequest,
         for cluster: ClusterNode,
-        _ isBehind: Bool
+        _ isBehind: Bool,
+        _ waitEnd: Awaited<Void>?
     ) async throws -> Response {
         let record = CallRecord(request.http, requestID: request.requestID, since: services.clock())
         var call = Call(record: record)
@@ -147,6 +172,7 @@ extension HTTPHost {
         services.access.count(&call.caller, from: request.http.peer.host)
         call.isListing = request.isListing
         call.isForwarded = true
+        call.waitEnd = waitEnd
         let response = try await call.response { [self] call in
             let path = try RequestPath(raw: request.http.rawPath)
             guard case .operation(let operation, let parameters) = router.find(method: request.http.method, path: path)

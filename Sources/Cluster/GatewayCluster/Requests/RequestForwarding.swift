@@ -19,7 +19,17 @@ extension ClusterNode {
             }
         }
         let left = services.access.remaining(of: call.caller).map { Int($0.components.seconds) }
-        return try await answer(of: process, to: call.waiting { min($0, left ?? $0) })
+        return try await change(on: process, call.waiting { min($0, left ?? $0) }, services)
+    }
+
+    /// The response of a member to a change, whose wait ends when this gateway stops.
+    private func change(on process: UInt64, _ call: Call, _ services: Services) async throws -> Response? {
+        let wait = PreferHeader(call.header("Prefer")).wait ?? 0
+        guard wait > 0 else { return try await answer(of: process, to: call) }
+        let waitEnd = Awaited<Void>()
+        return try await services.ending(waitEnd, after: Self.callTime + .seconds(wait + 1)) { [self] in
+            try await answer(of: process, to: call, endingWaits: waitEnd)
+        }
     }
 
     /// The response of a member to a read. As that of a read which this gateway performs, the wait of the read ends when the gateway
@@ -34,10 +44,14 @@ extension ClusterNode {
         return try await answer(of: process, to: call.waiting { _ in 0 })
     }
 
-    private func answer(of process: UInt64, to call: Call) async throws -> Response? {
-        let wait = PreferHeader(call.header("Prefer")).wait ?? 0
+    private func answer(
+        of process: UInt64,
+        to call: Call,
+        endingWaits waitEnd: Awaited<Void>? = nil
+    ) async throws -> Response? {
+        let time = Self.callTime + .seconds(PreferHeader(call.header("Prefer")).wait ?? 0)
         do {
-            let responses = try await self.call(process, [call.forwarded()], within: Self.callTime + .seconds(wait))
+            let responses = try await self.call(process, [call.forwarded()], within: time, endingWaits: waitEnd)
             guard let response = responses.first, response.status != Response.misdirected else { return nil }
             return response
         } catch EngineError.noResponder {

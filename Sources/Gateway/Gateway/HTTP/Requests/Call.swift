@@ -22,6 +22,8 @@ package struct Call: Sendable {
     package var isListing: Bool
     /// Whether another gateway has forwarded the request.
     package var isForwarded: Bool
+    /// Ends the waits of the request before their time: the gateway that has forwarded the request stops; nil: nothing does.
+    package var waitEnd: Awaited<Void>?
     /// Whether the `Idempotency-Key` has been checked: this gateway performs the request.
     package var isPerformedOnce: Bool
     /// The ticket that has to be used before the request is performed; nil: none.

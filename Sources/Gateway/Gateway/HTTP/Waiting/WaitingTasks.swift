@@ -203,6 +203,17 @@ extension Services {
         }
     }
 
+    /// Awaits the result of an action, which goes on when the gateway stops: `stop` ends then, or after a time.
+    package func ending<Value>(
+        _ stop: Awaited<Void>,
+        after time: Duration,
+        _ action: () async throws -> Value
+    ) async rethrows -> Value {
+        let timer = timers.schedule(after: time) { stop.end(.success(())) }
+        defer { if let timer { timers.cancel(timer) } }
+        return try await action()
+    }
+
     /// Awaits the result of an action, unless a timer provides another one first; the action is cancelled then.
     private func result<Value: Sendable>(
         of action: @escaping @Sendable () async throws -> Value,
@@ -237,6 +248,7 @@ extension Services {
         defer { waiting.remove(number) }
         try checkPresent(call)
         try begin(awaited)
+        call.waitEnd?.onEnd { awaited.end(.success(nil)) }
         let timer = timers.schedule(after: time) { awaited.end(.success(nil)) }
         defer { if let timer { timers.cancel(timer) } }
         guard call.caller.expiry != nil else { return try await awaited.value }

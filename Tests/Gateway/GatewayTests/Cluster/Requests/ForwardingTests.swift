@@ -73,6 +73,20 @@ import Testing
         }
     }
 
+    @Test func aChangeThatAnotherMemberPerformsIsAnsweredWhenItsMemberStops() async throws {
+        try await ClusterFixture.run { fixture in
+            let (owner, other) = (fixture.members[0], fixture.members[1])
+            let path = "/v1/subscriptions/\(await owner.makeSubscription())/subscribe"
+            let calls = fixture.engine.figures.calls
+            let request = other.start("POST", path, "", [HTTPField("Prefer", "wait=60")])
+            await fixture.engine.wait { $0.calls > calls }
+            await owner.catchUp()
+            other.services.timers.stop()
+            #expect(await request.outcome.status == 202)
+            #expect(owner.services.waiting.count == 0)
+        }
+    }
+
     /// A request about a subscription of one member that another member has got, and whose call is held.
     private static func heldRequest(
         _ method: String,

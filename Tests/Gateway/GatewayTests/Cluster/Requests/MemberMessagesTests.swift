@@ -59,7 +59,7 @@ struct MemberMessagesTests {
         )
         let request = ForwardedRequest(http: http, body: [0, 255], requestID: "r1", caller: caller, isListing: true)
         let calls = [
-            MemberCall.perform([request, request], number: 7, member: 9, position: 8), .cancel(7),
+            MemberCall.perform([request, request], number: 7, member: 9, position: 8), .cancel(7), .endWaits(7),
             .lastReads([.client("c"), .subscription("s")]),
         ]
         for call in calls {
