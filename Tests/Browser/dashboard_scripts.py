@@ -59,15 +59,15 @@ CHECKS = [
     trial("changes_of_very_many_cells_are_not_animated", """
         Object.defineProperty(document, "hidden", { value: false });
         const { Feed } = await import("/assets/feed.js"), { TableView } = await import("/assets/table.js");
-        for (const [count, isAnimated] of [[50, true], [500, false]]) {
-            const feed = new Feed("f", "F", { upstream: "u", mode: "MERGE", items: [], fields: ["n"] }), view = new TableView(feed);
+        for (const [count, isAnimated] of [[50, true], [90, false]]) {
+            const feed = new Feed("f", "F", { upstream: "u", mode: "MERGE", items: [], fields: ["n", "m"] }), view = new TableView(feed);
             document.body.replaceChildren(view.element);
             for (const n of ["1", "2"]) {
-                for (let number = 1; number <= count; number += 1) feed.apply("update", { item: `i${number}`, itemPos: number, fields: { n } });
+                for (let number = 1; number <= count; number += 1) feed.apply("update", { item: `i${number}`, itemPos: number, fields: { n, m: n } });
                 view.draw();
             }
-            const cells = view.element.querySelectorAll("td[data-field=n]"), moves = [...cells].filter((cell) => cell.getAnimations().length);
-            if (cells.length !== count || moves.length !== (isAnimated ? count : 0)) return `${moves.length} of ${cells.length} cells are animated`;
+            const cells = view.element.querySelectorAll("td[data-field]"), moves = [...cells].filter((cell) => cell.getAnimations().length);
+            if (cells.length !== 2 * count || moves.length !== (isAnimated ? 2 * count : 0)) return `${moves.length} of ${cells.length} cells are animated`;
         }
     """),
     # The tab stayed empty, and was not read again.
@@ -184,6 +184,56 @@ CHECKS = [
         for (let number = 0; number < 300; number += 1) feed.apply("update", { item: `i${number}`, itemPos: 1, fields: { n: `${number}` } });
         view.draw();
         if (count > 1) return `${count} layouts`;
+    """),
+    # Each change had the browser lay out thousands of lines, and the page stopped.
+    trial("a_long_table_has_lines_for_the_rows_in_view", """
+        const { Feed } = await import("/assets/feed.js"), { TableView } = await import("/assets/table.js");
+        const feed = new Feed("f", "F", { ...quotes, mode: "COMMAND", fields: ["key", "command", "n"] }), view = new TableView(feed);
+        document.body.append(view.element);
+        view.element.style.cssText = "height: 400px; overflow: auto";
+        const apply = (number, command) => feed.apply("update",
+            { item: "a", itemPos: 1, key: `${number}`, command, fields: { key: `${number}`, command, n: `${10_000 - number}` } });
+        const shown = () => {
+            const { top, bottom } = view.element.getBoundingClientRect(), lines = [...view.element.querySelectorAll("tbody tr:not(.leaving)")];
+            const isInView = (line) => line.getBoundingClientRect().bottom > top && line.getBoundingClientRect().top < bottom;
+            return { count: lines.length, rows: lines.filter(isInView).map((line) => [line.dataset.row, line.ariaRowIndex - 2]) };
+        };
+        for (let number = 0; number < 5000; number += 1) apply(number, "ADD");
+        view.draw();
+        const first = shown(), height = view.element.scrollHeight;
+        if (first.count > 200 || first.rows[0].join() !== "0,0") return JSON.stringify(first);
+        if (view.element.querySelector("table").ariaRowCount !== "5001") return view.element.querySelector("table").ariaRowCount;
+        view.element.scrollTop = height / 2;
+        await until(() => shown().rows.length >= first.rows.length);
+        const middle = shown();
+        if (middle.count > 200 || middle.rows.some(([key, place]) => +key !== place) || Math.abs(middle.rows[0][1] - 2500) > 5) return JSON.stringify(middle);
+        for (let number = 0; number < 1000; number += 1) apply(number, "DELETE");
+        view.draw();
+        if (Math.abs(view.element.scrollHeight / height - 0.8) > 0.02) return `${view.element.scrollHeight} of ${height}`;
+        view.element.querySelector("[data-column=n] button").click();
+        view.element.scrollTop = 0;
+        await until(() => shown().rows[0]?.join() === "4999,0" || shown().rows[1]?.join() === "4999,0");
+        if (shown().count > 200) return JSON.stringify(shown());
+    """),
+    # The rows of the first drawing were offered; a list of all of them was made whenever the row of the chart was deleted.
+    trial("the_chart_offers_the_present_rows", """
+        const { Feed } = await import("/assets/feed.js"), { FeedPanel } = await import("/assets/panel.js");
+        const feed = new Feed("f", "F", quotes), panel = new FeedPanel(feed), [select] = panel.element.querySelectorAll(".chart-card select");
+        document.body.append(panel.element);
+        panel.element.hidden = false;
+        const offered = () => [...select.options].map(({ value }) => value).join();
+        const add = (item) => {
+            feed.apply("update", { item, itemPos: 1, fields: { n: "1" } });
+            panel.draw();
+        };
+        add("a");
+        add("b");
+        if (offered() !== "a") return offered();
+        select.focus();
+        if (offered() !== "a,b" || select.value !== "a") return `${select.value} of ${offered()}`;
+        select.value = "b";
+        select.dispatchEvent(new Event("change"));
+        if (panel.charted.join() !== "b,n" || select.value !== "b") return `${select.value}, ${panel.charted}`;
     """),
     # An animation of a hidden page does not end.
     trial("rows_that_are_deleted_while_the_page_is_hidden_are_gone", """

@@ -54,7 +54,9 @@ export class FeedPanel extends EventTarget {
   #chartCard() {
     this.canvas = h("canvas", { class: "chart", tabIndex: 0, role: "img" });
     this.chart = new Chart(this.canvas, () => this.#showSpan());
-    this.rowSelect = h("select", { "aria-label": "Item or key of the chart", onchange: () => this.#chooseBySelects() });
+    this.rowSelect = h("select", {
+      "aria-label": "Item or key of the chart", class: "rows", onchange: () => this.#chooseBySelects(), onfocus: () => this.#offerRows(),
+    });
     this.fieldSelect = h("select", { "aria-label": "Field of the chart", onchange: () => this.#chooseBySelects() });
     this.spanButtons = spans.map(([label, span]) => h("button", {
       type: "button", class: "chip", "aria-pressed": "false", data: { span: String(span) },
@@ -100,10 +102,15 @@ export class FeedPanel extends EventTarget {
     const others = isMore ? this.#chosen.filter((line) => line.row !== row.id || line.field !== field) : [];
     this.#chosen = [...others.slice(1 - mostLines), { row: row.id, field }];
     this.#showLines();
-    const { rows } = this.feed;
-    replaceOptions(this.rowSelect, [...rows.values()].map((other) => [other.id, other.name]), row.id);
+    // Rows may come and go all the time: all of them are offered to a user who is about to choose.
+    if (!this.rowSelect.matches(":focus")) replaceOptions(this.rowSelect, [[row.id, row.name]], row.id);
+    else this.#offerRows(row.id);
     replaceOptions(this.fieldSelect, this.#numericFields(row).map((name) => [name, name.replaceAll("_", " ")]), field);
     if (isByUser) this.dispatchEvent(new Event("chart"));
+  }
+
+  #offerRows(chosen = this.rowSelect.value) {
+    replaceOptions(this.rowSelect, [...this.feed.rows.values()].map(({ id, name }) => [id, name]), chosen);
   }
 
   #drop(line) {

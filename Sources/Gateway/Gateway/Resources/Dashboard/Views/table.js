@@ -7,6 +7,8 @@ const fadeTime = 900;
 const longValue = 40;
 const sortInterval = 1000;
 const mostMoves = 100; // changes of one drawing that are animated; more animations take the time of the page
+const mostLines = 100; // rows of a longer table that are in the page: each change has the browser lay out all of them
+const step = 25; // rows by which these move
 const flashes = { 1: "--flash-up", "-1": "--flash-down", 0: "--flash-new" };
 const chartHint = "Show the chart; with Shift or Ctrl beside the others";
 const arrows = { 1: "▲", "-1": "▼" };
@@ -17,12 +19,20 @@ const label = (name) => name.replaceAll("_", " ");
 export class TableView extends EventTarget {
   #feed;
   #head = h("tr");
+  #table;
+  /** The space of the rows without lines. Beside the table, so that the browser keeps the rows in view in their place. */
+  #above = h("div");
+  #below = h("div");
   #body = h("tbody", { data: { empty: "No values yet." } });
+  /** The rows in the order of the table; of a long one, only those around the rows in view have lines. */
+  #rows = [];
   #lines = new Map();
+  #lineHeight = 0;
+  #scrollTop = 0;
   #columns = [];
   #order = null;
   #sortedAt = 0;
-  #selected = null;
+  #selected = [];
   #numeric = new Set();
   /** The rows whose sparkline is to be drawn. */
   #sparks = new Set();
@@ -33,8 +43,9 @@ export class TableView extends EventTarget {
     super();
     this.#feed = feed;
     this.caption = h("caption", { class: "visually-hidden" }, this.#describe());
-    this.element = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": `${feed.title}: values` },
-      h("table", { class: `values ${feed.mode.toLowerCase()}` }, this.caption, h("thead", {}, this.#head), this.#body));
+    this.#table = h("table", { class: `values ${feed.mode.toLowerCase()}` }, this.caption, h("thead", {}, this.#head), this.#body);
+    this.element = h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": `${feed.title}: values`, onscroll: () => this.#scrolled() },
+      this.#above, this.#table, this.#below);
     this.#drawHead();
     feed.addEventListener("columns", () => this.#extend());
   }
@@ -78,6 +89,8 @@ export class TableView extends EventTarget {
     const present = this.#order?.name === name ? this.#order.direction : 0;
     const next = { 0: 1, 1: -1, "-1": 0 }[present];
     this.#order = next ? { name, direction: next } : null;
+    // The view does not follow rows whose place changes.
+    this.element.style.overflowAnchor = next ? "none" : "auto";
     this.#drawHead();
     this.#head.querySelector(`[data-column="${CSS.escape(name)}"] button`)?.focus();
     this.#sort();
@@ -85,23 +98,30 @@ export class TableView extends EventTarget {
 
   #sort() {
     this.#sortedAt = Date.now();
-    const rows = [...this.#feed.rows.values()].filter((row) => this.#lines.has(row));
+    this.#rows = [...this.#feed.rows.values()];
     if (this.#order) {
       const { name, direction } = this.#order;
       const value = (row) => (name === this.#firstColumn ? row.name : row.values[name]);
-      rows.sort((one, other) => direction * compare(value(one), value(other)));
+      this.#rows.sort((one, other) => direction * compare(value(one), value(other)));
     }
-    const lines = rows.map((row) => this.#lines.get(row).line);
-    if (lines.some((line, index) => this.#body.children[index] !== line)) this.#body.append(...lines);
+    this.#fill();
+  }
+
+  /** Takes the rows that came and went; until they are sorted again, new ones are the last. */
+  #arrange() {
+    if (!this.#order || Date.now() - this.#sortedAt > sortInterval) return this.#sort();
+    const present = new Set(this.#feed.rows.values());
+    this.#rows = [...new Set([...this.#rows.filter((row) => present.has(row)), ...present])];
+    this.#fill();
   }
 
   #extend() {
     this.#drawHead();
-    for (const row of [...this.#lines.keys()]) {
-      this.#lines.get(row).line.remove();
-      this.#lines.delete(row);
-      this.#add(row);
-    }
+    const rows = [...this.#lines.keys()];
+    for (const { line } of this.#lines.values()) line.remove();
+    this.#lines.clear();
+    if (!this.#feed.isList) return this.#fill();
+    for (const row of rows) this.#place(this.#add(row));
   }
 
   // MARK: - Rows
@@ -111,16 +131,50 @@ export class TableView extends EventTarget {
 
   /** Draws what changed since the last time. */
   draw() {
+    // Before the changes, after which the browser would have to lay out the table for it.
+    if (this.#rows.length > mostLines) this.#scrollTop = this.element.scrollTop;
     this.#changes = 0;
-    for (const names of this.#feed.dirty.values()) this.#changes += names?.size ?? 1;
+    for (const [row, names] of this.#feed.dirty) if (!names || this.#lines.has(row)) this.#changes += names?.size ?? 1;
     for (const [row, names] of this.#feed.dirty) {
       if (row.removed) this.#remove(row);
-      else if (!this.#lines.has(row)) this.#add(row);
-      else for (const name of names ?? []) this.#write(row, name, true);
+      else if (this.#lines.has(row)) for (const name of names ?? []) this.#write(row, name, true);
+      else if (this.#feed.isList) this.#place(this.#add(row));
       this.#lines.get(row)?.line.classList.toggle("old", row.isOld);
     }
+    if (!this.#feed.isList) this.#arrange();
     this.#feed.dirty.clear();
-    if (this.#order && Date.now() - this.#sortedAt > sortInterval) this.#sort();
+  }
+
+  #scrolled() {
+    this.#scrollTop = this.element.scrollTop;
+    this.#fill();
+  }
+
+  /** Gives lines to the rows around those in view, and takes them from all others, whose space is left empty. */
+  #fill() {
+    if (this.#feed.isList) return;
+    const count = this.#rows.length, isLong = count > mostLines;
+    const inView = isLong && this.#lineHeight ? Math.floor(this.#scrollTop / this.#lineHeight / step) - 1 : 0;
+    const start = Math.max(0, Math.min(inView * step, count - mostLines));
+    const rows = new Set(this.#rows.slice(start, start + mostLines));
+    for (const [row, { line }] of this.#lines) {
+      if (rows.has(row)) continue;
+      line.remove();
+      this.#lines.delete(row);
+    }
+    let next = this.#body.firstChild, index = start + 1;
+    for (const row of rows) {
+      const line = this.#lines.get(row)?.line ?? this.#add(row);
+      while (next?.classList.contains("leaving")) next = next.nextSibling;
+      if (line === next) next = next.nextSibling;
+      else this.#body.insertBefore(line, next);
+      index += 1;
+      if (line.ariaRowIndex !== `${index}`) line.ariaRowIndex = index;
+    }
+    if (isLong) this.#lineHeight ||= this.#body.firstChild.offsetHeight;
+    this.#table.ariaRowCount = count + 1;
+    this.#above.style.height = `${start * this.#lineHeight}px`;
+    this.#below.style.height = `${(count - start - rows.size) * this.#lineHeight}px`;
   }
 
   /** Draws the parts that are not updated at each change: the sparklines, and how long ago each row changed. */
@@ -134,7 +188,8 @@ export class TableView extends EventTarget {
 
   /** The past values of the field of the chart, or else of the row's first number. */
   #trend(row) {
-    const field = row.history.has(this.#selected?.field) ? this.#selected.field : mainField([...row.history.keys()]);
+    const chosen = this.#selected[0]?.field;
+    const field = row.history.has(chosen) ? chosen : mainField([...row.history.keys()]);
     return row.history.get(field)?.values ?? [];
   }
 
@@ -153,15 +208,16 @@ export class TableView extends EventTarget {
     if (!this.#feed.isList) line.append(h("td", { class: "trend" }, spark.element), age);
     this.#lines.set(row, { line, cells, age, spark });
     for (const column of this.#columns) this.#write(row, column, false);
-    this.#place(line);
-    if (!this.#isStill && this.#body.children.length > 1) {
+    line.classList.toggle("old", row.isOld);
+    this.#mark(row);
+    if (!this.#isStill && this.#body.children.length > 1 && this.#feed.dirty.has(row)) {
       line.animate([{ opacity: 0.2 }, { opacity: 1 }], { duration: 300 });
     }
+    return line;
   }
 
   /** New lines of a list are shown first; those of a chat last, in view unless the reader scrolled away. */
   #place(line) {
-    if (!this.#feed.isList) return this.#body.append(line);
     if (!this.#feed.options.isNewestLast) return this.#body.prepend(line);
     // Reading these lays out the table, which takes long for many rows; a list has few.
     const { scrollTop, scrollHeight, clientHeight } = this.element;
@@ -241,10 +297,15 @@ export class TableView extends EventTarget {
   /** Marks the cells whose charts are shown; the sparklines show the field of the first one. */
   select(lines) {
     for (const cell of this.#body.querySelectorAll("td.selected")) cell.classList.remove("selected");
-    if (lines[0]?.field !== this.#selected?.field) for (const row of this.#lines.keys()) this.#sparks.add(row);
-    this.#selected = lines[0] ?? null;
-    for (const { row, field } of lines) {
-      this.#lines.get(this.#feed.rows.get(row))?.cells.get(field)?.cell.classList.add("selected");
+    if (lines[0]?.field !== this.#selected[0]?.field) for (const row of this.#lines.keys()) this.#sparks.add(row);
+    this.#selected = lines;
+    for (const { row } of lines) if (this.#feed.rows.has(row)) this.#mark(this.#feed.rows.get(row));
+  }
+
+  /** Marks the cells of a row whose charts are shown. */
+  #mark(row) {
+    for (const { row: id, field } of this.#selected) {
+      if (id === row.id) this.#lines.get(row)?.cells.get(field)?.cell.classList.add("selected");
     }
   }
 }
