@@ -108,7 +108,7 @@ private struct QuotaSchedule {
 
     init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
-    var used: (count: Int, size: Int) { ledger.used(of: Self.quota) }
+    var used: (count: Int, size: Int) { ledger.quotas.used(of: Self.quota) }
     var units: Int { members.reduce(0) { $0 + $1.claims.count } }
 
     mutating func step() {

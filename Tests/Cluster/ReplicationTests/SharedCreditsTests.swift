@@ -66,7 +66,7 @@ struct SharedCreditsTests {
         let given = Self.credits(10, sessions: 1, items: 8)
         #expect(effects == [.credited(upstream: "demo", given, to: 1), .decided(.credits(1), by: 1, .accepted)])
         #expect(ledger.credits["demo"].held[1] == given)
-        #expect(ledger.freeCredits(of: "demo") == Self.credits(0, sessions: 1, items: 12))
+        #expect(ledger.credits["demo"].free == Self.credits(0, sessions: 1, items: 12))
     }
 
     @Test func aClaimIsRefusedAfterAllOtherMembersHaveAnswered() throws {
@@ -84,12 +84,12 @@ struct SharedCreditsTests {
         var refused = ledger
         let none = ClusterRecord.credit(.release(upstream: "demo", .none, claim: position))
         #expect(Self.apply(none, by: 2, &refused) == [.decided(.credits(7), by: 3, .refused)])
-        #expect(refused.freeCredits(of: "demo").subscriptions == 2)
+        #expect(refused.credits["demo"].free.subscriptions == 2)
         // The death of the other member is an answer, too, and frees what it had.
         let effects = Self.apply(.remove(2), by: 1, &ledger)
         #expect(effects.contains(.credited(upstream: "demo", Self.credits(3), to: 3)))
         #expect(effects.contains(.decided(.credits(7), by: 3, .accepted)))
-        #expect(ledger.freeCredits(of: "demo").subscriptions == 3)
+        #expect(ledger.credits["demo"].free.subscriptions == 3)
     }
 
     @Test func anOptionalSessionIsNotTakenFromMembersWithoutOne() {
@@ -111,7 +111,7 @@ struct SharedCreditsTests {
         let owner = try #require(ledger.topics["b"]?.owner)
         #expect(effects.contains(.credited(upstream: "demo", Self.credits(1, items: 1), to: owner)))
         // All subscriptions are taken: the owner of the next one has to claim them.
-        #expect(ledger.freeCredits(of: "demo").subscriptions == 0)
+        #expect(ledger.credits["demo"].free.subscriptions == 0)
     }
 
     @Test func anOwnerWithoutASessionLosesItsSubscriptionsToOneThatHasOne() throws {

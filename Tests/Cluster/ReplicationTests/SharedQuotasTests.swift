@@ -55,9 +55,9 @@ struct SharedQuotasTests {
         ]
         for unit in units { ledger.apply(.declare(unit, size: 1), by: 1, &effects) }
         ledger.apply(.declare(units[0], size: 1), by: 2, &effects)
-        #expect(ledger.subscriptionUsers == ["s1": ["key:a", "key:b"], "s2": ["key:b"]])
+        #expect(ledger.quotas.subscriptionUsers == ["s1": ["key:a", "key:b"], "s2": ["key:b"]])
         for unit in units { ledger.apply(.release(unit), by: 1, &effects) }
-        #expect(ledger.subscriptionUsers == ["s1": ["key:a"]])
+        #expect(ledger.quotas.subscriptionUsers == ["s1": ["key:a"]])
     }
 
     @Test
@@ -68,17 +68,17 @@ struct SharedQuotasTests {
             ledger.apply(Self.claim(id), by: UInt64(number), &effects)
         }
         #expect(Self.outcomes(effects) == [.accepted, .accepted, .refused, .accepted, .accepted])
-        #expect(ledger.used(of: Self.unit.quota).count == 2)
+        #expect(ledger.quotas.used(of: Self.unit.quota).count == 2)
         // Another member has the unit still.
         ledger.apply(.release(Self.unit), by: 0, &effects)
-        #expect(ledger.used(of: Self.unit.quota).count == 2)
+        #expect(ledger.quotas.used(of: Self.unit.quota).count == 2)
         ledger.apply(.release(Self.unit), by: 3, &effects)
         ledger.apply(.release(Self.unit), by: 3, &effects)
-        #expect(ledger.used(of: Self.unit.quota).count == 1)
+        #expect(ledger.quotas.used(of: Self.unit.quota).count == 1)
         effects = []
         ledger.apply(.declare(.stream("t4", of: "key:a"), size: 0), by: 7, &effects)
         ledger.apply(.declare(.stream("t5", of: "key:a"), size: 0), by: 7, &effects)
-        #expect(effects.isEmpty && ledger.used(of: Self.unit.quota).count == 3)
+        #expect(effects.isEmpty && ledger.quotas.used(of: Self.unit.quota).count == 3)
     }
 
     @Test
@@ -87,19 +87,19 @@ struct SharedQuotasTests {
         let quota = Self.demand("s1", 0).unit.quota
         var effects: [LedgerEffect] = []
         ledger.apply(.claim([Self.demand("s1", 2), Self.demand("s2", 3)], number: 1), by: 1, &effects)
-        #expect(ledger.used(of: quota) == (2, 5))
+        #expect(ledger.quotas.used(of: quota) == (2, 5))
         ledger.apply(.claim([Self.demand("s1", 2), Self.demand("s3", 1)], number: 2), by: 2, &effects)
-        #expect(ledger.excess(of: [Self.demand("s3", 1)])?.isSize == true)
-        #expect(ledger.excess(of: ["s3", "s4"].map { Self.demand($0, 0) })?.isSize == false)
-        #expect(!ledger.isInUse(Self.demand("s1", 2).unit, by: 2))
+        #expect(ledger.quotas.excess(of: [Self.demand("s3", 1)])?.isSize == true)
+        #expect(ledger.quotas.excess(of: ["s3", "s4"].map { Self.demand($0, 0) })?.isSize == false)
+        #expect(!ledger.quotas.contains(Self.demand("s1", 2).unit, of: 2))
         ledger.apply(.claim([Self.demand("s2", 3), Self.demand("s3", 0)], number: 3), by: 2, &effects)
         // A subscription that two members have counts once, and no subscription grows beyond the limit.
         ledger.apply(.claim([Self.demand("s2", 4)], number: 4), by: 2, &effects)
-        #expect(ledger.used(of: quota) == (3, 5))
+        #expect(ledger.quotas.used(of: quota) == (3, 5))
         ledger.apply(.declare(Self.demand("s2", 0).unit, size: 1), by: 2, &effects)
-        #expect(ledger.used(of: quota) == (3, 3))
+        #expect(ledger.quotas.used(of: quota) == (3, 3))
         ledger.apply(.release(Self.demand("s1", 0).unit), by: 1, &effects)
-        #expect(ledger.used(of: quota) == (2, 1))
+        #expect(ledger.quotas.used(of: quota) == (2, 1))
         #expect(Self.outcomes(effects) == [.accepted, .refused, .accepted, .refused])
     }
 
@@ -113,7 +113,7 @@ struct SharedQuotasTests {
             guard case .quota(let read) = try ClusterRecord.read(body[...], layout: { _ in nil }) else { continue }
             ledger.apply(read, by: 1, &effects)
         }
-        #expect(ledger.used(of: Self.demand("s1", 0).unit.quota).size == 2 * Int(UInt32.max))
+        #expect(ledger.quotas.used(of: Self.demand("s1", 0).unit.quota).size == 2 * Int(UInt32.max))
     }
 
     @Test
@@ -124,8 +124,8 @@ struct SharedQuotasTests {
         ledger.apply(.stream(.prepare(id: "t1", specification)), by: 1, &effects)
         for id in ["t1", "t2"] { ledger.apply(Self.claim(id), by: 1, &effects) }
         ledger.apply(.remove(1), by: 2, &effects)
-        #expect(ledger.used(of: Self.unit.quota).count == 1)
-        #expect(ledger.isInUse(Self.unit, by: 2))
+        #expect(ledger.quotas.used(of: Self.unit.quota).count == 1)
+        #expect(ledger.quotas.contains(Self.unit, of: 2))
         let snapshot = ClusterSnapshot(created: "x", ledger: ledger, tables: [:])
         #expect(try ClusterSnapshot(snapshot.bytes(in: 2)) == snapshot)
         ledger.apply(.release(Self.unit), by: 2, &effects)
@@ -140,10 +140,10 @@ struct SharedQuotasTests {
         ledger.apply(.stream(.prepare(id: "t1", specification)), by: 1, &effects)
         ledger.apply(Self.claim("t1"), by: 1, &effects)
         ledger.apply(.stream(.open(id: "t1")), by: 2, &effects)
-        #expect(ledger.isInUse(Self.unit, by: 2) && !ledger.isInUse(Self.unit, by: 1))
+        #expect(ledger.quotas.contains(Self.unit, of: 2) && !ledger.quotas.contains(Self.unit, of: 1))
         // The former owner releases what it had.
         ledger.apply(.release(Self.unit), by: 1, &effects)
-        #expect(ledger.used(of: Self.unit.quota).count == 1)
+        #expect(ledger.quotas.used(of: Self.unit.quota).count == 1)
     }
 
     @Test
@@ -162,7 +162,7 @@ struct SharedQuotasTests {
         ledger.apply(.claim(demands, number: 1), by: 1, &effects)
         ledger.apply(.remove(1), by: 2, &effects)
         // `s3` was used by an open stream of the removed member.
-        #expect(demands.map { ledger.isInUse($0.unit, by: 2) } == [true, true, false])
-        #expect(ledger.used(of: demands[0].unit.quota) == (2, 3))
+        #expect(demands.map { ledger.quotas.contains($0.unit, of: 2) } == [true, true, false])
+        #expect(ledger.quotas.used(of: demands[0].unit.quota) == (2, 3))
     }
 }

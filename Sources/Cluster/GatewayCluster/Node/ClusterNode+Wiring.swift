@@ -92,18 +92,17 @@ extension ClusterNode {
 
     var uses: [String: CallerUse] {
         state.withLock { state in
-            guard let ledger = state.machine.ledger else { return [:] }
-            return ledger.callers.reduce(into: [:]) { uses, identity in
-                let subscriptions = ledger.used(of: QuotaUnit.subscription("", of: identity).quota)
+            guard let quotas = state.machine.ledger?.quotas else { return [:] }
+            return quotas.callers.reduce(into: [:]) { uses, identity in
                 var use = CallerUse()
-                use.streams = ledger.used(of: QuotaUnit.stream("", of: identity).quota).count
-                (use.subscriptions, use.items) = subscriptions
+                use.streams = quotas.used(of: QuotaUnit.stream("", of: identity).quota).count
+                (use.subscriptions, use.items) = quotas.used(of: QuotaUnit.subscription("", of: identity).quota)
                 uses[identity] = use
             }
         }
     }
 
-    var users: [String: Set<String>] { state.withLock { $0.machine.ledger?.subscriptionUsers ?? [:] } }
+    var users: [String: Set<String>] { state.withLock { $0.machine.ledger?.quotas.subscriptionUsers ?? [:] } }
 
     var clusterFigures: ClusterFigures {
         let now = clock()

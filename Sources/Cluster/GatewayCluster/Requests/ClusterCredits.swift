@@ -67,7 +67,7 @@ extension ClusterNode {
                     credits.sessionsRefused(of: claim.upstream)
                 }
             }
-            let free = state.withLock { $0.machine.ledger?.freeCredits(of: claim.upstream) } ?? .none
+            let free = state.withLock { $0.machine.ledger?.credits[claim.upstream].free } ?? .none
             let held = pool?.credits(of: claim.upstream)
             for waiting in refused {
                 let shortage = waiting.request.shortage

@@ -43,7 +43,7 @@ extension ClusterNode {
             case .unknown, nil: throw Problem.notInContact
             case .pending:
                 // The deadline also applies if other members perform the request again and again and fail.
-                guard await holds(until: deadline, { member, _ in member.ledger?.isPending(name) != true })
+                guard await holds(until: deadline, { member, _ in member.ledger?.requests.isPending(name) != true })
                 else { throw IdempotencyStore.inProgress }
             }
         }
@@ -61,7 +61,7 @@ extension ClusterNode {
         let response = try await noted.response { try await handler($0, begun) }
         if !IdempotencyStore.isKept(response) {
             write(.request(.abandon(begun.name)))
-        } else if state.withLock({ $0.machine.ledger?.isPending(begun.name) }) ?? false {
+        } else if state.withLock({ $0.machine.ledger?.requests.isPending(begun.name) }) ?? false {
             // The log has the response to a change of resources with the change, unless another member has made that.
             write(answer(response, to: begun.name))
         }

@@ -80,7 +80,7 @@ extension ClusterNode {
 
     /// The limit because of which the log has refused units.
     private func excess(of demands: [QuotaDemand]) -> QuotaExcess {
-        state.withLock { $0.machine.ledger?.excess(of: demands) } ?? demands[0].excess
+        state.withLock { $0.machine.ledger?.quotas.excess(of: demands) } ?? demands[0].excess
     }
 
     /// Changes the units of this member, and writes what the other members have to know.
@@ -119,7 +119,7 @@ extension ClusterNode {
 
     /// This member has taken over a prepared stream, which counts for its owner if it did before.
     func takeOver(_ unit: QuotaUnit) {
-        let isInUse = state.withLock { $0.machine.ledger?.isInUse(unit, by: $0.machine.member) ?? false }
+        let isInUse = state.withLock { $0.machine.ledger?.quotas.contains(unit, of: $0.machine.member) ?? false }
         if isInUse { changeClaims { $0.inherit(unit) } }
     }
 }

@@ -156,10 +156,10 @@ package struct ClusterLedger: Sendable, Equatable {
     /// The upstream sessions that a new owner can continue, by client.
     package internal(set) var sessions: [String: OfferedUpstreamSession] = [:]
     var ticketUses = TicketUses()
-    var requests = IdempotentRequests()
-    var quotas = SharedQuotas()
+    package internal(set) var requests = IdempotentRequests()
+    package internal(set) var quotas = SharedQuotas()
     /// The sessions, subscriptions and items that the members may have open on the upstreams.
-    var credits = SharedCredits()
+    package internal(set) var credits = SharedCredits()
     /// The members that were removed in this epoch and in earlier epochs, newest last. A late repetition of the first frame of
     /// a removed member does not add the member again, and a process that returns does not report resources that other members
     /// have inherited. The removed members of earlier epochs, which write no frames of this epoch, may differ between ledgers.

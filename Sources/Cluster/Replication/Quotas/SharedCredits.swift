@@ -10,7 +10,7 @@ package import SessionCore
 /// ```
 ///
 /// A claim that waits is a request to the members in `awaited`: each releases what it does not use and answers.
-struct SharedCredits: Sendable, Equatable {
+package struct SharedCredits: Sendable, Equatable {
     /// A claim that waits.
     struct Waiting: Sendable, Equatable {
         let claim: CreditClaim
@@ -28,7 +28,8 @@ struct SharedCredits: Sendable, Equatable {
         )
     }
 
-    struct Upstream: Sendable, Equatable {
+    /// The credits of one upstream.
+    package struct Upstream: Sendable, Equatable {
         /// The limits in the newest record; nil: no record has had them.
         var limits: UpstreamCredits?
         /// Whether the epoch has had a claim: by then, the members have declared what they have.
@@ -39,7 +40,7 @@ struct SharedCredits: Sendable, Equatable {
         var waiting: [Waiting] = []
 
         /// The credits that no member has.
-        var free: UpstreamCredits {
+        package var free: UpstreamCredits {
             guard let limits else { return .none }
             return limits - held.values.reduce(.none, +)
         }
@@ -72,7 +73,7 @@ struct SharedCredits: Sendable, Equatable {
 
     var upstreams: [String: Upstream] = [:]
 
-    subscript(_ name: String) -> Upstream {
+    package internal(set) subscript(_ name: String) -> Upstream {
         get { upstreams[name] ?? Upstream() }
         set { upstreams[name] = newValue }
     }
@@ -147,9 +148,6 @@ struct SharedCredits: Sendable, Equatable {
 
 /// The decisions about the credits of upstreams.
 extension ClusterLedger {
-    /// The credits of an upstream that no member has.
-    package func freeCredits(of upstream: String) -> UpstreamCredits { credits[upstream].free }
-
     /// Whether the claim at a position waits for the answer of a member.
     func awaits(_ member: UInt64, for position: UInt64, of upstream: String) -> Bool {
         credits[upstream].waiting.contains { $0.position == position && $0.awaited.contains(member) }

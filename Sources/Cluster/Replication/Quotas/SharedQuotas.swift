@@ -1,5 +1,5 @@
 /// The units of quotas that are in use, and the members that have them.
-struct SharedQuotas: Sendable, Equatable {
+package struct SharedQuotas: Sendable, Equatable {
     struct Use: Sendable, Equatable {
         /// The members that have it, at least one, in ascending order.
         var members: [UInt64]
@@ -36,13 +36,31 @@ struct SharedQuotas: Sendable, Equatable {
         }
     }
 
-    func used(of quota: String) -> (count: Int, size: Int) { quotas[quota].map { ($0.uses.count, $0.size) } ?? (0, 0) }
+    /// The units of a quota that are in use, and the sum of their sizes.
+    package func used(of quota: String) -> (count: Int, size: Int) {
+        quotas[quota].map { ($0.uses.count, $0.size) } ?? (0, 0)
+    }
 
-    func contains(_ unit: QuotaUnit, of member: UInt64) -> Bool { use(unit)?.members.contains(member) ?? false }
+    /// The callers whose units are in use.
+    package var callers: Set<String> { Set(quotas.keys.compactMap { QuotaUnit.caller(ofQuota: $0) }) }
+
+    /// The callers that use each subscription.
+    package var subscriptionUsers: [String: Set<String>] {
+        callers.reduce(into: [:]) { users, identity in
+            let quota = quotas[QuotaUnit.subscription("", of: identity).quota]
+            for id in quota?.uses.keys ?? [:].keys { users[id, default: []].insert(identity) }
+        }
+    }
+
+    /// Whether a member has a unit.
+    package func contains(_ unit: QuotaUnit, of member: UInt64) -> Bool {
+        use(unit)?.members.contains(member) ?? false
+    }
 
     private func use(_ unit: QuotaUnit) -> Use? { quotas[unit.quota]?.uses[unit.id] }
 
-    func excess(of demands: [QuotaDemand]) -> QuotaExcess? {
+    /// The first limit that these units would exceed together; nil: they fit.
+    package func excess(of demands: [QuotaDemand]) -> QuotaExcess? {
         var added: [String: (count: Int, size: Int)] = [:]
         for demand in demands {
             let quota = demand.unit.quota
@@ -125,26 +143,6 @@ package struct QuotaExcess: Sendable, Equatable {
 }
 
 extension ClusterLedger {
-    /// The units of a quota that are in use, and the sum of their sizes.
-    package func used(of quota: String) -> (count: Int, size: Int) { quotas.used(of: quota) }
-
-    /// The callers whose units are in use.
-    package var callers: Set<String> { Set(quotas.quotas.keys.compactMap { QuotaUnit.caller(ofQuota: $0) }) }
-
-    /// The callers that use each subscription.
-    package var subscriptionUsers: [String: Set<String>] {
-        callers.reduce(into: [:]) { users, identity in
-            let quota = quotas.quotas[QuotaUnit.subscription("", of: identity).quota]
-            for id in quota?.uses.keys ?? [:].keys { users[id, default: []].insert(identity) }
-        }
-    }
-
-    /// Whether a member has a unit of a quota.
-    package func isInUse(_ unit: QuotaUnit, by member: UInt64) -> Bool { quotas.contains(unit, of: member) }
-
-    /// The first limit that these units would exceed together; nil: they fit.
-    package func excess(of demands: [QuotaDemand]) -> QuotaExcess? { quotas.excess(of: demands) }
-
     /// A member takes over a resource, which continues to count.
     mutating func moveQuotas(of id: String, from former: UInt64, to member: UInt64) {
         guard let resource = specified[id] else { return }

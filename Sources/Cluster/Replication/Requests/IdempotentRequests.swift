@@ -24,7 +24,7 @@ package enum RequestRecord: Sendable, Equatable {
 }
 
 /// The requests with an `Idempotency-Key` that members perform or have performed, the newest of them.
-struct IdempotentRequests: Sendable, Equatable {
+package struct IdempotentRequests: Sendable, Equatable {
     /// The most requests, and the most bytes of responses, that are kept.
     static let limit = 10_000
     static let byteLimit = 16 << 20
@@ -59,7 +59,8 @@ struct IdempotentRequests: Sendable, Equatable {
         bytes = entries.values.reduce(0) { $0 + ($1.answer?.count ?? 0) }
     }
 
-    func isPending(_ key: RecordKey) -> Bool { entries[key].map { $0.answer == nil } ?? false }
+    /// Whether a member is performing the request of a key.
+    package func isPending(_ key: RecordKey) -> Bool { entries[key].map { $0.answer == nil } ?? false }
 
     /// The position of the record with which a request began; nil for an unknown key.
     func position(of key: RecordKey) -> UInt64? { entries[key]?.position }
@@ -142,9 +143,6 @@ extension ClusterLedger {
         // All members have to keep the same requests.
         if haveOneVersion { requests.drop() } else { requests.dropOldest() }
     }
-
-    /// Whether a member is performing the request of a key.
-    package func isPending(_ key: RecordKey) -> Bool { requests.isPending(key) }
 
     /// The digest of a body for the record with which a request begins. Once all members have one version, the first
     /// half is the caller, so that the request counts towards the share of the caller. Earlier versions have the digest

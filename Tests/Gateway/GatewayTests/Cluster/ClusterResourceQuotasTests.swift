@@ -24,7 +24,7 @@ import Testing
     }
 
     private static func used(_ member: ClusterMember, _ quota: String) -> Int? {
-        member.node.state.withLock { $0.machine.ledger?.used(of: quota).count }
+        member.node.state.withLock { $0.machine.ledger?.quotas.used(of: quota).count }
     }
 
     @Test(arguments: [

@@ -65,7 +65,7 @@ import Testing
             while true {
                 let frames = fixture.engine.figures.frames
                 await other.catchUp()
-                if other.node.state.withLock({ $0.machine.ledger?.isPending(Self.name) == false }) { break }
+                if other.node.state.withLock({ $0.machine.ledger?.requests.isPending(Self.name) == false }) { break }
                 await fixture.engine.wait { $0.frames > frames }
             }
             guard case .answered? = await other.node.decision(on: Self.subject, by: Self.begin) else {

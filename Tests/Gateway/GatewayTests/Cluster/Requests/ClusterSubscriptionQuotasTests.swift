@@ -26,7 +26,7 @@ import Testing
     }
 
     private static func used(_ member: ClusterMember) -> [Int] {
-        let used = member.node.state.withLock { $0.machine.ledger?.used(of: quota) }
+        let used = member.node.state.withLock { $0.machine.ledger?.quotas.used(of: quota) }
         return [used?.count ?? -1, used?.size ?? -1]
     }
 
