@@ -1,6 +1,9 @@
 @testable import Replication
 
 extension ClusterLedger {
+    /// Applies the frame at the position that follows the last one.
+    mutating func apply(_ stored: StoredFrame) -> FrameResult { apply(LogEntry(stored)) }
+
     /// Applies a record without a frame, and adds its effects to some.
     mutating func apply(_ record: ClusterRecord, by member: UInt64, _ effects: inout [LedgerEffect]) {
         apply(record, by: member)

@@ -7,9 +7,9 @@ internal import Primitives
 ///     record: length varint · tag u8 · body
 ///
 /// The checksum is that of all other bytes.
-package struct ClusterFrame: Sendable, Equatable {
+struct ClusterFrame: Sendable, Equatable {
     /// The kind of a message of the log.
-    package enum Kind: UInt8, Sendable {
+    enum Kind: UInt8, Sendable {
         /// Records of a member, valid only while it belongs to the cluster.
         case records = 0
         /// The beginning of an epoch: all earlier messages lose their effect.
@@ -24,43 +24,25 @@ package struct ClusterFrame: Sendable, Equatable {
     fileprivate static let checksumEnd = 10
 
     /// The format of its records.
-    package var format: UInt8
-    package var kind: Kind
+    var format = Formats.supported.newest
+    var kind = Kind.records
     /// The member that wrote it.
-    package var member: UInt64
+    var member: UInt64
     /// The epoch of the writer; for a beginning, the new one.
-    package var epoch: UInt64
+    var epoch: UInt64
     /// The newest position that the writer has applied.
-    package var previous: UInt64
+    var previous: UInt64
     /// The digest of the log up to `previous`, from the frames that the writer has read; 0 for a beginning.
-    package var digest: UInt64
+    var digest: UInt64 = 0
     /// Counts the frames of the member within the epoch, from 1.
-    package var counter: UInt64
+    var counter: UInt64 = 0
     /// The encoded records.
-    package var payload: ArraySlice<UInt8>
+    var payload: ArraySlice<UInt8>
+}
 
-    package init(
-        format: UInt8 = Formats.supported.newest,
-        kind: Kind = .records,
-        member: UInt64,
-        epoch: UInt64,
-        previous: UInt64,
-        digest: UInt64 = 0,
-        counter: UInt64 = 0,
-        payload: ArraySlice<UInt8>
-    ) {
-        self.format = format
-        self.kind = kind
-        self.member = member
-        self.epoch = epoch
-        self.previous = previous
-        self.digest = digest
-        self.counter = counter
-        self.payload = payload
-    }
-
+extension ClusterFrame {
     /// Parses a frame without its checksum; nil for other bytes. The format of its records need not be known.
-    package init?(_ bytes: [UInt8]) {
+    init?(_ bytes: [UInt8]) {
         guard Self.hasChecksum(bytes), var frame = try? Self.content.value(bytes[Self.checksumEnd...])
         else { return nil }
         frame.format = bytes[1]
@@ -68,7 +50,7 @@ package struct ClusterFrame: Sendable, Equatable {
     }
 
     /// The bytes that are appended to the log.
-    package var bytes: [UInt8] {
+    var bytes: [UInt8] {
         let (prefix, rest) = ([Self.magic, format], Self.content.bytes(self))
         let sum = Checksum.of(rest[...], after: Checksum.of(prefix[...]))
         return prefix + Wire<UInt64>.fixed64.bytes(sum) + rest

@@ -3,9 +3,6 @@ internal import SessionCore
 
 /// The frames that count, and the effects of their records on the ledger.
 extension ClusterLedger {
-    /// Applies the frame at the position that follows the last one.
-    package mutating func apply(_ stored: StoredFrame) -> FrameResult { apply(LogEntry(stored)) }
-
     /// Applies the message at the position that follows the last one.
     mutating func apply(_ entry: LogEntry) -> FrameResult {
         position = entry.position

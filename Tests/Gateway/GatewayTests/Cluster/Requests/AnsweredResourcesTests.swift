@@ -1,11 +1,11 @@
 import JSONText
 import MicroHTTPD
-import Replication
 import Synchronization
 import Testing
 
 @testable import Gateway
 @testable import GatewayCluster
+@testable import Replication
 
 /// A resource whose creation a member has answered with 201 exists, also if another member had created it.
 @Suite(.timeLimit(.minutes(2))) struct AnsweredResourcesTests {

@@ -2,7 +2,6 @@ import Changes
 import EventHub
 import LightstreamerClient
 import MicroHTTPD
-import Replication
 import SessionCore
 import SessionPool
 import StreamIO
@@ -10,6 +9,7 @@ import Testing
 
 @testable import Gateway
 @testable import GatewayCluster
+@testable import Replication
 
 @Suite(.timeLimit(.minutes(2))) struct ClusterStreamsTests {
     private static let body = #"{"sources":[{"upstream":"demo","mode":"MERGE","items":["i"],"fields":["f"]}]}"#
