@@ -114,11 +114,6 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
 
     package func broadcast(_ bytes: [UInt8]) { publish(bytes, to: configuration.broadcasts) }
 
-    package func reply(_ bytes: [UInt8], to address: String) {
-        let number = UInt32.random(in: .min ... .max)
-        for message in ReplyPiece.messages(of: bytes, reply: number) { publish(message, to: address) }
-    }
-
     func publish(_ bytes: [UInt8], to subject: String, replyTo: String? = nil) {
         guard let handle else { return }
         // Messages that cannot be sent are lost, as on the network; frames are sent again.
@@ -163,12 +158,19 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     private func broadcastArrived(_ message: OpaquePointer) { receive(.broadcast(Self.bytes(of: message))) }
 
     private func groupRequestArrived(_ message: OpaquePointer) {
-        guard let address = natsMsg_GetReply(message) else { return }
-        receive(.groupRequest(Self.bytes(of: message), replyTo: String(cString: address)))
+        if let reply = reply(to: message) { receive(.groupRequest(Self.bytes(of: message), reply: reply)) }
     }
 
     private func callArrived(_ message: OpaquePointer) {
-        receive(.call(Self.bytes(of: message), replyTo: natsMsg_GetReply(message).map { String(cString: $0) }))
+        receive(.call(Self.bytes(of: message), reply: reply(to: message)))
+    }
+
+    private func reply(to message: OpaquePointer) -> EngineReply? {
+        guard let address = natsMsg_GetReply(message).map({ String(cString: $0) }) else { return nil }
+        return { [self] bytes in
+            let number = UInt32.random(in: .min ... .max)
+            for message in ReplyPiece.messages(of: bytes, reply: number) { publish(message, to: address) }
+        }
     }
 
     /// The server refuses what this connection has sent, or one of its subscriptions.

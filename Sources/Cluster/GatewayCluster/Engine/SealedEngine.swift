@@ -80,11 +80,6 @@ private struct SealedConnection: EngineConnection {
         connection.notify(process, seals.message(bytes, stamp, .notification(stamp)))
     }
 
-    func reply(_ bytes: [UInt8], to address: String) {
-        guard let (message, address) = EngineSeals.replied(address, process: seals.process) else { return }
-        connection.reply(seals.seal(bytes, .reply(message)), to: address)
-    }
-
     func close() { connection.close() }
 
     private func opened(_ reply: [UInt8], _ context: EngineSeals.Context) throws -> [UInt8] {
@@ -122,7 +117,7 @@ final class EngineSeals: Sendable {
         var requests = ReceivedRequests()
     }
 
-    let process: UInt64
+    private let process: UInt64
     private let cipher: ClusterCipher
     private let calls = RankedMutex(Calls())
     private let clock: @Sendable () -> Double
@@ -164,25 +159,25 @@ final class EngineSeals: Sendable {
         StoredFrame(position: frame.position, bytes: open(frame.bytes, .frame) ?? [])
     }
 
-    /// The opened message; nil if it does not open, or was received before. The address of its reply names the message. A frame
+    /// The opened message, with a reply that opens for its sender; nil if it does not open, or was received before. A frame
     /// that does not open may be forged: members fetch the frame that the log has at the position.
     func open(_ input: EngineInput) -> EngineInput? {
         switch input {
         case .frame(let frame):
             return open(frame.bytes, .frame).map { .frame(StoredFrame(position: frame.position, bytes: $0)) }
         case .broadcast(let bytes): return open(bytes, .broadcast).map { .broadcast($0) }
-        case .groupRequest(let bytes, let address):
+        case .groupRequest(let bytes, let reply):
             guard bytes.count >= 8 else { return nil }
             let mark = Self.number(bytes[..<8])
             guard let opened = open(Array(bytes[8...]), .request(mark)), calls.withLock({ $0.requests.accept(mark) })
             else { return nil }
-            return .groupRequest(opened, replyTo: "r \(mark) \(address)")
-        case .call(let bytes, let address): return open(call: bytes, replyTo: address)
+            return .groupRequest(opened) { [self] in reply(seal($0, .reply(.request(mark)))) }
+        case .call(let bytes, let reply): return open(call: bytes, reply)
         case .refused, .notStored, .closed: return input
         }
     }
 
-    private func open(call bytes: [UInt8], replyTo address: String?) -> EngineInput? {
+    private func open(call bytes: [UInt8], _ reply: EngineReply?) -> EngineInput? {
         guard bytes.count >= 24 else { return nil }
         let stamp = ReceivedCalls.Stamp(
             sender: Self.number(bytes[..<8]),
@@ -190,23 +185,13 @@ final class EngineSeals: Sendable {
             number: Self.number(bytes[8..<16]),
             time: Int64(bitPattern: Self.number(bytes[16..<24]))
         )
-        let context = address == nil ? Context.notification(stamp) : .call(stamp)
+        let context = reply == nil ? Context.notification(stamp) : .call(stamp)
         // The stamp counts once it is known to be authentic.
         guard let opened = open(Array(bytes[24...]), context), calls.withLock({ $0.received.accept(stamp) }) else {
             return nil
         }
-        return .call(opened, replyTo: address.map { "c \(stamp.sender) \(stamp.number) \(stamp.time) \($0)" })
-    }
-
-    /// The message that an address names, and the address of the engine.
-    static func replied(_ address: String, process: UInt64) -> (Context, String)? {
-        let parts = address.split(separator: " ", maxSplits: 4).map(String.init)
-        if parts.count == 3, parts[0] == "r", let mark = UInt64(parts[1]) { return (.request(mark), parts[2]) }
-        guard parts.count == 5, parts[0] == "c", let sender = UInt64(parts[1]), let number = UInt64(parts[2]),
-            let time = Int64(parts[3])
-        else { return nil }
-        let stamp = ReceivedCalls.Stamp(sender: sender, receiver: process, number: number, time: time)
-        return (.call(stamp), parts[4])
+        let sealing = reply.map { reply -> EngineReply in { [self] in reply(seal($0, .reply(context))) } }
+        return .call(opened, reply: sealing)
     }
 
     private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {

@@ -134,15 +134,15 @@ extension ClusterNode {
     }
 
     /// Sends the state to a joining member, in a format that both read.
-    func sendState(asRequested bytes: [UInt8], _ applier: ClusterApplier, to address: String, at now: Moment) {
+    func sendState(asRequested bytes: [UInt8], _ applier: ClusterApplier, _ reply: EngineReply, at now: Moment) {
         guard let formats = Formats(bytes) else { return }
         let began = clock()
-        let (answer, link) = state.withLock { state in
-            (state.statePace.admits(at: began) ? state.machine.state(for: formats, at: now) : nil, state.link)
+        let answer = state.withLock { state in
+            state.statePace.admits(at: began) ? state.machine.state(for: formats, at: now) : nil
         }
         guard var snapshot = answer?.snapshot, let format = answer?.format else { return }
         snapshot.tables = applier.tables(of: snapshot.ledger)
-        link?.connection.reply(snapshot.bytes(in: format), to: address)
+        reply(snapshot.bytes(in: format))
         let spent = clock() - began
         state.withLock { $0.statePace.add(spent) }
     }

@@ -236,8 +236,8 @@ final class ClusterNode: Sendable {
             guard let heartbeat = Heartbeat(bytes), state.withLock({ $0.machine.isNew(heartbeat) }) else { return [] }
             count(heartbeat.rates, of: heartbeat.process, at: now)
             return state.withLock { $0.machine.heard(heartbeat, at: now) }
-        case .groupRequest(let bytes, let address): sendState(asRequested: bytes, applier, to: address, at: now)
-        case .call(let bytes, let address): answer(bytes, replyTo: address)
+        case .groupRequest(let bytes, let reply): sendState(asRequested: bytes, applier, reply, at: now)
+        case .call(let bytes, let reply): answer(bytes, reply)
         case .closed: disconnected()
         case .refused, .notStored: break
         }

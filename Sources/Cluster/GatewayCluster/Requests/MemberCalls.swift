@@ -89,11 +89,11 @@ extension ClusterNode {
         return responses
     }
 
-    func answer(_ bytes: [UInt8], replyTo address: String?) {
-        guard let link = state.withLock({ $0.link }), let call = try? MemberCall(bytes) else { return }
+    func answer(_ bytes: [UInt8], _ reply: EngineReply?) {
+        guard let call = try? MemberCall(bytes) else { return }
         switch call {
         case .perform(let requests, let number, let member, let position):
-            guard let address, let host else { return }
+            guard let reply, let host else { return }
             let waitEnd = Awaited<Void>()
             let task = Task.immediate { await perform(requests, of: member, at: position, on: host, waitEnd) }
             shared.withLock { $0.calls[number] = PerformedCall(task: task, waitEnd: waitEnd) }
@@ -104,15 +104,15 @@ extension ClusterNode {
                     task.cancel()
                 }
                 // The reply without responses ends the call on the other member.
-                link.connection.reply(Wire.responses.bytes(responses), to: address)
+                reply(Wire.responses.bytes(responses))
                 _ = shared.withLock { $0.calls.removeValue(forKey: number) }
             }
         case .cancel(let number): shared.withLock { $0.calls.removeValue(forKey: number) }?.task.cancel()
         case .endWaits(let number): shared.withLock { $0.calls[number] }?.waitEnd.end(.success(()))
         case .lastReads(let topics):
-            guard let address else { return }
+            guard let reply else { return }
             // Beside the node's task, which applies the log.
-            addJob { [self] in link.connection.reply(Wire.ages.bytes(agesOfReads(of: topics)), to: address) }
+            addJob { [self] in reply(Wire.ages.bytes(agesOfReads(of: topics))) }
         }
     }
 

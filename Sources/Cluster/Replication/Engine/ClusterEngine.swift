@@ -8,16 +8,19 @@ package protocol ClusterEngine: Sendable {
     func connect(_ receive: @escaping @Sendable (EngineInput) -> Void) async throws -> any EngineConnection
 }
 
+/// Replies to a request, over the connection on which it was received.
+package typealias EngineReply = @Sendable (_ bytes: [UInt8]) -> Void
+
 /// A message received over a connection to the engine.
 package enum EngineInput: Sendable {
     /// A frame of the log.
     case frame(StoredFrame)
     /// Bytes that a member broadcast.
     case broadcast([UInt8])
-    /// A request to all members; the reply goes to the address.
-    case groupRequest([UInt8], replyTo: String)
-    /// A message to this process; the reply goes to the address. Nil: no reply is expected.
-    case call([UInt8], replyTo: String?)
+    /// A request to all members.
+    case groupRequest([UInt8], reply: EngineReply)
+    /// A message to this process; `reply` nil: no reply is expected.
+    case call([UInt8], reply: EngineReply?)
     /// The engine refuses messages or a subscription of this process, in its own words, which name the subject.
     case refused(String)
     /// The engine does not store a frame of this process: the reason in its own words, and the subject.
@@ -53,8 +56,6 @@ package protocol EngineConnection: Sendable {
     ) async throws -> [UInt8]
     /// Sends a message to the process of this number, without a reply.
     func notify(_ process: UInt64, _ bytes: [UInt8])
-    /// Replies to a request.
-    func reply(_ bytes: [UInt8], to address: String)
     /// Closes the connection; `closed` follows.
     func close()
 }

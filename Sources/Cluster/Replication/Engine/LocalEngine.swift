@@ -50,7 +50,5 @@ private final class LocalLog: EngineConnection {
 
     func notify(_: UInt64, _: [UInt8]) {}
 
-    func reply(_: [UInt8], to _: String) {}
-
     func close() { if !isClosed.exchange(true, ordering: .relaxed) { receive(.closed) } }
 }

@@ -139,10 +139,10 @@ final class SimulatedEngine: @unchecked Sendable {
     }
 
     fileprivate func notify(_ process: UInt64, _ bytes: [UInt8]) {
-        connections.values.first { $0.process == process }?.deliver(.call(bytes, replyTo: nil))
+        connections.values.first { $0.process == process }?.deliver(.call(bytes, reply: nil))
     }
 
-    fileprivate func reply(_ bytes: [UInt8], to address: String) {
+    private func reply(_ bytes: [UInt8], to address: String) {
         guard let reply = replies.removeValue(forKey: address) else { return }
         simulator.schedule(after: simulator.delay(upTo: 10), as: reply.process) { reply.end(.success(bytes)) }
     }
@@ -152,7 +152,7 @@ final class SimulatedEngine: @unchecked Sendable {
         _ reply: SimulatedReply,
         within time: Duration,
         of recipients: (SimulatedConnection) -> Bool,
-        _ message: (String) -> EngineInput
+        _ message: (@escaping EngineReply) -> EngineInput
     ) {
         let receivers = connections.values.filter(recipients).sorted { $0.number < $1.number }
         guard !receivers.isEmpty else {
@@ -162,7 +162,9 @@ final class SimulatedEngine: @unchecked Sendable {
         address += 1
         let name = "\(address)"
         replies[name] = reply
-        for receiver in receivers { receiver.deliver(message(name)) }
+        for receiver in receivers {
+            receiver.deliver(message { [self] in if receiver.isOpen { self.reply($0, to: name) } })
+        }
         simulator.schedule(after: time, as: reply.process) { [self] in
             replies[name] = nil
             reply.end(.failure(EngineError.timeout))
@@ -251,7 +253,7 @@ private final class SimulatedConnection: EngineConnection, @unchecked Sendable {
     func broadcast(_ bytes: [UInt8]) { if isOpen { engine.broadcast(bytes) } }
 
     func requestFromGroup(_ bytes: [UInt8], within time: Duration) async throws -> [UInt8] {
-        try await request(within: time, of: { $0.number != self.number }) { .groupRequest(bytes, replyTo: $0) }
+        try await request(within: time, of: { $0.number != self.number }) { .groupRequest(bytes, reply: $0) }
     }
 
     func call(
@@ -261,13 +263,13 @@ private final class SimulatedConnection: EngineConnection, @unchecked Sendable {
         sent: @escaping @Sendable () -> Void
     ) async throws -> [UInt8] {
         sent()
-        return try await request(within: time, of: { $0.process == process }) { .call(bytes, replyTo: $0) }
+        return try await request(within: time, of: { $0.process == process }) { .call(bytes, reply: $0) }
     }
 
     private func request(
         within time: Duration,
         of recipients: (SimulatedConnection) -> Bool,
-        _ message: (String) -> EngineInput
+        _ message: (@escaping EngineReply) -> EngineInput
     ) async throws -> [UInt8] {
         guard isOpen else { throw EngineError.notConnected("closed") }
         return try await withCheckedThrowingContinuation { continuation in
@@ -276,8 +278,6 @@ private final class SimulatedConnection: EngineConnection, @unchecked Sendable {
     }
 
     func notify(_ process: UInt64, _ bytes: [UInt8]) { if isOpen { engine.notify(process, bytes) } }
-
-    func reply(_ bytes: [UInt8], to address: String) { if isOpen { engine.reply(bytes, to: address) } }
 
     func close() { engine.close(self) }
 }

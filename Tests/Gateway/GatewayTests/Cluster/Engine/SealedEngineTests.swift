@@ -47,21 +47,22 @@ import Testing
         }
     }
 
-    @Test func aCallOpensForItsReceiverAndOnce() throws {
+    @Test func aCallOpensForItsReceiverAndOnce() {
         let (sender, receiver, other) = (seals(1), seals(2), seals(3))
         let stamp = sender.nextStamp(for: 2)
         let call = sender.message([7], stamp, .call(stamp))
-        #expect(!other.opens(.call(call, replyTo: "a")))
-        #expect(!receiver.opens(.call(call, replyTo: nil)))
-        guard case .call(let bytes, let address?)? = receiver.open(.call(call, replyTo: "a b")) else {
+        let reply = Mutex<[UInt8]>([])
+        let input = EngineInput.call(call) { bytes in reply.withLock { $0 = bytes } }
+        #expect(!other.opens(input))
+        #expect(!receiver.opens(.call(call, reply: nil)))
+        guard case .call(let bytes, let answer?)? = receiver.open(input) else {
             Issue.record("the call does not open")
             return
         }
         #expect(bytes == [7])
-        #expect(!receiver.opens(.call(call, replyTo: "a b")))
-        let (message, reply) = try #require(EngineSeals.replied(address, process: 2))
-        #expect(message == .call(stamp) && reply == "a b")
-        let sealed = receiver.seal([8], .reply(message))
+        #expect(!receiver.opens(input))
+        answer([8])
+        let sealed = reply.withLock { $0 }
         #expect(sender.open(sealed, .reply(.call(stamp))) == [8])
         #expect(sender.open(sealed, .reply(.call(sender.nextStamp(for: 2)))) == nil)
     }
@@ -69,10 +70,10 @@ import Testing
     @Test func aRequestToAllOpensOnceForEach() {
         let (sender, receiver, other) = (seals(1), seals(2), seals(3))
         let request = sender.request([7], 5)
-        #expect(receiver.opens(.groupRequest(request, replyTo: "a")))
-        #expect(!receiver.opens(.groupRequest(request, replyTo: "b")))
-        #expect(other.opens(.groupRequest(request, replyTo: "a")))
-        #expect(receiver.opens(.groupRequest(sender.request([7], 6), replyTo: "a")))
+        #expect(receiver.opens(.groupRequest(request, reply: { _ in })))
+        #expect(!receiver.opens(.groupRequest(request, reply: { _ in })))
+        #expect(other.opens(.groupRequest(request, reply: { _ in })))
+        #expect(receiver.opens(.groupRequest(sender.request([7], 6), reply: { _ in })))
     }
 
     @Test func anyChangeOfACallIsNoticed() {
@@ -82,9 +83,9 @@ import Testing
         for index in call.indices {
             var changed = call
             changed[index] ^= 1
-            #expect(!seals(2).opens(.call(changed, replyTo: "a")), "\(index)")
+            #expect(!seals(2).opens(.call(changed, reply: { _ in })), "\(index)")
         }
-        for count in 0..<call.count { #expect(!seals(2).opens(.call(Array(call[..<count]), replyTo: "a"))) }
+        for count in 0..<call.count { #expect(!seals(2).opens(.call(Array(call[..<count]), reply: { _ in }))) }
     }
 
     @Test func framesOfAnotherSecretAreEmptyAndLeaveNoHole() {

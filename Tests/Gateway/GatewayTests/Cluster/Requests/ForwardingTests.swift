@@ -178,7 +178,7 @@ import Testing
             #expect(await other.perform("PATCH", path, as: token, body, headers).status == 200)
             let seals = EngineSeals(secret: ClusterFixture.secret, process: owner.node.process)
             let requests = fixture.engine.traffic.flatMap { bytes -> [ForwardedRequest] in
-                guard case .call(let call, _)? = seals.open(.call(bytes, replyTo: "")),
+                guard case .call(let call, _)? = seals.open(.call(bytes, reply: { _ in })),
                     case .perform(let requests, _, _, _) = try? MemberCall(call)
                 else { return [] }
                 return requests

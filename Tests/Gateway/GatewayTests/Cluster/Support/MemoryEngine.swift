@@ -80,7 +80,7 @@ final class MemoryEngine: Sendable {
     func repeatCalls() {
         let (recorded, connections) = state.withLock { ($0.recorded, $0.connections) }
         for case (let process, .call(let bytes, _)) in recorded {
-            connections[process]?.receive(.call(bytes, replyTo: "again"))
+            connections[process]?.receive(.call(bytes, reply: { _ in }))
         }
     }
 
@@ -219,14 +219,14 @@ final class MemoryEngine: Sendable {
     }
 
     fileprivate func notify(_ process: UInt64, _ bytes: [UInt8]) {
-        state.withLock { $0.connections[process] }?.receive(.call(bytes, replyTo: nil))
+        state.withLock { $0.connections[process] }?.receive(.call(bytes, reply: nil))
     }
 
     /// Sends a request to some of the processes, and waits for the first reply, or for the cancellation of the task.
     fileprivate func request(
         _ recipients: (UInt64) -> Bool,
         isCall: Bool,
-        _ input: (String) -> EngineInput,
+        _ input: (@escaping EngineReply) -> EngineInput,
         _ sent: @escaping @Sendable () -> Void = {}
     ) async throws -> [UInt8] {
         let address = state.withLock { state in
@@ -248,7 +248,7 @@ final class MemoryEngine: Sendable {
         for address: String,
         _ recipients: (UInt64) -> Bool,
         isCall: Bool,
-        _ input: (String) -> EngineInput,
+        _ input: (@escaping EngineReply) -> EngineInput,
         _ sent: @escaping @Sendable () -> Void
     ) async throws -> [UInt8] {
         try await withCheckedThrowingContinuation { continuation in
@@ -260,7 +260,7 @@ final class MemoryEngine: Sendable {
                     return
                 }
                 state.replies[address] = continuation
-                let message = input(address)
+                let message = input { [self] in reply($0, to: address) }
                 for connection in connections { state.recorded.append((connection.process, message)) }
                 let deliver: @Sendable () -> Void = {
                     for connection in connections { connection.receive(message) }
@@ -280,7 +280,7 @@ final class MemoryEngine: Sendable {
         }
     }
 
-    fileprivate func reply(_ bytes: [UInt8], to address: String) {
+    private func reply(_ bytes: [UInt8], to address: String) {
         state.withLock { $0.replies.removeValue(forKey: address) }?.resume(returning: bytes)
     }
 }
@@ -319,7 +319,7 @@ struct MemoryConnection: EngineConnection {
     func broadcast(_ bytes: [UInt8]) { engine.broadcast(bytes) }
 
     func requestFromGroup(_ bytes: [UInt8], within _: Duration) async throws -> [UInt8] {
-        try await engine.request({ $0 != process }, isCall: false) { .groupRequest(bytes, replyTo: $0) }
+        try await engine.request({ $0 != process }, isCall: false) { .groupRequest(bytes, reply: $0) }
     }
 
     func call(
@@ -328,12 +328,10 @@ struct MemoryConnection: EngineConnection {
         within _: Duration,
         sent: @escaping @Sendable () -> Void
     ) async throws -> [UInt8] {
-        try await engine.request({ $0 == process }, isCall: true, { .call(bytes, replyTo: $0) }, sent)
+        try await engine.request({ $0 == process }, isCall: true, { .call(bytes, reply: $0) }, sent)
     }
 
     func notify(_ process: UInt64, _ bytes: [UInt8]) { engine.notify(process, bytes) }
-
-    func reply(_ bytes: [UInt8], to address: String) { engine.reply(bytes, to: address) }
 
     func close() { engine.disconnect(process) }
 }
