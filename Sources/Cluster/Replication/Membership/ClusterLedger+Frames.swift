@@ -134,11 +134,11 @@ extension ClusterLedger {
         case .client(let id, .added): return clients[id.rawValue] == nil
         case .client(let id, .removed), .client(let id, .event): return clients[id.rawValue]?.owner == member
         case .subscription(let id, .added): return subscriptions[id.rawValue] == nil
-        case .subscription(let id, .removed): return subscriptions[id.rawValue]?.owner == member
+        case .subscription(let id, .removed), .subscription(let id, .propertiesChanged):
+            return subscriptions[id.rawValue]?.owner == member
         case .subscription(let id, .carried(let client)):
             if let client, clients[client.rawValue]?.owner != member { return false }
             return owns(id.rawValue, term, member)
-        case .subscription(let id, .propertiesChanged): return subscriptions[id.rawValue]?.owner == member
         case .subscription(let id, .activity), .subscription(let id, .event): return owns(id.rawValue, term, member)
         }
     }
@@ -156,45 +156,35 @@ extension ClusterLedger {
 
     mutating func note(_ change: Change, by member: UInt64) {
         switch change {
-        case .client(let id, let change): note(change, of: id.rawValue, by: member)
-        case .subscription(let id, let change): note(change, of: id.rawValue, by: member)
-        }
-    }
-
-    private mutating func note(_ change: ClientChange, of id: String, by member: UInt64) {
-        switch change {
-        case .added(let status): clients[id] = ClientEntry(owner: member, status: status, madeAt: position)
-        case .removed:
-            clients[id] = nil
-            specified[id] = nil
-            sessions[id] = nil
-        case .event(.status(let status, _)): clients[id]?.status = status
-        case .event: break
-        }
-    }
-
-    private mutating func note(_ change: SubscriptionChange, of id: String, by member: UInt64) {
-        switch change {
-        case .added(let properties):
-            subscriptions[id] = SubscriptionEntry(properties: properties, owner: member, madeAt: position)
-        case .removed:
-            subscriptions[id] = nil
-            specified[id] = nil
-        case .propertiesChanged(let properties): subscriptions[id]?.properties = properties
-        case .carried(let client):
-            if subscriptions[id]?.carrier != client?.rawValue { subscriptions[id]?.number = nil }
-            subscriptions[id]?.carrier = client?.rawValue
-            if client != nil { subscriptions[id]?.isActive = true }
-        case .activity(let isActive): subscriptions[id]?.isActive = isActive
-        case .event(let event): subscriptions[id]?.note(event)
+        case .client(let id, .added(let status)):
+            clients[id.rawValue] = ClientEntry(owner: member, status: status, madeAt: position)
+        case .client(let id, .removed):
+            clients[id.rawValue] = nil
+            specified[id.rawValue] = nil
+            sessions[id.rawValue] = nil
+        case .client(let id, .event(.status(let status, _))): clients[id.rawValue]?.status = status
+        case .client(_, .event): break
+        case .subscription(let id, .added(let properties)):
+            subscriptions[id.rawValue] = SubscriptionEntry(properties: properties, owner: member, madeAt: position)
+        case .subscription(let id, .removed):
+            subscriptions[id.rawValue] = nil
+            specified[id.rawValue] = nil
+        case .subscription(let id, let change): subscriptions[id.rawValue]?.note(change)
         }
     }
 }
 
 extension ClusterLedger.SubscriptionEntry {
-    fileprivate mutating func note(_ event: SubscriptionEvent) {
-        switch event {
-        case .subscribed(_, let fieldCount, let keyPosition, let commandPosition):
+    fileprivate mutating func note(_ change: SubscriptionChange) {
+        switch change {
+        case .added, .removed: break
+        case .propertiesChanged(let changed): properties = changed
+        case .carried(let client):
+            if carrier != client?.rawValue { number = nil }
+            carrier = client?.rawValue
+            if client != nil { isActive = true }
+        case .activity(let isActive): self.isActive = isActive
+        case .event(.subscribed(_, let fieldCount, let keyPosition, let commandPosition)):
             isActive = true
             layout = SubscriptionLayout(
                 properties,
@@ -202,13 +192,13 @@ extension ClusterLedger.SubscriptionEntry {
                 keyPosition: keyPosition,
                 commandPosition: commandPosition
             )
-        case .unsubscribed(let isFinal):
+        case .event(.unsubscribed(let isFinal)):
             (layout, number) = (nil, nil)
             if isFinal { isActive = false }
-        case .failed:
+        case .event(.failed):
             (layout, number) = (nil, nil)
             isActive = false
-        default: break
+        case .event: break
         }
     }
 }

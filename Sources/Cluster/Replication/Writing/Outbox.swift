@@ -100,7 +100,7 @@ package struct Outbox: Sendable {
         let isNew = specifications.updateValue(specification, forKey: id) != specification
         guard isOpen else { return false }
         let wasEmpty = isEmpty
-        append((isNew ? [.specify(id: id, specification)] : []) + (answer.map { [$0] } ?? []))
+        append([isNew ? .specify(id: id, specification) : nil, answer].compactMap(\.self))
         return wasEmpty && !isEmpty
     }
 
@@ -141,7 +141,7 @@ package struct Outbox: Sendable {
     /// - Parameter answer: A record that goes into the same frame.
     package mutating func append(request record: ClusterRecord, with answer: ClusterRecord? = nil) -> Bool {
         guard isOpen else { return false }
-        append([record] + (answer.map { [$0] } ?? []))
+        append([record, answer].compactMap(\.self))
         return true
     }
 
@@ -194,39 +194,27 @@ package struct Outbox: Sendable {
     /// The term under which a change is written, 0 for a resource of this member alone; nil if the change is dropped.
     private mutating func term(of change: Change) -> UInt64? {
         switch change {
-        case .client(let id, let change): term(of: change, id.rawValue)
-        case .subscription(let id, let change): term(of: change, id.rawValue)
-        }
-    }
-
-    private mutating func term(of change: ClientChange, _ id: String) -> UInt64? {
-        switch change {
-        case .added(let status): clients[id] = status
-        case .removed:
-            specifications[id] = nil
-            if released.remove(id) != nil { return nil }
-            clients[id] = nil
-        case .event(let event):
-            if released.contains(id) { return nil }
-            if case .status(let status, _) = event, clients[id] != nil { clients[id] = status }
+        case .client(let id, .added(let status)): clients[id.rawValue] = status
+        case .client(let id, .removed):
+            specifications[id.rawValue] = nil
+            if released.remove(id.rawValue) != nil { return nil }
+            clients[id.rawValue] = nil
+        case .client(let id, .event(let event)):
+            if released.contains(id.rawValue) { return nil }
+            if case .status(let status, _) = event, clients[id.rawValue] != nil { clients[id.rawValue] = status }
+        case .subscription(let id, .added): return sharedIDs.contains(id.rawValue) ? nil : 0
+        case .subscription(let id, .removed):
+            specifications[id.rawValue] = nil
+            if released.remove(id.rawValue) != nil { return nil }
+            guard sharedIDs.contains(id.rawValue) else { return 0 }
+            // As long as the member owns it, the pool may open it again.
+            if terms[id.rawValue] == nil { sharedIDs.remove(id.rawValue) }
+            return nil
+        case .subscription(let id, _):
+            if released.contains(id.rawValue) { return nil }
+            return sharedIDs.contains(id.rawValue) ? terms[id.rawValue] : 0
         }
         return 0
-    }
-
-    private mutating func term(of change: SubscriptionChange, _ id: String) -> UInt64? {
-        switch change {
-        case .added: return sharedIDs.contains(id) ? nil : 0
-        case .removed:
-            specifications[id] = nil
-            if released.remove(id) != nil { return nil }
-            guard sharedIDs.contains(id) else { return 0 }
-            // As long as the member owns it, the pool may open it again.
-            if terms[id] == nil { sharedIDs.remove(id) }
-            return nil
-        case .propertiesChanged, .carried, .activity, .event:
-            if released.contains(id) { return nil }
-            return sharedIDs.contains(id) ? terms[id] : 0
-        }
     }
 
     private mutating func append(_ record: ClusterRecord) {
