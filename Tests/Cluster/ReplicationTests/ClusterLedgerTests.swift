@@ -177,7 +177,7 @@ struct ClusterLedgerTests {
             )
         )
         let refused = apply(Self.frame(Self.b, 2, [.specify(id: "s1", specification("s1"))], epoch: epoch))
-        #expect(refused == [.refused("s1", by: Self.b)])
+        #expect(refused == [.order(.releaseResource("s1"), to: Self.b)])
         let effects = apply(Self.frame(Self.b, 3, [.remove(Self.a)], epoch: epoch))
         // The client first; what was not specified is gone.
         let heir = try #require(ledger.specified["c1"]?.owner)

@@ -88,11 +88,11 @@ struct CreditModel {
         let number = members[index].number
         for effect in effects {
             switch effect {
-            case .credited(_, let given, number): members[index].held += given
+            case .order(.credit(_, let given), number): members[index].held += given
             case .creditsSought(let upstream, let claim):
                 guard members[index].ledger.awaits(number, for: claim, of: upstream) else { continue }
                 write(.release(upstream: upstream, takeUnused(index), claim: claim), index)
-            case .decided(.credits(let decided), number, let outcome):
+            case .order(.report(.credits(let decided), let outcome), number):
                 self.decided(decided, outcome, index)
             default: break
             }

@@ -146,7 +146,7 @@ struct IdempotentRequestsTests {
         }
         ledger.apply(.answer(Self.key(2), [4]), by: 1, &effects)
         ledger.apply(.begin(Self.key(2), body: Self.body, expired: 0), by: 2, &effects)
-        #expect(effects.last == .decided(.request(Self.key(2), body: Self.body), by: 2, .answered([4])))
+        #expect(effects.last == .order(.report(.request(Self.key(2), body: Self.body), .answered([4])), to: 2))
         let snapshot = ClusterSnapshot(created: "x", ledger: ledger, tables: [:])
         let copy = try ClusterSnapshot(snapshot.bytes(in: 2))
         #expect(copy == snapshot)

@@ -76,7 +76,7 @@ struct PreparedStreamRecordTests {
             return effects
         }
         func decided(_ outcome: RecordOutcome, by member: UInt64) -> LedgerEffect {
-            .decided(.stream("t1"), by: member, outcome)
+            .order(.report(.stream("t1"), outcome), to: member)
         }
         #expect(apply(.open(id: "t1"), by: 1) == [decided(.unknown, by: 1)])
         #expect(apply(.prepare(id: "t1", Self.specification), by: 1) == [])

@@ -141,7 +141,7 @@ private struct QuotaSchedule {
         var effects: [LedgerEffect] = []
         ledger.apply(record, by: UInt64(index + 1), &effects)
         guard case .claim(let missing, let number) = record else { return }
-        let isAccepted = effects.contains { if case .decided(_, _, .accepted) = $0 { true } else { false } }
+        let isAccepted = effects.contains { if case .order(.report(_, .accepted), _) = $0 { true } else { false } }
         guard let demands = members[index].pending.removeValue(forKey: number) else { return }
         // Sometimes the decision arrives too late.
         let isKnown = Int.random(in: 0..<5, using: &random) > 0

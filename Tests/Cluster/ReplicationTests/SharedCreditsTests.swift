@@ -64,7 +64,11 @@ struct SharedCreditsTests {
             &ledger
         )
         let given = Self.credits(10, sessions: 1, items: 8)
-        #expect(effects == [.credited(upstream: "demo", given, to: 1), .decided(.credits(1), by: 1, .accepted)])
+        #expect(
+            effects == [
+                .order(.credit(upstream: "demo", given), to: 1), .order(.report(.credits(1), .accepted), to: 1),
+            ]
+        )
         #expect(ledger.credits["demo"].held[1] == given)
         #expect(ledger.credits["demo"].free == Self.credits(0, sessions: 1, items: 12))
     }
@@ -83,12 +87,12 @@ struct SharedCreditsTests {
         #expect(Self.apply(first, by: 1, &ledger).isEmpty)
         var refused = ledger
         let none = ClusterRecord.credit(.release(upstream: "demo", .none, claim: position))
-        #expect(Self.apply(none, by: 2, &refused) == [.decided(.credits(7), by: 3, .refused)])
+        #expect(Self.apply(none, by: 2, &refused) == [.order(.report(.credits(7), .refused), to: 3)])
         #expect(refused.credits["demo"].free.subscriptions == 2)
         // The death of the other member is an answer, too, and frees what it had.
         let effects = Self.apply(.remove(2), by: 1, &ledger)
-        #expect(effects.contains(.credited(upstream: "demo", Self.credits(3), to: 3)))
-        #expect(effects.contains(.decided(.credits(7), by: 3, .accepted)))
+        #expect(effects.contains(.order(.credit(upstream: "demo", Self.credits(3)), to: 3)))
+        #expect(effects.contains(.order(.report(.credits(7), .accepted), to: 3)))
         #expect(ledger.credits["demo"].free.subscriptions == 3)
     }
 
@@ -96,9 +100,9 @@ struct SharedCreditsTests {
         var ledger = Self.ledger()
         _ = Self.apply(Self.claim(Self.credits(1, sessions: 1)), by: 1, &ledger)
         let more = Self.claim(Self.credits(0, sessions: 1), isOptional: true, number: 2)
-        #expect(Self.apply(more, by: 1, &ledger) == [.decided(.credits(2), by: 1, .refused)])
+        #expect(Self.apply(more, by: 1, &ledger) == [.order(.report(.credits(2), .refused), to: 1)])
         let needed = Self.claim(Self.credits(1, sessions: 1), number: 3)
-        #expect(Self.apply(needed, by: 2, &ledger).contains(.decided(.credits(3), by: 2, .accepted)))
+        #expect(Self.apply(needed, by: 2, &ledger).contains(.order(.report(.credits(3), .accepted), to: 2)))
     }
 
     @Test func anOwnerGetsTheCreditsOfItsSubscriptions() throws {
@@ -109,7 +113,7 @@ struct SharedCreditsTests {
         _ = Self.apply(Self.claim(Self.credits(9, sessions: 1)), by: 3, &ledger)
         let effects = Self.apply(.addInterest(id: "b", key("b")), by: 2, &ledger)
         let owner = try #require(ledger.topics["b"]?.owner)
-        #expect(effects.contains(.credited(upstream: "demo", Self.credits(1, items: 1), to: owner)))
+        #expect(effects.contains(.order(.credit(upstream: "demo", Self.credits(1, items: 1)), to: owner)))
         // All subscriptions are taken: the owner of the next one has to claim them.
         #expect(ledger.credits["demo"].free.subscriptions == 0)
     }
@@ -124,7 +128,7 @@ struct SharedCreditsTests {
         let answer = ClusterRecord.credit(.release(upstream: "demo", .none, claim: ledger.position))
         let effects = Self.apply(answer, by: other, &ledger)
         #expect(effects.contains(.assigned("a", to: other)))
-        #expect(effects.last == .decided(.credits(5), by: owner, .refused))
+        #expect(effects.last == .order(.report(.credits(5), .refused), to: owner))
         #expect(ledger.topics["a"]?.owner == other)
         #expect(ledger.carriers(of: "demo", insteadOf: owner, for: 1) == [other])
         #expect(ledger.carriers(of: "demo", insteadOf: other, for: 1).isEmpty)
@@ -192,5 +196,5 @@ struct SharedCreditsTests {
 }
 
 extension LedgerEffect {
-    fileprivate var isCredit: Bool { if case .credited = self { true } else { false } }
+    fileprivate var isCredit: Bool { if case .order(.credit, _) = self { true } else { false } }
 }

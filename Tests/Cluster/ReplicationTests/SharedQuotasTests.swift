@@ -18,7 +18,7 @@ struct SharedQuotasTests {
     }
 
     private static func outcomes(_ effects: [LedgerEffect]) -> [RecordOutcome] {
-        effects.compactMap { if case .decided(.quota, _, let outcome) = $0 { outcome } else { nil } }
+        effects.compactMap { if case .order(.report(.quota, let outcome), _) = $0 { outcome } else { nil } }
     }
 
     /// A ledger with two members.

@@ -239,21 +239,16 @@ package struct MemberMachine: Sendable {
                 changes.append(readers.contains(id) ? closed(id, wasSubscribed) : removal(of: id))
             case .inherited(let id, let owner):
                 if ledger?.specified[id]?.owner == owner { actions += inherited(id) }
-            case .refused(let id, let other): if other == member { actions.append(.releaseResource(id)) }
-            case .ticketMoved(let key, let loser): if loser == member { actions.append(.closeTicketStream(key)) }
             case .ticketsOrphaned(let gone): actions.append(.closeTickets(of: gone))
             case .sourcesAdded: noteAddition(effect, in: ledger, at: entry.position)
             case .streamLost(let id, let loser):
                 noteAddition(effect, in: ledger, at: entry.position)
                 if loser == member { actions += streamLost(id, to: entry.frame?.member, at: entry.position) }
-            case .credited(let upstream, let credits, let owner):
-                if owner == member { actions.append(.credit(upstream: upstream, credits)) }
             case .creditsSought(let upstream, let claim):
                 if ledger?.awaits(member, for: claim, of: upstream) == true {
                     actions.append(.releaseUnusedCredits(upstream: upstream, claim: claim))
                 }
-            case .decided(let subject, let writer, let outcome):
-                if writer == member { actions.append(.report(subject, outcome)) }
+            case .order(let action, let other): if other == member { actions.append(action) }
             }
         }
         counters.frameEvents.record(Double(changes.count))

@@ -15,7 +15,7 @@ extension ClusterLedger {
     mutating func specify(_ id: String, _ specification: ResourceSpecification, by member: UInt64) {
         let owner = specified[id]?.owner ?? clients[id]?.owner ?? subscriptions[id]?.owner
         guard owner == member, topics[id] == nil, specified[id]?.isOpen == nil else {
-            return effects.append(.refused(id, by: member))
+            return effects.append(.order(.releaseResource(id), to: member))
         }
         specified[id] = SpecifiedResource(specification: specification, owner: member)
     }

@@ -219,20 +219,14 @@ package enum LedgerEffect: Sendable, Equatable {
     case retired(String, wasSubscribed: Bool)
     /// A specified resource has a new owner.
     case inherited(String, by: UInt64)
-    /// A specification was refused, because another member owns the resource.
-    case refused(String, by: UInt64)
-    /// The stream that a ticket has opened on a member was opened on another one.
-    case ticketMoved(RecordKey, from: UInt64)
     /// A removed member had streams that tickets have opened.
     case ticketsOrphaned(of: UInt64)
     /// A member has lost its prepared stream to another one, has never owned it, or has removed it.
     case streamLost(String, by: UInt64)
     /// A prepared stream has sources that it did not have before.
     case sourcesAdded(String)
-    /// A member has more credits of an upstream.
-    case credited(upstream: String, UpstreamCredits, to: UInt64)
     /// The claim at a position waits for the members to release the credits of an upstream that they do not use.
     case creditsSought(upstream: String, claim: UInt64)
-    /// The log decided what a request of a member waits for.
-    case decided(RecordSubject, by: UInt64, RecordOutcome)
+    /// An action of one member.
+    indirect case order(MemberAction, to: UInt64)
 }

@@ -213,8 +213,8 @@ extension ClusterLedger {
 
     private mutating func accept(_ waiting: SharedCredits.Waiting, _ given: UpstreamCredits) {
         effects += [
-            .credited(upstream: waiting.claim.upstream, given, to: waiting.member),
-            .decided(.credits(waiting.claim.number), by: waiting.member, .accepted),
+            .order(.credit(upstream: waiting.claim.upstream, given), to: waiting.member),
+            .order(.report(.credits(waiting.claim.number), .accepted), to: waiting.member),
         ]
     }
 
@@ -222,7 +222,7 @@ extension ClusterLedger {
         if waiting.claim.missing.sessions > 0 {
             reassignWithoutSession(waiting.claim.upstream, of: waiting.member)
         }
-        effects.append(.decided(.credits(waiting.claim.number), by: waiting.member, .refused))
+        effects.append(.order(.report(.credits(waiting.claim.number), .refused), to: waiting.member))
     }
 
     /// Assigns the shared subscriptions of an owner that cannot have a session to members that have one.
@@ -245,6 +245,6 @@ extension ClusterLedger {
         var needed = properties.credits
         needed.sessions = withSession ? 1 : 0
         let given = credits.assign(needed, of: upstream, to: owner, among: able(upstream))
-        if !given.isNone { effects.append(.credited(upstream: upstream, given, to: owner)) }
+        if !given.isNone { effects.append(.order(.credit(upstream: upstream, given), to: owner)) }
     }
 }

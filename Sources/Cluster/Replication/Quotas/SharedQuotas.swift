@@ -166,7 +166,7 @@ extension ClusterLedger {
         switch record {
         case .claim(let demands, let number):
             let isAccepted = quotas.claim(demands, by: member)
-            effects.append(.decided(.quota(number), by: member, isAccepted ? .accepted : .refused))
+            effects.append(.order(.report(.quota(number), isAccepted ? .accepted : .refused), to: member))
         case .declare(let unit, let size): quotas.add(unit, size: size, by: member)
         case .release(let unit): quotas.release(unit, by: member)
         }

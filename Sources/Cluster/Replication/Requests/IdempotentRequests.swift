@@ -135,7 +135,7 @@ extension ClusterLedger {
         switch record {
         case .begin(let key, let body, let expired):
             let outcome = requests.begin(key, body: body, expired: expired, by: member, at: position)
-            effects.append(.decided(.request(key, body: body), by: member, outcome))
+            effects.append(.order(.report(.request(key, body: body), outcome), to: member))
         case .answer(let key, let response): requests.answer(key, response, by: member)
         case .abandon(let key): requests.abandon(key, by: member)
         }

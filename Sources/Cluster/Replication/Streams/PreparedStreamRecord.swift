@@ -52,16 +52,16 @@ extension ClusterLedger {
 
     private mutating func open(_ id: String, by member: UInt64) {
         guard let stream = specified[id], let isOpen = stream.isOpen else {
-            return effects.append(.decided(.stream(id), by: member, .unknown))
+            return effects.append(.order(.report(.stream(id), .unknown), to: member))
         }
-        guard !isOpen else { return effects.append(.decided(.stream(id), by: member, .refused)) }
+        guard !isOpen else { return effects.append(.order(.report(.stream(id), .refused), to: member)) }
         specified[id]?.owner = member
         specified[id]?.isOpen = true
         if let owner = stream.owner, owner != member {
             moveQuotas(of: id, from: owner, to: member)
             effects.append(.streamLost(id, by: owner))
         }
-        effects.append(.decided(.stream(id), by: member, .accepted))
+        effects.append(.order(.report(.stream(id), .accepted), to: member))
     }
 
     private func isOwner(_ member: UInt64, ofStream id: String) -> Bool {

@@ -208,8 +208,8 @@ extension ClusterLedger {
             var (mayOpen, former): (Bool, UInt64?) = (false, nil)
             if opening.use.epoch == epoch { (mayOpen, former) = ticketUses.open(opening, by: member, at: position) }
             let key = opening.use.key
-            if let former, former != member { effects.append(.ticketMoved(key, from: former)) }
-            effects.append(.decided(.ticket(key), by: member, mayOpen ? .accepted : .refused))
+            if let former, former != member { effects.append(.order(.closeTicketStream(key), to: former)) }
+            effects.append(.order(.report(.ticket(key), mayOpen ? .accepted : .refused), to: member))
         case .closed(let key, let time): ticketUses.close(key, by: member, at: time)
         case .closedAll(let gone, let time):
             if members[gone] == nil { ticketUses.closeAll(of: gone, at: time) }
