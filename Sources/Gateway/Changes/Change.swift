@@ -94,7 +94,6 @@ package enum EventNumber {
     /// The index that stands for all events at a position.
     package static let complete: UInt16 = 0xFFFF
 
-    /// The number of an index at a position.
     package static func number(position: UInt64, index: UInt16) -> UInt64 { position << 16 | UInt64(index) }
 
     package static func index(of number: UInt64) -> UInt16 { UInt16(truncatingIfNeeded: number) }
@@ -102,7 +101,6 @@ package enum EventNumber {
     /// Another index at the position of a number.
     package static func number(at number: UInt64, index: UInt16) -> UInt64 { number & ~0xFFFF | UInt64(index) }
 
-    /// Whether the number lies inside a snapshot.
     package static func isInsideSnapshot(_ number: UInt64) -> Bool {
         (insideSnapshot..<complete).contains(index(of: number))
     }
@@ -215,7 +213,6 @@ extension JSONBytes {
         endObject()
     }
 
-    /// The members of the outcome of a message.
     package mutating func writeMembers(of outcome: MessageOutcome) {
         switch outcome {
         case .processed(let response):

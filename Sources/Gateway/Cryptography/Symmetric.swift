@@ -5,7 +5,6 @@ package enum SHA256 {
     /// The length of a hash, in bytes.
     package static let length = 32
 
-    /// The hash of bytes.
     package static func hash(_ bytes: [UInt8]) -> [UInt8] {
         filled { EVP_Digest(bytes, bytes.count, $0, nil, EVP_sha256(), nil) == 1 }
     }

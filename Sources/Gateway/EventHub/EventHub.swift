@@ -14,11 +14,9 @@ package final class EventHub: ChangeSink {
 
     let state: RankedMutex<HubState>
     private let clock: @Sendable () -> Moment
-    /// The memory of streams and logs.
     package let memory: StreamMemory
     /// Totals of the hub and its shards.
     package let metrics = HubMetrics()
-    /// The configuration in force.
     package let configuration: HubConfiguration
 
     /// A hub without topics.
@@ -98,7 +96,6 @@ package final class EventHub: ChangeSink {
     /// The greatest id that a stream can have sent so far.
     package var lastID: EventID { locked { $0.topics.numbers.lastID } }
 
-    /// The name of the present numbering.
     package var epoch: String { locked { $0.topics.numbers.epoch } }
 
     /// The changes that lead from an unknown topic to its present state, and the sequence that they are the state of;

@@ -82,13 +82,11 @@ struct StreamOwners: Sendable {
 
     private var owners: [String: Owner] = [:]
 
-    /// An owner has one more stream.
     mutating func add(_ name: String) -> StreamOwnerMemory {
         owners[name, default: Owner()].streams += 1
         return owners[name, default: Owner()].memory
     }
 
-    /// An owner has one stream less.
     mutating func remove(_ name: String) {
         guard let owner = owners[name] else { return }
         if owner.streams > 1 { owners[name]?.streams -= 1 } else { owners[name] = nil }

@@ -11,9 +11,7 @@ internal import StreamIO
 /// Connects the pool of upstream sessions, the event hub, the REST interface and the HTTP server.
 package final class Gateway: Sendable {
     package let current: LiveConfiguration
-    /// The upstream sessions and subscriptions.
     package let pool: SessionPool
-    /// The fan-out of events to streams.
     package let hub: EventHub
 
     private let logger: Logger
@@ -190,7 +188,6 @@ package struct StopSignal: Sendable {
 final class RunningDaemon: Sendable {
     private let daemon = RankedMutex<Daemon?>(nil)
 
-    /// Stores the running server.
     func set(_ daemon: Daemon) { self.daemon.withLock { $0 = daemon } }
 
     /// The figures of the server; all zero before it runs.
@@ -213,7 +210,6 @@ package enum GatewayVersion {
 package struct ListeningError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The service, as the beginning of a sentence.
     package let service: String
-    /// The address and port.
     package let host: String
     package let port: Int
     /// The reason that the system gives.

@@ -37,7 +37,6 @@ package final class StreamRegistry: Sendable {
     /// A registry without streams.
     package init(hub: EventHub) { self.hub = hub }
 
-    /// The feed of a loop; for the daemon.
     package func makeFeed(for loop: StreamLoop) -> HubShard {
         hub.makeShard(seed: .random(in: .min ... .max), wake: loop.waker)
     }

@@ -130,7 +130,6 @@ package struct HTTPFetch: Sendable {
         let port: Int
         /// Host and port as in the URL.
         let authority: String
-        /// Path and query.
         let path: String
 
         init(_ url: String) throws(HTTPFetchError) {
@@ -155,13 +154,10 @@ package struct HTTPFetch: Sendable {
 
 /// The reasons why `HTTPFetch` fails, beside the errors of the connection.
 package enum HTTPFetchError: Error, Equatable {
-    /// The text is not a URL.
     case invalidURL
-    /// The URL has no scheme.
     case missingScheme
     /// The scheme is neither `http` nor `https`.
     case unsupportedScheme
-    /// The URL has no host.
     case missingHost
     /// The response was not complete in time, or the server was silent for too long.
     case timeout

@@ -3,7 +3,6 @@ package import SessionCore
 
 /// The upstreams, quotas and lingers of a pool.
 package struct PoolConfiguration: Sendable, Equatable {
-    /// The configured upstreams.
     package var upstreams: [UpstreamConfiguration]
     /// The addresses that requests may name instead of an upstream; none by default.
     package var allowedAddresses = AddressAllowList([])
@@ -23,7 +22,6 @@ package struct PoolConfiguration: Sendable, Equatable {
     package var maxDedicatedClients = 1_000
     /// How many dedicated clients one caller may have; nil, the default: a quarter.
     package var maxDedicatedClientsPerCaller: Int?
-    /// How many dedicated clients one caller may have.
     package var dedicatedClientsShare: Int { maxDedicatedClientsPerCaller ?? max(1, maxDedicatedClients / 4) }
     /// How many subscription resources may exist. Default 100,000.
     package var maxSubscriptionResources = 100_000
@@ -123,7 +121,6 @@ package struct SessionLimit: Sendable, Equatable {
     /// The behavior of `connect` beyond this number. Default `NONE`.
     package var policy = ConnectionOptions.SessionLimitPolicy.none
 
-    /// The defaults.
     package init() {}
 
     /// Applies the limit to all clients of this process.

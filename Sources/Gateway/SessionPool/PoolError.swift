@@ -2,13 +2,10 @@
 package enum PoolError: Error, Equatable, Sendable {
     /// No upstream of this name is configured.
     case unknownUpstream(String)
-    /// No client has this id.
     case unknownClient(String)
-    /// No subscription has this id.
     case unknownSubscription(String)
     /// The address is valid, but no allow-list entry covers it.
     case addressNotAllowed(String)
-    /// A quota is used up.
     case overQuota(PoolQuota)
     /// Credits of an upstream are missing. Not an error of a pool with all credits.
     case creditsNeeded(CreditShortage)
@@ -16,7 +13,6 @@ package enum PoolError: Error, Equatable, Sendable {
     case invalidValue(property: String, rule: String)
     /// A valid call that the present state does not allow.
     case lifecycle(rule: String)
-    /// The pool is stopping.
     case stopping
 }
 
@@ -24,14 +20,10 @@ package enum PoolError: Error, Equatable, Sendable {
 package enum PoolQuota: Equatable, Sendable {
     /// All sessions of the upstream are open and full.
     case sessions(upstream: String, limit: Int)
-    /// Too many subscriptions on the upstream.
     case subscriptions(upstream: String, limit: Int)
-    /// Too many items on the upstream.
     case items(upstream: String, limit: Int)
     /// The server has as many sessions as the policy `BLOCK` allows.
     case sessionsPerServer(upstream: String, limit: Int)
-    /// Too many dedicated clients.
     case dedicatedClients(limit: Int)
-    /// Too many subscription resources.
     case subscriptionResources(limit: Int)
 }

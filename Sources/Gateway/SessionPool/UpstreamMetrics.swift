@@ -3,7 +3,6 @@ internal import Primitives
 
 /// Counts the work of clients by upstream, including deleted clients: the counters never decrease.
 package final class UpstreamMetrics: Sendable {
-    /// The counters of one upstream.
     package struct UpstreamCounters: Sendable {
         package fileprivate(set) var sessions: UInt64 = 0
         package fileprivate(set) var reconnects: UInt64 = 0
@@ -18,7 +17,6 @@ package final class UpstreamMetrics: Sendable {
         }
     }
 
-    /// An error code of an upstream.
     package struct ErrorKey: Hashable, Sendable {
         package let upstream: String
         /// The code; `other` after too many different ones.
@@ -83,7 +81,6 @@ package final class UpstreamMetrics: Sendable {
         return totals.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// The errors of sessions and of subscriptions.
     package var errors: (sessions: [ErrorKey: UInt64], subscriptions: [ErrorKey: UInt64]) {
         state.withLock { ($0.serverErrors, $0.subscriptionErrors) }
     }

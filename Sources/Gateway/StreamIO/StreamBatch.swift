@@ -39,7 +39,6 @@ package struct StreamBatch: ~Copyable {
         }
     }
 
-    /// Appends all the bytes.
     package mutating func append(_ shared: SharedBytes) {
         append(shared.bytes, owner: shared)
     }
@@ -56,7 +55,6 @@ package final class SharedBytes: Sendable {
     // Written once in `init`, before the object is shared; read only afterwards.
     private nonisolated(unsafe) let storage: UnsafeMutableRawBufferPointer
 
-    /// A copy of the bytes.
     package init(_ bytes: some Collection<UInt8>) {
         storage = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes.count, alignment: 1)
         storage.copyBytes(from: bytes)

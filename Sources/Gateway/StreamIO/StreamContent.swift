@@ -42,7 +42,6 @@ package enum StreamEnd: Sendable, Hashable {
     case peerClosed
     /// The client accepted no bytes for longer than the configured time.
     case blockedTooLong
-    /// The daemon was closed.
     case daemonClosed
     /// The stream was not opened: its client had left before, or the request was a `HEAD`.
     case neverOpened

@@ -66,7 +66,6 @@ package struct StreamID: Sendable, Hashable {
         self.generation = generation & Self.generationMask
     }
 
-    /// The number with this raw value.
     package init(rawValue: UInt64) {
         slot = UInt32(truncatingIfNeeded: rawValue)
         generation = UInt32(truncatingIfNeeded: rawValue >> 32)

@@ -34,16 +34,13 @@ final class CompressedGroup {
 
     /// The number of the group, unique on its shard.
     let number: UInt64
-    /// The channels and their variants.
     let key: Key
     let channels: [ShardChannel]
-    /// The totals of the broadcasts to the group.
     let totals = BroadcastCounters()
     /// The pass in which the group got its last broadcast.
     var pass: UInt64 = 0
     /// The sum of all broadcasts.
     private(set) var sum = Checksum()
-    /// The number of broadcasts.
     private(set) var broadcasts: UInt64 = 0
     private var synchronized = CompressedReaders()
     private var waiting = CompressedReaders()
@@ -124,7 +121,6 @@ final class CompressedGroup {
         private(set) var writes: [SharedWrite] = []
         /// Whether nothing is sent.
         var isRefused = true
-        /// The number of events.
         var events = 0
         /// The number of streams.
         var readers = 0

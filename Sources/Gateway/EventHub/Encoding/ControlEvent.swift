@@ -10,7 +10,6 @@ enum SourceState: Sendable, Equatable {
     case subscription(SubscriptionSourceState)
 }
 
-/// The present state of a subscription that is a source.
 struct SubscriptionSourceState: Sendable, Equatable {
     let id: SubscriptionID
     /// The mode of the subscription, which chooses the table of a reader that named a feed; nil: it is not known.

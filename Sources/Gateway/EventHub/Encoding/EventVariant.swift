@@ -11,7 +11,6 @@ struct EventVariant: Hashable, Sendable {
         }
     }
 
-    /// How the event is framed.
     let format: EventFormat
     /// Whether updates carry all fields beside the changed ones.
     let sendsAllFields: Bool

@@ -170,7 +170,6 @@ enum OverflowPolicy: Sendable, Equatable {
     case conflateByKey
     /// The newest updates are kept, the others counted.
     case keepNewest
-    /// Every event is kept.
     case keepEverything
 
     /// Whether updates of a row are conflated into one.
@@ -202,7 +201,6 @@ package struct FieldNaming: Sendable {
     package let keys: JSONKeys
     private let names: [String]
 
-    /// The keys for a subscription.
     package init(_ properties: SubscriptionProperties) {
         var names = properties.fields.names
         if let second = properties.secondLevelFields {

@@ -3,9 +3,7 @@ package import SessionCore
 /// The members of `subscription-error` beside the code and message of the server: the members of the problem that a response
 /// for the same refusal has.
 package struct RefusalText: Sendable {
-    /// The type of the problem.
     package var type: String
-    /// The sentences for a refusal.
     package var detail: @Sendable (UpstreamRefusal) -> String
 
     package init(type: String, detail: @escaping @Sendable (UpstreamRefusal) -> String) {

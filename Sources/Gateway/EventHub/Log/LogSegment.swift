@@ -84,7 +84,6 @@ final class LogSegment: @unchecked Sendable {
 
     func sequence(at index: Int) -> UInt64 { (records + index).pointee.sequence }
 
-    /// When the event at an index was published.
     func published(at index: Int) -> Moment { (records + index).pointee.published }
 
     /// The weight of the topic's events before the one at an index.
@@ -187,7 +186,6 @@ struct LogTotals {
 struct LogRecord: Sendable {
     /// The event's place in the order of all events of the hub.
     let sequence: UInt64
-    /// When it was published.
     let published: Moment
     /// The weight of all events of the topic before it.
     let offset: Int

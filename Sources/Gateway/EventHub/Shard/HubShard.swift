@@ -244,7 +244,6 @@ final class ShardContext {
     }
 }
 
-/// A stream that was discarded before it was opened.
 private final class DiscardedStream: StreamContent {
     func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress { .finish }
     func blocked() {}

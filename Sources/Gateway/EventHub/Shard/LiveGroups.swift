@@ -15,9 +15,7 @@ struct LiveGroups {
         let channel: Int
         /// The group of the channels before it; nil: none.
         let parent: Int?
-        /// The variant of that channel.
         let variant: EventVariant
-        /// The streams of the readers.
         var streams: [StreamID] = []
         fileprivate let first: Int
     }

@@ -12,7 +12,6 @@ struct HubState: Sendable {
     /// The callers that wait for changes of subscriptions.
     var watches = SubscriptionWatches()
     private var windows = WindowBudget()
-    /// Events published so far.
     private(set) var published: UInt64 = 0
 
     /// A hub without topics.

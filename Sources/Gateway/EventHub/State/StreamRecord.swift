@@ -224,7 +224,6 @@ struct StreamRecord: Sendable {
         reads[state.channel.id] == nil ? [] : topics.numbers.snapshots(of: [state], topics.memory)
     }
 
-    /// Stops reading the channels that are not wanted.
     private mutating func leave(except wanted: WantedChannels) -> [ReadChannel] {
         leave(reads.keys.filter { !wanted.ids.contains($0) })
     }

@@ -4,7 +4,6 @@ internal import Changes
 struct SubscriptionWatches: Sendable {
     /// The calls for each subscription that is watched. Most changes have no watch, in a hub without any.
     private(set) var watches: [SubscriptionID: [UInt64: @Sendable () -> Void]] = [:]
-    /// The calls that are due.
     private(set) var due: [@Sendable () -> Void] = []
     private var next: UInt64 = 1
 

@@ -3,7 +3,6 @@ internal import SessionCore
 
 /// The clients and subscriptions of a hub: their channels, the numbers of their events, and their present state.
 struct TopicTable: Sendable {
-    /// The numbers of the events of all topics.
     var numbers: EventNumbers
     private(set) var clients: [ClientID: ClientRecord] = [:]
     private(set) var subscriptions: [SubscriptionID: SubscriptionRecord] = [:]

@@ -91,7 +91,6 @@ final class Cursor {
     /// Whether all events are read.
     var isAtEnd: Bool { readableEnd() <= index }
 
-    /// The number of unread events.
     var unread: Int { max(0, view.totals.events - segment.before.events - index) }
 
     var unreadWeight: Int { isAtEnd ? 0 : view.totals.weight - segment.offset(at: index) }
@@ -166,7 +165,6 @@ struct CursorList {
 
     var isEmpty: Bool { cursors.isEmpty }
 
-    /// Adds a reader.
     mutating func add(_ cursor: Cursor) {
         cursor.place = cursors.count
         cursors.append(cursor)
@@ -196,7 +194,6 @@ struct StreamCursors {
     /// The cursors that are not retired, by their channels, while some are retired; nil at other times.
     private var inUse: [ObjectIdentifier: Cursor]?
 
-    /// The number of unread events.
     var unread: Int {
         var sum = 0
         for cursor in ready { sum += cursor.unread }

@@ -3,13 +3,11 @@ internal import SessionCore
 
 /// A pending event of one reader.
 struct PendingEntry {
-    /// The content of an entry.
     enum Content {
         /// One event, as it was published.
         case event(HubEvent, TopicContext)
         /// Updates of one row.
         case conflated(ConflatedUpdate, TopicContext)
-        /// Updates of an item that were lost.
         case lost(item: Int, count: Int, TopicContext)
         /// The events of a snapshot that are still to be read.
         case snapshot(SnapshotPlace)
@@ -37,7 +35,6 @@ struct PendingEntry {
 }
 
 extension PendingEntry {
-    /// Whether the entry is empty.
     var isVoid: Bool { if case .void = content { true } else { false } }
 
     /// Whether the entry is an update: the window limits the number of these.

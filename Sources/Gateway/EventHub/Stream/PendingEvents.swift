@@ -65,7 +65,6 @@ struct PendingEvents {
 
     init(window: Window) { self.window = window }
 
-    /// Whether nothing is pending.
     var isEmpty: Bool { queue.isEmpty }
 
     var count: Int { queue.count - snapshotTotals.entries + snapshotTotals.events }

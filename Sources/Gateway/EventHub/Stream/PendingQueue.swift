@@ -14,10 +14,8 @@ struct PendingQueue {
     /// The approximate size in bytes, that of emptied entries included.
     var weight: Int { contentWeight + (entries.count - count) * MemoryLayout<PendingEntry>.stride }
 
-    /// The entries that are not empty.
     var all: [PendingEntry] { entries.filter { !$0.isVoid } }
 
-    /// Whether all entries are empty.
     var isEmpty: Bool { count == 0 }
 
     /// The entry at a place, which must not have been emptied.

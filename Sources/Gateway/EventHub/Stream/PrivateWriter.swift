@@ -32,7 +32,6 @@ final class PrivateBytes {
     private let capacity: Int
     private var used = 0
 
-    /// An empty block.
     init(capacity: Int) {
         self.capacity = capacity
         bytes = .allocate(byteCount: capacity, alignment: 1)
@@ -60,6 +59,5 @@ final class PrivateBytes {
         used += source.count
     }
 
-    /// All bytes so far.
     var all: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: bytes, count: used) }
 }

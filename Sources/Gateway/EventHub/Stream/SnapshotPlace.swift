@@ -183,7 +183,6 @@ final class SnapshotPlace {
 }
 
 extension PendingEntry.Content {
-    /// The event of a subscription that it consists of.
     fileprivate var event: SubscriptionEvent? {
         switch self {
         case .event(.subscription(let event), _): event
@@ -222,7 +221,6 @@ struct SnapshotForm {
 
 /// The events of a snapshot, made when they are read.
 struct SnapshotContent: Sendable {
-    /// The events before the values.
     private let prologue: [SubscriptionEvent]
     private var prologueIndex = 0
     private var values: PresentStateReader

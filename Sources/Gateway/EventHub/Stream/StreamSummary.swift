@@ -13,16 +13,13 @@ package enum ResumeOutcome: String, Sendable, CaseIterable {
 
 /// The state of a stream at a moment.
 package struct StreamSummary: Sendable {
-    /// The stream's id.
     package let id: String
     /// The request, with the present sources.
     package let request: StreamRequest
-    /// When the stream was opened.
     package let openedAt: Moment
     /// The outcome of the opening; nil until the stream is open.
     package let outcome: ResumeOutcome?
     /// The reason for which the stream is being closed; nil while it is not.
     package let closeReason: String?
-    /// The totals of the stream.
     package let figures: StreamFigures
 }

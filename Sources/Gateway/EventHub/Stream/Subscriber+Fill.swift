@@ -268,7 +268,6 @@ struct StreamClock {
         wakeAt = now + heartbeat * (1 - offset / 2)
     }
 
-    /// Whether updates may be sent.
     func allowsUpdates(at now: Moment) -> Bool { interval == nil || now >= updatesFrom }
 
     /// Updates were sent: the next ones may follow after the interval.
@@ -276,10 +275,8 @@ struct StreamClock {
         if let interval { updatesFrom = now + interval }
     }
 
-    /// Bytes were sent.
     mutating func sent(at now: Moment) { sentAt = max(sentAt, now) }
 
-    /// Whether a heartbeat is due.
     func isSilent(at now: Moment) -> Bool { now >= wakeAt && now - sentAt >= heartbeat / 2 }
 
     /// When to visit the stream again. Usually the moment returned last time, so that a busy stream does not reset its

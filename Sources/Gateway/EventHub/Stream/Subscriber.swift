@@ -15,7 +15,6 @@ final class Subscriber: StreamContent {
     /// The events of a blocked reader that are conflated in one pass, at least: other streams wait meanwhile.
     private static let pace = 4096
 
-    /// The stream's id.
     let id: String
     /// The stream's number on its loop.
     let stream: StreamID

@@ -4,7 +4,6 @@ package struct AccessConfiguration: Sendable, Equatable {
     package enum Mode: String, Sendable, CaseIterable {
         /// Callers need no credentials. The default on a loopback address; elsewhere it must be configured.
         case none
-        /// By an API key.
         case keys
         /// By a signed token (RFC 7519).
         case jwt
@@ -28,7 +27,6 @@ package struct AccessConfiguration: Sendable, Equatable {
     package var hosts: [String] = []
     /// The proxies whose `X-Forwarded-For` and `Forwarded` headers count. Default: none.
     package var trustedProxies: [IPNetwork] = []
-    /// The limits of an address.
     package var limits = RateConfiguration()
 
     /// Whether callers without credentials may read some feeds.
@@ -118,7 +116,6 @@ package struct WebTokenConfiguration: Sendable, Equatable {
     package var hasKeys: Bool { secret != nil || publicKey != nil || keySet != nil || keySetURL != nil }
 }
 
-/// The limits of an address.
 package struct RateConfiguration: Sendable, Equatable {
     /// The rates that keys, tokens and addresses can have.
     package static let range = 0.001...1e6

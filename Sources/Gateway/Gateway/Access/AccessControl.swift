@@ -96,12 +96,10 @@ package final class AccessControl: Sendable {
         return try TokenVerifier(tokens, loaded: set?.text)
     }
 
-    /// The policy in force.
     var policy: AccessPolicy { state.withLock { $0.policy } }
 
     private var keySet: LoadedKeySet? { state.withLock { $0.keySet } }
 
-    /// The configuration in force.
     var configuration: AccessConfiguration { policy.configuration }
 
     /// Issues a ticket to a caller; nil if there are too many unused tickets. Throws 503 if it cannot be known which
@@ -287,7 +285,6 @@ package struct Caller: Sendable, Equatable {
     /// The name under which shares and quotas of the caller are counted: its identity or, without credentials, the network of
     /// its address; nil: it has none.
     package fileprivate(set) var account: String?
-    /// The rights of the caller.
     package var rights: Rights
     /// The time at which the rights expire, in seconds since 1970; nil: never.
     package var expiry: Double?

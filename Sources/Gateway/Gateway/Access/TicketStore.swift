@@ -39,7 +39,6 @@ final class TicketStore: Sendable {
     private let maxTicketsPerCaller: Int
     let state = RankedMutex(State())
 
-    /// An empty store.
     init(maxTickets: Int = 100_000, maxTicketsPerCaller: Int = 1_000) {
         self.maxTickets = maxTickets
         self.maxTicketsPerCaller = maxTicketsPerCaller

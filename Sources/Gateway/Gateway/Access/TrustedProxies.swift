@@ -4,10 +4,8 @@ internal import MicroHTTPD
 ///
 /// The headers count only in requests from the configured addresses: any other client could write them itself.
 struct TrustedProxies: Sendable {
-    /// The addresses of the proxies.
     let networks: [IPNetwork]
 
-    /// Whether an address is that of a trusted proxy.
     func contains(_ host: String) -> Bool { networks.contains { $0.contains(host) } }
 
     /// The address of the client that a request comes from: the last one in the chain of forwarders that is not a

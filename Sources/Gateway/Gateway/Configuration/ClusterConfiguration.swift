@@ -16,7 +16,6 @@ package struct ClusterConfiguration: Sendable, Equatable {
         case local
     }
 
-    /// The engine. Default none.
     package var engine = Engine.none
     /// The connection to the engine, and the limits of its log.
     package var connection = EngineConfiguration()

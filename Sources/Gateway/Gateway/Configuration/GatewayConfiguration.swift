@@ -18,7 +18,6 @@ package struct GatewayConfiguration: Sendable {
     package var values = ValuesConfiguration()
     /// How many streams of one caller may be prepared and not open; nil, the default: a quarter.
     package var maxPreparedPerCaller: Int?
-    /// How many streams of one caller may be prepared and not open.
     package var preparedShare: Int { maxPreparedPerCaller ?? max(1, maxStreams / 4) }
     /// Whether streams are compressed. Default `auto`.
     package var compression = StreamCompressionChoice.auto
@@ -95,7 +94,6 @@ extension PoolConfiguration {
 
 /// The level and format of the log.
 package struct LogConfiguration: Sendable, Equatable {
-    /// The formats of a log line.
     package enum Format: String, Sendable, CaseIterable {
         /// Text for people.
         case text
@@ -105,7 +103,6 @@ package struct LogConfiguration: Sendable, Equatable {
 
     /// The least severe level that is logged. Default `info`.
     package var level = Logger.Level.info
-    /// The format. Default `text`.
     package var format = Format.text
     /// Whether each request is logged, at level `info`. Default false: they are logged at level `debug`.
     package var logsRequests = false

@@ -12,7 +12,6 @@ package struct Setting: Sendable {
         case number(String)
         /// `true` or `false`.
         case flag
-        /// One of these words.
         case choice([String])
         /// A list of texts, with the description of an element.
         case list(of: String)

@@ -106,7 +106,6 @@ struct SettingGroup<Part>: Sendable {
         }
     }
 
-    /// A secret that may be missing.
     func secret(_ key: String, _ shape: String, _ path: Path<String?>) -> Setting {
         setting(key, .text(shape), isSecret: true, compared: { $0[keyPath: path] }) {
             $0[keyPath: path] == nil ? "none" : "set"

@@ -96,7 +96,6 @@ package protocol Coordination: AnyObject, Sendable {
     /// Hands over what this gateway has; returns when others have it, or after `time`.
     func leave(within time: Duration) async
 
-    /// Applies a reloaded configuration.
     func reload(_ configuration: GatewayConfiguration)
 }
 

@@ -9,14 +9,12 @@ package struct ResourceElsewhere: Sendable {
         case shared(SubscriptionProperties)
         /// A subscription that a request created.
         case posted(SubscriptionProperties)
-        /// A client of the pool of its gateway.
         case pooledClient
         /// A client that a request created.
         case dedicatedClient
     }
 
     package let id: String
-    /// The kind of the resource.
     let kind: Kind
     /// The upstream of the resource; nil where the upstream is not known.
     let upstream: String?

@@ -8,10 +8,8 @@ package enum ResourceUse: Sendable {
     case sources([SourceSelector], of: Caller)
     /// A new subscription of the caller of the request.
     case newSubscription(SubscriptionID, SubscriptionProperties)
-    /// A new dedicated client.
     case newClient(ClientID)
     case changedSubscription(SubscriptionID, SubscriptionProperties, of: Caller)
-    /// The activation of a subscription.
     case activation
 }
 
@@ -21,7 +19,6 @@ package enum ResourceChange: Sendable {
     case streamClosed(String)
     /// A prepared stream was not opened in time.
     case streamExpired(String)
-    /// A request has deleted a stream.
     case streamDeleted(String)
     /// This gateway no longer has a stream.
     case streamRemoved(String)
@@ -34,7 +31,6 @@ package enum ResourceChange: Sendable {
 /// A shared subscription that a stream joined.
 package struct JoinedSubscription: Sendable {
     package let id: String
-    /// The name of its upstream.
     package let upstream: String
     package let properties: SubscriptionProperties
     /// The subscription in the pool of this process; nil: another gateway may have it.

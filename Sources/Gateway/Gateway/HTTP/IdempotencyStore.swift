@@ -57,7 +57,6 @@ package final class IdempotencyStore: Sendable {
         var size: Int { keySize + body.count + (response?.body.count ?? 0) + 256 }
     }
 
-    /// The entries of one caller.
     private struct Share {
         /// The keys of requests that were performed, by their places, which rise in the order of their ends.
         var performed: [Int: Key] = [:]
@@ -95,7 +94,6 @@ package final class IdempotencyStore: Sendable {
     private let maxBytes: Int
     private let state = RankedMutex(State())
 
-    /// An empty store.
     init(lifetime: Duration = lifetime, maxEntries: Int = most.entries, maxBytes: Int = most.bytes) {
         self.lifetime = lifetime
         self.maxEntries = maxEntries

@@ -8,21 +8,17 @@ package import SessionPool
 /// The services that handlers use. An object, because every handler of every request refers to it.
 package final class Services: Sendable {
     let current: LiveConfiguration
-    /// Authentication and authorization.
     package let access: AccessControl
-    /// The upstream sessions and subscriptions.
     package let pool: SessionPool
     package let streams: StreamRegistry
     /// The values and the state of every subscription.
     var hub: EventHub { streams.hub }
     package let streamResources: StreamResources
-    /// The timers of waiting requests.
     let timers: TimerQueue
     let waiting = WaitingRequests()
     let feedContract = FeedContract()
     /// The tables that were encoded last.
     let encodedTables = EncodedTables()
-    /// The sessions of the Model Context Protocol.
     let mcpSessions = MCPSessions()
     /// Runs work that takes long outside the threads of the HTTP server.
     let background = BackgroundQueues()
@@ -77,7 +73,6 @@ extension Services {
     /// The values that null restores in the options of a client by address.
     var defaultOptions: ConnectionOptionValues { pool.configuration.edition.defaultOptions }
 
-    /// The present values of a subscription.
     func versions(of topic: SubscriptionID) -> CurrentVersions {
         CurrentVersions(of: topic, in: hub, coordination.contact)
     }
@@ -226,13 +221,11 @@ package final class LiveConfiguration: Sendable {
 
     private let state: RankedMutex<Version>
 
-    /// Starts with a configuration.
     package init(_ configuration: GatewayConfiguration) { state = RankedMutex(Version(configuration)) }
 
     /// The configuration in force, as an object.
     var version: Version { state.withLock { $0 } }
 
-    /// The configuration in force.
     package var value: GatewayConfiguration { version.configuration }
 
     /// Puts another configuration in force.

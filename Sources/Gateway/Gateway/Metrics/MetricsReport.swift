@@ -5,15 +5,11 @@ internal import MicroHTTPD
 internal import SessionCore
 internal import SessionPool
 
-/// Collects all metrics.
 struct MetricsReport: Sendable {
-    /// The counts of requests.
     let requests: RequestMetrics
-    /// The upstream side.
     let pool: SessionPool
     let hub: EventHub
     let streams: StreamRegistry
-    /// The figures of the HTTP server.
     let daemon: @Sendable () -> DaemonFigures
     var messages: @Sendable () -> MemoryUse = { MemoryUse() }
     /// Has the figures of all gateways that behave as one.

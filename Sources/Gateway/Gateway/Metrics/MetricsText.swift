@@ -1,6 +1,5 @@
 /// Writes metrics in the Prometheus text format, version 0.0.4.
 package struct MetricsText {
-    /// The text written so far.
     private(set) var text = ""
     private var isOpen: Metric?
 

@@ -9,12 +9,10 @@ struct ProcessFigures: Sendable {
     let residentBytes: UInt64
     /// Address space, in bytes.
     let virtualBytes: UInt64
-    /// Open descriptors.
     let openFiles: Int
     /// The limit of open descriptors.
     let maxFiles: UInt64
 
-    /// The present figures.
     init() {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

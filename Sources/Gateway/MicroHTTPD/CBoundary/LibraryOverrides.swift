@@ -77,7 +77,6 @@ public func queueForLibrary(_ connection: OpaquePointer?, _ status: UInt32, _ re
     return original(connection, own.sendableStatus, made)
 }
 
-/// The definitions of the library.
 private enum LibraryOriginals {
     typealias Lookup =
         @convention(c) (

@@ -8,7 +8,6 @@ final class LoopDriver {
     let configuration: DaemonConfiguration
     let handler: any HTTPHandler
     let ledger: ConnectionLedger
-    /// The large responses of the loop.
     var largeResponses: LargeResponses
     let scheduler: StreamScheduler
     let requestTimes: RequestTimes

@@ -26,7 +26,6 @@ final class Poller {
 
     /// An event of a descriptor.
     struct Occurrence {
-        /// The token of the descriptor.
         var token: UInt64
         var events: Events
     }

@@ -40,7 +40,6 @@ struct RetryPace {
         (interval, idleRuns) = (Self.interval, 0)
     }
 
-    /// Whether a run may be made.
     func permits(at now: Moment) -> Bool { end <= now + Self.burst }
 
     /// The time until a run may be made.

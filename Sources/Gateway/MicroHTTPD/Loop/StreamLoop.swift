@@ -5,7 +5,6 @@ internal import Synchronization
 
 /// One shard as seen from other threads; its thread serves connections and writes their streams.
 package final class StreamLoop: Sendable {
-    /// The messages to the loop.
     let mailbox: LoopMailbox
     /// The shard's part of the figures, without the bytes of streams; set by the thread that has the turn.
     let figures = RankedMutex(DaemonFigures())
@@ -93,7 +92,6 @@ struct LoopThread {
         }
     }
 
-    /// Whether the thread was started.
     var isRunning: Bool { thread != nil }
 
     /// Waits until the thread has ended.
@@ -222,7 +220,6 @@ enum LoopMessage: Sendable {
     case answerAll(UInt64, SharedAnswer)
     /// Serve new connections with this certificate, and report the error, if any.
     case replaceCertificate(DaemonConfiguration.Certificate, completion: @Sendable (DaemonError?) -> Void)
-    /// Stop listening.
     case stopAccepting
     /// Report when no request and no stream is open, or at the deadline.
     case drain(until: Moment, completion: @Sendable (Bool) -> Void)

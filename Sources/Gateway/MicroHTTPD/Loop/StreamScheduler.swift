@@ -187,7 +187,6 @@ final class StreamScheduler {
         }
     }
 
-    /// An event of the descriptor of a stream.
     func noticed(_ id: StreamID, _ events: Poller.Events) {
         guard let writer = writer(of: id) else { return }
         let wasBlocked = writer.blockedSince != nil

@@ -30,7 +30,6 @@ final class Exchange {
     unowned let server: HTTPServer
     /// The library's connection; valid until the completed-callback.
     let connection: OpaquePointer
-    /// The connection of the request.
     let record: ConnectionRecord
     var phase: Phase
     /// The request target as sent, until the head is checked.
@@ -145,7 +144,6 @@ final class Exchanges {
         exchange.server.resume(exchange)
     }
 
-    /// A request has ended.
     func end(_ exchange: Exchange) {
         open -= 1
         waiting[exchange.id] = nil

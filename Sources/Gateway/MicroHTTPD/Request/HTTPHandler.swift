@@ -78,7 +78,6 @@ package enum HTTPDecision {
 
 /// The answer to a request whose handler returned `.wait`.
 package enum LateAnswer: Sendable {
-    /// A complete response.
     case response(HTTPResponse)
     /// An open response.
     case stream(HTTPStreamHead, AdmittedStream)

@@ -14,7 +14,6 @@ package struct HTTPRequest: Sendable {
     package var headers: HTTPFields
     /// The whole body, chunked framing removed.
     package var body: [UInt8]
-    /// The address of the client.
     package var peer: PeerAddress
 
     /// A request from its parts; used by the server, and by tests of handlers.
@@ -93,7 +92,6 @@ extension PeerAddress {
 package struct HTTPResponse: Sendable {
     /// The bytes of a response.
     package enum Body: Sendable {
-        /// No bytes.
         case empty
         /// Bytes, which are copied.
         case bytes([UInt8])
@@ -155,12 +153,10 @@ package struct HTTPFields: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// The lines, repeated names included.
     package var lines: [HTTPField]
 
-    /// Lines in the given order.
     package init(_ lines: [HTTPField] = []) {
         self.lines = lines
     }
 
-    /// Lines in the given order.
     package init(arrayLiteral elements: HTTPField...) {
         lines = elements
     }

@@ -134,7 +134,6 @@ struct TargetText {
 
 /// The header lines of a request, as the library reports them one by one.
 struct HeaderCollection {
-    /// The lines so far.
     private(set) var fields: HTTPFields
     /// Their approximate length on the wire: names, values, and four bytes a line.
     private(set) var byteCount: Int
@@ -286,6 +285,5 @@ struct ByteSet: Sendable {
         return true
     }
 
-    /// Whether a byte is in the set.
     func contains(_ byte: UInt8) -> Bool { isMember[Int(byte)] }
 }

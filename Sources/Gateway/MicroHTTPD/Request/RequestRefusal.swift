@@ -22,7 +22,6 @@ package enum RequestRefusal: Error, Hashable, CaseIterable {
     /// The server is closing. Requests that wait for their answers are refused as well.
     case closing
 
-    /// The status of the answer.
     package var status: Int { answer.status }
 
     /// One English sentence for the client.

@@ -45,7 +45,6 @@ final class RequestTimes {
         return record
     }
 
-    /// The connection is closed.
     func remove(_ record: ConnectionRecord) {
         wheel.cancel(record.slot)
         records[record.slot] = nil

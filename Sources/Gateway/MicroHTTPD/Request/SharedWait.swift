@@ -19,7 +19,6 @@ package protocol SharedWait: AnyObject, Sendable {
 package enum SharedWaitEntry {
     /// The request waits with the others.
     case joined(any JoinedRequest)
-    /// The request is refused with this response.
     case refused(HTTPResponse)
     /// The wait is not for new requests: this one is handled alone, and nothing was counted for it.
     case closed
@@ -84,7 +83,6 @@ struct EncodedResponse {
 }
 
 extension StreamPiece {
-    /// All bytes of an object.
     init(_ shared: SharedBytes) { self.init(owner: shared, bytes: shared.bytes) }
 }
 

@@ -224,11 +224,9 @@ extension [String: Int] {
 
 /// The place of a connection in the counts of the ledger.
 struct ConnectionPlace: Sendable {
-    /// The address of the client.
     let peer: PeerAddress
     /// The group that the address counts in; nil: it is not limited.
     let group: String?
-    /// The descriptor of the connection.
     let descriptor: Int32
     /// The connection is beyond the limit: it may only send operational requests.
     let isReserved: Bool
@@ -242,7 +240,6 @@ struct ConnectionPlace: Sendable {
 final class ConnectionRecord {
     /// The server that has it; it outlives its connections.
     unowned let server: HTTPServer
-    /// Its place in the counts.
     let place: ConnectionPlace
     /// The descriptor that the library uses for the connection.
     let descriptor: Int32

@@ -193,28 +193,20 @@ package final class Daemon: Sendable {
 
 /// The figures of a daemon, for metrics.
 package struct DaemonFigures: Sendable, Hashable {
-    /// Open connections.
     package var connections = 0
-    /// Open streams.
     package var streams = 0
     /// Streams whose client accepts no bytes at present.
     package var blockedStreams = 0
-    /// Connections accepted so far.
     package var acceptedConnections: UInt64 = 0
     /// Connections refused so far because of a limit.
     package var refusedConnections: UInt64 = 0
     /// Requests that a handler answered so far.
     package var requests: UInt64 = 0
-    /// Requests that the server refused so far.
     package var refusedRequests: UInt64 = 0
-    /// The memory of request bodies.
     package var bodies = MemoryUse()
-    /// The memory of large responses.
     package var responses = MemoryUse()
-    /// Bytes written to streams so far.
     package var streamBytes: UInt64 = 0
 
-    /// All zero.
     package init() {}
 
     /// Adds the counters of one shard, without the bytes of streams; connections are counted by the ledger for all

@@ -77,7 +77,6 @@ package struct DaemonConfiguration: Sendable {
     /// while the loop keeps up, up to 50 ms in a flood.
     package var flushInterval = Duration.zero
 
-    /// The defaults.
     package init() {}
 
     /// The same with invalid values replaced by the nearest valid ones.

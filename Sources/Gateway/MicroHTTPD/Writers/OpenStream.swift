@@ -3,7 +3,6 @@ internal import StreamIO
 
 /// A stream from its opening to its end.
 struct OpenStream {
-    /// The number of the stream.
     let id: StreamID
     /// The source of its bytes.
     let content: any StreamContent
@@ -24,6 +23,5 @@ enum WriteOutcome {
     case more
     /// The client is slower than the stream, which is visited again when it can be written.
     case blocked
-    /// The stream has ended.
     case over(StreamEnd)
 }

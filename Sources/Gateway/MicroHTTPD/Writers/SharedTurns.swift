@@ -4,7 +4,6 @@ internal import StreamIO
 struct SharedTurns {
     /// Some of the turns of one write.
     struct Slice {
-        /// The bytes.
         let write: SharedWrite
         /// The turns; `stream` returns the stream of each.
         let turns: Range<Int>

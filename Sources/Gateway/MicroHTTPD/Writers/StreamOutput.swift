@@ -5,11 +5,9 @@ internal import StreamIO
 /// Writes pieces to sockets and TLS sessions, as many as fit in one system call or record. One for all streams of a
 /// loop.
 final class StreamOutput {
-    /// The result of a write.
     enum Result {
         /// This many bytes were accepted, possibly fewer than given.
         case written(Int)
-        /// The connection is broken.
         case broken
     }
 
@@ -30,9 +28,7 @@ final class StreamOutput {
 
     /// The pieces of a write.
     struct Load {
-        /// How many pieces.
         let pieces: Int
-        /// How many bytes.
         let bytes: Int
     }
 

@@ -9,7 +9,6 @@ package struct PoolFigures: Equatable, Sendable {
     package var subscriptions = 0
     /// Items of these subscriptions; a group counts as one.
     package var items = 0
-    /// Users of these subscriptions.
     package var users = 0
 
     /// Figures; without arguments: nothing is open.
@@ -81,7 +80,6 @@ extension UpstreamConfiguration {
 /// The credits of an upstream that a subscription needs and a pool does not have.
 package struct CreditShortage: Equatable, Sendable {
     package let upstream: String
-    /// The credits that are missing.
     package let missing: UpstreamCredits
     /// The credits of the pool at that time.
     package let held: UpstreamCredits

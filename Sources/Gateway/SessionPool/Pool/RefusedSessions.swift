@@ -3,7 +3,6 @@ internal import SessionCore
 
 /// Sessions that a server refuses with an error that another attempt repeats: a wrong adapter set, wrong credentials.
 struct RefusedSessions {
-    /// A client that was refused, with the refusal.
     typealias Refused = (client: PooledClient, refusal: UpstreamRefusal)
     /// A resource that was to move to a subscription of a refused client.
     typealias Move = (resource: SubscriptionResource, target: SharedSubscription, refusal: UpstreamRefusal)

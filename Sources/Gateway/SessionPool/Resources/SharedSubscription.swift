@@ -137,7 +137,6 @@ final class SharedSubscription: Sendable {
         }
     }
 
-    /// The resources that the subscription serves now.
     var resources: [SubscriptionResource] { state.withLock { $0.resources } }
 
     /// The size of the values that the budget of the upstream contains.

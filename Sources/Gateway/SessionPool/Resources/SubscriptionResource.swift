@@ -7,7 +7,6 @@ internal import Synchronization
 package enum SubscriptionHome: Sendable, Hashable {
     /// Pooled sessions of an upstream; equal subscriptions are shared.
     case pooled(SessionKey)
-    /// The session of one dedicated client.
     case dedicated(ClientID)
 }
 
@@ -122,7 +121,6 @@ package final class SubscriptionResource: Sendable {
         return client?.situation.refusal
     }
 
-    /// Whether the values may be out of date.
     package var isStale: Bool { present.isStale }
 
     /// Values and status, read together.

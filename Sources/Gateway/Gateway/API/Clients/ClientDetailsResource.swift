@@ -92,7 +92,6 @@ struct ClientDetailsResource: Sendable {
 
 /// The JSON form of connection details, without the password.
 enum DetailsView {
-    /// All details of a client.
     static func write(_ details: ConnectionDetails, to json: inout JSONBytes) {
         json.beginObject()
         json.member("serverAddress", details.serverAddress)

@@ -1,6 +1,5 @@
 internal import JSONText
 
-/// An edition of OpenAPI.
 enum ContractEdition: Hashable, Sendable {
     /// OpenAPI 3.1, in which openapi.yaml is written.
     case current

@@ -85,7 +85,6 @@ struct HealthResource: Sendable {
 }
 
 final class ProcessState: Sendable {
-    /// When the process started.
     let startedAt: Moment
     /// Notices threads and tasks that do not come round.
     let watchdog = Watchdog()
@@ -95,6 +94,5 @@ final class ProcessState: Sendable {
 
     var isStopping: Bool { stopping.load(ordering: .relaxed) }
 
-    /// Marks the process as stopping.
     func stop() { stopping.store(true, ordering: .relaxed) }
 }

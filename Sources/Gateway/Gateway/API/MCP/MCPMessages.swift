@@ -54,7 +54,6 @@ extension Response {
         return (try? JSONValue(parsing: bytes)) ?? .null
     }
 
-    /// The body as text.
     var text: String {
         guard case .bytes(let bytes) = body else { return "" }
         return String(decoding: bytes, as: UTF8.self)

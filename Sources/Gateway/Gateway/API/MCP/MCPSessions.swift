@@ -67,7 +67,6 @@ final class MCPSession: Sendable {
         }?()
     }
 
-    /// The session has ended.
     func end() { state.withLock { $0.wake.take() }?() }
 
     /// The time until the next notification, which is sent a second after the last one at the earliest.

@@ -11,7 +11,6 @@ final class ChangeLock: Sendable {
 /// The streams of the REST interface with the resources that they hold: shared subscriptions that they joined,
 /// dedicated clients that they keep in use, and the requests of prepared streams.
 package final class StreamResources: Sendable {
-    /// A stream.
     package struct Entry: Sendable {
         /// The shared subscriptions that the stream joined, by id.
         package var joined: [String: JoinedSubscription] = [:]
@@ -128,7 +127,6 @@ package final class StreamResources: Sendable {
         state.sources[owner] = sum > 0 ? sum : nil
     }
 
-    /// The number of sources of all streams.
     var sourceCount: Int { memory.sources / StreamMemory.sourceWeight }
 
     /// The number of sources of a stream; 0 for an unknown one.
@@ -208,7 +206,6 @@ package final class StreamResources: Sendable {
     /// From now on, `release` leaves a stream, which may not exist yet, until `endKeeping` was called as often as `keep`.
     package func keep(_ id: String) { state.withLock { $0.kept[id, default: 0] += 1 } }
 
-    /// Ends one call of `keep`.
     package func endKeeping(_ id: String) {
         state.withLock { state in
             guard let count = state.kept[id] else { return }

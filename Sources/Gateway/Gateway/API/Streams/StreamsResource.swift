@@ -115,7 +115,6 @@ package struct StreamsResource: Sendable {
         return try await services.background.perform(for: call, size) { try await patched(call) }
     }
 
-    /// Changes a stream.
     private func patched(_ call: Call) async throws -> Response {
         let id = call.parameter("id")
         _ = try services.stream(call)

@@ -112,7 +112,6 @@ enum SourceReader {
 
 /// The values of sources that a request leaves out.
 struct SourceDefaults: Sendable {
-    /// The number of all upstreams.
     private let upstreamCount: Int
     /// The upstream of sources that name none; nil: each source has to name one.
     let upstream: String?

@@ -9,14 +9,12 @@ struct SubscriptionView {
     private let pool: SessionPool
     private let present: SubscriptionResource.State
 
-    /// A view of a subscription as it is now.
     init(_ resource: SubscriptionResource, of pool: SessionPool) {
         self.resource = resource
         self.pool = pool
         present = resource.present
     }
 
-    /// Writes the subscription.
     func write(to json: inout JSONBytes) {
         writeTagged(to: &json)
         writeFigures(to: &json)

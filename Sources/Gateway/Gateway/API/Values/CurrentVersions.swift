@@ -10,7 +10,6 @@ struct CurrentVersions {
         let values: CurrentValues
         /// The content of responses with the values.
         let content: Content
-        /// Whether every item has its snapshot.
         let hasSnapshot: Bool
         /// Why no key has second-level values; nil if the server has not refused those of all keys.
         let secondLevelRefusal: UpstreamRefusal?

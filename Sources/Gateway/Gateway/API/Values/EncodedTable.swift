@@ -69,7 +69,6 @@ final class EncodedTables: Sendable {
         }
     }
 
-    /// Keeps a table, or its length.
     func keep(_ table: EncodedTable, tag: EntityTag) {
         let kept: Kept = table.bytes.count > Self.longest ? .length(table.bytes.count) : .whole(table)
         slots.withLock { $0[Self.slot(of: tag)] = (tag, kept) }

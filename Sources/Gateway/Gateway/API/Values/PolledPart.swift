@@ -4,13 +4,10 @@ internal import SessionPool
 
 /// The part of the values that a request selects.
 enum ValuesTarget: Sendable {
-    /// All items.
     case table
     /// An item, with its rows by key.
     case item(Int)
-    /// The keys of an item.
     case keys(Int)
-    /// The row of a key.
     case key(Int, String)
     case value(Int, field: Int, key: String?)
 }

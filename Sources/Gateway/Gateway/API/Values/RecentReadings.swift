@@ -18,7 +18,6 @@ final class RecentReadings: Sendable {
         private let configuration: LiveConfiguration.Version
         private let latest: RankedMutex<CurrentVersions.Content>
 
-        /// A reading of `topic` with its answer.
         init(
             _ query: ValuesQuery,
             of topic: SubscriptionID,
@@ -79,16 +78,13 @@ final class RecentReadings: Sendable {
         }
     }
 
-    /// How long a reading is kept.
     static let lifetime = Duration.seconds(1)
-    /// The most readings.
     private static let most = 256
     /// The longest content that is kept, in bytes.
     private static let longest = 64 * 1024
 
     private let readings = RankedMutex<[Target: Reading]>([:])
 
-    /// Whether no reading is kept.
     var isEmpty: Bool { readings.withLock { $0.isEmpty } }
 
     /// The reading of an equal request; nil: none.

@@ -23,7 +23,6 @@ struct RowMembers {
 
     // MARK: - Items
 
-    /// The name of an item, or its position.
     func name(_ item: Int) -> String { names.indices.contains(item - 1) ? names[item - 1] : "\(item)" }
 
     func writeName(_ item: Int, to json: inout JSONBytes) {

@@ -1,5 +1,4 @@
 struct ValueRows {
-    /// The text.
     private(set) var bytes: [UInt8] = []
 
     /// Comma-separated values with a header line; lines end with CR LF (RFC 4180). Null is an empty field, an empty text

@@ -1,6 +1,5 @@
 /// The forms of values that are read once.
 enum ValuesForm: String, Sendable, CaseIterable {
-    /// One JSON object.
     case json
     /// The bare value, or lines of values separated by tabs.
     case text

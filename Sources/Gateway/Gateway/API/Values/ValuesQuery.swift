@@ -22,7 +22,6 @@ struct ValuesQuery: Sendable {
     /// How values are written that are read by a feed; nil: as text.
     let feed: FeedForm?
 
-    /// Reads a request.
     init(_ call: Call, _ defaults: SourceDefaults) throws(Problem) {
         guard
             case .join(let upstream, let properties, _) = try StreamQuery.joined(
@@ -65,7 +64,6 @@ extension ValuesQuery {
 }
 
 extension Query {
-    /// The pairs with these names.
     func only(_ names: [String]) -> Query { filtered { names.contains($0.name) } }
 
     /// The query as text with its pairs in the order of their names, so that queries which mean the same are equal, up to the

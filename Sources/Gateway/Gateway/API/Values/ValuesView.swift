@@ -11,7 +11,6 @@ struct ValuesView {
 
     private var table: ValueTable { reading.table }
 
-    /// A view of a resource's values.
     init(_ resource: SubscriptionResource, now: Moment) {
         self.init(subscription: resource.id.rawValue, reading: resource.reading, now: now)
     }
@@ -73,7 +72,6 @@ struct ValuesView {
 
     // MARK: - Values
 
-    /// One value; nil if there is none.
     func value(item: Int, field: Int, key: String? = nil) -> String? {
         guard let key else { return table.value(item: item, field: field) }
         return table.value(item: item, key: key, field: field)

@@ -23,7 +23,6 @@ package struct KeyHash: Sendable, Equatable, CustomStringConvertible {
 
     private let digest: [UInt8]
 
-    /// The hash of a key.
     package init(of key: String) { digest = Self.digest(of: key) }
 
     /// Reads a hash; nil for any other text.
@@ -52,7 +51,6 @@ package struct KeyHash: Sendable, Equatable, CustomStringConvertible {
     func matches(_ digest: [UInt8]) -> Bool { SHA256.areEqual(digest, self.digest) }
 }
 
-/// The configured keys.
 package struct APIKeys: Sendable {
     static func identity(of name: String) -> String { "key:\(name)" }
 

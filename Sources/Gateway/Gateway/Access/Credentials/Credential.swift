@@ -1,6 +1,5 @@
 internal import MicroHTTPD
 
-/// The credential of a request.
 enum Credential: Equatable {
     /// A key or token, by `Authorization: Bearer`.
     case bearer(String)

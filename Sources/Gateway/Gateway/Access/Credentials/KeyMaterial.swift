@@ -13,18 +13,15 @@ struct KeyMaterial: Sendable {
         case es256 = "ES256"
     }
 
-    /// The kinds of keys.
     private enum Value: Sendable {
         /// A secret shared by issuer and gateway.
         case secret([UInt8])
         case key(PublicKey)
     }
 
-    /// A mistake in a key.
     struct Mistake: Error, Equatable {
         /// The last part of the configuration's key.
         let member: String
-        /// The rule that it breaks.
         let rule: String
     }
 

@@ -76,7 +76,6 @@ enum TokenRefusal: String, Error, CaseIterable {
 /// Base64 with the URL alphabet and without padding (RFC 4648 section 5, RFC 7515 section 2), read strictly: a sequence
 /// of bytes has exactly one text.
 package enum Base64URL {
-    /// The text of some bytes.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         let padded = Data(bytes).base64EncodedString()
         return String(padded.prefix { $0 != "=" }.map { $0 == "+" ? "-" : $0 == "/" ? "_" : $0 })

@@ -63,7 +63,6 @@ final class MessageMemory: Sendable {
         }
     }
 
-    /// The bytes of all messages.
     func use(limit: Int) -> MemoryUse { MemoryUse(used: all.bytes.load(ordering: .relaxed), limit: limit) }
 
     private static func sum(of account: String, in shares: inout Shares) -> Sum {

@@ -37,7 +37,6 @@ struct RateLimit: Middleware {
         throw problem
     }
 
-    /// The setting of the rate.
     private func setting(of call: Call) -> String {
         switch scope {
         case .address: "limits.rate"

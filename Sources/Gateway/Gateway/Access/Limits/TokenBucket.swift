@@ -75,7 +75,6 @@ final class TokenBuckets: Sendable {
     private let maxBuckets: Int
     let state = RankedMutex(State())
 
-    /// An empty table.
     init(maxBuckets: Int = 50_000) { self.maxBuckets = maxBuckets }
 
     /// Decides on one request of a name.

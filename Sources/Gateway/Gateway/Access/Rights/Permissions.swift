@@ -13,9 +13,7 @@ package import SessionPool
 /// - A caller with `manage`, all upstreams and all items sees and changes everything, including the pool's clients.
 package struct Permissions: Sendable {
     let caller: Caller
-    /// The owners of clients and subscriptions.
     let owners: ResourceOwners
-    /// The pool with the clients and subscriptions.
     let pool: SessionPool
     /// Other gateways may have further resources.
     let coordination: any Coordination

@@ -16,11 +16,8 @@ package enum Right: String, Sendable, CaseIterable {
 
 /// The rights of the holder of a key or token.
 package struct Rights: Sendable, Equatable {
-    /// The permitted operations.
     package var operations: Set<Right> { didSet { noteReach() } }
-    /// The permitted upstreams.
     package var upstreams: [WildcardPattern] { didSet { noteReach() } }
-    /// The permitted items.
     package var items: [WildcardPattern] { didSet { noteReach() } }
     /// The permitted data adapters, each also with selectors; nil: all of them with all items, else the default adapter
     /// without selectors.
@@ -74,7 +71,6 @@ package struct Rights: Sendable, Equatable {
         items: [WildcardPattern("*")]
     )
 
-    /// No rights.
     package static let none = Rights(operations: [], upstreams: [], items: [])
 
     /// The default quotas of a key or token: half of an upstream's default quota of subscriptions, a
@@ -173,7 +169,6 @@ package struct WildcardPattern: Sendable, Equatable, CustomStringConvertible {
     /// The longest name that a pattern other than `*` covers, in bytes. It bounds the time of a comparison.
     static let longestName = 4096
 
-    /// The text of the pattern.
     package let description: String
 
     package init(_ text: String) { description = text }

@@ -14,7 +14,6 @@ package struct FeedConfiguration: Sendable, Equatable {
     package var upstream: String?
     /// The data adapter; nil: the server's default.
     package var dataAdapter: String?
-    /// The mode. Default MERGE.
     package var mode = SubscriptionMode.merge
     /// The selector; nil: none.
     package var selector: String?
@@ -97,7 +96,6 @@ package struct FeedItem: Sendable, Equatable {
 /// A field of a feed.
 package struct FeedField: Sendable, Equatable {
     package let name: String
-    /// The type of its values.
     package let type: FieldType
     /// The unit of its values; nil: none.
     package let unit: String?

@@ -155,7 +155,6 @@ extension FeedConfiguration {
         itemNames?.first.map { properties(items: [$0], fields: fieldNames) }
     }
 
-    /// Whether an item belongs to both feeds.
     fileprivate func sharesItems(with other: FeedConfiguration) -> Bool {
         guard let names = itemNames, let others = other.itemNames else { return true }
         return !Set(names).isDisjoint(with: others)

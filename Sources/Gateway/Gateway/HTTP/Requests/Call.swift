@@ -30,7 +30,6 @@ package struct Call: Sendable {
     package var ticket: String?
     /// The use of a ticket by the request; nil: the request has none.
     package var redemption: TicketRedemption?
-    /// Sends the response to a long poll.
     package var respond: PendingResponse.Send
     /// Reports that the client left before the response to a long poll.
     package var onAbandonment: Abandonment
@@ -124,7 +123,6 @@ package struct Call: Sendable {
 
 /// The result of a handler.
 package enum OperationResult: Sendable {
-    /// A complete response.
     case response(Response)
     /// A long poll, which sends the response by `Call.respond`.
     case deferred

@@ -76,9 +76,7 @@ final class Refusals {
     /// The most errors that one response reports.
     static let mostEntries = 100
 
-    /// The part of the request that is read.
     let origin: Origin
-    /// The errors so far.
     private(set) var entries: [ProblemEntry] = []
     /// The parameters of a query that give the names of a list, by the list, in the order of the names.
     var parameters: [String: [String]] = [:]
@@ -88,7 +86,6 @@ final class Refusals {
     /// Whether the limit of errors is reached: further ones are not reported, so the search for them can stop.
     var isFull: Bool { entries.count >= Self.mostEntries }
 
-    /// Adds an error.
     func refuse(_ path: [String], as code: ProblemCode = .invalidValue, _ rule: String) {
         // A body with a million bad names does not produce a response with a million entries.
         if isFull { return }
@@ -124,7 +121,6 @@ struct ObjectReader {
     let object: JSONObject
     /// The path of the object in the body.
     let path: [String]
-    /// Collects the errors.
     let refusals: Refusals
 
     init(_ object: JSONObject, at path: [String] = [], _ refusals: Refusals) {
@@ -153,7 +149,6 @@ struct ObjectReader {
     /// Whether a member exists, null or not.
     func has(_ name: String) -> Bool { object[name] != nil }
 
-    /// Adds an error for a member.
     func refuse(_ name: String, _ rule: String) { refusals.refuse(path + [name], rule) }
 
     /// Adds an error for a missing member.

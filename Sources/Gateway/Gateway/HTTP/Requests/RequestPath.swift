@@ -35,7 +35,6 @@ package struct PathParameters: Sendable {
     private(set) var names: [String]
     private(set) var values: [String]
 
-    /// The parameters of a path that has none.
     static let empty = PathParameters(names: [], values: [])
 
     /// Parameters from their names and values, in the order of the path.
@@ -122,10 +121,8 @@ package struct Query: Sendable, Equatable {
 
     private(set) var pairs: [Pair] = []
 
-    /// An empty query.
     init() {}
 
-    /// The query of a request that has none.
     static let empty = Query()
 
     /// Parses a raw query. Throws a 400 problem for a bad escape and for bytes that are not UTF-8.
@@ -179,12 +176,10 @@ package struct Query: Sendable, Equatable {
 /// Reads typed values from a query and collects every error.
 struct QueryReader {
     let query: Query
-    /// The errors so far.
     private(set) var refusals: [ProblemEntry] = []
 
     init(_ query: Query) { self.query = query }
 
-    /// Adds an error.
     mutating func refuse(_ name: String, _ rule: String, as code: ProblemCode = .invalidValue) {
         refusals.append(ProblemEntry(.parameter(name), code, rule))
     }

@@ -6,16 +6,13 @@ internal import SessionCore
 package struct ProblemEntry: Sendable, Equatable {
     /// The place of an error in the request.
     enum Location: Sendable, Equatable {
-        /// A value of the body.
         case body(JSONPointer)
-        /// A query parameter.
         case parameter(String)
 
         /// A value of the body, by the names and indices that lead to the value.
         static func body(at path: [String]) -> Location { .body(JSONPointer(tokens: path)) }
     }
 
-    /// The place of the error.
     let location: Location
     let code: ProblemCode
     /// The rule that is violated, as a sentence.
@@ -41,7 +38,6 @@ package struct Problem: Error, Sendable {
     let code: ProblemCode
     /// The explanation of this case; nil: the title is sufficient. Never holds a secret.
     var detail: String?
-    /// The errors in the input.
     var entries: [ProblemEntry] = []
     /// The part that the rights of the caller do not cover, as a path in the object that describes a source or client; empty: the
     /// whole object, or another problem. The place in the request is up to the caller of the check.

@@ -10,7 +10,6 @@ internal import SessionPool
 package struct AnsweredRequest: Error {
     let response: Response
 
-    /// Ends the handling with a response.
     package init(_ response: Response) { self.response = response }
 }
 
@@ -118,7 +117,6 @@ package enum ProblemDetails {
         response(problem(for: refusal, of: kind), requestID: call.requestID)
     }
 
-    /// The response to a call that failed.
     package static func response(to call: Call, for error: any Error) -> Response {
         if let answer = error as? AnsweredRequest { return answer.response }
         let problem = problem(for: error)

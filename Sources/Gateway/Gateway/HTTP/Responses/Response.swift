@@ -15,14 +15,12 @@ package struct Response: Sendable {
     /// in another member.
     var unexpectedError: (any Error)?
 
-    /// A response without a body.
     package init(status: Int) {
         self.status = status
         headers = HTTPFields()
         body = .empty
     }
 
-    /// A response with a body of a media type.
     package init(status: Int, mediaType: String, body: [UInt8]) {
         self.status = status
         headers = HTTPFields()
@@ -42,7 +40,6 @@ package struct Response: Sendable {
         return Response(status: status, json: json)
     }
 
-    /// A response whose body is a JSON object.
     static func object(_ status: Int = 200, _ writeMembers: (inout JSONBytes) -> Void) -> Response {
         json(status) { json in
             json.beginObject()

@@ -22,7 +22,6 @@ package final class Operation: Sendable {
         case rightOnAllUpstreams(Right)
     }
 
-    /// The media types of successful responses.
     enum MediaTypes: Sendable, Equatable {
         /// JSON. A request whose `Accept` excludes it is rejected with 406 before the handler runs.
         case json
@@ -77,7 +76,6 @@ package final class Operation: Sendable {
     package let pattern: PathPattern
     /// The `operationId` in openapi.yaml.
     package let name: String
-    /// The credentials and the right that a caller needs.
     let authorization: Authorization
     /// Whether a ticket is accepted in place of a key or token.
     let acceptsTickets: Bool
@@ -87,11 +85,8 @@ package final class Operation: Sendable {
     let isOperational: Bool
     /// The query parameters of the operation; others are rejected. Nil: the query is ignored.
     package let query: [String]?
-    /// The media types of successful responses.
     let mediaTypes: MediaTypes
-    /// The member of a cluster that performs a request.
     package let placement: Placement
-    /// The trace of a successful request in the log of a cluster.
     package let trace: Trace
     /// Whether the operation can create, change or remove a client, subscription or stream.
     package let changesResources: Bool

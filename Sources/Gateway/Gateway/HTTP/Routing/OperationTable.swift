@@ -30,7 +30,6 @@ enum OperationTable {
         ]
     }
 
-    /// A stream of events.
     private static func stream(
         _ path: String,
         _ name: String,

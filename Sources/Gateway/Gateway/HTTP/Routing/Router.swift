@@ -33,7 +33,6 @@ package struct Router: Sendable {
     /// The paths, the more specific first. Behind the paths with a second segment are those whose second segment is a parameter.
     private let entries: [Key: [Entry]]
 
-    /// A router over a table.
     init(_ table: [Operation]) {
         var groups: [Key: [(pattern: PathPattern, operations: [Operation])]] = [:]
         for operation in table {

@@ -97,7 +97,6 @@ final class BackgroundQueue: Sendable {
     private let state = RankedMutex(State())
     private let queue: DispatchQueue
 
-    /// A queue whose thread has a label.
     init(label: String, capacity: Int = 1_000) { (queue, self.capacity) = (DispatchQueue(label: label), capacity) }
 
     /// Adds work; false if the queue is stopped, or full and the work is bounded.

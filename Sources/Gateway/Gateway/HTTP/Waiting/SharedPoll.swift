@@ -13,7 +13,6 @@ struct SharedDecision: Sendable {
     /// Registers a closure that gets the response as soon as the state decides it. The result ends this.
     typealias Watch = @Sendable (_ complete: @escaping @Sendable (Response) -> Void) -> @Sendable () -> Void
 
-    /// How long each request waits at most.
     let longestWait: Duration
     let rules: Rules
     let watch: Watch

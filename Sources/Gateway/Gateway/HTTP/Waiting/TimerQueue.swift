@@ -27,7 +27,6 @@ final class TimerQueue: Sendable {
     private let clock: @Sendable () -> Moment
     let state = RankedMutex(State())
 
-    /// An empty queue.
     init(clock: @escaping @Sendable () -> Moment) { self.clock = clock }
 
     /// Schedules an action. After `stop` the result is nil.

@@ -37,7 +37,6 @@ package final class Awaited<Value: Sendable>: Sendable {
 
     private let state: RankedMutex<State>
 
-    /// A value without a result.
     package init() { state = RankedMutex(State(actions: [])) }
 
     /// The value. Cancellation of the task is an error.
@@ -82,7 +81,6 @@ package final class Awaited<Value: Sendable>: Sendable {
 final class WaitingRequests: Sendable {
     /// The most requests of one caller that wait at a time.
     static let limit = 1_000
-    /// The refusal of a further one.
     static let refusal = Problem(
         .overQuota,
         detail: "The maximum of \(limit) waiting requests of one caller is reached."
