@@ -16,15 +16,9 @@ enum SubscriptionReader {
     /// - Parameter isComplete: Whether items and fields are required. Without them the subscription cannot be activated.
     static func properties(_ reader: ObjectReader, isComplete: Bool = true) -> SubscriptionProperties? {
         let mode = mode(reader)
-        let items = source(reader, list: "items", group: "itemGroup", .item, isNeeded: isComplete)
-        let fields = source(reader, list: "fields", group: "fieldSchema", .field, isNeeded: isComplete)
-        let second = source(
-            reader,
-            list: "commandSecondLevelFields",
-            group: "commandSecondLevelFieldSchema",
-            .field,
-            isNeeded: false
-        )
+        let items = source(reader, .items, isNeeded: isComplete)
+        let fields = source(reader, .fields, isNeeded: isComplete)
+        let second = source(reader, .secondLevelFields, isNeeded: false)
         guard let mode else { return nil }
         var properties = SubscriptionProperties(mode: mode, items: items ?? .list([]), fields: fields ?? .list([]))
         properties.secondLevelFields = second
@@ -58,19 +52,14 @@ enum SubscriptionReader {
     }
 
     /// One of a pair of members. Rejects an object with both members and, if one is needed, an object with neither.
-    static func source(
-        _ reader: ObjectReader,
-        list: String,
-        group: String,
-        _ rule: NameRule,
-        isNeeded: Bool
-    ) -> NameSource? {
+    static func source(_ reader: ObjectReader, _ pair: NamePair, isNeeded: Bool) -> NameSource? {
+        let (list, group) = (pair.list, pair.group)
         if reader.has(list), reader.has(group) {
             reader.refuse(group, "Either \(list) or \(group) is expected, not both.")
             return nil
         }
         if reader.has(list) {
-            guard let names = reader.strings(list, rule) else { return nil }
+            guard let names = reader.strings(list, pair.rule) else { return nil }
             return .list(names)
         }
         if reader.has(group) {
@@ -109,38 +98,47 @@ struct ModeConflict: Equatable {
 
     static func all(in properties: SubscriptionProperties) -> [ModeConflict] {
         var conflicts: [ModeConflict] = []
+        func note(_ property: String, _ rule: String) { conflicts.append(ModeConflict(property: property, rule: rule)) }
         switch (properties.mode, properties.requestedSnapshot) {
-        case (.raw, .some):
-            conflicts.append(ModeConflict(property: "requestedSnapshot", rule: "RAW mode has no snapshot."))
+        case (.raw, .some): note("requestedSnapshot", "RAW mode has no snapshot.")
         case (.merge, .length), (.command, .length):
-            conflicts.append(ModeConflict(property: "requestedSnapshot", rule: "Only DISTINCT mode takes a length."))
+            note("requestedSnapshot", "Only DISTINCT mode takes a length.")
         default: break
         }
         if properties.mode == .command, case .list(let names) = properties.fields, !names.isEmpty,
             !names.contains("key") || !names.contains("command")
         {
-            conflicts.append(ModeConflict(property: "fields", rule: "COMMAND mode needs the fields key and command."))
+            note("fields", "COMMAND mode needs the fields key and command.")
         }
+        let (second, adapter) = (properties.secondLevelFields, "commandSecondLevelDataAdapter")
         if properties.mode != .command {
             let rule = "Only COMMAND mode has a second level."
-            switch properties.secondLevelFields {
-            case .list: conflicts.append(ModeConflict(property: "commandSecondLevelFields", rule: rule))
-            case .group: conflicts.append(ModeConflict(property: "commandSecondLevelFieldSchema", rule: rule))
-            case nil: break
-            }
-            if properties.secondLevelDataAdapter != nil {
-                conflicts.append(ModeConflict(property: "commandSecondLevelDataAdapter", rule: rule))
-            }
+            if let second { note(NamePair.secondLevelFields.member(of: second), rule) }
+            if properties.secondLevelDataAdapter != nil { note(adapter, rule) }
+        } else if properties.secondLevelDataAdapter != nil, second == nil {
+            note(adapter, "It needs commandSecondLevelFields or commandSecondLevelFieldSchema.")
         }
-        if properties.mode == .command, properties.secondLevelDataAdapter != nil, properties.secondLevelFields == nil {
-            let rule = "It needs commandSecondLevelFields or commandSecondLevelFieldSchema."
-            conflicts.append(ModeConflict(property: "commandSecondLevelDataAdapter", rule: rule))
-        }
-        for property in properties.ineffectiveProperties {
-            conflicts.append(ModeConflict(property: property.name, rule: "It \(property.rule)."))
-        }
+        for property in properties.ineffectiveProperties { note(property.name, "It \(property.rule).") }
         return conflicts
     }
+}
+
+/// Two members of which a subscription has one: a list of names, or the name of a group that the server knows.
+struct NamePair {
+    let list: String
+    let group: String
+    let rule: NameRule
+
+    static let items = NamePair(list: "items", group: "itemGroup", rule: .item)
+    static let fields = NamePair(list: "fields", group: "fieldSchema", rule: .field)
+    static let secondLevelFields = NamePair(
+        list: "commandSecondLevelFields",
+        group: "commandSecondLevelFieldSchema",
+        rule: .field
+    )
+
+    /// The member that holds names.
+    func member(of names: NameSource) -> String { if case .list = names { list } else { group } }
 }
 
 /// The rules of the class reference for names of items and fields.
@@ -231,14 +229,9 @@ struct SubscriptionPatch: Sendable {
     }
 
     private func apply(_ reader: ObjectReader, to properties: inout SubscriptionProperties) {
-        if let items = pair(reader, "items", "itemGroup", .item, properties.items) {
-            properties.items = items ?? .list([])
-        }
-        if let fields = pair(reader, "fields", "fieldSchema", .field, properties.fields) {
-            properties.fields = fields ?? .list([])
-        }
-        let (list, group) = ("commandSecondLevelFields", "commandSecondLevelFieldSchema")
-        if let second = pair(reader, list, group, .field, properties.secondLevelFields) {
+        if let items = source(reader, .items, properties.items) { properties.items = items ?? .list([]) }
+        if let fields = source(reader, .fields, properties.fields) { properties.fields = fields ?? .list([]) }
+        if let second = source(reader, .secondLevelFields, properties.secondLevelFields) {
             properties.secondLevelFields = second
         }
         SubscriptionReader.apply(reader, to: &properties)
@@ -246,13 +239,8 @@ struct SubscriptionPatch: Sendable {
 
     /// One of a pair. Outer nil: both are missing, or null for the form that the present source does not have; inner nil:
     /// cleared.
-    private func pair(
-        _ reader: ObjectReader,
-        _ list: String,
-        _ group: String,
-        _ rule: NameRule,
-        _ present: NameSource?
-    ) -> NameSource?? {
+    private func source(_ reader: ObjectReader, _ pair: NamePair, _ present: NameSource?) -> NameSource?? {
+        let (list, group) = (pair.list, pair.group)
         guard reader.has(list) || reader.has(group) else { return nil }
         let values = [reader.object[list], reader.object[group]].compactMap { $0 }
         if values.allSatisfy(\.isNull) {
@@ -263,7 +251,7 @@ struct SubscriptionPatch: Sendable {
             }
         }
         if reader.object[list]?.isNull == true { return reader.name(group).map { .some(.group($0)) } }
-        if reader.object[group]?.isNull == true { return reader.strings(list, rule).map { .some(.list($0)) } }
-        return SubscriptionReader.source(reader, list: list, group: group, rule, isNeeded: false).map { .some($0) }
+        if reader.object[group]?.isNull == true { return reader.strings(list, pair.rule).map { .some(.list($0)) } }
+        return SubscriptionReader.source(reader, pair, isNeeded: false).map { .some($0) }
     }
 }

@@ -307,7 +307,5 @@ struct SubscriptionsResource: Sendable {
 
 extension SubscriptionProperties {
     /// The pairs of members of which one is missing for an activation.
-    fileprivate var missingMembers: [(list: String, group: String)] {
-        (items.isUnset ? [("items", "itemGroup")] : []) + (fields.isUnset ? [("fields", "fieldSchema")] : [])
-    }
+    fileprivate var missingMembers: [NamePair] { (items.isUnset ? [.items] : []) + (fields.isUnset ? [.fields] : []) }
 }

@@ -138,7 +138,7 @@ package struct Permissions: Sendable {
             } else if let fields = properties.secondLevelFields {
                 (
                     "A second level subscribes to items that the data names, so it requires credentials that cover all items.",
-                    [fields.names == nil ? "commandSecondLevelFieldSchema" : "commandSecondLevelFields"]
+                    [NamePair.secondLevelFields.member(of: fields)]
                 )
             } else if let (index, item) = caller.rights.firstUncovered(in: properties) {
                 ("The credentials do not cover the item \"\(item)\".", ["items", "\(index)"])
