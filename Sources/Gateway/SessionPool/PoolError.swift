@@ -1,6 +1,5 @@
 /// The reason for which the pool refused a call.
 package enum PoolError: Error, Equatable, Sendable {
-    /// No upstream of this name is configured.
     case unknownUpstream(String)
     case unknownClient(String)
     case unknownSubscription(String)

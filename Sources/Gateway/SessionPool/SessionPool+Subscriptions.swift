@@ -208,7 +208,6 @@ extension SessionPool {
         return max(.zero, lastUsed + present.lifetime(configuration.subscriptionIdle) - clock())
     }
 
-    /// The most subscriptions that end at a time.
     private static let mostEnding = 1000
 
     /// Ends dedicated clients, and subscriptions that requests have created, which nothing has used for their time. A stream of

@@ -187,7 +187,6 @@ package final class SessionPool: Sendable {
 // MARK: - Upstreams
 
 extension SessionPool {
-    /// The configured upstreams, in the order of the configuration.
     package var upstreams: [UpstreamConfiguration] { configuration.upstreams }
 
     package func upstream(_ name: String) -> UpstreamConfiguration? {

@@ -17,7 +17,6 @@ final class CompressedGroup {
         /// The channels in the order of their ids. A channel that a shard reads again after a pause is another one, with the same
         /// id; a group keeps its channels.
         let channels: [ObjectIdentifier]
-        /// The variants in which they are read.
         let variants: [EventVariant]
     }
 
@@ -47,7 +46,6 @@ final class CompressedGroup {
     private var compressor: Deflater?
     private let context: ShardContext
 
-    /// A group without readers.
     init(number: UInt64, key: Key, channels: [ShardChannel], context: ShardContext) {
         self.number = number
         self.key = key
@@ -57,7 +55,6 @@ final class CompressedGroup {
 
     deinit { if compressor != nil { context.memory.addLog(-Deflater.memory) } }
 
-    /// Whether the group has no readers.
     var isEmpty: Bool { synchronized.streams.isEmpty && waiting.streams.isEmpty }
 
     // MARK: - Readers
@@ -80,7 +77,6 @@ final class CompressedGroup {
         if synchronized.remove(subscriber) { waiting.add(subscriber) }
     }
 
-    /// The streams of the group.
     var subscribers: [Subscriber] { synchronized.subscribers + waiting.subscribers }
 
     // MARK: - Broadcasts
@@ -124,7 +120,6 @@ final class CompressedGroup {
         var events = 0
         /// The number of streams.
         var readers = 0
-        /// When the first event was published.
         var published = Moment.zero
 
         fileprivate mutating func add(_ block: [UInt8], to streams: [StreamID]) {

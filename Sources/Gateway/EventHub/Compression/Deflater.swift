@@ -27,7 +27,6 @@ final class Deflater {
     /// The bytes that were compressed since the last reset.
     private(set) var history = 0
 
-    /// A deflater without history.
     init(_ effort: Effort) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -111,10 +110,8 @@ enum GzipFraming {
 /// The CRC-32 and the length of a part of a body.
 struct Checksum: Equatable {
     private(set) var crc: UInt32 = 0
-    /// The number of bytes.
     private(set) var length = 0
 
-    /// The checksum of nothing.
     init() {}
 
     private init(crc: UInt32, length: Int) {

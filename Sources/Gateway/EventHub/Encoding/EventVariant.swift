@@ -26,7 +26,6 @@ struct EventVariant: Hashable, Sendable {
         self.init(format: request.format, sendsAllFields: request.sendsAllFields, isTyped: isTyped)
     }
 
-    /// The variant with these properties.
     init(format: EventFormat, sendsAllFields: Bool, isTyped: Bool = false) {
         self.format = format
         self.sendsAllFields = sendsAllFields

@@ -180,7 +180,6 @@ enum OverflowPolicy: Sendable, Equatable {
         }
     }
 
-    /// The policy of a subscription's mode.
     init(_ mode: SubscriptionMode) {
         self =
             switch mode {

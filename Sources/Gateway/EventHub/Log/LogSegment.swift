@@ -17,7 +17,6 @@ final class LogSegment: @unchecked Sendable {
     let capacity: Int
     /// How many bytes each buffer can hold.
     let byteCapacity: Int
-    /// The number of events so far.
     private(set) var count = 0
     /// The next segment; nil in the last one.
     var next: LogSegment?
@@ -147,7 +146,6 @@ final class VariantBuffer: @unchecked Sendable {
         (frames + index).initialize(to: frame)
     }
 
-    /// Where the event at this index lies.
     func frame(at index: Int) -> LogFrame { frames[index] }
 
     /// The event at this index, without its chunk.
@@ -156,7 +154,6 @@ final class VariantBuffer: @unchecked Sendable {
         return UnsafeRawBufferPointer(start: bytes + frame.payloadStart, count: frame.payloadEnd - frame.payloadStart)
     }
 
-    /// A range of the bytes.
     func bytes(from start: Int, to end: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: bytes + start, count: end - start)
     }

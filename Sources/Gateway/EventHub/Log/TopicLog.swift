@@ -40,7 +40,6 @@ struct TopicLog {
         static let mostWeight = 1 << 18
     }
 
-    /// An empty log.
     init(context: TopicContext, createdAt: UInt64, hasWindow: Bool, memory: StreamMemory) {
         self.memory = memory
         self.hasWindow = hasWindow
@@ -130,7 +129,6 @@ struct TopicLog {
 
     // MARK: - Events
 
-    /// Changes the context of the next events.
     mutating func setContext(_ context: TopicContext) {
         self.context = context
         if !hasWindow, tail.count == 0 {
@@ -277,7 +275,6 @@ struct LogView: Sendable {
     let tail: LogSegment
     /// The number of its events that may be read.
     let tailCount: Int
-    /// The last segment's number.
     let tailNumber: Int
     /// The totals of the topic up to the end of this part; those of first values may be up to the last segment.
     let totals: LogTotals

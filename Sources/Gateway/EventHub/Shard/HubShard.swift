@@ -217,7 +217,6 @@ package final class HubShard: StreamFeed {
 /// The state that the streams of a shard share. Used by the thread that uses the shard.
 final class ShardContext {
     let metrics: HubMetrics
-    /// The memory of the streams and logs of the hub.
     let memory: StreamMemory
     /// Whether an owner of a stream of the shard exceeded its memory since the last check.
     var hasGreedyOwner = false
@@ -229,7 +228,6 @@ final class ShardContext {
     /// Memory for merging channels.
     var order = MergeOrder()
 
-    /// The context of a hub's shard.
     init(metrics: HubMetrics, memory: StreamMemory, configuration: HubConfiguration, epoch: String) {
         self.metrics = metrics
         self.memory = memory

@@ -12,7 +12,6 @@ internal import SessionCore
 ///
 /// `@unchecked`: made under the hub's lock; used from then on by the thread that uses the shard.
 final class ShardChannel: @unchecked Sendable {
-    /// The channel's id.
     let id: Int
     /// The newest event that a reader of the channel has received before earlier ones.
     let newestAheadOfID: NewestAheadOfID
@@ -32,10 +31,8 @@ final class ShardChannel: @unchecked Sendable {
     /// The live groups, one for each variant that had a reader.
     private(set) var liveGroups: [LiveGroup] = []
 
-    /// The compressed groups that read the channel.
     private(set) var compressedGroups: [CompressedGroup] = []
 
-    /// A channel without readers.
     init(id: Int, view: LogView, _ newestAheadOfID: NewestAheadOfID) {
         self.id = id
         self.newestAheadOfID = newestAheadOfID
@@ -128,7 +125,6 @@ final class ShardChannel: @unchecked Sendable {
         late.add(cursor)
     }
 
-    /// A compressed group reads the channel from now on.
     func add(_ group: CompressedGroup) { compressedGroups.append(group) }
 
     /// A compressed group has no readers any more.
@@ -161,6 +157,5 @@ final class LiveGroup {
     var readers = CursorList()
     let totals = BroadcastCounters()
 
-    /// A group without readers.
     init(variant: EventVariant) { self.variant = variant }
 }

@@ -14,7 +14,6 @@ struct HubState: Sendable {
     private var windows = WindowBudget()
     private(set) var published: UInt64 = 0
 
-    /// A hub without topics.
     init(
         configuration: HubConfiguration,
         epoch: String,
@@ -168,7 +167,6 @@ struct ShardQueues: Sendable {
     private var due: UInt64 = 0
 
     private struct Shard: Sendable {
-        /// Wakes its loop.
         let wake: @Sendable () -> Void
         /// The channels with new events.
         var channels: [Channel] = []

@@ -212,7 +212,6 @@ struct StreamRecord: Sendable {
         return retired + affected.filter(\.isWanted).compactMap { read($0.channel, after: nil) }
     }
 
-    /// Stops reading all channels.
     mutating func leaveChannels() {
         guard let shard else { return }
         for read in reads.values { read.channel.removeReader(shard: shard, variant: read.variant) }

@@ -112,7 +112,6 @@ struct StreamTable: Sendable {
         return (records.values[index], changes)
     }
 
-    /// Begins a stream that waits.
     mutating func begin(_ id: String, _ topics: inout TopicTable) {
         guard let stream = records[id], stream.isWaiting else { return }
         if let shard = stream.shard { queues.drop(id, of: shard) }

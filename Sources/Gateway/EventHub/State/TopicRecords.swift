@@ -152,7 +152,6 @@ final class Channel: @unchecked Sendable {
         var isDirty = false
     }
 
-    /// A channel without readers.
     init(id: Int, log: TopicLog) {
         self.id = id
         self.log = log

@@ -228,7 +228,6 @@ struct EventNumbers: Sendable {
     private(set) var sequence: UInt64 = 0
     private var snapshotRanges = SnapshotRanges()
 
-    /// The numbers of a hub without events.
     init(_ numbering: EventNumbering, epoch: String) {
         self.numbering = numbering
         self.epoch = epoch

@@ -133,7 +133,6 @@ struct WantedChannels {
 /// The present state of a subscription, without sequences.
 struct PresentState {
     let channel: Channel
-    /// The events of the state.
     let content: SnapshotContent
 }
 

@@ -10,7 +10,6 @@ final class Cursor {
     let variant: EventVariant
     /// The index of the next event in the segment; all events of the segment before it are read.
     var index: Int
-    /// The segment's number.
     private var number: Int
     /// The index among the readers of the channel.
     var place = 0
@@ -61,7 +60,6 @@ final class Cursor {
         return channel.view
     }
 
-    /// The segment that is being read.
     var segment: LogSegment {
         guard let present else { preconditionFailure("a cursor in a live group has no segment") }
         return present
@@ -88,7 +86,6 @@ final class Cursor {
         return tailCount
     }
 
-    /// Whether all events are read.
     var isAtEnd: Bool { readableEnd() <= index }
 
     var unread: Int { max(0, view.totals.events - segment.before.events - index) }

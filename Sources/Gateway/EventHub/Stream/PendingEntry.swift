@@ -20,9 +20,7 @@ struct PendingEntry {
     }
 
     var content: Content
-    /// The sequence of the first event of the entry.
     let firstSequence: UInt64
-    /// The sequence of the last event of the entry.
     var lastSequence: UInt64
     /// The row that the events belong to; nil for events without a row.
     var row: PendingRow?
@@ -43,7 +41,6 @@ extension PendingEntry {
 
 /// A row of a subscription between two events across which nothing is conflated.
 struct PendingRow: Hashable, Sendable {
-    /// The subscription's channel.
     let channel: Int
     /// The item's position.
     let item: Int
@@ -61,7 +58,6 @@ struct PendingRow: Hashable, Sendable {
         return leftKey.hasSameBytes(as: rightKey)
     }
 
-    /// Feeds the row to a hasher.
     func hash(into hasher: inout Hasher) {
         hasher.combine(channel)
         hasher.combine(item)
@@ -76,7 +72,6 @@ struct ConflatedUpdate: Sendable, Equatable {
     private(set) var newest: ItemUpdate
     /// The fields that any of the updates changed.
     private(set) var changed: FieldSet
-    /// The number of updates.
     private(set) var count = 1
     /// Whether the first was part of the snapshot, which the reader then receives with this update.
     let isSnapshot: Bool
@@ -90,7 +85,6 @@ struct ConflatedUpdate: Sendable, Equatable {
         startsWithAdd = update.commandForReader == "ADD"
     }
 
-    /// Adds the next update of the same row.
     mutating func add(_ update: ItemUpdate) {
         newest = update
         changed.formUnion(update.changed)
@@ -104,7 +98,6 @@ struct ConflatedUpdate: Sendable, Equatable {
         count += later.count
     }
 
-    /// Whether the row is deleted.
     var isDeletion: Bool { newest.command == "DELETE" }
 
     /// COMMAND: the command to send.

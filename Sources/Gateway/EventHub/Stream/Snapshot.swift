@@ -31,7 +31,6 @@ final class Snapshot: Sendable {
         let variant: Int
     }
 
-    /// A snapshot for one stream.
     init(
         channel: Int,
         context: TopicContext,
@@ -88,7 +87,6 @@ final class SnapshotBlock: Sendable {
     /// The bytes of consecutive blocks that are written at a time.
     static let usualBytes = 64 << 10
 
-    /// The number of its events.
     let count: Int
     /// The events of the snapshot after the block.
     let rest: SnapshotContent

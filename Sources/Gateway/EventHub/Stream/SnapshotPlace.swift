@@ -57,7 +57,6 @@ final class SnapshotPlace {
     var channel: Int { snapshot.channel }
     var firstSequence: UInt64 { snapshot.sequences.first }
     var lastSequence: UInt64 { snapshot.sequences.last }
-    /// Whether all events were read.
     var isAtEnd: Bool { upcoming == nil }
 
     /// Returns the next event with its sequence, or blocks of events with that of the first one; nil at the end.
@@ -224,7 +223,6 @@ struct SnapshotContent: Sendable {
     private let prologue: [SubscriptionEvent]
     private var prologueIndex = 0
     private var values: PresentStateReader
-    /// The number of events.
     let count: Int
 
     /// The present values of a subscription. The snapshot of an item in MERGE mode has an end as well, where the server
@@ -250,7 +248,6 @@ struct SnapshotContent: Sendable {
         return prologue[prologueIndex - 1]
     }
 
-    /// Whether all events were read.
     var isAtEnd: Bool {
         var behind = self
         return behind.next() == nil

@@ -31,7 +31,6 @@ final class Subscriber: StreamContent {
     let compression: StreamCompression?
     /// The index in a list of the compressed group.
     var placeInGroup = 0
-    /// Whether unread events are conflated.
     let conflates: Bool
     /// Whether the stream has a frequency limit.
     let isPaced: Bool

@@ -9,7 +9,6 @@ package final class AccessControl: Sendable {
     package let owners = ResourceOwners()
     /// Tickets, each of which opens one stream.
     let tickets: any Tickets
-    /// The number of open streams of each caller.
     let openStreams = OpenStreamCounts()
     /// Tells the loader of the JWK set that `load` was called.
     let reloads = ReloadSignal()
@@ -298,7 +297,6 @@ package struct Caller: Sendable, Equatable {
         self.expiry = expiry
     }
 
-    /// A caller without authentication.
     static let unauthenticated = Caller()
     /// A caller without credentials where they are required, for data that needs none.
     static let anonymous = Caller(rights: .none)

@@ -68,7 +68,6 @@ struct RequestForgery: Sendable {
 /// CORS (the Fetch standard) for the origins of the configuration in force. Cookies are permitted only to origins that
 /// the configuration names, not to those of `*`.
 struct CORSMiddleware: ResponseMiddleware {
-    /// Has the policy in force.
     let access: AccessControl
 
     func admit(_ call: inout Call, operation: Operation?) throws {
@@ -116,7 +115,6 @@ struct CORSMiddleware: ResponseMiddleware {
 /// A web page can point its own name at the gateway's address (DNS rebinding); a browser then lets the page read all
 /// responses, since both have the same origin. Such requests carry the page's name in `Host`.
 struct KnownHosts: Middleware {
-    /// Has the policy in force.
     let access: AccessControl
 
     func admit(_ call: inout Call, operation: Operation?) throws {

@@ -126,7 +126,6 @@ final class TicketStore: Sendable {
         Self.dropClosed(&state, now: now, most: maxTickets)
     }
 
-    /// Invalidates the tickets of some callers.
     func revoke(where isRevoked: (Caller) -> Bool) {
         state.withLock { state in
             for (hash, entry) in state.entries where isRevoked(entry.caller) { _ = Self.take(hash, from: &state) }

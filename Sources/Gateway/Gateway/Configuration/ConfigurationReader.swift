@@ -70,7 +70,6 @@ package struct ConfigurationReader {
     private struct NamedGroup: Sendable {
         /// The beginning of the keys.
         let key: String
-        /// The variable that lists names.
         let variable: String
         /// The key that each name needs, and the rule that a name without it breaks.
         let needed: String, rule: String

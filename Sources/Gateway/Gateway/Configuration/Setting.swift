@@ -10,7 +10,6 @@ package struct Setting: Sendable {
         case seconds(zeroAllowed: Bool, most: Double)
         /// Another decimal number, with the text that describes it.
         case number(String)
-        /// `true` or `false`.
         case flag
         case choice([String])
         /// A list of texts, with the description of an element.

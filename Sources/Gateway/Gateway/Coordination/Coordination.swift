@@ -62,7 +62,6 @@ package protocol Coordination: AnyObject, Sendable {
     /// subscription that has no room stays as it is.
     func renew(_ subscription: JoinedSubscription, in pool: SessionPool)
 
-    /// Leaves a shared subscription.
     func leave(_ subscription: JoinedSubscription, in pool: SessionPool)
 
     /// The wait of a stream with these shared subscriptions; nil if the stream begins at once. Otherwise it is admitted as

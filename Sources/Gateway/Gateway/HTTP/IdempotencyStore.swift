@@ -64,10 +64,8 @@ package final class IdempotencyStore: Sendable {
         var (last, first) = (0, 0)
         /// The bytes of all entries, those in progress included.
         var size = 0
-        /// The number of all entries.
         var count = 0
 
-        /// The key of the request that ended first.
         mutating func oldest() -> Key? {
             if performed.isEmpty { return nil }
             // Responses that have expired one by one leave places, millions of them before a first search.

@@ -4,7 +4,6 @@ package struct Metric: Sendable, Hashable {
     package enum Kind: String, Sendable {
         /// Only increases while the process runs.
         case counter
-        /// Increases and decreases.
         case gauge
         /// Counts measurements in buckets.
         case histogram

@@ -17,7 +17,6 @@ struct MetricsReport: Sendable {
     /// The time since the JWK set was loaded, and the number of its usable keys; nil: it was not.
     var keySet: @Sendable () -> (age: Duration, keys: Int)? = { nil }
 
-    /// The metrics as Prometheus text.
     var text: String {
         var text = MetricsText()
         let figures = daemon()

@@ -2,7 +2,6 @@ internal import Primitives
 
 /// Counts responses. Labels come from fixed lists, so that requests cannot add new ones.
 package final class RequestMetrics: Sendable {
-    /// The responses of one operation.
     private struct Route {
         /// The counts by method and status. They are few: searching them costs less than hashing.
         var counts: [(method: String, status: Int, count: UInt64)] = []
@@ -28,7 +27,6 @@ package final class RequestMetrics: Sendable {
 
     private let state = RankedMutex(State())
 
-    /// Counts a response.
     func record(
         route: String?,
         method: String?,

@@ -37,7 +37,6 @@ struct CollectionPace {
     /// The earliest time of the next collection.
     private(set) var next = Moment.zero
 
-    /// The pace of a loop with a flush interval.
     init(flushInterval: Duration) { self.flushInterval = flushInterval.clampedNanoseconds }
 
     /// The writes of the last collection have ended.

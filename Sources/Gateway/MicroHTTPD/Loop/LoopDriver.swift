@@ -13,7 +13,6 @@ final class LoopDriver {
     let requestTimes: RequestTimes
     /// The date for heads that the loop writes itself.
     var date = HTTPDate()
-    /// The counters of this shard.
     var figures = DaemonFigures()
     /// Responses close their connections, and no new ones are accepted.
     private(set) var isWindingDown = false

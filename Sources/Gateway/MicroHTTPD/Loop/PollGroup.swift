@@ -21,7 +21,6 @@ final class PollingConnection {
     /// The client has closed its side.
     var isHalfClosed = false
 
-    /// A connection without a request.
     init(_ record: ConnectionRecord, token: UInt64) {
         self.record = record
         self.token = token
@@ -42,10 +41,8 @@ final class PollGroup {
     let wait: any SharedWait
     /// Whether the request that began it waits.
     var hasFirst = true
-    /// The connections of the requests that have joined.
     private(set) var members: [PollingConnection] = []
 
-    /// A wait that no request has joined.
     init(id: UInt64, head: [UInt8], wait: any SharedWait) {
         self.id = id
         self.head = head

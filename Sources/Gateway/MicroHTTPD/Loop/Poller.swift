@@ -6,9 +6,7 @@ final class Poller {
     /// The events to watch on a descriptor, or those that occurred.
     struct Events: OptionSet {
         var rawValue: UInt32
-        /// Bytes can be read.
         static let readable = Events(rawValue: EPOLLIN.rawValue)
-        /// Bytes can be written.
         static let writable = Events(rawValue: EPOLLOUT.rawValue)
         /// A connection can be accepted; of several loops that watch one socket only some are woken.
         static let connection = Events(rawValue: EPOLLIN.rawValue | 1 << 28)  // EPOLLEXCLUSIVE

@@ -122,7 +122,6 @@ final class PollingConnections {
         return true
     }
 
-    /// Looks at the next request.
     private func read(_ connection: PollingConnection) {
         guard connection.hasInput, connection.isIdle else { return }
         connection.hasInput = false

@@ -29,7 +29,6 @@ final class StreamScheduler {
     var feed: (any StreamFeed)?
     /// The time of the present pass.
     private(set) var now: Moment
-    /// Open streams.
     private(set) var count = 0
     /// Streams whose clients accept no bytes at present.
     private(set) var blockedCount = 0
@@ -257,7 +256,6 @@ final class StreamScheduler {
         enqueue(slot)
     }
 
-    /// Removes a stream that is over.
     private func leave(_ slot: Int, _ writer: StreamWriter, _ reason: StreamEnd) {
         remove(slot, writer)
         writer.end(output, poller, closingBody: reason == .daemonClosed)

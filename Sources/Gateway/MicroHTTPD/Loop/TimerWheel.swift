@@ -27,7 +27,6 @@ struct TimerWheel: ~Copyable {
         present = UInt64(clamping: now.nanoseconds) / self.granularity
     }
 
-    /// Sets the deadline of an entry.
     mutating func schedule(_ thing: Int, at deadline: Moment) {
         if thing >= deadlines.count { makeRoom(for: thing) }
         let isWaiting = deadlines[thing] != .max

@@ -67,7 +67,6 @@ package enum HTTPScreening {
 
 /// The decision of a handler on a request.
 package enum HTTPDecision {
-    /// A response that is sent at once.
     case respond(HTTPResponse)
     /// The responder will be used later, exactly once, from any thread. Later requests on the same connection wait
     /// for it.
@@ -79,7 +78,6 @@ package enum HTTPDecision {
 /// The answer to a request whose handler returned `.wait`.
 package enum LateAnswer: Sendable {
     case response(HTTPResponse)
-    /// An open response.
     case stream(HTTPStreamHead, AdmittedStream)
 
     /// Drops the answer, whose request has ended.

@@ -273,13 +273,11 @@ struct ByteSet: Sendable {
     static let blank = ByteSet(0x09...0x09, 0x20...0x20)
     static let digit = ByteSet(0x30...0x39)
 
-    /// Whether all bytes are in the set.
     func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
         for byte in bytes where !isMember[Int(byte)] { return false }
         return true
     }
 
-    /// Whether all bytes of a text are in the set.
     func contains(_ text: String) -> Bool {
         for byte in text.utf8 where !isMember[Int(byte)] { return false }
         return true

@@ -120,7 +120,6 @@ final class ConnectionLedger: Sendable {
         counts.withLock { $0.removeSilent(place) }
     }
 
-    /// Removes a connection from the counts.
     func release(_ place: ConnectionPlace) {
         counts.withLock { counts in
             if !place.isReserved {

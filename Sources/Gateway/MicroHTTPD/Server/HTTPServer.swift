@@ -14,7 +14,6 @@ final class HTTPServer {
     let isSecure: Bool
     /// Readable when the library has work.
     private(set) var descriptor: Int32 = -1
-    /// The number of open connections.
     var connections = 0
     /// Connections that were added and that the library has not reported yet, by descriptor.
     private var added: [Int32: ConnectionPlace] = [:]
@@ -225,7 +224,6 @@ extension HTTPServer {
         chunkedBodies[exchange.id] = nil
     }
 
-    /// A request has ended.
     func completed(_ exchange: Exchange) {
         if !chunkedBodies.isEmpty { chunkedBodies[exchange.id] = nil }
         if exchange.isResponding { responses -= 1 }

@@ -76,7 +76,6 @@ extension PollingConnection: LargeResponseHolder {}
 
 /// The memory of the body of a large response until it is sent.
 struct HeldResponse: Sendable {
-    /// The number of bytes.
     let size: Int
     /// The shared bytes, which count once for all responses with them; nil if the bytes are those of one response.
     let shared: ObjectIdentifier?
@@ -100,7 +99,6 @@ struct HeldResponse: Sendable {
 struct ResponseBudget: Sendable {
     /// The budget in bytes.
     let limit: Int
-    /// The bytes of the present responses.
     private(set) var used = 0
     private var uses: [ObjectIdentifier: Int] = [:]
 
@@ -116,7 +114,6 @@ struct ResponseBudget: Sendable {
         return true
     }
 
-    /// Removes a response from the count.
     mutating func release(_ response: HeldResponse) {
         if let shared = response.shared, let count = uses[shared], count > 1 { return uses[shared] = count - 1 }
         if let shared = response.shared { uses[shared] = nil }

@@ -4,7 +4,6 @@ internal import StreamIO
 /// A stream from its opening to its end.
 struct OpenStream {
     let id: StreamID
-    /// The source of its bytes.
     let content: any StreamContent
     /// Called once, at its end.
     let onEnd: @Sendable (StreamEnd) -> Void

@@ -18,7 +18,6 @@ final class StreamOutput {
 
     private let vectors = UnsafeMutablePointer<iovec>.allocate(capacity: StreamOutput.capacity)
     private let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: StreamOutput.recordSize, alignment: 16)
-    /// Bytes written so far.
     private(set) var total: UInt64 = 0
 
     deinit {
@@ -26,7 +25,6 @@ final class StreamOutput {
         scratch.deallocate()
     }
 
-    /// The pieces of a write.
     struct Load {
         let pieces: Int
         let bytes: Int

@@ -7,7 +7,6 @@ enum StreamSink {
 
 /// A connection that became a stream.
 struct StreamConnection {
-    /// Takes the bytes.
     let sink: StreamSink
     /// The socket, to be watched.
     let descriptor: Int32

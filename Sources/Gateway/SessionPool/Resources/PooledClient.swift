@@ -70,7 +70,6 @@ package final class PooledClient: Sendable {
     let isRemovalReported = Atomic(false)
 
     let sink: any PoolSink
-    /// The values that the subscriptions of the upstream keep.
     let values: UpstreamValues
     let metrics: UpstreamMetrics
     private let clock: @Sendable () -> Moment
@@ -259,7 +258,6 @@ extension PooledClient: ClientObserver {
         }
     }
 
-    /// Notes the last failure of the client.
     private func noteFailure() {
         note(core.lastFailure ?? .other, core.lastRefusal, next: core.attemptPause.map { clock() + $0 })
     }

@@ -28,7 +28,6 @@ package final class StreamResources: Sendable {
         fileprivate var isDeleted = false
         /// Counts openings and endings.
         fileprivate(set) var changes: UInt64 = 0
-        /// When the stream was created.
         var madeAt: Moment
         /// The account of the caller that created the stream; nil without one.
         package var owner: String?

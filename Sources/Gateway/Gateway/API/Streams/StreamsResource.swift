@@ -180,7 +180,6 @@ package struct StreamsResource: Sendable {
         return Problem(.streamLimit, detail: detail)
     }
 
-    /// Evaluates the preconditions of a change of a stream.
     private func checkTag(of id: String, _ call: Call) throws {
         if call.hasPreconditions { try view(id).tag.check(changeBy: call) }
     }

@@ -69,7 +69,6 @@ final class WaitingReadings: Sendable {
         return number
     }
 
-    /// Removes a request.
     func remove(_ number: UInt64, from topic: SubscriptionID) {
         let watch: UInt64? = state.withLock { state in
             state.groups[topic]?.requests[number] = nil

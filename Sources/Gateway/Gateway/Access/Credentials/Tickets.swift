@@ -20,7 +20,6 @@ package protocol Tickets: Sendable {
     /// The stream that a request has opened by a ticket has closed.
     func closed(_ redemption: TicketRedemption, stream: String, at now: TicketTime)
 
-    /// Invalidates the tickets of some callers.
     func revoke(where isRevoked: (Caller) -> Bool)
 }
 

@@ -18,7 +18,6 @@ package struct TokenVerifier: Sendable {
         digests = Set(keys.map(\.digest))
     }
 
-    /// Whether a key of this digest verifies tokens.
     func hasKey(_ digest: [UInt8]) -> Bool { digests.contains(digest) }
 
     /// The holder of a token, with its rights.

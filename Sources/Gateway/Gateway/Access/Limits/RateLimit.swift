@@ -13,7 +13,6 @@ struct RateLimit: Middleware {
 
     /// The subject whose requests are counted.
     let scope: Scope
-    /// Has the configuration in force.
     let access: AccessControl
     /// Counts the requests.
     let coordination: any Coordination

@@ -142,7 +142,6 @@ package enum OperationResult: Sendable {
 ///
 /// An object, which does not change, so that copies of a `Call` share the record.
 package final class CallRecord: Sendable {
-    /// The request; without its body.
     let request: HTTPRequest
     /// The id of the request, in the response and in the log.
     let requestID: String
@@ -150,7 +149,6 @@ package final class CallRecord: Sendable {
     let since: Moment
     /// The name of the operation; nil before it is found.
     let operation: String?
-    /// Further headers of the response.
     let headers: [HTTPField]
 
     /// A request, by default without further data.

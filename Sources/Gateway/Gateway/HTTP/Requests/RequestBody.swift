@@ -65,7 +65,6 @@ enum RequestBody {
 
 /// Collects the errors in the input of a request, so that one response reports all of them.
 final class Refusals {
-    /// The part of the request.
     enum Origin: Sendable {
         /// The body: locations are JSON pointers.
         case body
@@ -205,7 +204,6 @@ struct ObjectReader {
         return .some(text)
     }
 
-    /// `true` or `false`.
     func bool(_ name: String) -> Bool? {
         guard let value = object[name] else { return nil }
         if value.bool == nil { refuse(name, "true or false is expected.") }

@@ -112,7 +112,6 @@ enum PercentDecoding {
 
 /// The query of a request: names and values in their order, decoded.
 package struct Query: Sendable, Equatable {
-    /// One `name=value`.
     struct Pair: Sendable, Equatable {
         let name: String
         /// The value; empty without `=`.
@@ -140,7 +139,6 @@ package struct Query: Sendable, Equatable {
         }
     }
 
-    /// All values of a name, in order.
     func values(_ name: String) -> [String] { pairs.filter { $0.name == name }.map(\.value) }
 
     func filtered(_ condition: (Pair) -> Bool) -> Query {
@@ -198,7 +196,6 @@ struct QueryReader {
         return text.isEmpty ? nil : text
     }
 
-    /// `true` or `false`.
     mutating func bool(_ name: String, default standard: Bool) -> Bool {
         guard let text = text(name) else { return standard }
         switch text {

@@ -92,7 +92,6 @@ package final class Operation: Sendable {
     package let changesResources: Bool
     package let handler: Handler
 
-    /// Whether requests have a body, which may be empty.
     let takesBody: Bool
     /// Whether the operation reports the health of the gateway.
     let isHealthCheck: Bool

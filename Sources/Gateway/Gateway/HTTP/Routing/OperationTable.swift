@@ -14,7 +14,6 @@ enum OperationTable {
     private static let opening = StreamQuery.join + ["subscription", "client"] + settings
     private static let valueSelection = ["item", "itemPos", "field", "fieldPos", "key"]
 
-    /// The table over the services.
     static func operations(_ services: Services) -> [Operation] {
         upstreams(services) + clients(services) + clientParts(services) + subscriptions(services) + values(services)
             + feeds(services) + streams(services) + modelContext(services) + pages(services)
@@ -67,7 +66,6 @@ enum OperationTable {
         )
     }
 
-    /// The handler of an operation that may have to wait.
     private static func waiting(_ handler: @escaping Operation.WaitingHandler) -> Operation.Handler {
         { call in .later { try await handler(call) } }
     }

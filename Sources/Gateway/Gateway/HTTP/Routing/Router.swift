@@ -1,4 +1,3 @@
-/// Finds the operation of a request.
 package struct Router: Sendable {
     /// The result of a search.
     package enum Match: Sendable {
@@ -8,7 +7,6 @@ package struct Router: Sendable {
         case options(allow: [String])
         /// A known path that does not allow the method.
         case methodNotAllowed(allow: [String])
-        /// An unknown path.
         case notFound
     }
 
@@ -98,7 +96,6 @@ package struct Router: Sendable {
 /// The path of an operation as openapi.yaml writes it: `/v1/clients/{id}`.
 package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
     enum Segment: Sendable, Hashable {
-        /// Exactly this text.
         case literal(String)
         /// Any text except the empty one, as the parameter of this name.
         case parameter(String)

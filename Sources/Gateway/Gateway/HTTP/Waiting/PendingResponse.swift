@@ -17,7 +17,6 @@ package final class PendingResponse: Sendable {
 
     private let state: RankedMutex<State>
 
-    /// A response that goes to `send`.
     init(_ send: @escaping Send) { state = RankedMutex(State(send: send)) }
 
     /// Sends a response, unless one was sent; then runs the cleanups.
@@ -54,7 +53,6 @@ package final class PendingResponse: Sendable {
         if isComplete { cleanup() }
     }
 
-    /// Whether the response was sent.
     var isComplete: Bool { state.withLock { $0.send == nil } }
 }
 

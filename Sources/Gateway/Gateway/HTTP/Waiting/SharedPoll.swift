@@ -90,7 +90,6 @@ final class SharedPoll: SharedWait {
 private final class JoinedPoll: JoinedRequest {
     private let poll: SharedPoll
     private let record: CallRecord
-    /// The name under which it counts.
     private let counted: String?
 
     init(_ poll: SharedPoll, _ record: CallRecord, counted: String?) {

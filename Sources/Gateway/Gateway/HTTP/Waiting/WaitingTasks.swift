@@ -23,7 +23,6 @@ final class RequestTask: Sendable {
         }
     }
 
-    /// The client has left.
     func cancel() { if case .waiting(let task) = enter(.beginning(isCancelled: true)) { task.cancel() } }
 }
 
