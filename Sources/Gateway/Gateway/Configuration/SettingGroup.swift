@@ -139,4 +139,24 @@ extension SettingGroup where Part: Sendable {
             try change(&all[keyPath: path])
         }
     }
+
+    /// A group whose values are in the element of a list that has the name in the place of the asterisk. A new name
+    /// adds an element, which `make` returns.
+    init(
+        _ prefix: String,
+        each list: any WritableKeyPath<GatewayConfiguration, [Part]> & Sendable,
+        _ name: any KeyPath<Part, String> & Sendable,
+        _ make: @escaping @Sendable (GatewayConfiguration, String) -> Part
+    ) {
+        self.init(prefix: prefix) { _ in
+            make(GatewayConfiguration(), "")
+        } change: { all, wanted, change throws(SettingError) in
+            let index = all[keyPath: list].firstIndex { $0[keyPath: name] == wanted } ?? all[keyPath: list].count
+            if index == all[keyPath: list].count {
+                let made = make(all, wanted)
+                all[keyPath: list].append(made)
+            }
+            try change(&all[keyPath: list][index])
+        }
+    }
 }

@@ -58,11 +58,7 @@ extension Settings {
     }()
 
     private static let keys: [Setting] = {
-        let key = SettingGroup(prefix: "auth.keys.*.") { _ in
-            KeyConfiguration(name: "")
-        } change: { all, name, change throws(SettingError) in
-            try change(&all.access.keys[all.access.indexOfKey(name)])
-        }
+        let key = SettingGroup("auth.keys.*.", each: \.access.keys, \.name) { KeyConfiguration(name: $1) }
         let hash = key.setting("hash", .text("sha256:HEX")) { _ in
             "required"
         } apply: { key, text throws(SettingError) in
@@ -251,14 +247,5 @@ extension Settings {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == 3 && ["http:", "https:"].contains(parts[0]) && parts[1].isEmpty && !parts[2].isEmpty
             && text == text.lowercased() && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
-    }
-}
-
-extension AccessConfiguration {
-    /// The index of the key of a name, which is added if it is new.
-    fileprivate mutating func indexOfKey(_ name: String) -> Int {
-        if let index = keys.firstIndex(where: { $0.name == name }) { return index }
-        keys.append(KeyConfiguration(name: name))
-        return keys.count - 1
     }
 }

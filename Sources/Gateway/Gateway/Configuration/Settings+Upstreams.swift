@@ -47,10 +47,10 @@ extension Settings {
 
     /// The settings of each upstream; `*` is its name.
     static let upstreams: [Setting] = {
-        let upstream = SettingGroup(prefix: "upstreams.*.") { _ in
-            UpstreamConfiguration(name: "", serverAddress: "")
-        } change: { all, name, change throws(SettingError) in
-            try change(&all.pool.upstreams[all.pool.indexOfUpstream(name)])
+        let upstream = SettingGroup("upstreams.*.", each: \.pool.upstreams, \.name) { all, name in
+            var upstream = UpstreamConfiguration(name: name, serverAddress: "")
+            upstream.options = all.pool.edition.defaultOptions
+            return upstream
         }
         return servers(upstream) + tls(upstream) + proxy(upstream) + credentials(upstream) + quotas(upstream)
             + ConnectionOption.all.map { option($0, of: upstream) }
@@ -239,16 +239,5 @@ extension UpstreamConfiguration {
         var proxy = proxy ?? ProxySettings(host: "", port: 0)
         change(&proxy)
         self.proxy = proxy
-    }
-}
-
-extension PoolConfiguration {
-    /// The index of the upstream of a name, which is added if it is new.
-    fileprivate mutating func indexOfUpstream(_ name: String) -> Int {
-        if let index = upstreams.firstIndex(where: { $0.name == name }) { return index }
-        var upstream = UpstreamConfiguration(name: name, serverAddress: "")
-        upstream.options = edition.defaultOptions
-        upstreams.append(upstream)
-        return upstreams.count - 1
     }
 }

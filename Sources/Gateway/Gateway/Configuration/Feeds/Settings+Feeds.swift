@@ -5,11 +5,7 @@ package import SessionCore
 extension Settings {
     /// The settings of each feed; `*` is its name. In `feeds.*.fields.*` the second `*` is the name of a field.
     static let feeds: [Setting] = {
-        let feed = SettingGroup<FeedConfiguration>(prefix: "feeds.*.") { _ in
-            FeedConfiguration(name: "")
-        } change: { all, name, change throws(SettingError) in
-            try change(&all.feeds[all.indexOfFeed(name)])
-        }
+        let feed = SettingGroup("feeds.*.", each: \.feeds, \.name) { FeedConfiguration(name: $1) }
         return descriptions(feed) + subscriptions(feed) + contents(feed)
     }()
 
@@ -76,7 +72,7 @@ extension Settings {
                     guard let field = FeedField(parts.last ?? "", text) else {
                         throw SettingError(rule: "must begin with one of \(types)")
                     }
-                    all.feeds[all.indexOfFeed(parts[0])].fields.append(field)
+                    try feed.change(&all, parts[0]) { $0.fields.append(field) }
                 }
             )
             .means("A field of the feed; the types are \(types)."),
@@ -86,13 +82,6 @@ extension Settings {
 }
 
 extension GatewayConfiguration {
-    /// The index of the feed of a name, which is added if it is new.
-    fileprivate mutating func indexOfFeed(_ name: String) -> Int {
-        if let index = feeds.firstIndex(where: { $0.name == name }) { return index }
-        feeds.append(FeedConfiguration(name: name))
-        return feeds.count - 1
-    }
-
     var feedMistakes: [(key: String, rule: String)] {
         feeds.flatMap { feed -> [(key: String, rule: String)] in
             let key = "feeds.\(feed.name)"
