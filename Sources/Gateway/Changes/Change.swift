@@ -204,8 +204,15 @@ extension JSONBytes {
         }
     }
 
-    /// An error code and message of the server, or null.
-    package mutating func write(_ refusal: UpstreamRefusal?) {
+    /// A key with a property of the class reference, or null.
+    package mutating func member(_ name: StaticString, _ value: (some NumberOrWord)?) {
+        key(name)
+        write(value)
+    }
+
+    /// A key with an error code and message of the server, or null.
+    package mutating func member(_ name: StaticString, _ refusal: UpstreamRefusal?) {
+        key(name)
         guard let refusal else { return null() }
         beginObject()
         member("code", refusal.code)

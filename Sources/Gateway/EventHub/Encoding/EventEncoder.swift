@@ -223,8 +223,7 @@ extension EventEncoder {
             json.member("key", key)
             json.member("count", count)
         case .realMaxFrequency(let frequency):
-            json.key("value" as StaticString)
-            json.write(frequency)
+            json.member("value", frequency)
         }
     }
 
@@ -360,8 +359,7 @@ extension JSONBytes {
             if isWhole, let failure = state.failure { lastFailure(failure) }
             member("active", state.isActive)
             member("subscribed", state.isSubscribed)
-            key("lastError" as StaticString)
-            write(state.lastError)
+            member("lastError", state.lastError)
             if isWhole, let shape = state.shape { write(shape) }
         }
         endObject()
@@ -373,7 +371,6 @@ extension JSONBytes {
         member("keyPosition", shape.keyPosition)
         member("commandPosition", shape.commandPosition)
         member("fieldKeys", shape.usesNames ? "name" : "position")
-        key("realMaxFrequency" as StaticString)
-        write(shape.realMaxFrequency)
+        member("realMaxFrequency", shape.realMaxFrequency)
     }
 }

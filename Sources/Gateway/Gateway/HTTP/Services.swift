@@ -191,16 +191,7 @@ extension Services {
 
     /// A response with a client and those of its subscriptions that the caller sees.
     func clientResponse(_ client: PooledClient, _ call: Call, status: Int = 200) -> Response {
-        let permissions = permissions(call)
-        let subscriptions = pool.subscriptions(of: client).filter(permissions.sees).map(\.id.rawValue)
-        return .json(status) { json in
-            ClientView.write(
-                client,
-                subscriptions: subscriptions,
-                isControlled: permissions.controls(client),
-                to: &json
-            )
-        }
+        .json(status) { write(client, permissions(call), to: &$0) }
     }
 }
 

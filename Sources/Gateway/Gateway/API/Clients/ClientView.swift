@@ -3,13 +3,12 @@ internal import LightstreamerClient
 internal import SessionPool
 
 /// The JSON form of a client.
-enum ClientView {
-    /// Writes a client.
-    ///
-    /// - Parameters:
-    ///   - subscriptions: The ids of its subscriptions.
-    ///   - isControlled: Whether the caller controls the client; if not, the session id is null.
-    static func write(_ client: PooledClient, subscriptions: [String], isControlled: Bool, to json: inout JSONBytes) {
+extension Services {
+    /// Writes a client with those of its subscriptions that the caller sees. The session id is null unless the caller
+    /// controls the client.
+    func write(_ client: PooledClient, _ permissions: Permissions, to json: inout JSONBytes) {
+        let subscriptions = pool.subscriptions(of: client).filter(permissions.sees).map(\.id.rawValue)
+        let isControlled = permissions.controls(client)
         let situation = client.situation
         let counters = client.counters
         json.beginObject()
@@ -20,8 +19,7 @@ enum ClientView {
         DetailsView.writeSession(client.core.connectionDetails, showsID: isControlled, to: &json)
         json.member("transport", situation.status.transport)
         json.member("subscriptions", Optional(subscriptions))
-        json.key("lastServerError")
-        json.write(situation.lastServerError)
+        json.member("lastServerError", situation.lastServerError)
         json.lastFailure(of: client)
         json.object("counters") { json in
             json.member("sessions", counters.sessions)

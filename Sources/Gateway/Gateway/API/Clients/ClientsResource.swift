@@ -15,17 +15,7 @@ package struct ClientsResource: Sendable {
         try services.visiting(services.pool.resourceCount, call) {
             let permissions = services.permissions(call)
             let page = try Page(of: services.pool.clients().filter(permissions.sees), for: call) { $0.id.rawValue }
-            return .response(
-                page.response("clients") { json, client in
-                    let subscriptions = services.pool.subscriptions(of: client).filter(permissions.sees)
-                    ClientView.write(
-                        client,
-                        subscriptions: subscriptions.map(\.id.rawValue),
-                        isControlled: permissions.controls(client),
-                        to: &json
-                    )
-                }
-            )
+            return .response(page.response("clients") { services.write($1, permissions, to: &$0) })
         }
     }
 

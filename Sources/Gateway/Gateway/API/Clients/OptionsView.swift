@@ -22,8 +22,7 @@ struct OptionsView {
     func write(to json: inout JSONBytes) {
         json.beginObject()
         write(options.values, to: &json)
-        json.key("realMaxBandwidth")
-        json.write(options.realMaxBandwidth)
+        json.member("realMaxBandwidth", options.realMaxBandwidth)
         json.object("requested") { write(options.requested, to: &$0) }
         json.endObject()
     }

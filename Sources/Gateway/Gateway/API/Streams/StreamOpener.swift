@@ -214,7 +214,12 @@ package struct StreamOpener: Sendable {
             ended(id)
             throw Self.overLimit(limit ?? 0, "for these credentials", call)
         }
-        let expiry = closeAtExpiry(id, caller)
+        // The stream closes when the token that has opened it expires.
+        let expiry = services.access.remaining(of: caller).flatMap { time in
+            services.timers.schedule(after: time, runsAtStop: false) {
+                services.streams.close(id, reason: Self.expired)
+            }
+        }
         let leave: @Sendable () -> Void = {
             if let expiry { services.timers.cancel(expiry) }
             services.access.openStreams.remove(caller)
@@ -253,15 +258,6 @@ package struct StreamOpener: Sendable {
         } catch {
             leave()
             throw error
-        }
-    }
-
-    /// Closes a stream when the token that opened it expires.
-    private func closeAtExpiry(_ id: String, _ caller: Caller) -> TimerID? {
-        services.access.remaining(of: caller).flatMap { time in
-            services.timers.schedule(after: time, runsAtStop: false) {
-                services.streams.close(id, reason: Self.expired)
-            }
         }
     }
 

@@ -137,10 +137,7 @@ package enum ProblemDetails {
         json.member("instance", requestID)
         json.member("code", problem.code.rawValue)
         if !problem.entries.isEmpty { write(problem.entries, to: &json) }
-        if let upstream = problem.upstream {
-            json.key("upstream")
-            json.write(upstream)
-        }
+        if let upstream = problem.upstream { json.member("upstream", upstream) }
         problem.members?(&json)
         json.endObject()
         var response = Response(status: status, json: json, mediaType: mediaType)
