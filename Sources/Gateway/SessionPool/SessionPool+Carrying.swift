@@ -92,25 +92,21 @@ extension SessionPool {
 
     /// The upstream subscription of a key, with the caller as one more user of it. Needs one call of `open(_:)`.
     func acquire(_ key: SharedKey) throws(PoolError) -> Acquired {
-        let acquired: Acquired
         var lingering: [SharedID] = []
-        do throws(PoolError) {
-            acquired = try state.withLock { state throws(PoolError) in
+        let result: Result<Acquired, PoolError> = state.withLock { state in
+            while true {
                 do throws(PoolError) {
-                    return try open(key, in: &state)
+                    return .success(try open(key, in: &state))
                 } catch {
-                    guard case .overQuota = error else { throw error }
+                    guard case .overQuota = error, lingering.isEmpty else { return .failure(error) }
                     // If subscriptions that linger use up the quota, they make room, which no other request takes.
                     lingering = state.machine.makeRoom(for: present(key))
-                    if lingering.isEmpty { throw error }
-                    return try open(key, in: &state)
+                    if lingering.isEmpty { return .failure(error) }
                 }
             }
-        } catch {
-            for id in lingering { closeShared(id) }
-            throw error
         }
         for id in lingering { closeShared(id) }
+        let acquired = try result.get()
         let client = acquired.shared.client
         if acquired.newClient != nil {
             start(client)
