@@ -61,8 +61,8 @@ package final class Gateway: Sendable {
             removed: { [access] in access.owners.forget($0) },
             clientConfiguration: client,
             logger: logger,
-            users: { [access, weak coordination] in
-                access.owners.usage.users.merging(coordination?.users ?? [:]) { $0.union($1) }
+            held: { [access, weak coordination] in
+                access.owners.usage.held.merging(coordination?.held ?? [:]) { $0.union($1) }
             },
             observeConnection: ConnectionLog(logger: logger).observe
         )

@@ -52,14 +52,14 @@ package final class SessionPool: Sendable {
     /// The work of the clients by upstream.
     package let upstreamMetrics = UpstreamMetrics()
     let observeConnection: ConnectionObserver?
-    /// The accounts of the callers that use subscriptions, by the ids of these.
-    let users: @Sendable () -> [String: Set<String>]
+    /// The ids of the subscriptions that callers use, by their accounts.
+    let held: @Sendable () -> [String: Set<String>]
     let retired = AsyncStream.makeStream(of: PooledClient.self)
 
     /// A pool that passes its events to a sink, and reports removals, and failures and successes of connections, to
     /// observers.
     ///
-    /// - Parameter users: The accounts of the callers that use subscriptions, by the ids of these.
+    /// - Parameter held: The ids of the subscriptions that callers use, by their accounts.
     package init(
         configuration: PoolConfiguration,
         sink: any PoolSink,
@@ -67,10 +67,10 @@ package final class SessionPool: Sendable {
         clientConfiguration: ClientConfiguration = ClientConfiguration(),
         logger: Logger,
         clock: @escaping @Sendable () -> Moment = Moment.monotonic,
-        users: @escaping @Sendable () -> [String: Set<String>] = { [:] },
+        held: @escaping @Sendable () -> [String: Set<String>] = { [:] },
         observeConnection: ConnectionObserver? = nil
     ) {
-        self.users = users
+        self.held = held
         self.observeConnection = observeConnection
         settings = RankedMutex(Settings(configuration: configuration), rank: .poolSettings)
         self.sink = sink
@@ -220,7 +220,8 @@ extension SessionPool {
     /// of the caller with the most values, or the grown subscription if only that caller, or nobody, uses the subscription. The
     /// values of a subscription count for its callers in equal parts. Callers without an account count as one caller.
     func subscriptionToEnd(for grown: SharedSubscription) -> SharedSubscription {
-        let users = users()
+        var users: [String: Set<String>] = [:]
+        for (account, ids) in held() { for id in ids { users[id, default: []].insert(account) } }
         var carriers: [ObjectIdentifier: (subscription: SharedSubscription, callers: Set<String>)] = [:]
         for resource in state.withLock({ Array($0.resources.byID.values) }) {
             guard let carrier = resource.carrier, carrier.client.values === grown.client.values else { continue }

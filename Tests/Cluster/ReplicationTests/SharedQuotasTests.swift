@@ -46,7 +46,7 @@ struct SharedQuotasTests {
     }
 
     @Test
-    func theCallersOfEachSubscriptionAreKnown() {
+    func theSubscriptionsOfEachCallerAreKnown() {
         var ledger = Self.ledger()
         var effects: [LedgerEffect] = []
         let units: [QuotaUnit] = [
@@ -55,9 +55,9 @@ struct SharedQuotasTests {
         ]
         for unit in units { ledger.apply(.declare(unit, size: 1), by: 1, &effects) }
         ledger.apply(.declare(units[0], size: 1), by: 2, &effects)
-        #expect(ledger.quotas.subscriptionUsers == ["s1": ["key:a", "key:b"], "s2": ["key:b"]])
+        #expect(ledger.quotas.heldSubscriptions == ["key:a": ["s1"], "key:b": ["s1", "s2"]])
         for unit in units { ledger.apply(.release(unit), by: 1, &effects) }
-        #expect(ledger.quotas.subscriptionUsers == ["s1": ["key:a"]])
+        #expect(ledger.quotas.heldSubscriptions == ["key:a": ["s1"]])
     }
 
     @Test

@@ -91,7 +91,7 @@ internal import Testing
 
     /// The callers that use subscriptions.
     private final class Users: Sendable {
-        let byID = RankedMutex<[String: Set<String>]>([:])
+        let held = RankedMutex<[String: Set<String>]>([:])
     }
 
     /// A table with one key that callers use, and the subscription that carries it.
@@ -103,7 +103,9 @@ internal import Testing
     ) throws -> (resource: SubscriptionResource, carrier: SharedSubscription) {
         let list = SubscriptionProperties(mode: .command, items: .list([name]), fields: .list(["key", "command"]))
         let resource = try pool.createResource(home: .pooled(Self.key.session), properties: list)
-        users.byID.withLock { $0[resource.id.rawValue] = callers }
+        users.held.withLock { held in
+            for caller in callers { held[caller, default: []].insert(resource.id.rawValue) }
+        }
         try pool.activate(resource)
         let carrier = try #require(resource.carrier)
         try deliver(Self.confirmation, of: carrier)
@@ -113,7 +115,7 @@ internal import Testing
 
     @Test func theLargestSubscriptionOfTheCallerWithTheMostValuesEnds() throws {
         let users = Users()
-        let pool = pool(users: { users.byID.withLock { $0 } })
+        let pool = pool(held: { users.held.withLock { $0 } })
         let small = try table("small", of: ["b"], users, in: pool)
         let first = try table("first", of: ["a"], users, in: pool)
         let second = try table("second", of: ["a"], users, in: pool)
@@ -133,7 +135,7 @@ internal import Testing
 
     @Test func theSubscriptionOfTheCallerWithTheMostValuesEndsThatHasGrown() throws {
         let users = Users()
-        let pool = pool(users: { users.byID.withLock { $0 } })
+        let pool = pool(held: { users.held.withLock { $0 } })
         let small = try table("small", of: ["b"], users, in: pool)
         let first = try table("first", of: ["a"], users, in: pool)
         let second = try table("second", of: ["a"], users, in: pool)

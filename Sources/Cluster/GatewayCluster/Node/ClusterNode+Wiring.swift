@@ -102,7 +102,7 @@ extension ClusterNode {
         }
     }
 
-    var users: [String: Set<String>] { state.withLock { $0.machine.ledger?.quotas.subscriptionUsers ?? [:] } }
+    var held: [String: Set<String>] { state.withLock { $0.machine.ledger?.quotas.heldSubscriptions ?? [:] } }
 
     var clusterFigures: ClusterFigures {
         let now = clock()

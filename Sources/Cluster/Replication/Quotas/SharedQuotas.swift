@@ -44,11 +44,10 @@ package struct SharedQuotas: Sendable, Equatable {
     /// The callers whose units are in use.
     package var callers: Set<String> { Set(quotas.keys.compactMap { QuotaUnit.caller(ofQuota: $0) }) }
 
-    /// The callers that use each subscription.
-    package var subscriptionUsers: [String: Set<String>] {
-        callers.reduce(into: [:]) { users, identity in
-            let quota = quotas[QuotaUnit.subscription("", of: identity).quota]
-            for id in quota?.uses.keys ?? [:].keys { users[id, default: []].insert(identity) }
+    /// The ids of the subscriptions that each caller uses.
+    package var heldSubscriptions: [String: Set<String>] {
+        callers.reduce(into: [:]) { held, identity in
+            held[identity] = quotas[QuotaUnit.subscription("", of: identity).quota].map { Set($0.uses.keys) }
         }
     }
 

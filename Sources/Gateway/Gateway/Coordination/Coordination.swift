@@ -74,9 +74,8 @@ package protocol Coordination: AnyObject, Sendable {
     /// caller without a limit of streams are not counted together.
     var uses: [String: CallerUse] { get }
 
-    /// The identities of the callers that use subscriptions on any gateway, by the ids of these; empty for a gateway that
-    /// runs alone.
-    var users: [String: Set<String>] { get }
+    /// The ids of the subscriptions that callers use on any gateway, by identity; empty for a gateway that runs alone.
+    var held: [String: Set<String>] { get }
 
     /// The present figures; nil for a gateway that runs alone.
     var figures: (any CoordinationFigures)? { get }

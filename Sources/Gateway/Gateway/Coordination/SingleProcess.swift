@@ -86,7 +86,7 @@ final class SingleProcess: Coordination {
 
     var uses: [String: CallerUse] { [:] }
 
-    var users: [String: Set<String>] { [:] }
+    var held: [String: Set<String>] { [:] }
 
     var figures: (any CoordinationFigures)? { nil }
 

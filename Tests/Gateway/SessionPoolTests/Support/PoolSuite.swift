@@ -26,7 +26,7 @@ extension PoolSuite {
     /// A pool over an upstream without a server.
     func pool(
         _ change: (inout PoolConfiguration) -> Void = { _ in },
-        users: @escaping @Sendable () -> [String: Set<String>] = { [:] }
+        held: @escaping @Sendable () -> [String: Set<String>] = { [:] }
     ) -> SessionPool {
         var configuration = PoolConfiguration(
             upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
@@ -38,7 +38,7 @@ extension PoolSuite {
             sink: sink,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             clock: { [time] in time.moment },
-            users: users
+            held: held
         )
     }
 

@@ -89,14 +89,8 @@ package final class SubscriptionUsage: Sendable {
         state.withLock { $0.usages.mapValues { ($0.held.count, $0.items) } }
     }
 
-    /// The accounts that use each subscription.
-    package var users: [String: Set<String>] {
-        state.withLock { state in
-            state.usages.reduce(into: [:]) { users, usage in
-                for id in usage.value.held.keys { users[id, default: []].insert(usage.key) }
-            }
-        }
-    }
+    /// The ids of the subscriptions in use, by account.
+    package var held: [String: Set<String>] { state.withLock { $0.usages.mapValues { Set($0.held.keys) } } }
 
     /// A quota is used up, which a setting determines.
     package static func overQuota(_ what: String, _ limit: Int, _ setting: String) -> Problem {
