@@ -11,14 +11,6 @@ package struct PoolFigures: Equatable, Sendable {
     package var items = 0
     package var users = 0
 
-    /// Figures; without arguments: nothing is open.
-    package init(sessions: Int = 0, subscriptions: Int = 0, items: Int = 0, users: Int = 0) {
-        self.sessions = sessions
-        self.subscriptions = subscriptions
-        self.items = items
-        self.users = users
-    }
-
     /// The credits that these take.
     package var used: UpstreamCredits {
         UpstreamCredits(sessions: sessions, subscriptions: subscriptions, items: items)

@@ -1,7 +1,8 @@
 internal import Changes
 internal import SessionCore
-internal import SessionPool
 internal import Testing
+
+@testable import SessionPool
 
 @Suite struct PoolMachineTests {
     private let first = ClientID("c1")
