@@ -41,8 +41,8 @@ final class CompressedGroup {
     /// The sum of all broadcasts.
     private(set) var sum = Checksum()
     private(set) var broadcasts: UInt64 = 0
-    private var synchronized = CompressedReaders()
-    private var waiting = CompressedReaders()
+    private var synchronized = ReaderList<Subscriber>()
+    private var waiting = ReaderList<Subscriber>()
     private var compressor: Deflater?
     private let context: ShardContext
 
@@ -55,7 +55,7 @@ final class CompressedGroup {
 
     deinit { if compressor != nil { context.memory.addLog(-Deflater.memory) } }
 
-    var isEmpty: Bool { synchronized.streams.isEmpty && waiting.streams.isEmpty }
+    var isEmpty: Bool { synchronized.isEmpty && waiting.isEmpty }
 
     // MARK: - Readers
 
@@ -68,7 +68,7 @@ final class CompressedGroup {
     /// Removes a stream; returns whether it was synchronized.
     func remove(_ subscriber: Subscriber) -> Bool {
         if synchronized.remove(subscriber) { return true }
-        _ = waiting.remove(subscriber)
+        waiting.remove(subscriber)
         return false
     }
 
@@ -77,7 +77,7 @@ final class CompressedGroup {
         if synchronized.remove(subscriber) { waiting.add(subscriber) }
     }
 
-    var subscribers: [Subscriber] { synchronized.subscribers + waiting.subscribers }
+    var subscribers: [Subscriber] { synchronized.all + waiting.all }
 
     // MARK: - Broadcasts
 
@@ -101,10 +101,10 @@ final class CompressedGroup {
                 return result.add(GzipFraming.stored(bytes), to: synchronized.streams + waiting.streams)
             }
             adapt()
-            if !synchronized.streams.isEmpty, let compressor {
+            if !synchronized.isEmpty, let compressor {
                 result.add(compressor.compress(bytes), to: synchronized.streams)
             }
-            if !waiting.streams.isEmpty { result.add(context.independent(bytes), to: waiting.streams) }
+            if !waiting.isEmpty { result.add(context.independent(bytes), to: waiting.streams) }
         }
         broadcasts &+= 1
         totals.add(events: result.events)
@@ -142,42 +142,10 @@ final class CompressedGroup {
             compressor = Deflater(.usual)
             context.memory.addLog(Deflater.memory)
         }
-        guard let compressor, !waiting.streams.isEmpty else { return }
+        guard let compressor, !waiting.isEmpty else { return }
         if waiting.streams.count * Self.mostWaiting >= count || compressor.history >= Self.mostHistory {
             compressor.reset()
             waiting.move(to: &synchronized)
         }
-    }
-}
-
-/// Streams of a compressed group, in no order.
-private struct CompressedReaders {
-    private(set) var subscribers: [Subscriber] = []
-    /// The numbers of the streams, in the same order.
-    private(set) var streams: [StreamID] = []
-
-    mutating func add(_ subscriber: Subscriber) {
-        subscriber.placeInGroup = subscribers.count
-        subscribers.append(subscriber)
-        streams.append(subscriber.stream)
-    }
-
-    /// Removes a stream, whose place the last one takes; false if it is not in the list.
-    mutating func remove(_ subscriber: Subscriber) -> Bool {
-        let place = subscriber.placeInGroup
-        guard subscribers.indices.contains(place), subscribers[place] === subscriber else { return false }
-        let last = subscribers.removeLast()
-        let lastStream = streams.removeLast()
-        guard last !== subscriber else { return true }
-        last.placeInGroup = place
-        subscribers[place] = last
-        streams[place] = lastStream
-        return true
-    }
-
-    mutating func move(to other: inout CompressedReaders) {
-        for subscriber in subscribers { other.add(subscriber) }
-        subscribers.removeAll(keepingCapacity: true)
-        streams.removeAll(keepingCapacity: true)
     }
 }

@@ -132,7 +132,7 @@ package final class HubShard: StreamFeed {
             if let broadcast = Broadcast(of: channel, as: group.variant, to: group.readers.streams) {
                 send(broadcast, &news, now: now)
             } else {
-                for reader in group.readers.cursors { reader.subscriber.leaveLiveGroup() }
+                for reader in group.readers.all { reader.subscriber.leaveLiveGroup() }
             }
         }
     }

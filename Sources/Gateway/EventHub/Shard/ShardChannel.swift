@@ -26,7 +26,7 @@ final class ShardChannel: @unchecked Sendable {
     private(set) var livePosition: LogPosition
     private(set) var lastBroadcast: Moment?
     private var liveOrdinal: Int
-    private var late = CursorList()
+    private var late = ReaderList<Cursor>()
     private var first = 0
     /// The live groups, one for each variant that had a reader.
     private(set) var liveGroups: [LiveGroup] = []
@@ -59,21 +59,21 @@ final class ShardChannel: @unchecked Sendable {
 
     /// All readers that are not in a live group. Each call has another reader as the first, for fairness.
     func lateReaders() -> FlattenSequence<[ArraySlice<Cursor>]> {
-        let cursors = late.cursors
+        let cursors = late.all
         guard !cursors.isEmpty else { return [].joined() }
         first = (first + 1) % cursors.count
         return [cursors[first...], cursors[..<first]].joined()
     }
 
     /// The readers that are not in a live group have new events to read.
-    func listLateReaders() { for cursor in late.cursors { cursor.subscriber.cursors.list(cursor) } }
+    func listLateReaders() { for cursor in late.all { cursor.subscriber.cursors.list(cursor) } }
 
     /// The unread events of a reader, conflated once for all readers at its place; nil if they have to be conflated for
     /// each.
     func conflated(from cursor: Cursor) -> [PendingEntry]? {
         let start = cursor.ordinal
         if let known = ranges[start] { return known }
-        guard late.cursors.count > 1, ranges.count < Self.mostRanges.count else { return nil }
+        guard late.all.count > 1, ranges.count < Self.mostRanges.count else { return nil }
         // A reader of its own, as its state is changed.
         let reader = Cursor(
             subscriber: cursor.subscriber,
@@ -108,7 +108,7 @@ final class ShardChannel: @unchecked Sendable {
     /// The number of events that were not sent to the live groups.
     var unsentCount: Int { view.totals.events - liveOrdinal }
 
-    var liveReaders: [Subscriber] { liveGroups.flatMap { $0.readers.cursors.map(\.subscriber) } }
+    var liveReaders: [Subscriber] { liveGroups.flatMap { $0.readers.all.map(\.subscriber) } }
 
     /// Moves a reader that has read everything to the live group of its variant. Returns the totals to which the
     /// group's broadcasts are added.
@@ -154,7 +154,7 @@ final class ShardChannel: @unchecked Sendable {
 /// The readers of a channel in one variant that have read everything. Used by the thread that uses the shard.
 final class LiveGroup {
     let variant: EventVariant
-    var readers = CursorList()
+    var readers = ReaderList<Cursor>()
     let totals = BroadcastCounters()
 
     init(variant: EventVariant) { self.variant = variant }

@@ -1,10 +1,11 @@
 internal import StreamIO
 
 /// The position of one stream in one channel.
-final class Cursor {
+final class Cursor: ListedReader {
     /// The stream. It removes all its cursors when it ends, which ends the reference cycle; a weak reference would cost
     /// more at every event.
     let subscriber: Subscriber
+    let stream: StreamID
     let channel: ShardChannel
     /// The variant in which the stream reads its events.
     let variant: EventVariant
@@ -32,6 +33,7 @@ final class Cursor {
         upTo view: LogView? = nil
     ) {
         self.subscriber = subscriber
+        stream = subscriber.stream
         self.channel = channel
         self.variant = variant
         ownView = view
@@ -154,30 +156,46 @@ final class Cursor {
     }
 }
 
-/// Readers of a channel, in no order. Each has its index in the list, and is in one list at a time.
-struct CursorList {
-    private(set) var cursors: [Cursor] = []
+/// A reader that is in one `ReaderList` at a time.
+protocol ListedReader: AnyObject {
+    /// The index in the list.
+    var place: Int { get set }
+    /// The number of the reader's stream.
+    var stream: StreamID { get }
+}
+
+/// Readers of a channel, or of a compressed group, in no order.
+struct ReaderList<Reader: ListedReader> {
+    private(set) var all: [Reader] = []
     /// The numbers of their streams, in the same order.
     private(set) var streams: [StreamID] = []
 
-    var isEmpty: Bool { cursors.isEmpty }
+    var isEmpty: Bool { all.isEmpty }
 
-    mutating func add(_ cursor: Cursor) {
-        cursor.place = cursors.count
-        cursors.append(cursor)
-        streams.append(cursor.subscriber.stream)
+    mutating func add(_ reader: Reader) {
+        reader.place = all.count
+        all.append(reader)
+        streams.append(reader.stream)
     }
 
-    /// Removes a reader if it is in the list; the last one takes its place.
-    mutating func remove(_ cursor: Cursor) {
-        let place = cursor.place
-        guard cursors.indices.contains(place), cursors[place] === cursor else { return }
-        let last = cursors.removeLast()
+    /// Removes a reader, whose place the last one takes; false if it is not in the list.
+    @discardableResult
+    mutating func remove(_ reader: Reader) -> Bool {
+        let place = reader.place
+        guard all.indices.contains(place), all[place] === reader else { return false }
+        let last = all.removeLast()
         let lastStream = streams.removeLast()
-        guard last !== cursor else { return }
+        guard last !== reader else { return true }
         last.place = place
-        cursors[place] = last
+        all[place] = last
         streams[place] = lastStream
+        return true
+    }
+
+    mutating func move(to other: inout Self) {
+        for reader in all { other.add(reader) }
+        all.removeAll(keepingCapacity: true)
+        streams.removeAll(keepingCapacity: true)
     }
 }
 

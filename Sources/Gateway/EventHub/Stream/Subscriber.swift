@@ -7,7 +7,7 @@ internal import StreamIO
 /// A reader that keeps up receives ranges of bytes that all streams share. Events that a late reader has missed, and
 /// those of one stream only (snapshots, the `stream` event), are stored in `PendingEvents` and encoded for that
 /// stream alone.
-final class Subscriber: StreamContent {
+final class Subscriber: StreamContent, ListedReader {
     /// Up to this lag a reader that was blocked receives shared bytes as well, which costs less than conflation.
     private static let slack = (events: 64, weight: 16 << 10)
     /// Up to this lag, in bytes, a reader that was not blocked receives them: its loop was late.
@@ -30,7 +30,7 @@ final class Subscriber: StreamContent {
     /// The compression of the body; nil if it is not compressed.
     let compression: StreamCompression?
     /// The index in a list of the compressed group.
-    var placeInGroup = 0
+    var place = 0
     let conflates: Bool
     /// Whether the stream has a frequency limit.
     let isPaced: Bool
