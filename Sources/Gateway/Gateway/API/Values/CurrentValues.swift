@@ -46,7 +46,7 @@ struct CurrentValues: Sendable {
         json.beginObject()
         if let feed { json.member("feed", feed.feed.name) } else { json.member("upstream", upstream) }
         json.key("items")
-        let gaps = writeItems(items, to: &json)
+        let gaps = RowMembers(table, feed?.feed).writeItems(items, isStale: isStale, to: &json)
         json.endObject()
         json.newline()
         return EncodedTable(bytes: json.bytes, gaps: gaps)
@@ -55,7 +55,8 @@ struct CurrentValues: Sendable {
     /// The list of the items that are not missing, as JSON.
     func presentItems(at now: Moment) -> [UInt8] {
         var json = JSONBytes()
-        let gaps = writeItems(items.filter { !isMissing($0) }, to: &json)
+        let present = items.filter { !isMissing($0) }
+        let gaps = RowMembers(table, feed?.feed).writeItems(present, isStale: isStale, to: &json)
         return EncodedTable(bytes: json.bytes, gaps: gaps).json(at: now)
     }
 
@@ -64,21 +65,6 @@ struct CurrentValues: Sendable {
 
     private func isMissing(_ item: Int) -> Bool {
         table.changedAt(item: item) == nil && !table.snapshotEnded(item: item)
-    }
-
-    /// Writes a list of items without their ages; returns the places of the ages.
-    private func writeItems(_ items: some Sequence<Int>, to json: inout JSONBytes) -> [EncodedTable.Gap] {
-        var gaps: [EncodedTable.Gap] = []
-        let members = RowMembers(table, feed?.feed)
-        json.beginArray()
-        for item in items where json.bytes.count <= ValuesView.mostTableBytes {
-            json.beginObject()
-            members.write(item, to: &json)
-            writeAge(of: item, to: &json, &gaps)
-            json.endObject()
-        }
-        json.endArray()
-        return gaps
     }
 
     private var lines: EncodedTable {
@@ -91,7 +77,7 @@ struct CurrentValues: Sendable {
                 members.writeName(item, to: &json)
                 if let key { json.member("key", key) }
                 members.write(row(item, key), to: &json)
-                writeAge(of: item, to: &json, &gaps)
+                members.writeAge(of: item, isStale: isStale, to: &json, &gaps)
                 json.endObject()
                 json.newline()
             }
@@ -120,13 +106,6 @@ struct CurrentValues: Sendable {
         return EncodedTable(bytes: json.bytes, gaps: [])
     }
 
-    private func writeAge(of item: Int, to json: inout JSONBytes, _ gaps: inout [EncodedTable.Gap]) {
-        json.key("age")
-        gaps.append(EncodedTable.Gap(place: json.bytes.count, changedAt: table.changedAt(item: item)))
-        json.gap()
-        json.member("stale", isStale)
-    }
-
     // MARK: - Rows
 
     private var items: [Int] { itemCount > 0 ? Array(1...itemCount) : [] }
@@ -151,12 +130,11 @@ struct CurrentValues: Sendable {
 
     /// One row for each item, or for each key of a COMMAND item, with the item first.
     private var rows: [[String?]] {
-        let (names, fieldCount) = (table.properties.items.names ?? [], fieldCount)
-        return items.flatMap { item -> [[String?]] in
-            let name = names.indices.contains(item - 1) ? names[item - 1] : "\(item)"
-            return keys(of: item).map { key in
+        let (members, fieldCount) = (RowMembers(table), fieldCount)
+        return items.flatMap { item in
+            keys(of: item).map { key in
                 let row = row(item, key) ?? []
-                return [name] + (0..<fieldCount).map { $0 < row.count ? row[$0] : nil }
+                return [members.name(item)] + (0..<fieldCount).map { $0 < row.count ? row[$0] : nil }
             }
         }
     }

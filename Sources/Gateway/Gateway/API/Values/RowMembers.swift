@@ -39,6 +39,32 @@ struct RowMembers {
         writeRows(of: item, to: &json)
     }
 
+    /// Writes a list of items without their ages, up to the first beyond `ValuesView.mostTableBytes`; returns the places
+    /// of the ages.
+    func writeItems(_ items: some Sequence<Int>, isStale: Bool, to json: inout JSONBytes) -> [EncodedTable.Gap] {
+        var gaps: [EncodedTable.Gap] = []
+        gaps.reserveCapacity(min(items.underestimatedCount, Self.mostReservedGaps))
+        json.beginArray()
+        for item in items where json.bytes.count <= ValuesView.mostTableBytes {
+            json.beginObject()
+            write(item, to: &json)
+            writeAge(of: item, isStale: isStale, to: &json, &gaps)
+            json.endObject()
+        }
+        json.endArray()
+        return gaps
+    }
+
+    private static let mostReservedGaps = 4096
+
+    /// Writes the members that differ between readings of equal values, with a gap in the place of the age.
+    func writeAge(of item: Int, isStale: Bool, to json: inout JSONBytes, _ gaps: inout [EncodedTable.Gap]) {
+        json.key("age")
+        gaps.append(EncodedTable.Gap(place: json.bytes.count, changedAt: table.changedAt(item: item)))
+        json.gap()
+        json.member("stale", isStale)
+    }
+
     /// Writes the row of an item or, in COMMAND mode, its rows by key.
     func writeRows(of item: Int, to json: inout JSONBytes) {
         guard isCommand else {

@@ -196,7 +196,7 @@ struct ValuesResource: Sendable {
         case .value(let item, let field, let key):
             let value = view.value(item: item, field: field, key: key)
             let isJSON = try call.mediaType(outOf: "application/json", "text/plain") == "application/json"
-            let plain = isJSON ? nil : PlainValue(text: value)
+            let plain = isJSON ? nil : Optional(value)
             return try part(item, of: view, plain: plain, for: call) { $0.member("value", value) }
                 .with("Vary", "Accept")
         }
@@ -229,18 +229,15 @@ struct ValuesResource: Sendable {
 
     private static let tooLarge = Problem(.invalidValue, detail: "The values are too large: select a part of them.")
 
-    /// A value as `text/plain`; nil if there is none.
-    private struct PlainValue {
-        let text: String?
-    }
-
     /// A part of the table: an object with the members that `write` writes and an age. Its tag is a hash of the object
     /// without the age, so that changes of other items do not end a long poll. The tag is weak, because ages differ
     /// between equal states.
+    ///
+    /// - Parameter plain: The value of a response in `text/plain`, inner nil: there is none; outer nil: JSON.
     private func part(
         _ item: Int,
         of view: ValuesView,
-        plain: PlainValue? = nil,
+        plain: String?? = nil,
         for call: Call,
         _ write: (inout JSONBytes) -> Void
     ) throws(Problem) -> Response {
@@ -253,7 +250,7 @@ struct ValuesResource: Sendable {
         let tag = EntityTag(EntityTag(of: json.bytes).opaque + "-" + view.staleness + form, isWeak: true)
         if let plain {
             let response =
-                plain.text.map { Response(status: 200, mediaType: "text/plain; charset=utf-8", body: Array($0.utf8)) }
+                plain.map { Response(status: 200, mediaType: "text/plain; charset=utf-8", body: Array($0.utf8)) }
             return try (response ?? Response(status: 204)).tagged(tag, isKnown: tag.isKnown(to: call))
         }
         view.writeAge(item, to: &json)

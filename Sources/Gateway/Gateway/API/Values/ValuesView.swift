@@ -11,16 +11,6 @@ struct ValuesView {
 
     private var table: ValueTable { reading.table }
 
-    init(_ resource: SubscriptionResource, now: Moment) {
-        self.init(subscription: resource.id.rawValue, reading: resource.reading, now: now)
-    }
-
-    init(subscription: String, reading: SubscriptionReading, now: Moment) {
-        self.subscription = subscription
-        self.reading = reading
-        self.now = now
-    }
-
     /// The staleness as a part of entity tags.
     var staleness: String { reading.isStale ? "s" : "f" }
 
@@ -86,23 +76,10 @@ struct ValuesView {
     /// Encodes the whole table; stops after `mostTableBytes`.
     func encodedTable() -> EncodedTable {
         var json = JSONBytes(capacity: usualTableBytes)
-        var gaps: [EncodedTable.Gap] = []
-        gaps.reserveCapacity(min(itemCount, Self.mostReservedGaps))
         json.beginObject()
         json.member("subscription", subscription)
         json.key("items")
-        json.beginArray()
-        let members = RowMembers(table)
-        for item in 0..<itemCount where json.bytes.count <= Self.mostTableBytes {
-            json.beginObject()
-            members.write(item + 1, to: &json)
-            json.key("age")
-            gaps.append(EncodedTable.Gap(place: json.bytes.count, changedAt: table.changedAt(item: item + 1)))
-            json.gap()
-            json.member("stale", reading.isStale)
-            json.endObject()
-        }
-        json.endArray()
+        let gaps = RowMembers(table).writeItems(items, isStale: reading.isStale, to: &json)
         json.endObject()
         json.newline()
         return EncodedTable(bytes: json.bytes, gaps: gaps)
@@ -111,12 +88,11 @@ struct ValuesView {
     /// The number of bytes of the ages in the JSON of the table.
     var agesLength: Int {
         let table = table
-        return (0..<itemCount).reduce(0) { length, item in
-            length + JSONBytes.length(ofAgeSince: table.changedAt(item: item + 1), at: now)
-        }
+        return items.reduce(0) { $0 + JSONBytes.length(ofAgeSince: table.changedAt(item: $1), at: now) }
     }
 
     private var itemCount: Int { max(table.itemBound ?? 0, 0) }
+    private var items: some Sequence<Int> { (0..<itemCount).lazy.map { $0 + 1 } }
 
     /// Writes the members of one item, without its age.
     func writeMembers(of item: Int, to json: inout JSONBytes) {
@@ -156,7 +132,12 @@ struct ValuesView {
     }
 
     private static let mostReservedBytes = 1 << 20
-    private static let mostReservedGaps = 4096
+}
+
+extension ValuesView {
+    init(_ resource: SubscriptionResource, now: Moment) {
+        self.init(subscription: resource.id.rawValue, reading: resource.reading, now: now)
+    }
 }
 
 extension JSONBytes {
