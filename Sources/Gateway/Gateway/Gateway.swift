@@ -179,9 +179,7 @@ package struct StopSignal: Sendable {
     package func set() { source.finish() }
 
     /// Waits for the signal, or for cancellation.
-    package func wait() async {
-        for await _ in stream {}
-    }
+    package func wait() async { for await _ in stream {} }
 }
 
 /// The HTTP server, once it runs.

@@ -1,9 +1,7 @@
 /// Sentences for errors of network connections.
 package enum NetworkError {
     /// The reason, without a full stop.
-    package static func sentence(_ error: any Error) -> String {
-        known(error)?.cause ?? "the connection failed"
-    }
+    package static func sentence(_ error: any Error) -> String { known(error)?.cause ?? "the connection failed" }
 
     /// A sentence with the cause, and one with the cure.
     package static func advice(_ error: any Error, address: String) -> String {

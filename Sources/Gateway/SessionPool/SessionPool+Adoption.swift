@@ -102,9 +102,7 @@ extension SessionPool {
 
     /// Leaves all sessions that other processes can continue, and sends nothing to their servers. Their clients are
     /// removed, and their implicit resources become inactive; other resources continue on other sessions.
-    package func abandonTransferable() {
-        for client in clients() where client.isTransferable { abandon(client) }
-    }
+    package func abandonTransferable() { for client in clients() where client.isTransferable { abandon(client) } }
 
     private func abandon(_ client: PooledClient) {
         let others = sharedSubscriptions(on: client).flatMap(\.resources).filter { !$0.isImplicit }

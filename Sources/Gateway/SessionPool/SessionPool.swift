@@ -208,9 +208,7 @@ extension SessionPool {
     }
 
     /// The open sessions and subscriptions of an upstream.
-    package func figures(of upstream: String) -> PoolFigures {
-        state.withLock { $0.machine.figures(of: upstream) }
-    }
+    package func figures(of upstream: String) -> PoolFigures { state.withLock { $0.machine.figures(of: upstream) } }
 }
 
 // MARK: - Values

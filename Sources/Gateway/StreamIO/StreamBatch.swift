@@ -39,9 +39,7 @@ package struct StreamBatch: ~Copyable {
         }
     }
 
-    package mutating func append(_ shared: SharedBytes) {
-        append(shared.bytes, owner: shared)
-    }
+    package mutating func append(_ shared: SharedBytes) { append(shared.bytes, owner: shared) }
 
     /// Empties the batch and releases the owners.
     package mutating func removeAll() {
@@ -60,9 +58,7 @@ package final class SharedBytes: Sendable {
         storage.copyBytes(from: bytes)
     }
 
-    deinit {
-        storage.deallocate()
-    }
+    deinit { storage.deallocate() }
 
     /// The number of bytes.
     package var count: Int { storage.count }

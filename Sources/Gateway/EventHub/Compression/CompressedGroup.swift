@@ -73,9 +73,7 @@ final class CompressedGroup {
     }
 
     /// A stream receives bytes for itself alone: it has to wait for the next reset.
-    func separate(_ subscriber: Subscriber) {
-        if synchronized.remove(subscriber) { waiting.add(subscriber) }
-    }
+    func separate(_ subscriber: Subscriber) { if synchronized.remove(subscriber) { waiting.add(subscriber) } }
 
     var subscribers: [Subscriber] { synchronized.all + waiting.all }
 

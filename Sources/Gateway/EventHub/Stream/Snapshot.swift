@@ -45,9 +45,7 @@ final class Snapshot: Sendable {
         self.memory = memory
     }
 
-    deinit {
-        memory.addLog(-kept.withLock { $0.values.reduce(0) { $0 + $1.size } })
-    }
+    deinit { memory.addLog(-kept.withLock { $0.values.reduce(0) { $0 + $1.size } }) }
 
     /// Whether more than one stream has received it.
     var isShared: Bool { sharing.load(ordering: .relaxed) }

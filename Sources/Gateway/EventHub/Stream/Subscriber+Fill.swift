@@ -271,9 +271,7 @@ struct StreamClock {
     func allowsUpdates(at now: Moment) -> Bool { interval == nil || now >= updatesFrom }
 
     /// Updates were sent: the next ones may follow after the interval.
-    mutating func updatesSent(at now: Moment) {
-        if let interval { updatesFrom = now + interval }
-    }
+    mutating func updatesSent(at now: Moment) { if let interval { updatesFrom = now + interval } }
 
     mutating func sent(at now: Moment) { sentAt = max(sentAt, now) }
 

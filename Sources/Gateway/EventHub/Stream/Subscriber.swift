@@ -242,9 +242,7 @@ final class Subscriber: StreamContent, ListedReader {
     /// The weight of unread events that stay in the shared logs, in bytes: first values of rows, as while a table is sent
     /// for the first time, and as many others. Conflation would make few of them superfluous, and cost each reader an entry
     /// for every row.
-    private var sharedWeight: Int {
-        min(2 * cursors.unreadFirstValues, context.configuration.windowBytes)
-    }
+    private var sharedWeight: Int { min(2 * cursors.unreadFirstValues, context.configuration.windowBytes) }
 
     /// Moves unread events from the shared logs to the pending ones, conflated where allowed: the oldest ones, until the
     /// others weigh at most `kept`, or their number reaches the limit.

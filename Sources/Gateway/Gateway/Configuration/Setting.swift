@@ -87,9 +87,7 @@ package struct Setting: Sendable {
 }
 
 /// The rules that a value breaks, each as the end of a sentence that begins with the key.
-struct SettingError: Error, Equatable {
-    let rules: [String]
-}
+struct SettingError: Error, Equatable { let rules: [String] }
 
 extension SettingError {
     init(rule: String) { self.init(rules: [rule]) }

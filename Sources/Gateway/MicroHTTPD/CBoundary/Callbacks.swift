@@ -103,9 +103,7 @@ func noContentCallback(
 }
 
 /// Called on the loop's thread when a response with shared bytes is freed: releases the bytes.
-func bodyFreeCallback(context: UnsafeMutableRawPointer?) {
-    BodyBox.release(context)
-}
+func bodyFreeCallback(context: UnsafeMutableRawPointer?) { BodyBox.release(context) }
 
 /// The first function of a loop's thread. The context is the driver, released here at once: from now on this thread's
 /// stack holds it.
@@ -118,14 +116,10 @@ func loopThreadCallback(context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPo
 /// object is retained, and the one call that releases the object.
 enum Box<Object: AnyObject> {
     /// Retains the object for the C side.
-    static func retain(_ object: Object) -> UnsafeMutableRawPointer {
-        Unmanaged.passRetained(object).toOpaque()
-    }
+    static func retain(_ object: Object) -> UnsafeMutableRawPointer { Unmanaged.passRetained(object).toOpaque() }
 
     /// A pointer to an object that outlives its use by the C side; not retained.
-    static func pass(_ object: Object) -> UnsafeMutableRawPointer {
-        Unmanaged.passUnretained(object).toOpaque()
-    }
+    static func pass(_ object: Object) -> UnsafeMutableRawPointer { Unmanaged.passUnretained(object).toOpaque() }
 
     /// The object behind the pointer. Its reference count does not change.
     static func object(at context: UnsafeMutableRawPointer?) -> Object? {
@@ -203,9 +197,7 @@ extension HTTPResponse {
     private static let leastBlock = 1
 
     /// A status that can be sent: final and in range.
-    var sendableStatus: UInt32 {
-        (200...599).contains(status) ? UInt32(status) : 500
-    }
+    var sendableStatus: UInt32 { (200...599).contains(status) ? UInt32(status) : 500 }
 }
 
 extension HTTPFields {

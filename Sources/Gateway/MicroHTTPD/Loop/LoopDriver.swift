@@ -136,20 +136,14 @@ final class LoopDriver {
     }
 
     /// Frees the resources of a driver that was never run.
-    func abandon() {
-        shutDown()
-    }
+    func abandon() { shutDown() }
 
     /// The time for which the loop may sleep, in milliseconds.
     private func timeToWait() -> Int32 {
         isFeedDue = loop.mailbox.isFeedDue
         if scheduler.hasQueue { return 0 }
         let collection = isFeedDue ? pace.next : .never
-        let next = min(
-            scheduler.nextTick.nanoseconds,
-            connectionsDue.nanoseconds,
-            collection.nanoseconds
-        )
+        let next = min(scheduler.nextTick.nanoseconds, connectionsDue.nanoseconds, collection.nanoseconds)
         if next == .max { return -1 }
         if next <= scheduler.now.nanoseconds { return 0 }
         let wait = next - Moment.monotonic().nanoseconds
@@ -243,11 +237,7 @@ extension LoopDriver {
 
     private func addServer(certificate: DaemonConfiguration.Certificate?) throws(DaemonError) {
         serverCount += 1
-        let server = try HTTPServer(
-            driver: self,
-            token: Self.mailboxToken - serverCount,
-            certificate: certificate
-        )
+        let server = try HTTPServer(driver: self, token: Self.mailboxToken - serverCount, certificate: certificate)
         guard poller.add(server.descriptor, token: server.token, .readable) else {
             server.stop()
             throw .systemRefused(SystemText.last())

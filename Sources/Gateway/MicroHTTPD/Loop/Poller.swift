@@ -54,9 +54,7 @@ final class Poller {
     }
 
     /// Stops watching. Occurrences that were already taken may still have its token.
-    func remove(_ other: Int32) {
-        epoll_ctl(descriptor, EPOLL_CTL_DEL, other, nil)
-    }
+    func remove(_ other: Int32) { epoll_ctl(descriptor, EPOLL_CTL_DEL, other, nil) }
 
     /// Waits for events, up to a time; afterwards there are `count` occurrences.
     ///

@@ -41,9 +41,7 @@ final class PollingConnections {
         self.poller = poller
     }
 
-    deinit {
-        buffer.deallocate()
-    }
+    deinit { buffer.deallocate() }
 
     /// Whether a poll waits, or a response is being sent.
     var hasRequests: Bool { connections.values.contains { !$0.isIdle } }

@@ -16,9 +16,7 @@ package final class StreamLoop: Sendable {
     let turn = LoopTurn()
 
     /// A loop without a thread; made by the daemon, and by tests of feeds.
-    package init() throws(DaemonError) {
-        mailbox = try LoopMailbox()
-    }
+    package init() throws(DaemonError) { mailbox = try LoopMailbox() }
 
     /// How often the thread has come round.
     package var rounds: UInt64 { passes.load(ordering: .relaxed) }
@@ -52,9 +50,7 @@ package final class StreamLoop: Sendable {
 /// writes to sockets take, which do not block.
 final class LoopTurn: Sendable {
     /// `@unchecked`: used by the thread that has the turn.
-    struct State: @unchecked Sendable {
-        fileprivate var scheduler: StreamScheduler?
-    }
+    struct State: @unchecked Sendable { fileprivate var scheduler: StreamScheduler? }
 
     /// Locked by a pass of the loop, and by a thread that writes directly.
     let state = RankedMutex(State(), rank: .loopTurn)
@@ -95,9 +91,7 @@ struct LoopThread {
     var isRunning: Bool { thread != nil }
 
     /// Waits until the thread has ended.
-    func join() {
-        if let thread { pthread_join(thread, nil) }
-    }
+    func join() { if let thread { pthread_join(thread, nil) } }
 }
 
 /// The messages of other threads to a loop, in order, with an eventfd that wakes it if it sleeps. Valid as long as it
@@ -129,9 +123,7 @@ final class LoopMailbox: Sendable {
         guard descriptor >= 0 else { throw .systemRefused(SystemText.last()) }
     }
 
-    deinit {
-        Glibc.close(descriptor)
-    }
+    deinit { Glibc.close(descriptor) }
 
     /// Adds a message; no effect after `close`, except that a stream that will not be opened is ended.
     func post(_ message: LoopMessage) {

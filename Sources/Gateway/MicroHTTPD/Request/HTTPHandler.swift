@@ -81,9 +81,7 @@ package enum LateAnswer: Sendable {
     case stream(HTTPStreamHead, AdmittedStream)
 
     /// Drops the answer, whose request has ended.
-    package func refuse() {
-        if case .stream(_, let stream) = self { stream.onEnd(.neverOpened) }
-    }
+    package func refuse() { if case .stream(_, let stream) = self { stream.onEnd(.neverOpened) } }
 }
 
 /// Answers a request after the handler returned `.wait`: exactly once, from any thread.

@@ -153,13 +153,9 @@ package struct HTTPFields: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// The lines, repeated names included.
     package var lines: [HTTPField]
 
-    package init(_ lines: [HTTPField] = []) {
-        self.lines = lines
-    }
+    package init(_ lines: [HTTPField] = []) { self.lines = lines }
 
-    package init(arrayLiteral elements: HTTPField...) {
-        lines = elements
-    }
+    package init(arrayLiteral elements: HTTPField...) { lines = elements }
 
     /// The value of the first line of that name, compared without regard to case; nil if there is none.
     package subscript(name: String) -> String? {

@@ -59,9 +59,7 @@ final class RequestTimes {
     }
 
     /// The request is complete: no limit while it is being answered.
-    func requestArrived(_ record: ConnectionRecord) {
-        wheel.cancel(record.slot)
-    }
+    func requestArrived(_ record: ConnectionRecord) { wheel.cancel(record.slot) }
 
     /// The request waits with equal ones, at most this long.
     func requestWaits(_ record: ConnectionRecord, atMost limit: Duration) {

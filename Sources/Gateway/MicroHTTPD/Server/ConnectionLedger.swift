@@ -66,9 +66,7 @@ final class ConnectionLedger: Sendable {
     }
 
     /// Lowers the limit to that of the system.
-    func lower(to limit: Int) {
-        counts.withLock { $0.limit = min($0.limit, limit) }
-    }
+    func lower(to limit: Int) { counts.withLock { $0.limit = min($0.limit, limit) } }
 
     /// A place for one more connection, counted from now on; nil, and counted as refused, if a limit is reached.
     ///

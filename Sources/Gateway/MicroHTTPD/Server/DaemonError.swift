@@ -38,9 +38,7 @@ package enum DaemonError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// The system's text for the last error on this thread.
 enum SystemText {
-    static func last() -> String {
-        text(for: errno)
-    }
+    static func last() -> String { text(for: errno) }
 
     static func text(for code: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in

@@ -40,11 +40,7 @@ final class HTTPServer {
     private var key: UnsafeMutablePointer<CChar>?
 
     /// Starts a daemon without connections.
-    init(
-        driver: LoopDriver,
-        token: UInt64,
-        certificate: DaemonConfiguration.Certificate?
-    ) throws(DaemonError) {
+    init(driver: LoopDriver, token: UInt64, certificate: DaemonConfiguration.Certificate?) throws(DaemonError) {
         self.driver = driver
         self.token = token
         isSecure = certificate != nil
@@ -73,9 +69,7 @@ final class HTTPServer {
         descriptor = cmhd_epoll_descriptor(daemon)
     }
 
-    deinit {
-        assert(daemon == nil, "a server has to be stopped")
-    }
+    deinit { assert(daemon == nil, "a server has to be stopped") }
 
     /// Runs the library until it has no more work.
     ///
@@ -215,14 +209,10 @@ extension HTTPServer {
     }
 
     /// A chunked body follows.
-    func chunksBegan(_ exchange: Exchange) {
-        chunkedBodies[exchange.id] = exchange
-    }
+    func chunksBegan(_ exchange: Exchange) { chunkedBodies[exchange.id] = exchange }
 
     /// A chunked body was received.
-    func chunksEnded(_ exchange: Exchange) {
-        chunkedBodies[exchange.id] = nil
-    }
+    func chunksEnded(_ exchange: Exchange) { chunkedBodies[exchange.id] = nil }
 
     func completed(_ exchange: Exchange) {
         if !chunkedBodies.isEmpty { chunkedBodies[exchange.id] = nil }

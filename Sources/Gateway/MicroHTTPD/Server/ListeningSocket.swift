@@ -44,9 +44,7 @@ struct ListeningSocket {
     }
 
     /// Closes this descriptor; the socket listens until its last one is closed.
-    func close() {
-        Glibc.close(descriptor)
-    }
+    func close() { Glibc.close(descriptor) }
 
     private static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
         var value = value

@@ -29,9 +29,7 @@ package struct ClientOptionsResource: Sendable {
     }
 
     /// The body of a PATCH that gives a new client the options of a client.
-    package func patch(from client: PooledClient) -> JSONObject {
-        OptionsView(client).patch(of: defaults(client))
-    }
+    package func patch(from client: PooledClient) -> JSONObject { OptionsView(client).patch(of: defaults(client)) }
 
     private func response(_ client: PooledClient) -> Response { .json { OptionsView(client).write(to: &$0) } }
 

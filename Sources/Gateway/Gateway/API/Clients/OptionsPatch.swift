@@ -32,9 +32,7 @@ struct OptionsPatch: Sendable {
         self.changes = changes
     }
 
-    func apply(to values: inout ConnectionOptionValues) {
-        for change in changes { change(&values) }
-    }
+    func apply(to values: inout ConnectionOptionValues) { for change in changes { change(&values) } }
 
     /// Sets the options of a client. Throws, without any change, if the class reference forbids a value.
     func apply(to options: ConnectionOptions) throws(ClientError) {

@@ -139,7 +139,5 @@ final class MCPSessions: Sendable {
     func remove(_ id: String) { entries.withLock { $0.removeValue(forKey: id) }?.session.end() }
 
     /// Whether an id may be one of a session, of this gateway or of another one.
-    static func isID(_ id: String) -> Bool {
-        id.hasPrefix("m") && id.isLettersDigits(and: "-_", length: 44...44)
-    }
+    static func isID(_ id: String) -> Bool { id.hasPrefix("m") && id.isLettersDigits(and: "-_", length: 44...44) }
 }

@@ -29,9 +29,7 @@ package struct StreamOpener: Sendable {
         package var clients: [StreamSource: ClientID] = [:]
 
         /// Adds a source, unless it was added before.
-        mutating func add(_ source: StreamSource) {
-            if known.insert(source).inserted { sources.append(source) }
-        }
+        mutating func add(_ source: StreamSource) { if known.insert(source).inserted { sources.append(source) } }
     }
 
     /// Checks the rights of a caller on the sources that a request names in its query or path.

@@ -38,9 +38,7 @@ struct StreamView {
         return EntityTag(of: json.bytes)
     }
 
-    private var request: StreamRequest {
-        listing?.summary.request ?? entry?.prepared ?? StreamRequest(sources: [])
-    }
+    private var request: StreamRequest { listing?.summary.request ?? entry?.prepared ?? StreamRequest(sources: []) }
 
     private func writeSettings(_ request: StreamRequest, to json: inout JSONBytes) {
         json.member("id", id)

@@ -16,9 +16,7 @@ struct UpstreamsResource: Sendable {
     }
 
     /// `GET /v1/upstreams/{name}`.
-    func get(_ call: Call) throws -> OperationResult {
-        try response(services.upstream(call), call, isRead: true)
-    }
+    func get(_ call: Call) throws -> OperationResult { try response(services.upstream(call), call, isRead: true) }
 
     /// `PATCH /v1/upstreams/{name}`: changes the session limit, which all upstreams share, until the next reload.
     func patch(_ call: Call) throws -> OperationResult {

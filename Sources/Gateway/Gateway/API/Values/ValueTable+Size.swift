@@ -51,17 +51,13 @@ extension ValueTable {
         return length
     }
 
-    private static func textLength(of row: [String?]?) -> Int {
-        row?.reduce(0) { $0 + ($1?.utf8.count ?? 0) } ?? 0
-    }
+    private static func textLength(of row: [String?]?) -> Int { row?.reduce(0) { $0 + ($1?.utf8.count ?? 0) } ?? 0 }
 
     /// The number of values in the table, those of keys included.
     var cellCount: Int { cells(inRows: max(itemBound ?? 0, 0) + (properties.mode == .command ? keyCount : 0)) }
 
     /// The number of values of an item, those of its keys included.
-    func cellCount(item: Int) -> Int {
-        cells(inRows: 1 + (properties.mode == .command ? keyCount(item: item) : 0))
-    }
+    func cellCount(item: Int) -> Int { cells(inRows: 1 + (properties.mode == .command ? keyCount(item: item) : 0)) }
 
     private func cells(inRows rows: Int) -> Int {
         rows.multipliedReportingOverflow(by: max(1, fieldBound ?? 0)).partialValue

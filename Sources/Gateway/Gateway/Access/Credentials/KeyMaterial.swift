@@ -143,7 +143,5 @@ struct KeyMaterial: Sendable {
         return Base64URL.decode(text.utf8)
     }
 
-    private static func isLongEnough(_ key: PublicKey) -> Bool {
-        key.kind == .p256 || key.bits >= shortestModulus
-    }
+    private static func isLongEnough(_ key: PublicKey) -> Bool { key.kind == .p256 || key.bits >= shortestModulus }
 }

@@ -24,9 +24,7 @@ final class MessageMemory: Sendable {
         deinit { for sum in sums { sum.bytes.wrappingSubtract(count, ordering: .relaxed) } }
     }
 
-    private struct Reference {
-        weak var sum: Sum?
-    }
+    private struct Reference { weak var sum: Sum? }
 
     private struct Shares {
         /// By account; the messages of a caller own its sum.

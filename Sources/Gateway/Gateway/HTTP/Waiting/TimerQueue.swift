@@ -153,7 +153,5 @@ struct TimerTable<Action>: ~Copyable {
         return actions.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    private mutating func dropRemoved() {
-        while let id = order.min, actions[id] == nil { order.removeMin() }
-    }
+    private mutating func dropRemoved() { while let id = order.min, actions[id] == nil { order.removeMin() } }
 }
