@@ -17,7 +17,6 @@ package enum Change: Sendable, Equatable {
     }
 }
 
-/// A change of a client.
 package enum ClientChange: Sendable, Equatable {
     /// The client was added. No effect if it is known.
     case added(ClientStatus)
@@ -49,7 +48,6 @@ package enum ClientTopicEvent: Sendable, Equatable {
     case activityWarning(Bool)
 }
 
-/// A change of a subscription resource.
 package enum SubscriptionChange: Sendable, Equatable {
     /// The resource was added; it is inactive. No effect if it is known.
     case added(SubscriptionProperties)
@@ -87,7 +85,6 @@ package struct NumberedChange: Sendable, Equatable {
 ///     index 0xFF00       an event inside a snapshot that was taken behind the position
 ///     index 0xFFFF       all changes at the position, and the snapshot that was taken behind it
 package enum EventNumber {
-    /// The largest index of a change.
     package static let lastIndex: UInt16 = 0xFEFF
     /// The index of the events of a snapshot except its last one. A stream cannot resume from there.
     package static let insideSnapshot: UInt16 = 0xFF00
@@ -171,7 +168,6 @@ package struct ClientID: Hashable, Comparable, Sendable, CustomStringConvertible
     package init(_ rawValue: String) { self.rawValue = rawValue }
     package var description: String { rawValue }
 
-    /// The order of the texts.
     package static func < (lhs: ClientID, rhs: ClientID) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 
@@ -181,7 +177,6 @@ package struct SubscriptionID: Hashable, Comparable, Sendable, CustomStringConve
     package init(_ rawValue: String) { self.rawValue = rawValue }
     package var description: String { rawValue }
 
-    /// The order of the texts.
     package static func < (lhs: SubscriptionID, rhs: SubscriptionID) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 

@@ -1,7 +1,6 @@
 package import Primitives
 package import SessionCore
 
-/// The format of the events of a stream.
 package enum EventFormat: Sendable, Hashable, CaseIterable {
     /// `text/event-stream`, by the rules of the WHATWG.
     case serverSentEvents
@@ -17,7 +16,6 @@ package enum EventFormat: Sendable, Hashable, CaseIterable {
     }
 }
 
-/// The parameters of a stream.
 package struct StreamRequest: Sendable {
     /// The caller or the address whose memory budget the stream uses.
     package var owner = ""

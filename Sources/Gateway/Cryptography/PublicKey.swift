@@ -5,7 +5,6 @@ internal import Glibc
 /// A public key that verifies signatures over SHA-256: of RSA with the padding of PKCS #1 (RFC 8017 section 8.2), or on the curve
 /// P-256 (FIPS 186-4).
 package struct PublicKey: Sendable, Equatable {
-    /// The kinds of keys.
     package enum Kind: Sendable {
         case rsa
         case p256

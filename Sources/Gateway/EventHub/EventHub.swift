@@ -15,7 +15,6 @@ package final class EventHub: ChangeSink {
     let state: RankedMutex<HubState>
     private let clock: @Sendable () -> Moment
     package let memory: StreamMemory
-    /// Totals of the hub and its shards.
     package let metrics = HubMetrics()
     package let configuration: HubConfiguration
 
@@ -203,7 +202,6 @@ package final class EventHub: ChangeSink {
         locked { $0.streams.close(id, reason: reason, $0.topics) }
     }
 
-    /// Closes all streams for this reason.
     package func closeAll(reason: String) {
         locked { state in
             for id in state.streams.records.keys { _ = state.streams.close(id, reason: reason, state.topics) }
@@ -215,10 +213,8 @@ package final class EventHub: ChangeSink {
         locked { $0.streams.records.values.map(\.summary) }.sorted { $0.id < $1.id }
     }
 
-    /// The summary of a stream; nil if no stream has this id.
     package func stream(_ id: String) -> StreamSummary? { locked { $0.streams.records[id]?.summary } }
 
-    /// The number of events published so far.
     package var published: UInt64 { locked { $0.published } }
 
     /// How many values of typed fields were written as text, because they are not of the types of their fields.
@@ -281,7 +277,6 @@ package enum HubError: Error, Equatable, Sendable {
 
 /// The present state of a subscription, for readers that are no streams.
 package struct SubscriptionSnapshot: Sendable {
-    /// The values of the subscription.
     package let table: ValueTable
     package let isActive: Bool
     /// Why the server last refused or removed the subscription; nil since it was activated or confirmed.

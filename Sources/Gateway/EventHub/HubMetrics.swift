@@ -87,7 +87,6 @@ package final class StreamFigures: Sendable {
 final class BroadcastCounters: Sendable {
     private let eventCount = Atomic<UInt64>(0)
 
-    /// Events so far.
     var events: UInt64 { eventCount.load(ordering: .relaxed) }
 
     func add(events: Int) { eventCount.wrappingAdd(UInt64(clamping: events), ordering: .relaxed) }

@@ -67,7 +67,6 @@ package final class StreamMemory: Sendable {
 final class StreamOwnerMemory: Sendable {
     private let bytes = Atomic<Int>(0)
 
-    /// The memory in use, in bytes.
     var used: Int { bytes.load(ordering: .relaxed) }
 
     fileprivate func add(_ count: Int) { bytes.wrappingAdd(count, ordering: .relaxed) }

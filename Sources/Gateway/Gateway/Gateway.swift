@@ -210,7 +210,6 @@ package struct ListeningError: Error, Sendable, Equatable, CustomStringConvertib
     package let service: String
     package let host: String
     package let port: Int
-    /// The reason that the system gives.
     package let reason: String
 
     package init(service: String, host: String, port: Int, reason: String) {

@@ -4,15 +4,12 @@ package import MicroHTTPD
 internal import Primitives
 package import StreamIO
 
-/// One entry of the list of streams.
 package struct StreamListing: Sendable {
     /// Sources, format, figures.
     package let summary: StreamSummary
-    /// The caller that opened it.
     package let owner: StreamOwner
 }
 
-/// The caller that opened a stream.
 package struct StreamOwner: Sendable, Equatable {
     /// The peer's address, as text.
     package var peer: String
@@ -30,7 +27,6 @@ package final class StreamRegistry: Sendable {
     /// Called once at the end of a stream, on the thread of its loop; if the stream was never opened, on any thread.
     package typealias EndAction = @Sendable (StreamEnd) -> Void
 
-    /// The hub that the streams read.
     package let hub: EventHub
     private let owners = RankedMutex<[String: StreamOwner]>([:])
 

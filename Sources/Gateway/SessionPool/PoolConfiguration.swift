@@ -36,7 +36,6 @@ package struct PoolConfiguration: Sendable, Equatable {
         return own > 0 ? own : maxValueBytes
     }
 
-    /// A pool over these upstreams.
     package init(upstreams: [UpstreamConfiguration] = []) { self.upstreams = upstreams }
 
     /// The upstream of requests that name none: the one that is marked as default, else the only one; nil without either.
@@ -63,11 +62,9 @@ package struct UpstreamConfiguration: Sendable, Equatable {
     package var tls = TLSSettings()
     /// The public keys of which the server must have one, as in `ConnectionDetails.certificatePins`; empty: any key.
     package var certificatePins: [String] = []
-    /// The HTTP proxy; nil: none.
     package var proxy: ProxySettings?
     /// The credentials for HTTP authentication by the server; nil: none.
     package var httpCredentials: HTTPCredentials?
-    /// The connection options of every client of this upstream.
     package var options = ConnectionOptionValues()
     /// Whether requests that name no upstream use this one. Default false; the only upstream is used in any case.
     package var isDefault = false

@@ -15,7 +15,6 @@ package enum PoolError: Error, Equatable, Sendable {
     case stopping
 }
 
-/// The quotas of the pool, each with its limit.
 package enum PoolQuota: Equatable, Sendable {
     /// All sessions of the upstream are open and full.
     case sessions(upstream: String, limit: Int)

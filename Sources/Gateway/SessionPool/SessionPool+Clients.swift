@@ -158,7 +158,6 @@ extension SessionPool {
         return clientConfiguration.eventLoops.one(ofPart: part, among: parts, turn: turn)
     }
 
-    /// The number of threads of the clients.
     package var threadCount: Int { clientConfiguration.eventLoops.count }
 
     /// Calls the body on each of these threads, with the index of the thread, once the thread comes round.
@@ -228,7 +227,6 @@ extension SessionPool {
 }
 
 extension UpstreamConfiguration {
-    /// The names of the extra HTTP headers, in lower case.
     var headerNames: Set<String> { Set((options.httpExtraHeaders ?? [:]).keys.map { $0.lowercased() }) }
 }
 

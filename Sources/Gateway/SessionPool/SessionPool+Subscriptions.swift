@@ -8,7 +8,6 @@ extension SessionPool {
         return all.filter(isWanted).sorted { $0.ordinal < $1.ordinal }
     }
 
-    /// The number of all subscription resources.
     package var resourceCount: Int { state.withLock { $0.resources.byID.count } }
 
     /// The numbers of the subscription resources that requests have created, and of those that streams share.
@@ -22,7 +21,6 @@ extension SessionPool {
         state.withLock { $0.resources.byID[id] }
     }
 
-    /// Records that a request uses a subscription.
     package func use(_ resource: SubscriptionResource) { resource.touch(at: clock()) }
 
     /// Creates an inactive resource. Throws for an unknown client or upstream and above the limit.

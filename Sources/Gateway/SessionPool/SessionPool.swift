@@ -42,7 +42,6 @@ package final class SessionPool: Sendable {
     private static let expiryInterval = Duration.seconds(1)
 
     let sink: any PoolSink
-    /// Called when a client or subscription was removed.
     let removed: @Sendable (TopicID) -> Void
     let logger: Logger
     let clientConfiguration: ClientConfiguration
@@ -83,7 +82,6 @@ package final class SessionPool: Sendable {
 
     package var configuration: PoolConfiguration { settings.withLock { $0.configuration } }
 
-    /// The values that the subscriptions of an upstream keep.
     func values(of upstream: String) -> UpstreamValues {
         settings.withLock { settings in
             if let present = settings.values[upstream] { return present }

@@ -71,7 +71,6 @@ package final class UpstreamMetrics: Sendable {
         state.withLock { Self.count(code, Self.name(of: client), in: &$0.subscriptionErrors) }
     }
 
-    /// The counters by upstream, sorted by name.
     package var totals: [(upstream: String, counters: UpstreamCounters)] {
         let (clients, past) = state.withLock { (Array($0.clients.values), $0.past) }
         var totals = past

@@ -1,7 +1,6 @@
 /// The bytes that one stream sends in one system call: a list of ranges of shared bytes. One batch serves all streams
 /// of a loop in turn, so that filling it allocates nothing.
 package struct StreamBatch: ~Copyable {
-    /// The ranges, in order.
     package private(set) var pieces: [StreamPiece] = []
     /// The number of bytes in the batch.
     package private(set) var byteCount = 0
@@ -60,7 +59,6 @@ package final class SharedBytes: Sendable {
 
     deinit { storage.deallocate() }
 
-    /// The number of bytes.
     package var count: Int { storage.count }
 
     /// The bytes, valid for as long as the object lives.
@@ -77,7 +75,6 @@ package struct StreamPiece {
     /// The bytes; they neither change nor move while the owner lives.
     package var bytes: UnsafeRawBufferPointer
 
-    /// A range of the owner's bytes.
     package init(owner: AnyObject, bytes: UnsafeRawBufferPointer) {
         self.owner = owner
         self.bytes = bytes

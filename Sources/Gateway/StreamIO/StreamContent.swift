@@ -34,7 +34,6 @@ package enum StreamProgress: Sendable, Hashable {
     case finish
 }
 
-/// The reason for the end of a stream.
 package enum StreamEnd: Sendable, Hashable {
     /// The content returned `.finish`, and its last bytes were passed to the kernel.
     case finished

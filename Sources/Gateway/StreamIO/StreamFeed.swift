@@ -31,7 +31,6 @@ package struct AdmittedStream: Sendable {
     }
 }
 
-/// The parameters for opening a stream.
 package struct StreamOpening {
     /// The id under which the stream was admitted.
     package let stream: String
@@ -39,7 +38,6 @@ package struct StreamOpening {
     package let id: StreamID
     /// The form of the content's bytes.
     package let framing: StreamFraming
-    /// The time of this pass.
     package let now: Moment
 
     package init(stream: String, id: StreamID, framing: StreamFraming, now: Moment) {
@@ -82,7 +80,6 @@ package struct FeedNews {
     /// Bytes that are sent before any stream in `ready` is visited. Ended streams are ignored.
     package var shared: [SharedWrite] = []
 
-    /// Nothing is due.
     package init() {}
 
     /// Removes all entries and keeps the memory.
@@ -96,7 +93,6 @@ package struct FeedNews {
 package struct SharedWrite {
     /// The recipients. Only streams whose framing is `.chunked`, and that are not blocked; others are skipped.
     package let streams: [StreamID]
-    /// The bytes, in order.
     package let pieces: [StreamPiece]
 
     package init(streams: [StreamID], pieces: [StreamPiece]) {

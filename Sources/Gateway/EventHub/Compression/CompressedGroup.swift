@@ -38,7 +38,6 @@ final class CompressedGroup {
     let totals = BroadcastCounters()
     /// The pass in which the group got its last broadcast.
     var pass: UInt64 = 0
-    /// The sum of all broadcasts.
     private(set) var sum = Checksum()
     private(set) var broadcasts: UInt64 = 0
     private var synchronized = ReaderList<Subscriber>()
@@ -116,7 +115,6 @@ final class CompressedGroup {
         /// Whether nothing is sent.
         var isRefused = true
         var events = 0
-        /// The number of streams.
         var readers = 0
         var published = Moment.zero
 

@@ -18,7 +18,6 @@ final class LogSegment: @unchecked Sendable {
     /// How many bytes each buffer can hold.
     let byteCapacity: Int
     private(set) var count = 0
-    /// The next segment; nil in the last one.
     var next: LogSegment?
 
     private let memory: StreamMemory
@@ -166,7 +165,6 @@ final class VariantBuffer: @unchecked Sendable {
 
 /// The totals of a topic up to a place in its log.
 struct LogTotals {
-    /// The number of events.
     var events: Int
     /// The weight of the events: their encoded size, or an approximation where they are not encoded.
     var weight: Int

@@ -11,7 +11,6 @@ internal import StreamIO
 struct TopicLog {
     private var head: LogSegment
     private var tail: LogSegment
-    /// The context of the next events.
     private(set) var context: TopicContext
     /// The types of the fields for typed variants; nil: they are not known.
     var types: [FieldType]?
@@ -77,7 +76,6 @@ struct TopicLog {
     /// The place behind the last event.
     var end: LogPosition { LogPosition(segment: tail, index: tail.count) }
 
-    /// The sequence of the last event; nil if none is kept.
     var lastSequence: UInt64? { last?.sequence }
 
     /// The place behind an event; nil if not all later events are kept.
@@ -217,7 +215,6 @@ struct TopicLog {
         self.createdAt = createdAt
     }
 
-    /// When the last event was published; nil if none is kept.
     var lastPublished: Moment? { last?.published }
 
     /// Drops all events: a stream that resumes before the next one has a gap.

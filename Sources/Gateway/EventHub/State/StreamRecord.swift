@@ -10,7 +10,6 @@ struct StreamRecord: Sendable {
     let id: String
     /// The request, with the present sources.
     private(set) var request: StreamRequest
-    /// When the stream was admitted.
     let openedAt: Moment
     let memory: StreamOwnerMemory
     /// Whether the stream waits for `begin`: until then, it reads nothing.
@@ -35,7 +34,6 @@ struct StreamRecord: Sendable {
         let channel: Channel
         /// The variant in which the stream reads its events.
         let variant: EventVariant
-        /// The shard's side.
         let local: ShardChannel
     }
 

@@ -2,7 +2,6 @@ internal import Changes
 internal import SessionCore
 internal import Synchronization
 
-/// The hub's record of a client.
 struct ClientRecord: Sendable {
     /// How many channels of released subscriptions are kept for streams that resume.
     static let departedLimit = 16
@@ -64,7 +63,6 @@ struct ClientRecord: Sendable {
 /// A subscription that a client has released. Another client may carry the subscription now: the events after the release are
 /// no events of the client that has released the subscription.
 struct DepartedSubscription: Sendable {
-    /// The events of the subscription.
     let channel: Channel
     /// The sequence of the last event before the release; 0: there was none.
     let last: UInt64
@@ -73,14 +71,12 @@ struct DepartedSubscription: Sendable {
 /// The hub's record of a subscription resource.
 struct SubscriptionRecord: Sendable {
     var properties: SubscriptionProperties
-    /// The events of the subscription.
     var channel: Channel
     /// The present values, for streams that join.
     var table: ValueTable
     var isActive = false
     /// Why the server last refused or removed the subscription; nil since it was activated or confirmed.
     var lastError: UpstreamRefusal?
-    /// The client that carries the subscription.
     var client: ClientID?
     /// The state when the present client, or else the last client, began to carry the subscription.
     var start: SubscriptionStart?
@@ -144,7 +140,6 @@ final class Channel: @unchecked Sendable {
 
     /// One shard's side of the channel.
     struct Interest {
-        /// The shard's side.
         let local: ShardChannel
         /// The number of its streams that read the channel.
         var readers = 0

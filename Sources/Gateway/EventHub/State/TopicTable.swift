@@ -188,7 +188,6 @@ struct TopicTable: Sendable {
 
     // MARK: - Present state
 
-    /// Throws `unknownSource` if a source is unknown.
     func check(_ sources: [StreamSource]) throws(HubError) {
         for source in sources where !knows(source.topic) { throw .unknownSource(source) }
     }

@@ -243,7 +243,6 @@ struct StreamCursors {
         list(cursor)
     }
 
-    /// Stops reading channels.
     mutating func drop(_ channels: [ShardChannel]) {
         let dropped = Set(channels.map { ObjectIdentifier($0) })
         inUse = nil

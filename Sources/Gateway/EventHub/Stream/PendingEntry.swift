@@ -1,7 +1,6 @@
 internal import JSONText
 internal import SessionCore
 
-/// A pending event of one reader.
 struct PendingEntry {
     enum Content {
         /// One event, as it was published.
@@ -13,7 +12,6 @@ struct PendingEntry {
         case snapshot(SnapshotPlace)
         /// Events of a snapshot that are encoded for all its readers.
         case blocks([SnapshotBlock])
-        /// An event of the gateway itself.
         case control(ControlEvent)
         /// None: the event was conflated, dropped or sent.
         case void
@@ -42,7 +40,6 @@ extension PendingEntry {
 /// A row of a subscription between two events across which nothing is conflated.
 struct PendingRow: Hashable, Sendable {
     let channel: Int
-    /// The item's position.
     let item: Int
     /// COMMAND: the key.
     let key: String?

@@ -12,7 +12,6 @@ struct PendingEvents {
     struct Window: Sendable {
         /// DISTINCT and RAW updates.
         var events: Int
-        /// The weight of all events.
         var weight: Int
     }
 
@@ -25,7 +24,6 @@ struct PendingEvents {
         case all
     }
 
-    /// The losses that an event caused.
     struct Losses: Equatable {
         /// Updates that are sent as part of others, or whose row was added and deleted.
         var conflated = 0

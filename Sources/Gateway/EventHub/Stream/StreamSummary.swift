@@ -1,7 +1,6 @@
 package import Changes
 package import Primitives
 
-/// The outcome of the opening of a stream.
 package enum ResumeOutcome: String, Sendable, CaseIterable {
     /// The request had no id of a last event, or a malformed one.
     case fresh
@@ -11,7 +10,6 @@ package enum ResumeOutcome: String, Sendable, CaseIterable {
     case gap
 }
 
-/// The state of a stream at a moment.
 package struct StreamSummary: Sendable {
     package let id: String
     /// The request, with the present sources.

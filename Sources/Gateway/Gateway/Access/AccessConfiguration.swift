@@ -1,6 +1,5 @@
 /// Authentication, authorization and rate limits.
 package struct AccessConfiguration: Sendable, Equatable {
-    /// How callers authenticate.
     package enum Mode: String, Sendable, CaseIterable {
         /// Callers need no credentials. The default on a loopback address; elsewhere it must be configured.
         case none
@@ -63,7 +62,6 @@ package struct KeyConfiguration: Sendable, Equatable {
 
 /// The tokens that are accepted, and the rights that they give.
 package struct WebTokenConfiguration: Sendable, Equatable {
-    /// The names of claims.
     package struct Claims: Sendable, Equatable {
         /// The identity of the holder. Default `sub`.
         package var subject = "sub"

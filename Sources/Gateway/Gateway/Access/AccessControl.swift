@@ -5,7 +5,6 @@ internal import Primitives
 /// Authentication and authorization: finds the caller of a request and checks the right that its operation needs.
 /// `Permissions` decides which resources the caller sees.
 package final class AccessControl: Sendable {
-    /// The owners of clients and subscriptions.
     package let owners = ResourceOwners()
     /// Tickets, each of which opens one stream.
     let tickets: any Tickets
@@ -137,7 +136,6 @@ package final class AccessPolicy: Sendable {
     let verifier: TokenVerifier?
     /// Whether callers need no credentials.
     let isOpen: Bool
-    /// The trusted proxies; nil: there are none.
     let proxies: TrustedProxies?
 
     init(_ configuration: AccessConfiguration, verifier: TokenVerifier?) {
@@ -277,7 +275,6 @@ extension AccessControl: Middleware {
     }
 }
 
-/// The caller of a request.
 package struct Caller: Sendable, Equatable {
     /// `key:` and the name of a key, or `jwt:` and the subject of a token; nil without authentication.
     package var identity: String? { didSet { account = identity } }

@@ -8,7 +8,6 @@ final class TicketStore: Sendable {
         let expiresAt: Moment
     }
 
-    /// The stream that a used ticket has opened.
     struct OpenedStream {
         let caller: Caller
         let target: StreamTarget
@@ -28,7 +27,6 @@ final class TicketStore: Sendable {
         /// The hashes in the order of issue, which is also the order of expiry.
         var order: [[UInt8]] = []
         var counts: [String: Int] = [:]
-        /// The streams of used tickets.
         var streams: [[UInt8]: OpenedStream] = [:]
         /// The hashes of tickets whose streams have closed, with the times, oldest first. A ticket that was used again
         /// meanwhile has another time.
@@ -204,7 +202,6 @@ extension Call {
     package var reopensStream: Bool { redemption?.isReopening == true }
 }
 
-/// The use of a ticket by a request.
 package struct TicketRedemption: Sendable {
     /// The hash of the ticket, or another name of it.
     package let hash: [UInt8]

@@ -1,4 +1,3 @@
-/// The cluster that a gateway belongs to.
 package struct ClusterConfiguration: Sendable, Equatable {
     /// The engine that orders and stores the events of all members.
     package enum Engine: String, Sendable, CaseIterable {

@@ -68,7 +68,6 @@ package struct ConfigurationReader {
 
     /// A group of settings of things that the operator names.
     private struct NamedGroup: Sendable {
-        /// The beginning of the keys.
         let key: String
         let variable: String
         /// The key that each name needs, and the rule that a name without it breaks.
@@ -375,7 +374,6 @@ package struct ConfigurationReader {
     }
 }
 
-/// One mistake of a configuration.
 package struct ConfigurationMistake: Error, Sendable, Equatable, CustomStringConvertible {
     /// The place: a file with its line, an environment variable or a flag.
     package let place: String
@@ -393,6 +391,5 @@ package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
     /// The mistakes, in the order of the sources.
     package let mistakes: [ConfigurationMistake]
 
-    /// One mistake a line.
     package var description: String { mistakes.map(\.description).joined(separator: "\n") }
 }

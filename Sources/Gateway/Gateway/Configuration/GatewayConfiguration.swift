@@ -27,9 +27,7 @@ package struct GatewayConfiguration: Sendable {
     package var stallTimeout = Duration.seconds(10)
     /// When `/health/ready` answers 200.
     package var readiness = Readiness.serving
-    /// The level and format of the log.
     package var log = LogConfiguration()
-    /// The cluster that the gateway belongs to.
     package var cluster = ClusterConfiguration()
     /// The longest time that a stop may take; open requests and streams are cut off then. Default 10 s.
     package var shutdownGrace = Duration.seconds(10)
@@ -46,7 +44,6 @@ package struct GatewayConfiguration: Sendable {
 package enum StreamCompressionChoice: String, Sendable, CaseIterable {
     /// Streams of one subscription, for clients that accept gzip.
     case auto
-    /// Never.
     case off
 }
 
@@ -92,7 +89,6 @@ extension PoolConfiguration {
     }
 }
 
-/// The level and format of the log.
 package struct LogConfiguration: Sendable, Equatable {
     package enum Format: String, Sendable, CaseIterable {
         /// Text for people.

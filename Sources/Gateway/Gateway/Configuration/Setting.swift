@@ -2,7 +2,6 @@
 ///
 /// The reader of the configuration, `check --keys` and the reload are made from these descriptions.
 package struct Setting: Sendable {
-    /// The type of the values of a setting.
     package enum ValueType: Sendable, Equatable {
         /// A whole number in a range, with its unit where it has one.
         case integer(ClosedRange<Int>, unit: String?)
@@ -45,7 +44,6 @@ package struct Setting: Sendable {
     /// The key; `*` stands for a name that the operator chooses (`upstreams.*.serverAddress`).
     package let key: String
     package let type: ValueType
-    /// The meaning, in one sentence.
     package private(set) var meaning = ""
     /// When a changed value takes effect.
     package let effect: Effect

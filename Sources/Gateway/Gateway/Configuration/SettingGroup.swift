@@ -3,7 +3,6 @@ struct SettingGroup<Part>: Sendable {
     typealias Path<Value> = any WritableKeyPath<Part, Value> & Sendable
     typealias Change = (inout Part) throws(SettingError) -> Void
 
-    /// The beginning of the keys.
     let prefix: String
     /// When changed values take effect.
     var effect = Setting.Effect.reload

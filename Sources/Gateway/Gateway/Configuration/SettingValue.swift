@@ -89,7 +89,6 @@ enum SettingValue {
     /// The rule for the names of a cluster, of upstreams, feeds and API keys.
     static let nameRule = "1 to 64 letters, digits, dashes and underscores"
 
-    /// Whether a text meets `nameRule`.
     static func isName(_ text: String) -> Bool { text.isLettersDigits(and: "-_", length: 1...64) }
 
     /// A number as text; a whole number is written without a fraction.

@@ -1,6 +1,5 @@
 internal import MicroHTTPD
 
-/// The table of all settings.
 package enum Settings {
     /// All settings, in the order of the documentation. The reader applies them in this order.
     package static let all: [Setting] = http + tls + streams + pool + upstreams + feeds + access + cluster + operation

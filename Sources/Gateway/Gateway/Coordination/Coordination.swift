@@ -40,7 +40,6 @@ package protocol Coordination: AnyObject, Sendable {
     /// - Throws: The limit, the error of `perform`, or the response of another gateway, which has performed the request.
     func admit<Result>(_ use: ResourceUse, for call: Call, _ perform: () async throws -> Result) async throws -> Result
 
-    /// Single-use tickets.
     var tickets: any Tickets { get }
 
     // MARK: Changes
@@ -48,7 +47,6 @@ package protocol Coordination: AnyObject, Sendable {
     /// A request, or a stream, has changed a resource of this gateway.
     func made(_ change: ResourceChange)
 
-    /// Where the pool publishes its changes.
     var publisher: any PoolSink { get }
 
     // MARK: Shared subscriptions
@@ -99,11 +97,9 @@ package protocol Coordination: AnyObject, Sendable {
 
 /// The resources that a gateway serves at a moment.
 package enum Contact: Sendable {
-    /// All resources.
     case all
     /// Shared subscriptions of its own streams only.
     case ownStreams
-    /// None.
     case none
 }
 

@@ -3,7 +3,6 @@ internal import SessionPool
 
 /// A client or subscription of any gateway, as the other gateways know it: enough to decide which callers may see it.
 package struct ResourceElsewhere: Sendable {
-    /// The kind of a resource.
     package enum Kind: Sendable {
         /// A subscription that streams share.
         case shared(SubscriptionProperties)

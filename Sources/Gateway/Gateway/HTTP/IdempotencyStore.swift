@@ -8,7 +8,6 @@ internal import Primitives
 /// Bounded by number, bytes and time. When it is full, the oldest responses of the caller that has the most are dropped,
 /// so that no caller drops those of others; requests that are being performed stay. No request is rejected.
 package final class IdempotencyStore: Sendable {
-    /// How to proceed with a request.
     enum Decision: Sendable {
         /// The key is new: perform the request, then call `finished`.
         case perform
@@ -45,7 +44,6 @@ package final class IdempotencyStore: Sendable {
     }
 
     private struct Entry {
-        /// The digest of the body.
         let body: [UInt8]
         let since: Moment
         /// The caller whose share the entry counts towards.

@@ -17,7 +17,6 @@ package final class Services: Sendable {
     let timers: TimerQueue
     let waiting = WaitingRequests()
     let feedContract = FeedContract()
-    /// The tables that were encoded last.
     let encodedTables = EncodedTables()
     let mcpSessions = MCPSessions()
     /// Runs work that takes long outside the threads of the HTTP server.
@@ -26,9 +25,7 @@ package final class Services: Sendable {
     let readings: WaitingReadings
     /// The requests that have read values of shared subscriptions in the last second.
     let recentReadings = RecentReadings()
-    /// The state of the process, for the health operations.
     let process: ProcessState
-    /// The metrics as Prometheus text.
     let metrics: @Sendable () -> String
     let messages: MessageMemory
     /// The memory budgets; nil where there are none.
@@ -80,7 +77,6 @@ extension Services {
 
 /// Lookup of the resources that requests name. Resources that the caller may not see are reported as unknown.
 extension Services {
-    /// The permissions of the caller of a request.
     package func permissions(_ call: Call) -> Permissions {
         Permissions(
             caller: call.caller,
@@ -91,7 +87,6 @@ extension Services {
         )
     }
 
-    /// The upstream of the path. Throws `unknownUpstream`.
     func upstream(_ call: Call) throws(PoolError) -> UpstreamConfiguration {
         let name = call.parameter("name")
         guard permissions(call).sees(upstream: name), let upstream = pool.upstream(name) else {

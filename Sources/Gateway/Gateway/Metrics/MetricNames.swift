@@ -14,7 +14,6 @@ package struct Metric: Sendable, Hashable {
     package let kind: Kind
     /// The names of its labels, in the order of their values.
     package let labels: [String]
-    /// The meaning, in one sentence.
     package private(set) var help = ""
 
     init(_ kind: Kind, _ name: String, labels: [String] = []) {

@@ -211,7 +211,6 @@ extension HTTPServer {
     /// A chunked body follows.
     func chunksBegan(_ exchange: Exchange) { chunkedBodies[exchange.id] = exchange }
 
-    /// A chunked body was received.
     func chunksEnded(_ exchange: Exchange) { chunkedBodies[exchange.id] = nil }
 
     func completed(_ exchange: Exchange) {

@@ -12,7 +12,6 @@ struct LargeResponses {
     static let leastSize = 4096
 
     private let ledger: ConnectionLedger
-    /// The budget in bytes.
     private let budget: Int
     /// By their numbers, in the order of their beginnings.
     private var holders: [UInt64: any LargeResponseHolder] = [:]
@@ -97,7 +96,6 @@ struct HeldResponse: Sendable {
 
 /// The bytes of the large responses of all loops, compared with a budget.
 struct ResponseBudget: Sendable {
-    /// The budget in bytes.
     let limit: Int
     private(set) var used = 0
     private var uses: [ObjectIdentifier: Int] = [:]

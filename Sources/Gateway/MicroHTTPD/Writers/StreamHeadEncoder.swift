@@ -12,7 +12,6 @@ enum StreamHeadEncoder {
 
 /// The first lines of a response that the loop writes.
 enum StatusLine {
-    /// The status line, and the line with the date.
     static func text(_ status: UInt32, date: String) -> String {
         let phrase = MHD_get_reason_phrase_for(status).map { String(cString: $0) } ?? "Unknown"
         return "HTTP/1.1 \(status) \(phrase)\r\nDate: \(date)\r\n"

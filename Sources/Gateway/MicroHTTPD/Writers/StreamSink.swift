@@ -5,7 +5,6 @@ enum StreamSink {
     case session(OpaquePointer)
 }
 
-/// A connection that became a stream.
 struct StreamConnection {
     let sink: StreamSink
     /// The socket, to be watched.

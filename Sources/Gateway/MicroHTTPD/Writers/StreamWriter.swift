@@ -162,7 +162,6 @@ final class StreamWriter {
     /// A request for new keys is not read while a record is kept in the session, which would then send it twice.
     private var readsInput: Bool { inputCount < Self.inputLimit && blockedSince == nil }
 
-    /// The pieces behind this many bytes.
     static func rest(of pieces: ArraySlice<StreamPiece>, after count: Int) -> [StreamPiece] {
         var left = count
         var rest = pieces

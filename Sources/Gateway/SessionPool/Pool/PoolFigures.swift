@@ -39,7 +39,6 @@ package struct PoolLimits: Equatable, Sendable {
     let maxSubscriptions: Int
     let maxItems: Int
 
-    /// The quotas of a configured upstream.
     package init(_ upstream: UpstreamConfiguration) {
         sessions = upstream.withoutQuotas
         maxSessions = upstream.maxSessions

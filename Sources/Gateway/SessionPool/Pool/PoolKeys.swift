@@ -34,7 +34,6 @@ package struct SessionKey: Hashable, Sendable {
         return left.hasSameAccount(as: right)
     }
 
-    /// Whether the upstream and the credentials are the same.
     func hasSameAccount(as other: SessionKey) -> Bool {
         guard upstream.hasSameBytes(as: other.upstream), user.hasSameBytes(as: other.user) else { return false }
         return password.hasSameBytes(as: other.password)

@@ -258,7 +258,6 @@ package struct PoolMachine: ~Copyable {
         return actions
     }
 
-    /// The key of an open session; nil if it was closed.
     package func session(of client: ClientID) -> SessionKey? { sessions[client]?.key }
 
     /// The figures of one upstream: open sessions, subscriptions, items and users.
@@ -355,12 +354,10 @@ package struct PoolMachine: ~Copyable {
 
 /// An order of the pool's machine to its driver.
 package enum PoolAction: Equatable, Sendable {
-    /// Create a client and connect it.
     case openClient(ClientID, SessionKey)
     /// Create a subscription and subscribe to it on this client.
     case openShared(SharedID, SharedKey, on: ClientID)
     /// Unsubscribe and release the subscription.
     case closeShared(SharedID)
-    /// Disconnect and release the client.
     case closeClient(ClientID)
 }

@@ -10,7 +10,6 @@ struct RefusedSessions {
     /// How long a refusal is repeated without asking the server, so that its readers cause one attempt a minute at most.
     static let lifetime = Duration.seconds(60)
 
-    /// The last refusals of accounts.
     private var recent: [SessionKey: (refused: Refused, until: Moment)] = [:]
     private var moves: [Move] = []
     private var messengers: [Refused] = []

@@ -57,7 +57,6 @@ package final class PooledClient: Sendable {
     let isTransferable: Bool
     /// The client itself. Its options, details, status and cookies are read and set here.
     package let core: LightstreamerClient
-    /// Waiters for a status.
     package let watchers = Watchers<ClientSituation>()
     /// Held by a request from the look at the tag of the options or details to the end of its change.
     package let changes = RankedMutex((), rank: .resourceChange)

@@ -16,13 +16,11 @@ package struct SubscriptionReading: Sendable {
     package let table: ValueTable
     /// Whether the values may be out of date, since the connection that brings them is interrupted.
     package let isStale: Bool
-    /// The status that goes with the values.
     package let status: SubscriptionStatus
 }
 
 /// One subscription as REST shows it: its properties, state and values.
 package final class SubscriptionResource: Sendable {
-    /// The state of a resource at a moment.
     package struct State: Sendable {
         package internal(set) var properties: SubscriptionProperties
         package internal(set) var status: SubscriptionStatus
@@ -212,7 +210,6 @@ package final class SubscriptionResource: Sendable {
     func notifyWatchers() { if !watchers.isEmpty { watchers.notify(status) } }
 }
 
-/// The status of a subscription resource at a moment.
 package struct SubscriptionStatus: Sendable, Equatable {
     /// Between subscribe and unsubscribe, refusal or removal.
     package var isActive = false

@@ -4,7 +4,6 @@ internal import LightstreamerClient
 internal import SessionCore
 internal import SessionPool
 
-/// Connection options as JSON.
 struct OptionsView {
     /// The text shown in place of a secret.
     private static let mask = "***"

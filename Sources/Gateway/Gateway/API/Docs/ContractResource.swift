@@ -31,7 +31,6 @@ struct ContractResource: Sendable {
 enum ContractJSON {
     private static let ready = Atomic<Bool>(false)
 
-    /// Whether the document was converted.
     static var isReady: Bool { ready.load(ordering: .acquiring) }
 
     /// The document; converted on first use.

@@ -47,7 +47,6 @@ struct EmbeddedFiles: Sendable {
     static let shared = EmbeddedFiles()
     private static let ready = Atomic<Bool>(false)
 
-    /// Whether the files are compressed.
     static var areReady: Bool { ready.load(ordering: .acquiring) }
 
     private let files: [String: StaticFile]

@@ -26,7 +26,6 @@ extension SourceDefaults {
         return object
     }
 
-    /// The members that a feed determines.
     private static let determined = [
         "upstream", "dataAdapter", "mode", "selector", "itemGroup", "fieldSchema", "commandSecondLevelFields",
         "commandSecondLevelFieldSchema", "commandSecondLevelDataAdapter",

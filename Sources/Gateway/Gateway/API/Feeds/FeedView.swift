@@ -1,7 +1,6 @@
 internal import Changes
 internal import JSONText
 
-/// The JSON form of a feed.
 struct FeedView: Sendable {
     let feed: FeedConfiguration
     let upstream: String?

@@ -26,7 +26,6 @@ struct MCPRequest: Sendable {
     private static let malformed = Problem(.malformed, detail: "The body is not a message of JSON-RPC 2.0.")
 }
 
-/// An error of JSON-RPC.
 struct MCPError: Error, Sendable, Equatable {
     /// The code: −32601 unknown method, −32602 invalid parameters, −32002 unknown resource.
     let code: Int

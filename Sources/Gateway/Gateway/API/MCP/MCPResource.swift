@@ -157,6 +157,5 @@ struct MCPResource: Sendable {
 }
 
 extension FeedConfiguration {
-    /// Whether the feed lists its items.
     fileprivate var hasItems: Bool { itemNames != nil }
 }

@@ -74,7 +74,6 @@ final class MCPSession: Sendable {
         state.withLock { $0.notifiedAt.map { max(.zero, .seconds(1) - (now - $0)) } ?? .zero }
     }
 
-    /// A notification is sent.
     func notified(at now: Moment) { state.withLock { $0.notifiedAt = now } }
 }
 

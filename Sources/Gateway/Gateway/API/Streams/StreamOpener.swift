@@ -22,13 +22,11 @@ package struct StreamOpener: Sendable {
         package private(set) var sources: [StreamSource] = []
         private var known: Set<StreamSource> = []
         package var joined: [String: JoinedSubscription] = [:]
-        /// The shared subscriptions that were opened for the stream.
         var opened: Set<SubscriptionID> = []
         /// The subscriptions that were joined by the name of a feed.
         package var typed: Set<SubscriptionID> = []
         package var clients: [StreamSource: ClientID] = [:]
 
-        /// Adds a source, unless it was added before.
         mutating func add(_ source: StreamSource) { if known.insert(source).inserted { sources.append(source) } }
     }
 

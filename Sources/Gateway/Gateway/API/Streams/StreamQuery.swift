@@ -2,7 +2,6 @@ package import Changes
 internal import JSONText
 internal import SessionCore
 
-/// Reads the query of a stream.
 package enum StreamQuery {
     /// The parameters of every stream.
     static let settings = ["format", "conflate", "maxFrequency", "fieldsSent", "legacy", "lastEventId", "since"]

@@ -167,7 +167,6 @@ package final class StreamResources: Sendable {
         }
     }
 
-    /// Changes an entry; nil if there is none.
     func change<Result: Sendable>(_ id: String, _ change: (inout Entry) -> Result) -> Result? {
         state.withLock { state -> Result? in
             guard let former = state.entries[id] else { return nil }

@@ -4,7 +4,6 @@ internal import GatewayStreaming
 internal import JSONText
 internal import SessionCore
 
-/// The JSON form of a stream.
 struct StreamView {
     let id: String
     let entry: StreamResources.Entry?

@@ -297,7 +297,6 @@ package struct StreamsResource: Sendable {
 
     private func response(_ view: StreamView, status: Int = 200) -> Response { .json(status) { view.write(to: &$0) } }
 
-    /// The view of a stream. Throws `unknownStream`.
     private func view(_ id: String) throws(HubError) -> StreamView {
         guard let entry = services.streamResources.entry(id) else { throw .unknownStream(id) }
         return view(id, entry)

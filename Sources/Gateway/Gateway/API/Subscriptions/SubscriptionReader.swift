@@ -137,7 +137,6 @@ struct NamePair {
         rule: .field
     )
 
-    /// The member that holds names.
     func member(of names: NameSource) -> String { if case .list = names { list } else { group } }
 }
 

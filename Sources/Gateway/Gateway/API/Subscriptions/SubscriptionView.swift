@@ -3,7 +3,6 @@ internal import JSONText
 internal import SessionCore
 internal import SessionPool
 
-/// The JSON form of a subscription.
 struct SubscriptionView {
     private let resource: SubscriptionResource
     private let pool: SessionPool

@@ -7,7 +7,6 @@ internal import Primitives
 ///     bytes   {"subscription":"s1","items":[{…,"age":,"stale":false},{…,"age":,"stale":false}]}
 ///     gaps                                           ↑                      ↑
 struct EncodedTable: Sendable {
-    /// The place of an age.
     struct Gap: Sendable {
         /// The number of bytes before the age.
         let place: Int
@@ -17,7 +16,6 @@ struct EncodedTable: Sendable {
 
     /// The JSON without the ages.
     let bytes: [UInt8]
-    /// The gaps, in their order.
     let gaps: [Gap]
 
     /// The length of the JSON at a moment, in bytes.
@@ -48,7 +46,6 @@ struct EncodedTable: Sendable {
 /// The caller's rights to a subscription are checked before its table is looked up. The memory is bounded by the number of
 /// slots: a table replaces the one whose tag has the same slot.
 final class EncodedTables: Sendable {
-    /// The kept part of a table.
     enum Kept: Sendable {
         case whole(EncodedTable)
         /// The length without the ages, of a long table.

@@ -38,7 +38,6 @@ final class PolledPart: Sendable {
 
 /// What tells a part of the values from the same part before a change.
 private struct Mark: Sendable {
-    /// The number of events other than updates.
     private let otherEvents: UInt64
     private let isStale: Bool
     /// The version of all values, which is compared if the part has no row that every update of the part replaces.

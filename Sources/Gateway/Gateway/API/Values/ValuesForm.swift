@@ -1,4 +1,3 @@
-/// The forms of values that are read once.
 enum ValuesForm: String, Sendable, CaseIterable {
     case json
     /// The bare value, or lines of values separated by tabs.

@@ -47,7 +47,6 @@ struct ValuesQuery: Sendable {
         isWaitRequested = wait != nil
     }
 
-    /// The shared subscription as a source.
     var selector: SourceSelector { .join(upstream: upstream, properties) }
 }
 

@@ -46,7 +46,6 @@ struct ValuesView {
         throw Problem(.unknownField, detail: "The subscription has no field \"\(text)\".")
     }
 
-    /// Rejects modes other than COMMAND.
     func checkCommand() throws(Problem) {
         guard isCommand else {
             throw Problem(.notCommandMode, detail: "The mode is \(table.properties.mode.rawValue); it has no keys.")

@@ -23,7 +23,6 @@ package protocol Tickets: Sendable {
     func revoke(where isRevoked: (Caller) -> Bool)
 }
 
-/// An issued ticket.
 package struct IssuedTicket: Sendable {
     /// The text that the holder presents.
     let text: String
@@ -42,7 +41,6 @@ package struct IssuedTicket: Sendable {
     package static let reopeningTime = Duration.seconds(60)
 }
 
-/// The holder of a ticket.
 package struct TicketHolder: Sendable {
     /// The caller that the ticket was issued to.
     let caller: Caller
@@ -54,7 +52,6 @@ package struct TicketHolder: Sendable {
         self.use = use
     }
 
-    /// The use of a ticket by a request.
     package enum Use: Sendable {
         /// The ticket remains valid.
         case left

@@ -4,7 +4,6 @@ internal import Synchronization
 
 /// The memory of the messages that wait to be sent or for their outcome. A caller has half of the limit at most.
 final class MessageMemory: Sendable {
-    /// The bytes of some messages.
     fileprivate final class Sum: Sendable {
         let bytes = Atomic(0)
 

@@ -2,7 +2,6 @@ internal import Primitives
 
 /// A token bucket: admits `rate` requests a second, and `burst` at once after a pause.
 package struct TokenBucket: Sendable {
-    /// The decision on a request.
     package struct Decision: Sendable, Equatable {
         let isAdmitted: Bool
         /// How many more requests are admitted at once.
@@ -38,7 +37,6 @@ package struct TokenBucket: Sendable {
         tokens = min(tokens, self.burst)
     }
 
-    /// Decides on one request.
     mutating func take(now: Moment) -> Decision {
         refill(now)
         guard tokens >= 1 else {

@@ -88,7 +88,6 @@ package struct Permissions: Sendable {
     /// Whether the caller may have a dedicated client of its own.
     func mayHold(_ client: PooledClient) -> Bool { caller.rights.operations.contains(.manage) && covers(client) }
 
-    /// Whether the caller may have a subscription of its own.
     func mayHold(_ resource: SubscriptionResource) -> Bool {
         guard caller.rights.operations.contains(.subscribe) else { return false }
         switch resource.home {
@@ -195,7 +194,6 @@ package struct Permissions: Sendable {
     }
 }
 
-/// The subscriptions of a client that rights cover.
 private struct CoveredSubscriptions: SubscriptionFilter {
     let rights: Rights
     let feeds: VisibleFeeds
@@ -260,7 +258,6 @@ package final class ResourceOwners: Sendable {
     /// The identity of the owner of a client; nil if it has none.
     package func owner(of client: ClientID) -> String? { state.withLock { $0.owners[client.rawValue]?.identity } }
 
-    /// The identity of the owner of a subscription; nil if it has none.
     package func owner(of resource: SubscriptionID) -> String? {
         state.withLock { $0.owners[resource.rawValue]?.identity }
     }

@@ -1,7 +1,6 @@
 internal import JSONText
 package import SessionCore
 
-/// The four rights.
 package enum Right: String, Sendable, CaseIterable {
     /// Read upstreams, clients, subscriptions, values and streams, and open streams over what exists.
     case read

@@ -8,14 +8,12 @@ package struct FeedConfiguration: Sendable, Equatable {
     package let name: String
     /// A short name for people; nil: none.
     package var title: String?
-    /// The description of the data; nil: none.
     package var description: String?
     /// The upstream; nil: the default one.
     package var upstream: String?
     /// The data adapter; nil: the server's default.
     package var dataAdapter: String?
     package var mode = SubscriptionMode.merge
-    /// The selector; nil: none.
     package var selector: String?
     /// The items; empty: any.
     package var items: [FeedItem] = [] {
@@ -27,7 +25,6 @@ package struct FeedConfiguration: Sendable, Equatable {
     package var fields: [FeedField] = []
     /// The requested snapshot; nil: the default of the mode.
     package var snapshot: RequestedSnapshot?
-    /// The requested frequency; nil: none.
     package var maxFrequency: RequestedMaxFrequency?
     /// Whether callers need no credentials for the feed.
     package var isPublic = false
@@ -50,14 +47,12 @@ package struct FeedConfiguration: Sendable, Equatable {
     package func type(of field: String) -> FieldType { self.field(field)?.type ?? .string }
 }
 
-/// Items of a feed.
 package struct FeedItem: Sendable, Equatable {
     /// The most items that one pattern stands for.
     package static let most = 10_000
 
     /// The item, or a pattern with a range of numbers, such as `item{1…30}`, whose dots are one character.
     package let pattern: String
-    /// The description of the items; nil: none.
     package let description: String?
     /// The names that the pattern stands for.
     package let names: [String]
@@ -93,13 +88,10 @@ package struct FeedItem: Sendable, Equatable {
     }
 }
 
-/// A field of a feed.
 package struct FeedField: Sendable, Equatable {
     package let name: String
     package let type: FieldType
-    /// The unit of its values; nil: none.
     package let unit: String?
-    /// The description of the values; nil: none.
     package let description: String?
 
     /// Reads `TYPE`, `TYPE UNIT`, and either with `, DESCRIPTION`; nil for an unknown type.

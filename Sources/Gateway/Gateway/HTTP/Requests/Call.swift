@@ -13,7 +13,6 @@ package struct Call: Sendable {
     /// The body of the request; empty until the steps before the handler are done.
     package var body: [UInt8]
     package var parameters: PathParameters
-    /// The query, decoded.
     package var query: Query
     package var caller: Caller
     /// Whether the request recreates a client of a removed member.
@@ -121,7 +120,6 @@ package struct Call: Sendable {
     }
 }
 
-/// The result of a handler.
 package enum OperationResult: Sendable {
     case response(Response)
     /// A long poll, which sends the response by `Call.respond`.
@@ -145,7 +143,6 @@ package final class CallRecord: Sendable {
     let request: HTTPRequest
     /// The id of the request, in the response and in the log.
     let requestID: String
-    /// When the request arrived.
     let since: Moment
     /// The name of the operation; nil before it is found.
     let operation: String?

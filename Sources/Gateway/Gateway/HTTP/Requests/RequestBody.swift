@@ -1,7 +1,6 @@
 internal import JSONText
 internal import MicroHTTPD
 
-/// Reads the JSON body of a request.
 enum RequestBody {
     static let patchTypes = ["application/merge-patch+json", "application/json"]
     /// The header `Accept-Patch` (RFC 5789).
@@ -108,7 +107,6 @@ final class Refusals {
         return ProblemEntry(.parameter(parameter), code, "Name \(number): \(rule)")
     }
 
-    /// Throws the collected errors, if there are any.
     func finish() throws(Problem) { if !entries.isEmpty { throw Problem(refusing: entries) } }
 }
 

@@ -31,7 +31,6 @@ package struct RequestPath: Sendable, Equatable {
 
 /// The values of the path parameters of a request, by name. They are few: searching them costs less than hashing.
 package struct PathParameters: Sendable {
-    /// The names, in the order of the path.
     private(set) var names: [String]
     private(set) var values: [String]
 
@@ -234,6 +233,5 @@ struct QueryReader {
         return nil
     }
 
-    /// Throws the collected errors, if there are any.
     func finish() throws(Problem) { if !refusals.isEmpty { throw Problem(refusing: refusals) } }
 }

@@ -87,7 +87,6 @@ package struct Response: Sendable {
 }
 
 extension Response {
-    /// The tag over the bytes of the body.
     private var bodyTag: EntityTag {
         switch body {
         case .bytes(let bytes): EntityTag(of: bytes)

@@ -57,7 +57,6 @@ package final class Operation: Sendable {
 
     /// The trace of a successful request in the log of a cluster, beside the specification of the resource.
     package enum Trace: Sendable, Equatable {
-        /// Nothing.
         case none
         /// The body, which is applied to the client when another member recreates it.
         case body

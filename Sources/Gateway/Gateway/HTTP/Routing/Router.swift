@@ -1,5 +1,4 @@
 package struct Router: Sendable {
-    /// The result of a search.
     package enum Match: Sendable {
         /// An operation, with the values of its path parameters.
         case operation(Operation, parameters: PathParameters)
@@ -103,7 +102,6 @@ package struct PathPattern: Sendable, Hashable, CustomStringConvertible {
         var isParameter: Bool { if case .parameter = self { true } else { false } }
     }
 
-    /// The path as written.
     package let description: String
     /// The segments of the path; none for `/`.
     let segments: [Segment]

@@ -116,7 +116,6 @@ struct TimerTable<Action>: ~Copyable {
     private(set) var actions: [TimerID: Action] = [:]
     private var nextNumber: UInt64 = 1
 
-    /// When the next action is due; nil: none is.
     var next: Moment? { order.min?.due }
 
     mutating func add(_ action: Action, at due: Moment) -> TimerID {
@@ -144,7 +143,6 @@ struct TimerTable<Action>: ~Copyable {
         return due
     }
 
-    /// Takes all actions, the earliest first.
     mutating func takeAll() -> [Action] {
         defer {
             order = Heap()

@@ -144,7 +144,6 @@ final class WaitingRequests: Sendable {
     /// Counts a request that waits together with an equal request; false if as many requests as the limit count.
     func count(_ name: String?) -> Bool { requests.withLock { $0.count(name) } }
 
-    /// Removes a request that `count` has counted.
     func uncount(_ name: String?) { if let name { requests.withLock { $0.uncount(name) } } }
 
     func end(where isEnded: (Request) -> Bool) {
