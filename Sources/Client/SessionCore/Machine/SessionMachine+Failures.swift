@@ -48,7 +48,12 @@ extension SessionMachine {
             ladder.streamLost(over: transport, forced: options.values.forcedTransport)
             interrupt(cause: cause, wait: .retryDelay, reason: reason, at: context)
         case .interrupted(let cause, let wait):
-            if failure == .broken { noteCut(at: context) }
+            switch failure {
+            case .broken: noteCut(wasStable: pace.wasStable(at: context.now))
+            // The age of a connection that is silent behind its head proves nothing.
+            case .timeout: noteCut(wasStable: pace.isStable)
+            case .refused, .unreachable: break
+            }
             interrupt(cause: cause, wait: wait, reason: reason, at: context)
         case .interruptedWithoutWebSocket:
             ladder.disableWebSocket()
@@ -59,12 +64,11 @@ extension SessionMachine {
         }
     }
 
-    /// The connection of the session broke. A stream, or a poll on a WebSocket, that breaks behind its head speaks against its
-    /// transport.
-    private mutating func noteCut(at context: EventContext) {
+    /// The connection of the session broke, or became silent. A stream, or a poll on a WebSocket, that ends so behind its head
+    /// speaks against its transport.
+    private mutating func noteCut(wasStable: Bool) {
         guard let binding = state.binding else { return }
-        // Its age alone may have made it stable.
-        if pace.wasStable(at: context.now) { return ladder.connectionProved(over: binding.transport) }
+        if wasStable { return ladder.connectionProved(over: binding.transport) }
         switch binding.step {
         case .streaming, .polling:
             if binding.transport == .httpPolling { return }

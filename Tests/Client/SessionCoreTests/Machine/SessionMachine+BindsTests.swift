@@ -158,6 +158,26 @@ internal import Testing
         )
     }
 
+    @Test(arguments: [ForcedTransport.http, .httpStreaming])
+    func streamsThatAreSilentBehindTheirHeadAreReplacedByPolls(forced: ForcedTransport) {
+        let harness = SessionHarness.bound(forced)
+        func bindAfterSilence() -> String {
+            harness.advance(10_000)
+            #expect(harness.status == .disconnectedTryingRecovery)
+            harness.advance(100)
+            _ = harness.takeTrace()
+            harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
+            let request = harness.takeRequests().last ?? ""
+            harness.receive("CONOK,sid,70000,5000,*")
+            return request.contains("LS_content_length") ? "stream" : "poll"
+        }
+        // The first one has carried a keepalive.
+        #expect(bindAfterSilence() == "stream")
+        #expect(bindAfterSilence() == "stream")
+        #expect(bindAfterSilence() == (forced == .http ? "poll" : "stream"))
+        #expect(harness.status == (forced == .http ? .connectedHTTPPolling : .connectedHTTPStreaming))
+    }
+
     @Test func unreachableServerSaysNothingAboutStreaming() {
         let harness = SessionHarness.bound(.http)
         harness.receive("LOOP,0")
