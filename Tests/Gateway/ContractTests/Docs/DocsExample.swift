@@ -21,6 +21,8 @@ struct DocsExample {
     private let headers: [(name: String, value: Segment)]
     let body: Node?
     let answer: Answer
+    /// Whether the response may take longer than the five seconds of Python's `httpx`.
+    private let waits: Bool
 
     /// The body of the response.
     enum Answer {
@@ -50,6 +52,7 @@ struct DocsExample {
         headers = parameters.compactMap { Self.header($0, method: method) }
         body = Self.body(document.resolve(operation["requestBody"]), document)
         let answer = Self.answer(document.success(of: operation)?.node, document)
+        waits = answer == .stream || headers.contains { $0.name == "Prefer" }
         // An EventSource sends no headers.
         self.answer = answer == .stream && !headers.isEmpty ? .text : answer
     }
@@ -184,8 +187,8 @@ struct DocsExample {
                 import httpx
                 from httpx_sse import connect_sse
 
-                with httpx.Client(timeout=httpx.Timeout(10, read=60)) as client:
-                    with connect_sse(client, "GET", \(url)) as source:
+                with httpx.Client(timeout=httpx.Timeout(10, read=60)) as http:
+                    with connect_sse(http, "GET", \(url)) as source:
                         for event in source.iter_sse():
                             print(event.event, event.data)
                 """
@@ -193,6 +196,7 @@ struct DocsExample {
         var arguments = [url]
         if !headers.isEmpty { arguments.append("headers={\(headerFields.joined(separator: ", "))}") }
         if let body { arguments.append("json=\(DocsLiteral.python.text(body, width: Self.width))") }
+        if waits { arguments.append("timeout=60") }
         let read =
             switch answer {
             case .json: ", response.json()"

@@ -38,6 +38,17 @@ import Yams
         #expect(text.contains("<tr><td><code>sessionRecoveryTimeout</code>"))
     }
 
+    /// `httpx` gives up after five seconds, and a name of the program must not hide the id of the same name.
+    @Test func examplesInPythonWaitForTheirResponses() throws {
+        let page = try page()
+        let programs = page.matches(of: /<code class="language-python">(.*?)<\/code>/.dotMatchesNewlines())
+            .map { String($0.output.1) }
+        let waiting = programs.filter { $0.contains("Prefer") || $0.contains("get(&quot;\(DocsExample.origin)/mcp") }
+        #expect(waiting.count == 8 && waiting.allSatisfy { $0.contains(", timeout=60)") })
+        #expect(programs.count { $0.contains("connect_sse(http, ") } == 4)
+        #expect(!programs.contains { $0.contains(" as client:") })
+    }
+
     @Test func tablesOfDescriptionsAreTables() {
         let text = "Codes:\n\n| code | meaning |\n|---|---|\n| `1` | none | |\n\nMore."
         let table = #"<table><tr><th scope="col">code<th scope="col">meaning<tr><td><code>1</code><td>none</table>"#
