@@ -107,7 +107,7 @@ package enum MetricNames {
     static let sessionsOpened = counter("upstream_sessions_opened_total", labels: ["upstream"])
         .means("Sessions opened.")
     static let reconnects = counter("upstream_reconnects_total", labels: ["upstream"])
-        .means("Reconnections of clients after a lost connection.")
+        .means("Interruptions of clients: lost connections, and attempts to connect that failed.")
     static let updates = counter("upstream_updates_total", labels: ["upstream"])
         .means("Updates received from servers.")
     static let valueBytes = gauge("upstream_value_bytes", labels: ["upstream"])
