@@ -1,3 +1,4 @@
+internal import JSONText
 internal import NIOCore
 
 /// The events that the streams of a benchmark received, and the events that they lack.
@@ -72,10 +73,22 @@ struct BenchReport: Sendable {
         ]
     }
 
-    /// One line of JSON, delays in milliseconds.
+    /// One line of JSON, delays in milliseconds, refusals by reason.
     var json: String {
         "{" + figures.map { "\"\($0.name)\":\(Self.text($0.value, isCount: $0.isCount))" }.joined(separator: ",")
-            + "}\n"
+            + ",\"refusals\":\(reasons)}\n"
+    }
+
+    /// The number of refused streams for each reason, as an object.
+    private var reasons: String {
+        var json = JSONBytes()
+        json.beginObject()
+        for (reason, streams) in refusals.sorted(by: { $0.key < $1.key }) {
+            json.key(reason)
+            json.number(streams)
+        }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
     }
 
     var table: String {

@@ -72,12 +72,12 @@ struct BenchRun {
         }
     }
 
-    /// Opens one stream; its channel after the status 200.
+    /// Opens one stream; its channel after the head of the stream.
     private func connect(
         _ ledger: NIOLoopBound<BenchLedger>,
         _ tls: NIOSSLContext?
     ) async -> Result<any Channel, any Error> {
-        let opened = ledger.eventLoop.makePromise(of: HTTPResponseStatus.self)
+        let opened = ledger.eventLoop.makePromise(of: Void.self)
         let bootstrap = ClientBootstrap(group: ledger.eventLoop).channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
                 let pipeline = channel.pipeline.syncOperations
@@ -94,8 +94,7 @@ struct BenchRun {
             let deadline = channel.eventLoop.scheduleTask(in: patience) { opened.fail(WatchFailure("timeout")) }
             defer { deadline.cancel() }
             opened.futureResult.whenFailure { _ in channel.close(promise: nil) }
-            let status = try await opened.futureResult.get()
-            guard status == .ok else { throw WatchFailure("status \(status.code)") }
+            try await opened.futureResult.get()
             return .success(channel)
         } catch {
             opened.fail(error)

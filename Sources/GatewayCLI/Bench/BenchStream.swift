@@ -8,14 +8,17 @@ final class BenchStream: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias OutboundOut = HTTPClientRequestPart
 
+    /// The most bytes of a response other than a stream.
+    private static let longestProblem = 1 << 16
+
     private let request: HTTPRequestHead
     private let ledger: BenchLedger
     /// The number of the stream in the ledger; nil before the status 200.
     private var number: Int?
     /// The field with the time at which an event was made, as the beginning of its member in JSON.
     private let timestampKey: String?
-    /// Succeeds with the status of the response.
-    private let opened: EventLoopPromise<HTTPResponseStatus>
+    /// Succeeds with the head of a stream, and fails with the reason of another response.
+    private let opened: EventLoopPromise<Void>
     private var status: HTTPResponseStatus?
     private var unread = ByteBuffer()
     private var event = BenchLedger.Event(position: 0)
@@ -27,7 +30,7 @@ final class BenchStream: ChannelInboundHandler {
         _ request: HTTPRequestHead,
         ledger: BenchLedger,
         timestampField: String?,
-        opened: EventLoopPromise<HTTPResponseStatus>
+        opened: EventLoopPromise<Void>
     ) {
         self.request = request
         self.ledger = ledger
@@ -43,24 +46,33 @@ final class BenchStream: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            if head.status == .ok, !head.isOfEventStream {
+            status = head.status
+            if head.status == .ok, head.isOfEventStream {
+                opened.succeed()
+                number = ledger.add()
+            } else if head.status == .ok {
                 opened.fail(WatchFailure("no Server-Sent Events"))
-            } else {
-                status = head.status
-                opened.succeed(head.status)
+                context.close(promise: nil)
             }
-            if status == .ok { number = ledger.add() } else { context.close(promise: nil) }
         case .body(var bytes):
-            guard status == .ok else { return }
             unread.writeBuffer(&bytes)
-            readLines(at: .now())
+            if number != nil {
+                readLines(at: .now())
+            } else if unread.readableBytes > Self.longestProblem {
+                context.close(promise: nil)
+            }
         case .end: context.close(promise: nil)
         }
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        opened.fail(ChannelError.eof)
+        opened.fail(status.map(refusal) ?? ChannelError.eof)
         if let number { ledger.streamClosed(number) }
+    }
+
+    /// The title and detail of the problem that came in place of a stream.
+    private func refusal(_ status: HTTPResponseStatus) -> any Error {
+        WatchFailure(ProblemText.sentence(status: status.code, String(buffer: unread)))
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -58,14 +58,16 @@ import Testing
         #expect(report.table.contains("1 × timeout"))
     }
 
-    /// Responds to the first request on the listener with this head, and waits until the client closes the connection.
-    private func respond(on listener: Int32, contentType: String) {
+    /// Responds to the first request on the listener, and waits until the client closes the connection.
+    private func respond(on listener: Int32, status: String = "200 OK", contentType: String, body: String = "") {
         Thread.detachNewThread {
             let connection = accept(listener, nil, nil)
             var buffer = [UInt8](repeating: 0, count: 4096)
             _ = read(connection, &buffer, buffer.count)
-            let head = Array("HTTP/1.1 200 OK\r\nContent-Type: \(contentType)\r\n\r\n".utf8)
-            _ = write(connection, head, head.count)
+            let length = body.isEmpty ? "" : "Content-Length: \(body.utf8.count)\r\n"
+            let head = "HTTP/1.1 \(status)\r\nContent-Type: \(contentType)\r\n\(length)\r\n"
+            let bytes = Array((head + body).utf8)
+            _ = write(connection, bytes, bytes.count)
             while read(connection, &buffer, buffer.count) > 0 {}
             close(connection)
             close(listener)
@@ -86,5 +88,18 @@ import Testing
         let report = try await run("http://127.0.0.1:\(port)/v1/stream?format=ndjson").report()
         #expect(report.refusals == ["no Server-Sent Events": 1])
         #expect(report.streams == 0 && !report.isCorrect)
+    }
+
+    /// The report had the status alone, and that of --json not even this.
+    @Test func aRefusedStreamIsReportedWithItsProblem() async throws {
+        let (listener, port) = try makeListener()
+        let problem = #"{"title":"A value is refused","status":422,"detail":"Name 2: \u001B[1mAn item name is expected."}"#
+        respond(on: listener, status: "422 Refused", contentType: "application/problem+json", body: problem)
+        let report = try await run("http://127.0.0.1:\(port)/v1/stream?items=a,,b").report()
+        let reason = "A value is refused (422): Name 2: \u{FFFD}[1mAn item name is expected."
+        #expect(report.refusals == [reason: 1])
+        #expect(report.table.contains("1 × \(reason)\n"))
+        #expect(report.json.hasSuffix(",\"refusals\":{\"\(reason)\":1}}\n"))
+        #expect(!report.isCorrect)
     }
 }
