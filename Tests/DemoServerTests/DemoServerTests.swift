@@ -200,12 +200,24 @@ struct DemoServerTests {
         await #expect(throws: DemoServerError.alreadyRun) { try await server.run() }
     }
 
+    /// The names of types, and the function that failed, were part of the reasons.
+    @Test(arguments: [
+        ("192.0.2.1", "Cannot assign requested address"), (String(repeating: "a", count: 300), "Name or service not known"),
+    ])
+    func anAddressThatIsNotHereIsReportedInTheWordsOfTheSystem(host: String, reason: String) async {
+        var configuration = DemoServerConfiguration()
+        (configuration.host, configuration.port) = (host, 0)
+        await #expect(throws: DemoServerError.cannotListen(reason: reason)) { try await DemoServer(configuration).run() }
+    }
+
     @Test func portInUseIsReported() async throws {
         try await withServer { _, port in
             var configuration = DemoServerConfiguration()
             configuration.port = port
             let second = DemoServer(configuration)
-            await #expect(throws: DemoServerError.self) { try await second.run() }
+            await #expect(throws: DemoServerError.cannotListen(reason: "Address already in use")) {
+                try await second.run()
+            }
             await #expect(throws: DemoServerError.ended) { try await second.boundPort }
         }
     }

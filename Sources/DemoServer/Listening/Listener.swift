@@ -8,6 +8,9 @@ internal import NIOPosix
 #else
     internal import Foundation
 #endif
+#if canImport(Glibc)
+    internal import Glibc
+#endif
 
 /// Listens on the port, and adds the handlers of every connection.
 struct Listener: Sendable {
@@ -78,7 +81,16 @@ struct Listener: Sendable {
         do {
             return try await bootstrap.bind(host: configuration.host, port: configuration.port).get()
         } catch {
-            throw DemoServerError.cannotListen(reason: String(describing: error))
+            throw DemoServerError.cannotListen(reason: Self.reason(of: error))
+        }
+    }
+
+    /// The words of the system for an address that is not available.
+    private static func reason(of error: any Error) -> String {
+        switch error {
+        case let error as SocketAddressError.UnknownHost: error.errorDescription
+        case let error as IOError: String(cString: strerror(error.errnoCode))
+        default: String(describing: error)
         }
     }
 
