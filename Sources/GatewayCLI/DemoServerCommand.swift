@@ -64,6 +64,7 @@ struct DemoServerCommand: AsyncParsableCommand {
         if replay == nil, speed != nil || loop || from != nil {
             throw ValidationError("--speed, --loop and --from need a --replay")
         }
+        if replay != nil, seed != nil { throw ValidationError("--seed is for the data that a --replay replaces") }
         if let speed, !(0.01...1_000).contains(speed) { throw ValidationError("--speed: must be 0.01 … 1000") }
         if let from, !(0...1e9).contains(from) { throw ValidationError("--from: must be 0 or more seconds") }
     }

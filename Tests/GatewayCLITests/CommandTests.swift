@@ -267,6 +267,15 @@ import Testing
         #expect(((try? GatewayCommand.parseAsRoot(words)) != nil) == isValid)
     }
 
+    /// The seed was ignored.
+    @Test(arguments: [
+        (["--seed", "1"], true), (["--replay", "f", "--speed", "2"], true), (["--replay", "f", "--seed", "1"], false),
+        (["--speed", "2"], false),
+    ])
+    func aReplayHasNoSeed(words: [String], isValid: Bool) {
+        #expect(((try? GatewayCommand.parseAsRoot(["demo-server"] + words)) != nil) == isValid)
+    }
+
     @Test(arguments: [("merge", true), ("COMMAND", true), ("MERGED", false)])
     func aRecordingHasOneOfTheFourModes(mode: String, isValid: Bool) {
         let words = ["record", "file", "--upstream", "http://a", "--items", "i", "--fields", "f", "--mode", mode]

@@ -8,17 +8,12 @@ struct FeedDirectory: Sendable {
     private var replay: ReplayTimeline?
     private var replayed: Set<Index> = []
 
-    /// The built-in feeds and the manual ones; a manual feed replaces a built-in one of the same name.
+    /// The built-in feeds and the manual ones; a manual feed replaces a built-in one of the same name. With a replay there are
+    /// only the manual feeds, which have its data, and that of push devices.
     ///
     /// - Parameter clockStart: Milliseconds since 1970 at the server's time zero.
     init(_ configuration: DemoServerConfiguration, clockStart: Int64) {
-        let feeds = configuration.feeds
-        let seed = configuration.seed
-        add(QuoteFeed(feeds, seed: seed, clockStart: clockStart), named: "DEFAULT", "QUOTE_ADAPTER")
-        add(PortfolioFeed(feeds, seed: seed), named: "PORTFOLIO_ADAPTER")
-        add(ChatFeed(clockStart: clockStart), named: "CHAT_ROOM")
-        add(RawFeed(feeds, seed: seed, clockStart: clockStart), named: "RAW_FEED")
-        add(DocumentFeed(feeds, seed: seed, clockStart: clockStart), named: "JSON_FEED")
+        if configuration.replay == nil { addGenerated(configuration, clockStart: clockStart) }
         if configuration.mobilePush == .devicesOnly {
             add(DeviceFeed(activeSince: clockStart), named: DeviceFeed.adapter)
         }
@@ -35,6 +30,17 @@ struct FeedDirectory: Sendable {
     /// Somebody has subscribed to a feed: a replay starts with the first subscription to one of its feeds.
     mutating func subscribed(to index: Index, at now: Duration) {
         if replayed.contains(index) { replay?.start(at: now) }
+    }
+
+    /// Adds the feeds whose data are made by the seed, and the chat.
+    private mutating func addGenerated(_ configuration: DemoServerConfiguration, clockStart: Int64) {
+        let feeds = configuration.feeds
+        let seed = configuration.seed
+        add(QuoteFeed(feeds, seed: seed, clockStart: clockStart), named: "DEFAULT", "QUOTE_ADAPTER")
+        add(PortfolioFeed(feeds, seed: seed), named: "PORTFOLIO_ADAPTER")
+        add(ChatFeed(clockStart: clockStart), named: "CHAT_ROOM")
+        add(RawFeed(feeds, seed: seed, clockStart: clockStart), named: "RAW_FEED")
+        add(DocumentFeed(feeds, seed: seed, clockStart: clockStart), named: "JSON_FEED")
     }
 
     private mutating func add(_ feed: some Feed, named names: String...) {

@@ -56,8 +56,6 @@ struct ReplayTests {
         #expect(try Self.price(of: "item1", feeds) == "1.00")
         #expect(try Self.price(of: "item2", feeds) == "2.00")
         #expect(feeds.nextChange == nil)
-        feeds.subscribed(to: try #require(feeds.index(named: "DEFAULT")), at: .seconds(50))
-        #expect(feeds.nextChange == nil)
         feeds.subscribed(to: quotes, at: .seconds(60))
         feeds.subscribed(to: quotes, at: .seconds(61))
         #expect(feeds.nextChange == .seconds(61))
@@ -66,6 +64,13 @@ struct ReplayTests {
         #expect(feeds.nextChange == .seconds(64))
         #expect(Self.prices(feeds.advance(to: .seconds(100))) == ["1.02"])
         #expect(feeds.nextChange == nil)
+    }
+
+    /// A client that named no Data Adapter of the recording received random quotes.
+    @Test(arguments: ["DEFAULT", "QUOTE_ADAPTER", "PORTFOLIO_ADAPTER", "CHAT_ROOM", "RAW_FEED", "JSON_FEED"])
+    func aReplayHasNoDataBesideThoseOfTheRecording(adapter: String) {
+        #expect(Self.directory().index(named: adapter) == nil)
+        #expect(FeedDirectory(ServerBench.still(), clockStart: 0).index(named: adapter) != nil)
     }
 
     @Test func speedAndStartChangeTheTimes() throws {
