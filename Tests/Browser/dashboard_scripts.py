@@ -235,6 +235,23 @@ CHECKS = [
         select.dispatchEvent(new Event("change"));
         if (panel.charted.join() !== "b,n" || select.value !== "b") return `${select.value}, ${panel.charted}`;
     """),
+    # The first column, which stays in view, covered all others; an event of a list had the height of a hundred screens.
+    trial("long_names_and_values_leave_room_for_the_others", """
+        const { Feed } = await import("/assets/feed.js"), { TableView } = await import("/assets/table.js");
+        const style = document.head.appendChild(document.createElement("link")), long = "x".repeat(10_000);
+        await new Promise((resolve) => { Object.assign(style, { rel: "stylesheet", href: "/assets/dashboard.css", onload: resolve }); });
+        const items = Array.from({ length: 300 }, (_, index) => `i${index}`);
+        for (const mode of ["MERGE", "COMMAND", "RAW"]) {
+            const feed = new Feed("f", "F", { upstream: "u", mode, items, fields: ["n"] }), view = new TableView(feed);
+            document.body.replaceChildren(view.element);
+            feed.apply("update", { item: long, itemPos: 1, key: long, command: "ADD", fields: { n: long } });
+            view.draw();
+            const [line] = view.element.querySelectorAll("tbody tr"), { offsetWidth: width } = line.cells[0];
+            if (width > innerWidth / 2 || line.offsetHeight > innerHeight) return `${mode}: ${width} and ${line.offsetHeight} pixels`;
+            if (mode !== "RAW" && line.cells[0].title !== long) return "no hint";
+            if (view.caption.textContent.length > 100) return view.caption.textContent;
+        }
+    """),
     # An animation of a hidden page does not end.
     trial("rows_that_are_deleted_while_the_page_is_hidden_are_gone", """
         const { Feed } = await import("/assets/feed.js");

@@ -5,6 +5,7 @@ import { Sparkline } from "/assets/sparkline.js";
 
 const fadeTime = 900;
 const longValue = 40;
+const mostNames = 5; // items that the caption names: a screen reader reads it as a whole
 const sortInterval = 1000;
 const mostMoves = 100; // changes of one drawing that are animated; more animations take the time of the page
 const mostLines = 100; // rows of a longer table that are in the page: each change has the browser lay out all of them
@@ -52,7 +53,9 @@ export class TableView extends EventTarget {
 
   #describe() {
     const { spec, title } = this.#feed;
-    return `${title}: ${spec.mode} of ${spec.items?.join(", ") ?? spec.itemGroup}, ${spec.feed ? `feed ${spec.feed}` : `upstream ${spec.upstream}`}`;
+    const names = spec.items ?? [spec.itemGroup], others = names.length - mostNames;
+    const items = `${names.slice(0, mostNames).join(", ")}${others > 0 ? ` and ${others} more` : ""}`;
+    return `${title}: ${spec.mode} of ${items}, ${spec.feed ? `feed ${spec.feed}` : `upstream ${spec.upstream}`}`;
   }
 
   // MARK: - Head
@@ -196,7 +199,7 @@ export class TableView extends EventTarget {
   #add(row) {
     row.isDrawn = true;
     const name = this.#feed.isList ? clock(row.at) : row.name;
-    const line = h("tr", { data: { row: row.name } }, h("th", { scope: "row", class: "first" }, name));
+    const line = h("tr", { data: { row: row.name } }, h("th", { scope: "row", class: "first", title: name.length > longValue ? name : null }, name));
     const cells = new Map();
     for (const column of this.#columns) {
       const cell = h("td", { data: { field: column } }, h("span", { class: "value" }));
