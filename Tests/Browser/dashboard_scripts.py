@@ -155,6 +155,21 @@ CHECKS = [
         refuse();
         if (!dialog.open) return "a refusal of another key does not open the dialog";
     """),
+    # The browser sends no request with it: the page said that the gateway does not answer, again and again.
+    trial("a_key_that_no_header_can_have_is_refused", """
+        document.body.innerHTML = `<button id="key"></button><button id="reconnect"></button><dialog id="key-dialog"><form id="key-form"><p id="key-reason"></p>
+            <input id="key-input"><button type="button" id="key-cancel"></button><button type="button" id="key-forget"></button></form></dialog>`;
+        const { keyText } = await import("/assets/api.js"), { connectKeyDialog } = await import("/assets/key.js");
+        const dialog = document.getElementById("key-dialog"), input = document.getElementById("key-input");
+        connectKeyDialog();
+        document.getElementById("key").click();
+        for (const [text, isKey] of [["lsg_a\u200bb", false], ["lsg_a…", false], ["Bearer lsg_a", false], [" lsg_a ", true]]) {
+            input.value = text;
+            document.getElementById("key-form").requestSubmit();
+            if (dialog.open === isKey || keyText() !== (isKey ? text.trim() : null)) return `${text}: ${keyText()}`;
+            if (!isKey && !document.getElementById("key-reason").textContent.includes("ASCII")) return `${text}: no reason`;
+        }
+    """),
     trial("keys_of_the_browser_are_not_taken", """
         const { Chart } = await import("/assets/chart.js");
         const { Tabs } = await import("/assets/tabs.js");

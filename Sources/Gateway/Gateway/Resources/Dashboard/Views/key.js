@@ -36,6 +36,8 @@ export function connectKeyDialog() {
   byId("key-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const text = input.value.trim();
+    // No header can have it: the browser would send no request.
+    if (/[^!-~]/.test(text)) return setText(reason, "A key or token has neither spaces nor characters beyond ASCII.");
     input.value = "";
     dialog.close();
     isDeclined = !text;
