@@ -133,6 +133,19 @@ def members_are_shown_with_role_and_lag(page, address):
         raise RuntimeError("the callers' table does not say whose figures it has")
 
 
+def a_printed_page_has_all_rows_on_white_paper(page, address):
+    """Also with the dark theme: its light text has no background on paper."""
+    page.go(f"{address}/?upstream=demo&fields=last_price&items={','.join(f'item{number}' for number in range(1, 31))}")
+    page.wait(f"{ROWS}.length", lambda count: count == 30)
+    page.see("void (document.documentElement.dataset.theme = 'dark')")
+    page.call("Emulation.setEmulatedMedia", media="print")
+    color, hidden = page.see("""(({ scrollHeight, clientHeight }) => [getComputedStyle(document.body).color, scrollHeight - clientHeight])(
+        document.querySelector('.panel:not([hidden]) .scroll'))""")
+    page.call("Emulation.setEmulatedMedia", media="")
+    if color != "rgb(20, 32, 44)" or hidden > 1:
+        raise RuntimeError(f"the text is {color}, {hidden} pixels of the table are hidden")
+
+
 def a_failure_has_its_reason(page, address):
     page.go(f"{address}/?upstream=far&items=item1&fields=last_price")
     page.wait("document.querySelector('#status .sentence').textContent", lambda text: "Nothing accepts connections" in text)
@@ -143,7 +156,7 @@ def a_failure_has_its_reason(page, address):
 CHECKS = [
     a_feed_opens_with_a_click, the_address_shows_the_same_again, back_and_forward_move_among_the_tabs,
     a_chart_has_several_lines_with_the_decimals_of_the_data, rows_lead_to_the_next, a_subscription_is_ended, a_recovery_stays_visible,
-    members_are_shown_with_role_and_lag,
+    members_are_shown_with_role_and_lag, a_printed_page_has_all_rows_on_white_paper,
 ]
 
 
