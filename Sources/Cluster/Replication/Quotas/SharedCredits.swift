@@ -116,11 +116,9 @@ package struct SharedCredits: Sendable, Equatable {
     }
 
     mutating func answered(_ member: UInt64, in name: String, where isAnswered: (Waiting) -> Bool) {
-        guard var upstream = upstreams[name] else { return }
-        for index in upstream.waiting.indices where isAnswered(upstream.waiting[index]) {
-            upstream.waiting[index].awaited.removeAll { $0 == member }
+        for index in self[name].waiting.indices where isAnswered(self[name].waiting[index]) {
+            self[name].waiting[index].awaited.removeAll { $0 == member }
         }
-        upstreams[name] = upstream
     }
 
     /// Decides the claims that can be decided now, and returns them with the credits that they get; nil: refused.
@@ -179,29 +177,24 @@ extension ClusterLedger {
     }
 
     private mutating func apply(_ claim: CreditClaim, by member: UInt64) {
-        var upstream = credits[claim.upstream]
-        upstream.limits = claim.limits
-        upstream.isDeclared = true
-        defer { settleCredits(of: claim.upstream) }
+        credits[claim.upstream].limits = claim.limits
+        credits[claim.upstream].isDeclared = true
+        let upstream = credits[claim.upstream]
         let isFair = !claim.isOptional || upstream.sparesSession(for: able(claim.upstream))
-        var waiting = SharedCredits.Waiting(claim: claim, member: member, position: position, awaited: [])
-        guard upstream.free.covers(claim.missing), isFair else {
-            let others = upstream.held.keys.filter { $0 != member }.sorted()
-            if claim.isOptional || others.isEmpty {
-                credits[claim.upstream] = upstream
-                return refuse(waiting)
-            }
-            waiting.awaited = others
-            upstream.waiting.append(waiting)
-            credits[claim.upstream] = upstream
+        let others = upstream.held.keys.filter { $0 != member }.sorted()
+        let waiting = SharedCredits.Waiting(claim: claim, member: member, position: position, awaited: others)
+        if upstream.free.covers(claim.missing), isFair {
+            // What others wait for is not given in advance.
+            let given = (upstream.waiting.isEmpty ? claim.requested : claim.missing).limited(to: upstream.free)
+            credits[claim.upstream].add(given, to: member)
+            accept(waiting, given)
+        } else if claim.isOptional || others.isEmpty {
+            refuse(waiting)
+        } else {
+            credits[claim.upstream].waiting.append(waiting)
             effects.append(.creditsSought(upstream: claim.upstream, claim: position))
-            return
         }
-        // What others wait for is not given in advance.
-        let given = (upstream.waiting.isEmpty ? claim.requested : claim.missing).limited(to: upstream.free)
-        upstream.add(given, to: member)
-        credits[claim.upstream] = upstream
-        accept(waiting, given)
+        settleCredits(of: claim.upstream)
     }
 
     /// Decides the claims for credits of an upstream that can be decided now.
