@@ -69,7 +69,7 @@ extension ClusterNode: Coordination {
         do {
             return try await performHere(call, operation)
         } catch let error where ProblemDetails.isUnknownSource(error) {
-            guard await caughtUp() else { throw StreamOpener.closing("behind", .notInContact, call) }
+            guard await appliesEnd(isComplete: true) else { throw StreamOpener.closing("behind", .notInContact, call) }
             return try await performHere(call, operation)
         }
     }

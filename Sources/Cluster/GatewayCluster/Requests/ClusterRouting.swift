@@ -55,7 +55,7 @@ struct ClusterRouting: Sendable {
                     break
                 }
                 let epoch = cluster.epoch
-                read = await cluster.caughtUp() ? epoch : nil
+                read = await cluster.appliesEnd(isComplete: true) ? epoch : nil
                 if read != nil { continue }
             }
             let isAskedAgain = if case .process = holder { response == nil } else { false }
@@ -85,7 +85,7 @@ struct ClusterRouting: Sendable {
         let deadline = cluster.clock() + ClusterNode.logTimeout
         let refusal = Problem(.unavailable, detail: "A member of the cluster did not respond.")
         // The list includes resources that other members created just now.
-        guard await cluster.caughtUp(), let epoch = cluster.epoch else { throw refusal }
+        guard await cluster.appliesEnd(isComplete: true), let epoch = cluster.epoch else { throw refusal }
         let permissions = services.permissions(call)
         let ids: [String]
         switch resource {

@@ -57,14 +57,10 @@ struct EndQuestions: Sendable {
 extension ClusterNode {
     func catchUp() async { if contact == .all { _ = await appliesEnd() } }
 
-    /// Waits until the log is applied up to its end at the time of the call, and members have reported their resources
-    /// after the beginning of an epoch; false after `logTimeout`.
-    func caughtUp() async -> Bool { await reachesEnd(isComplete: true) }
-
     /// Waits until the log is applied up to its end at the time of the call; false after `logTimeout`.
-    func appliesEnd() async -> Bool { await reachesEnd(isComplete: false) }
-
-    private func reachesEnd(isComplete: Bool) async -> Bool {
+    ///
+    /// - Parameter isComplete: Whether members must also have reported their resources after the beginning of an epoch.
+    func appliesEnd(isComplete: Bool = false) async -> Bool {
         let deadline = clock() + Self.logTimeout
         guard let last = await endOfLog(until: deadline) else { return false }
         return await holds(until: deadline) { machine, now in

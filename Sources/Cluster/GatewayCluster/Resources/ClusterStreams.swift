@@ -60,7 +60,7 @@ struct ClusterStreams: Sendable {
                 return try await cluster.performHere(call, operation)
             } else {
                 // Another member may have created the stream just now.
-                read = await cluster.caughtUp() ? epoch : nil
+                read = await cluster.appliesEnd(isComplete: true) ? epoch : nil
                 if read != nil { continue }
             }
             let isChanged = await cluster.changes(of: id, since: awaitsEnd ? nil : place, until: until) {
