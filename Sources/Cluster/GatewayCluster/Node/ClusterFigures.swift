@@ -76,9 +76,8 @@ struct ClusterFigures: Sendable {
     let outboxBytes: Int
     var counters = ClusterCounters()
     var credits: [(upstream: String, held: UpstreamCredits)] = []
-    /// What the engine refuses on the present connection, or has refused while there is none; why there is no connection, and
-    /// why the engine does not store frames.
-    var refusals: [String] = []
+    /// What the engine refuses or does not do (see `EngineFailures.reasons`).
+    var failures: [String] = []
 }
 
 extension ClusterFigures: CoordinationFigures {
@@ -138,7 +137,7 @@ extension ClusterFigures: CoordinationFigures {
         json.member("epochs", member.counters.epochs)
         json.member("takeovers", member.counters.takeovers)
         json.member("adoptions", member.counters.adoptions)
-        json.member("engineErrors", refusals)
+        json.member("engineErrors", failures)
         json.key("members")
         json.beginArray()
         for other in member.members {

@@ -75,7 +75,7 @@ extension ClusterNode {
             do {
                 let link = try await connect(to: engine, number)
                 try await check(link.connection)
-                shared.withLock { $0.connectFailure = nil }
+                shared.withLock { $0.failures.connected() }
                 logger.info("connected to the cluster's engine")
                 offer(.connected(link))
                 let present = await link.connection.warnings()
@@ -87,10 +87,7 @@ extension ClusterNode {
             } catch {
                 // Repeated several times a second while the engine is away.
                 let failure = "\(error)"
-                let isNew = shared.withLock { shared in
-                    defer { shared.connectFailure = failure }
-                    return shared.connectFailure != failure
-                }
+                let isNew = shared.withLock { $0.failures.notConnected(failure) }
                 logger.log(
                     level: isNew ? .warning : .debug,
                     "cannot connect to the cluster's engine",
@@ -164,8 +161,7 @@ extension ClusterNode {
 
     /// Logs once that the engine refuses a subject, and keeps that for the health.
     func report(_ reason: String, refusedOn number: Int) {
-        let isNew = shared.withLock { $0.refusals.updateValue(number, forKey: reason) == nil }
-        guard isNew else { return }
+        guard shared.withLock({ $0.failures.refused(reason, on: number) }) else { return }
         logger.error(
             "the cluster's engine refuses a subject: its user needs more permissions",
             metadata: ["error": "\(reason)"]
@@ -174,7 +170,7 @@ extension ClusterNode {
 
     /// Logs that the engine does not store frames, and why.
     func report(notStored reason: String, at now: Moment) {
-        guard shared.withLock({ $0.unstored.reported(reason, at: now) }) else { return }
+        guard shared.withLock({ $0.failures.notStored(reason, at: now) }) else { return }
         logger.error("the cluster's engine does not store what this gateway writes", metadata: ["error": "\(reason)"])
     }
 
@@ -239,23 +235,4 @@ struct StatePace: Sendable {
     }
 
     mutating func add(_ time: Duration) { debt += time }
-}
-
-/// Why the engine does not store frames, which it tells once a second while a frame waits.
-struct UnstoredFrames: Sendable {
-    /// The time between two records of the same reason in the log of the gateway.
-    private static let logInterval = Duration.seconds(60)
-    /// How long a reason holds.
-    private static let lifetime = Duration.seconds(3)
-
-    private var last: (reason: String, at: Moment, loggedAt: Moment)?
-
-    /// The engine has told a reason; returns whether to log it.
-    mutating func reported(_ reason: String, at now: Moment) -> Bool {
-        let loggedAt = last.flatMap { $0.reason == reason && now - $0.loggedAt < Self.logInterval ? $0.loggedAt : nil }
-        last = (reason, now, loggedAt ?? now)
-        return loggedAt == nil
-    }
-
-    func reason(at now: Moment) -> String? { last.flatMap { now - $0.at < Self.lifetime ? $0.reason : nil } }
 }

@@ -107,17 +107,13 @@ extension ClusterNode {
     var clusterFigures: ClusterFigures {
         let now = clock()
         let (member, number) = state.withLock { ($0.machine.figures(at: now), $0.link?.number ?? 0) }
-        let (counters, refusals) = shared.withLock { shared in
-            let subjects = shared.refusals.filter { $0.value >= number }.keys.sorted()
-            let reasons = [shared.connectFailure, shared.unstored.reason(at: now)].compactMap(\.self)
-            return (shared.counters, subjects + reasons)
-        }
+        let (counters, failures) = shared.withLock { ($0.counters, $0.failures.reasons(since: number, at: now)) }
         return ClusterFigures(
             member: member,
             outboxBytes: reports.withLock { $0.outbox.count },
             counters: counters,
             credits: heldCredits,
-            refusals: refusals
+            failures: failures
         )
     }
 }

@@ -35,11 +35,7 @@ final class ClusterNode: Sendable {
         /// The prepared streams that this member is recreating.
         var recreated: Set<String> = []
         var endQuestions = EndQuestions()
-        /// What the engine refuses, and the number of the last connection on which it did.
-        var refusals: [String: Int] = [:]
-        /// Why the last attempt to connect to the engine has failed; nil: it has not.
-        var connectFailure: String?
-        var unstored = UnstoredFrames()
+        var failures = EngineFailures()
         var counters = ClusterCounters()
         /// The rates of requests that are limited on all members together.
         var rates = SharedRates()

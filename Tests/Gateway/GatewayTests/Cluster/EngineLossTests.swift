@@ -222,12 +222,12 @@ import Testing
     }
 
     @Test func theSameReasonIsLoggedOnceAMinute() {
-        var frames = UnstoredFrames()
-        let logged = [0, 1, 59, 60, 61].map { frames.reported("full", at: Moment.zero + .seconds($0)) }
+        var failures = EngineFailures()
+        let logged = [0, 1, 59, 60, 61].map { failures.notStored("full", at: Moment.zero + .seconds($0)) }
         #expect(logged == [true, false, false, true, false])
-        let isLogged = frames.reported("sealed", at: Moment.zero + .seconds(62))
-        #expect(isLogged && frames.reason(at: Moment.zero + .seconds(64)) == "sealed")
-        #expect(frames.reason(at: Moment.zero + .seconds(65)) == nil)
+        let isLogged = failures.notStored("sealed", at: Moment.zero + .seconds(62))
+        #expect(isLogged && failures.reasons(since: 0, at: Moment.zero + .seconds(64)) == ["sealed"])
+        #expect(failures.reasons(since: 0, at: Moment.zero + .seconds(65)) == [])
     }
 
     @Test func aMemberThatWasPausedConnectsToItsOwnLogAgain() async throws {

@@ -1,0 +1,44 @@
+internal import Primitives
+
+/// What the engine refuses or does not do. The log of the gateway has each reason once, or once in a while.
+struct EngineFailures: Sendable {
+    /// The time between two records of the same reason in the log of the gateway.
+    private static let logInterval = Duration.seconds(60)
+    /// How long a reason of unstored frames holds.
+    private static let lifetime = Duration.seconds(3)
+
+    /// What the engine refuses, and the number of the last connection on which it did.
+    private var refusals: [String: Int] = [:]
+    /// Why the last attempt to connect to the engine has failed; nil: it has not.
+    private var unconnected: String?
+    /// Why the engine does not store frames, which it tells once a second while a frame waits.
+    private var unstored: (reason: String, at: Moment, loggedAt: Moment)?
+
+    mutating func connected() { unconnected = nil }
+
+    /// An attempt to connect has failed; returns whether the reason is another one than before.
+    mutating func notConnected(_ reason: String) -> Bool {
+        defer { unconnected = reason }
+        return unconnected != reason
+    }
+
+    /// The engine refuses a subject; returns whether for the first time.
+    mutating func refused(_ reason: String, on number: Int) -> Bool {
+        refusals.updateValue(number, forKey: reason) == nil
+    }
+
+    /// The engine does not store frames; returns whether to log the reason.
+    mutating func notStored(_ reason: String, at now: Moment) -> Bool {
+        let loggedAt = unstored.flatMap {
+            $0.reason == reason && now - $0.loggedAt < Self.logInterval ? $0.loggedAt : nil
+        }
+        unstored = (reason, now, loggedAt ?? now)
+        return loggedAt == nil
+    }
+
+    /// What the engine refuses since a connection, why there is no connection, and why frames are not stored.
+    func reasons(since number: Int, at now: Moment) -> [String] {
+        let present = unstored.flatMap { now - $0.at < Self.lifetime ? $0.reason : nil }
+        return refusals.filter { $0.value >= number }.keys.sorted() + [unconnected, present].compactMap(\.self)
+    }
+}
