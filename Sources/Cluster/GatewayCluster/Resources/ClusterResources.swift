@@ -130,10 +130,8 @@ struct ClusterResources: Sendable {
         _ operation: Operation,
         with answer: ClusterRecord?
     ) -> (inout Outbox) -> Bool {
-        if var specification = specification(of: id, call, operation) {
-            // It may contain credentials.
-            specification.content = cluster.cipher.encrypt(specification.content)
-            return { [specification] in $0.specify(id, specification, with: answer) }
+        if let specification = specification(of: id, call, operation) {
+            return { $0.specify(id, specification, with: answer) }
         }
         let streams = ClusterStreams(cluster: cluster, services: services)
         return { outbox in
@@ -153,12 +151,7 @@ struct ClusterResources: Sendable {
         guard let client = services.pool.client(ClientID(id)), client.isDedicated,
             let content = content(of: client, call, operation)
         else { return nil }
-        return ResourceSpecification(
-            group: id,
-            upstream: client.upstream,
-            owner: services.access.owners.owner(of: client.id),
-            content: Array(JSONValue.object(content).text.utf8)
-        )
+        return specification(id, client.upstream, services.access.owners.owner(of: client.id), content)
     }
 
     private func specification(of resource: SubscriptionResource) -> ResourceSpecification {
@@ -177,12 +170,18 @@ struct ClusterResources: Sendable {
         }
         let owner = services.access.owners.owner(of: resource.id)
         if let holder = tokenHolder(owner, of: resource.id.rawValue) { content["caller"] = holder }
-        return ResourceSpecification(
-            group: group,
-            upstream: upstream,
-            owner: owner,
-            content: Array(JSONValue.object(content).text.utf8)
-        )
+        return specification(group, upstream, owner, content)
+    }
+
+    /// A specification whose content is encrypted: it may contain credentials.
+    private func specification(
+        _ group: String,
+        _ upstream: String?,
+        _ owner: String?,
+        _ content: JSONObject
+    ) -> ResourceSpecification {
+        let content = cluster.cipher.encrypt(Array(JSONValue.object(content).text.utf8))
+        return ResourceSpecification(group: group, upstream: upstream, owner: owner, content: content)
     }
 
     /// The owner of a resource that a token made; nil for any other: the configuration has the rights of API keys.
