@@ -37,7 +37,6 @@ extension NATSConnection {
     private static let notFound: UInt64 = 404
     /// How long a reply may take before the request is repeated: servers drop it while they elect a leader.
     static let replyTime = Duration.seconds(1)
-    private static let attempts = 5
 
     /// Creates the log; if it exists, its limits become those of the configuration.
     func makeLog() async throws {
@@ -67,24 +66,16 @@ extension NATSConnection {
         (try? JSONValue(parsing: reply))?.object?["error"]?.object?["description"]?.string
     }
 
-    /// Repeats a request that is not replied to in time. Those of `api` may be handled twice.
-    private func repeated(_ request: () async throws -> [NATSReply]) async throws -> [NATSReply] {
-        for _ in 1..<Self.attempts {
-            do {
-                return try await request()
-            } catch EngineError.timeout {}
-        }
-        return try await request()
-    }
-
     /// A call of JetStream's API about the log's stream. Throws `missing` if there is no such stream.
-    func api(_ operation: String, _ body: String) async throws -> JSONObject {
+    ///
+    /// - Parameter attempts: How many times a call is made that is not replied to in time. It may be handled twice.
+    func api(_ operation: String, _ body: String, attempts: Int = 5) async throws -> JSONObject {
         let subject = "$JS.API.\(operation).\(configuration.stream)"
         let reply: [NATSReply]
         do {
-            reply = try await repeated {
-                try await request(subject, [Array(body.utf8)], collecting: .messages(1), within: Self.replyTime)
-            }
+            reply = try await request(subject, [Array(body.utf8)], collecting: .messages(1), within: Self.replyTime)
+        } catch EngineError.timeout where attempts > 1 {
+            return try await api(operation, body, attempts: attempts - 1)
         } catch EngineError.noResponder {
             throw EngineError.refused("JetStream is not enabled. Start NATS with -js.")
         }
