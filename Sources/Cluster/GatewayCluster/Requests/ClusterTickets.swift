@@ -24,7 +24,7 @@ struct ClusterTickets: Sendable {
         guard let (epoch, position) = place() else { throw Problem.notInContact }
         let lifetime = policy.configuration.ticketLifetime
         var holder = caller
-        // The rights of a key, which may be long, are not in the ticket: `open` reads them from the configuration.
+        // The rights of a key, which may be long, are not in the ticket: `present` reads them from the configuration.
         if !(caller.identity.map(TokenVerifier.isIdentity) ?? false) {
             holder = Caller(identity: caller.identity, rights: .none, expiry: caller.expiry)
         }
@@ -44,35 +44,6 @@ struct ClusterTickets: Sendable {
             let bytes = cipher.decrypt(encrypted)
         else { return nil }
         return try? ClusterTicket.wire.value(bytes)
-    }
-
-    /// The holder of a ticket, and whether it opens its stream again. Nil if it was not issued by this cluster, its
-    /// credential has changed, it is expired and was not used, or it was used and may not open this stream again.
-    func open(
-        _ text: String,
-        for target: StreamTarget,
-        _ policy: AccessPolicy,
-        now: Double
-    ) -> (Caller, TicketUse, isReopening: Bool)? {
-        guard let ticket = decrypted(text), ticket.credential == policy.digest(of: ticket.caller.identity) else {
-            return nil
-        }
-        var isReopening = false
-        switch state(ticket.use) {
-        case .unused: if ticket.expiresAt <= now { return nil }
-        case .used(let used, let closedAt):
-            guard target.isResumed, used == Self.key(of: target),
-                closedAt.map({ now < $0 + Self.reopeningTime }) ?? true
-            else { return nil }
-            isReopening = true
-        case .void: return nil
-        }
-        var caller = ticket.caller
-        if let identity = caller.identity, !TokenVerifier.isIdentity(identity) {
-            guard let rights = policy.keys.rights(of: identity) else { return nil }
-            caller.rights = rights
-        }
-        return (caller, ticket.use, isReopening)
     }
 
     /// How long after the end of its stream a ticket can open the stream again, in seconds.
@@ -102,15 +73,34 @@ extension RecordKey {
 }
 
 extension ClusterTickets: Tickets {
+    /// The holder of a ticket. Nil if the ticket was not issued by this cluster, its credential has changed, it is expired and
+    /// was not used, or it was used and may not open this stream again.
     func present(
         _ text: String,
         for target: StreamTarget,
         _ policy: AccessPolicy,
         at now: TicketTime
     ) -> TicketHolder? {
-        guard let (caller, ticket, isReopening) = open(text, for: target, policy, now: now.wall) else { return nil }
+        guard let ticket = decrypted(text), ticket.credential == policy.digest(of: ticket.caller.identity) else {
+            return nil
+        }
+        var isReopening = false
+        switch state(ticket.use) {
+        case .unused: if ticket.expiresAt <= now.wall { return nil }
+        case .used(let used, let closedAt):
+            guard target.isResumed, used == Self.key(of: target),
+                closedAt.map({ now.wall < $0 + Self.reopeningTime }) ?? true
+            else { return nil }
+            isReopening = true
+        case .void: return nil
+        }
+        var caller = ticket.caller
+        if let identity = caller.identity, !TokenVerifier.isIdentity(identity) {
+            guard let rights = policy.keys.rights(of: identity) else { return nil }
+            caller.rights = rights
+        }
         if target.isHead { return TicketHolder(caller: caller, use: .left) }
-        var redemption = TicketRedemption(hash: ticket.key.bytes, target: target, caller: caller)
+        var redemption = TicketRedemption(hash: ticket.use.key.bytes, target: target, caller: caller)
         redemption.isReopening = isReopening
         return TicketHolder(caller: caller, use: .due(redemption))
     }

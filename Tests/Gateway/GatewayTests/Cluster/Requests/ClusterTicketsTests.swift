@@ -323,3 +323,18 @@ private final class UsedState: Sendable {
 
     func set() { used.withLock { $0 = true } }
 }
+
+extension ClusterTickets {
+    /// The holder of a ticket, its use, and whether it opens its stream again; nil if it opens no stream.
+    fileprivate func open(
+        _ text: String,
+        for target: StreamTarget,
+        _ policy: AccessPolicy,
+        now: Double
+    ) -> (Caller, TicketUse, isReopening: Bool)? {
+        guard let holder = present(text, for: target, policy, at: TicketTime(moment: .zero, wall: now)),
+            case .due(let redemption) = holder.use, let use = opening(of: text, redemption)?.use
+        else { return nil }
+        return (holder.caller, use, redemption.isReopening)
+    }
+}
