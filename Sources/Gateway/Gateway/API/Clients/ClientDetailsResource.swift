@@ -56,8 +56,7 @@ struct ClientDetailsResource: Sendable {
         guard let value = reader.object["certificatePins"] else { return nil }
         if value.isNull { return [] }
         guard let elements = value.array, elements.count <= 100 else {
-            reader.refuse("certificatePins", "A list of at most 100 strings, or null, is expected.")
-            return nil
+            return reader.refused("certificatePins", "A list of at most 100 strings, or null, is expected.")
         }
         let probe = try? LightstreamerClient()
         var pins: [String] = []

@@ -115,10 +115,7 @@ package struct ClientsResource: Sendable {
             return nil
         }
         guard let address = reader.string("serverAddress") else { return nil }
-        if !ServerAddressRule.admits(address) {
-            reader.refuse("serverAddress", ServerAddressRule.sentence)
-            return nil
-        }
+        if !ServerAddressRule.admits(address) { return reader.refused("serverAddress", ServerAddressRule.sentence) }
         var specification = ClientSpecification(target: .address(address))
         specification.adapterSet = reader.optionalString("adapterSet") ?? nil
         specification.user = reader.optionalString("user") ?? nil

@@ -51,8 +51,7 @@ struct CookiesResource: Sendable {
         if !reader.has("url") { reader.missing("url") }
         guard let url = reader.string("url") else { return nil }
         guard ServerAddressRule.admits(url), let address = ServerAddress(url) else {
-            reader.refuse("url", ServerAddressRule.sentence)
-            return nil
+            return reader.refused("url", ServerAddressRule.sentence)
         }
         return address.host
     }

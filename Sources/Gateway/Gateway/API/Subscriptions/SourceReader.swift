@@ -50,14 +50,8 @@ enum SourceReader {
         joining defaults: SourceDefaults? = nil
     ) -> [SourceSelector]? {
         guard let value = reader.object[name] else { return nil }
-        guard let elements = value.array else {
-            reader.refuse(name, "A list of sources is expected.")
-            return nil
-        }
-        if elements.count > most {
-            reader.refuse(name, "At most \(most) sources are expected.")
-            return nil
-        }
+        guard let elements = value.array else { return reader.refused(name, "A list of sources is expected.") }
+        if elements.count > most { return reader.refused(name, "At most \(most) sources are expected.") }
         return elements.enumerated().compactMap { index, element in
             if reader.refusals.isFull { return nil }
             let location = reader.path + [name, "\(index)"]

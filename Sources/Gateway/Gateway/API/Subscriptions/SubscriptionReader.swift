@@ -33,8 +33,8 @@ enum SubscriptionReader {
         if value.isNull { return .some(nil) }
         let limit = most / .seconds(1)
         guard let seconds = value.number?.doubleValue, seconds > 0, seconds <= limit else {
-            reader.refuse("ttl", "A number of seconds greater than 0 is expected, \(Int(limit)) at most, or null.")
-            return nil
+            let rule = "A number of seconds greater than 0 is expected, \(Int(limit)) at most, or null."
+            return reader.refused("ttl", rule)
         }
         return .some(.seconds(seconds))
     }
@@ -55,8 +55,7 @@ enum SubscriptionReader {
     static func source(_ reader: ObjectReader, _ pair: NamePair, isNeeded: Bool) -> NameSource? {
         let (list, group) = (pair.list, pair.group)
         if reader.has(list), reader.has(group) {
-            reader.refuse(group, "Either \(list) or \(group) is expected, not both.")
-            return nil
+            return reader.refused(group, "Either \(list) or \(group) is expected, not both.")
         }
         if reader.has(list) {
             guard let names = reader.strings(list, pair.rule) else { return nil }
@@ -74,8 +73,7 @@ enum SubscriptionReader {
         guard let value = reader.object["mode"] else { return .merge }
         if let word = value.string, let mode = SubscriptionMode(rawValue: word.uppercased()) { return mode }
         let words = SubscriptionMode.allCases.map(\.rawValue).joined(separator: ", ")
-        reader.refuse("mode", "One of \(words) is expected.")
-        return nil
+        return reader.refused("mode", "One of \(words) is expected.")
     }
 
     /// Reads a limit, if the object has the member; null clears.

@@ -218,8 +218,7 @@ struct SubscriptionsResource: Sendable {
         switch (reader.has("upstream") || isOfFeed, reader.has("client")) {
         case (true, true):
             let rule = isOfFeed ? "The feed determines it." : "Either upstream or client is expected, not both."
-            reader.refuse("client", rule)
-            return nil
+            return reader.refused("client", rule)
         case (false, true): return reader.name("client").map { .client($0) }
         case (_, false):
             guard let name = SourceReader.upstream(reader, defaults) else { return nil }

@@ -15,9 +15,7 @@ enum RequestBody {
         } catch {
             throw Problem(.malformed, detail: "The body is not JSON: \(error.description).")
         }
-        guard let object = value.object else {
-            throw Problem(.malformed, detail: "The body must be a JSON object.")
-        }
+        guard let object = value.object else { throw Problem(.malformed, detail: "The body must be a JSON object.") }
         return object
     }
 
@@ -114,6 +112,7 @@ final class Refusals {
 struct ObjectReader {
     /// The most bytes of a name, and of all field names in a list.
     private static let mostBytes = 65_536
+    private static let lengthRule = "A string of at most \(mostBytes) bytes is expected."
 
     let object: JSONObject
     /// The path of the object in the body.
@@ -148,6 +147,12 @@ struct ObjectReader {
 
     func refuse(_ name: String, _ rule: String) { refusals.refuse(path + [name], rule) }
 
+    /// Adds an error for a value that is refused; returns nil, for the reader of the value.
+    func refused<Value>(_ name: String, _ rule: String) -> Value? {
+        refuse(name, rule)
+        return nil
+    }
+
     /// Adds an error for a missing member.
     func missing(_ name: String, _ rule: String = "It is required.") {
         refusals.refuse(path + [name], as: .missingMember, rule)
@@ -164,41 +169,23 @@ struct ObjectReader {
     func integer(_ name: String, in range: ClosedRange<Int>, _ rule: String) -> Int? {
         guard let value = object[name] else { return nil }
         if let number = value.number?.wholeNumber, range.contains(number) { return number }
-        refuse(name, rule)
-        return nil
+        return refused(name, rule)
     }
 
     /// A string that is not empty and not too long.
     func name(_ name: String) -> String? {
         guard let text = string(name) else { return nil }
-        if text.utf8.count > Self.mostBytes {
-            refuseLength(of: name)
-            return nil
-        }
-        if text.isEmpty { refuse(name, "It must not be empty.") }
-        return text.isEmpty ? nil : text
-    }
-
-    private func refuseLength(of name: String) {
-        refuse(name, "A string of at most \(Self.mostBytes) bytes is expected.")
+        if text.utf8.count > Self.mostBytes { return refused(name, Self.lengthRule) }
+        return text.isEmpty ? refused(name, "It must not be empty.") : text
     }
 
     /// A string that is not too long, or null. Outer nil: missing or invalid; inner nil: null.
     func optionalString(_ name: String, mayBeEmpty: Bool = true) -> String?? {
         guard let value = object[name] else { return nil }
         if value.isNull { return .some(nil) }
-        guard let text = value.string else {
-            refuse(name, "A string or null is expected.")
-            return nil
-        }
-        if text.utf8.count > Self.mostBytes {
-            refuseLength(of: name)
-            return nil
-        }
-        if text.isEmpty, !mayBeEmpty {
-            refuse(name, "It must not be empty.")
-            return nil
-        }
+        guard let text = value.string else { return refused(name, "A string or null is expected.") }
+        if text.utf8.count > Self.mostBytes { return refused(name, Self.lengthRule) }
+        if text.isEmpty, !mayBeEmpty { return refused(name, "It must not be empty.") }
         return .some(text)
     }
 
@@ -211,10 +198,7 @@ struct ObjectReader {
     /// A list of strings that a rule admits; nil if it is missing or invalid.
     func strings(_ name: String, _ rule: NameRule) -> [String]? {
         guard let value = object[name] else { return nil }
-        guard let elements = value.array else {
-            refuse(name, "A list of strings is expected.")
-            return nil
-        }
+        guard let elements = value.array else { return refused(name, "A list of strings is expected.") }
         // Items count towards quotas. Fields count towards none, and events need the keys of all of them.
         let most =
             switch rule {
@@ -222,8 +206,7 @@ struct ObjectReader {
             case .field: 4_096
             }
         guard (1...most).contains(elements.count) else {
-            refuse(name, "A list of 1 to \(most) names is expected.")
-            return nil
+            return refused(name, "A list of 1 to \(most) names is expected.")
         }
         var names: [String] = []
         var bytes = 0
@@ -237,18 +220,14 @@ struct ObjectReader {
             bytes += text.utf8.count
         }
         if rule == .field, bytes > Self.mostBytes {
-            refuse(name, "Names of at most \(Self.mostBytes) bytes in all are expected.")
-            return nil
+            return refused(name, "Names of at most \(Self.mostBytes) bytes in all are expected.")
         }
         return names.count == elements.count ? names : nil
     }
 
     func object(_ name: String) -> ObjectReader? {
         guard let value = object[name] else { return nil }
-        guard let object = value.object else {
-            refuse(name, "An object is expected.")
-            return nil
-        }
+        guard let object = value.object else { return refused(name, "An object is expected.") }
         return ObjectReader(object, at: path + [name], refusals)
     }
 }
