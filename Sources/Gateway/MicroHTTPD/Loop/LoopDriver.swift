@@ -135,9 +135,6 @@ final class LoopDriver {
         if !isForFeed { connectionsDue = connectionsDue(after: now) }
     }
 
-    /// Frees the resources of a driver that was never run.
-    func abandon() { shutDown() }
-
     /// The time for which the loop may sleep, in milliseconds.
     private func timeToWait() -> Int32 {
         isFeedDue = loop.mailbox.isFeedDue
@@ -267,8 +264,9 @@ extension LoopDriver {
         server.stop()
     }
 
-    /// Ends all streams and servers. No connection may be suspended when the library's daemons stop.
-    private func shutDown() {
+    /// Ends all streams and servers, also of a driver that never ran. No connection may be suspended when the daemons of
+    /// the library stop.
+    func shutDown() {
         isClosing = true
         stopAccepting()
         scheduler.endAll(.daemonClosed)

@@ -84,7 +84,7 @@ struct LoopThread {
             self.thread = thread
         } else {
             self.thread = nil
-            ThreadBox.release(context)?.abandon()
+            ThreadBox.release(context)?.shutDown()
         }
     }
 

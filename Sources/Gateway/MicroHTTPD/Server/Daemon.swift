@@ -174,7 +174,7 @@ package final class Daemon: Sendable {
                 drivers.append(driver)
             }
         } catch {
-            drivers.forEach { $0.abandon() }
+            drivers.forEach { $0.shutDown() }
             throw error
         }
         return drivers

@@ -35,7 +35,7 @@ internal import Testing
 
         deinit {
             server.stop()
-            driver.abandon()
+            driver.shutDown()
         }
 
         /// A connection of the loop.
