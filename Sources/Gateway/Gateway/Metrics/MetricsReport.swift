@@ -94,9 +94,7 @@ struct MetricsReport: Sendable {
             (MetricNames.sessionsOpened, { $0.sessions }), (MetricNames.reconnects, { $0.reconnects }),
             (MetricNames.updates, { $0.updates }), (MetricNames.messages, { $0.messages }),
         ]
-        for (metric, figure) in figures {
-            text.write(metric, each: upstreams.map { ([$0], figure($1)) })
-        }
+        for (metric, figure) in figures { text.write(metric, each: upstreams.map { ([$0], figure($1)) }) }
         let errors = pool.upstreamMetrics.errors
         for (metric, counts) in [
             (MetricNames.connectionFailures, pool.upstreamMetrics.connectionFailures),

@@ -131,11 +131,7 @@ final class LoopMailbox: Sendable {
             messages?.append(message)
             return messages != nil
         }
-        if isTaken {
-            call(.messages)
-        } else {
-            message.refuse()
-        }
+        if isTaken { call(.messages) } else { message.refuse() }
     }
 
     /// Whether the loop waits, and neither its feed nor messages are due.

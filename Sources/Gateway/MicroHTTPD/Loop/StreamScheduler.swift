@@ -240,11 +240,7 @@ final class StreamScheduler {
         // Usually the deadline stays: that of the next heartbeat.
         guard entries[slot].deadline != deadline else { return }
         entries[slot].deadline = deadline
-        if let deadline {
-            wheel.schedule(slot, at: deadline)
-        } else {
-            wheel.cancel(slot)
-        }
+        if let deadline { wheel.schedule(slot, at: deadline) } else { wheel.cancel(slot) }
         nextTick = wheel.nextTick ?? .never
     }
 

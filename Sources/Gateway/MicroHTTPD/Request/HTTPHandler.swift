@@ -111,27 +111,15 @@ package final class HTTPResponder: Sendable {
         state = RankedMutex(State(use: .unused, isAbandoned: false), rank: .mailbox)
     }
 
-    deinit {
-        if state.withLock({ $0.use == .awaited }) {
-            deliver(.response(HTTPResponse(status: 500)))
-        }
-    }
+    deinit { if state.withLock({ $0.use == .awaited }) { deliver(.response(HTTPResponse(status: 500))) } }
 
     /// Answers with a complete response.
-    package func respond(_ response: HTTPResponse) {
-        if use() {
-            deliver(.response(response))
-        }
-    }
+    package func respond(_ response: HTTPResponse) { if use() { deliver(.response(response)) } }
 
     /// Answers with an open response. If the request is already over, the stream ends with `neverOpened`, on the
     /// calling thread if the loop has ended too.
     package func stream(_ head: HTTPStreamHead, _ stream: AdmittedStream) {
-        if use() {
-            deliver(.stream(head, stream))
-        } else {
-            stream.onEnd(.neverOpened)
-        }
+        if use() { deliver(.stream(head, stream)) } else { stream.onEnd(.neverOpened) }
     }
 
     /// Runs an action if the client closes its connection before the answer, at once if the client has already closed

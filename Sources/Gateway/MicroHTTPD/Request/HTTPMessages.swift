@@ -70,9 +70,7 @@ extension PeerAddress {
             var ipv6 = raw.loadUnaligned(as: sockaddr_in6.self)
             host = Self.text(AF_INET6, &ipv6.sin6_addr)
             port = UInt16(bigEndian: ipv6.sin6_port)
-            if host.hasPrefix("::ffff:"), host.contains(".") {
-                host.removeFirst(7)
-            }
+            if host.hasPrefix("::ffff:"), host.contains(".") { host.removeFirst(7) }
         default:
             break
         }

@@ -112,8 +112,6 @@ final class WaitingReadings: Sendable {
         guard let group else { return }
         if hasGrown { return group.work.request(on: background.queue(for: size)) }
         var versions = CurrentVersions(of: topic, in: hub, coordination.contact)
-        for (attempt, since) in group.requests.values {
-            attempt(&versions, since != group.change)
-        }
+        for (attempt, since) in group.requests.values { attempt(&versions, since != group.change) }
     }
 }
