@@ -249,13 +249,13 @@ extension Gateway {
         watchdog.watch {
             var subjects: [Watchdog.Subject] = []
             for (index, loop) in daemon.loops.enumerated() {
-                subjects.append(Watchdog.Subject("HTTP thread \(index)", rounds: loop.rounds))
+                subjects.append(Watchdog.Subject(name: "HTTP thread \(index)", rounds: loop.rounds))
             }
             for (index, rounds) in network.all.enumerated() {
-                subjects.append(Watchdog.Subject("network thread \(index)", rounds: rounds))
+                subjects.append(Watchdog.Subject(name: "network thread \(index)", rounds: rounds))
             }
             for client in pool.clients() {
-                subjects.append(Watchdog.Subject("client \(client.id)", rounds: client.core.waitingWork))
+                subjects.append(Watchdog.Subject(name: "client \(client.id)", rounds: client.core.waitingWork))
             }
             return subjects
         }

@@ -11,11 +11,6 @@ final class Watchdog: Sendable {
         let name: String
         /// How often it has come round; nil: it has nothing to do.
         let rounds: UInt64?
-
-        init(_ name: String, rounds: UInt64?) {
-            self.name = name
-            self.rounds = rounds
-        }
     }
 
     private struct State {

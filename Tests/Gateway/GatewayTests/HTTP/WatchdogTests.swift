@@ -10,7 +10,9 @@ import Testing
     @Test func aThreadThatDoesNotComeRoundIsNamed() {
         let watchdog = Watchdog()
         let counter = Counter()
-        watchdog.watch { [Watchdog.Subject("one", rounds: 7), Watchdog.Subject("two", rounds: counter.value)] }
+        watchdog.watch {
+            [Watchdog.Subject(name: "one", rounds: 7), Watchdog.Subject(name: "two", rounds: counter.value)]
+        }
         watchdog.check(at: at(0))
         counter.add()
         #expect(watchdog.stalled(for: .seconds(10), at: at(11)) == ["one"])
@@ -26,7 +28,7 @@ import Testing
         let looks = Counter()
         watchdog.watch {
             looks.add()
-            return [Watchdog.Subject("one", rounds: 7), Watchdog.Subject("idle", rounds: nil)]
+            return [Watchdog.Subject(name: "one", rounds: 7), Watchdog.Subject(name: "idle", rounds: nil)]
         }
         watchdog.check(at: at(0))
         for second in 1...10 { #expect(watchdog.stalled(for: .seconds(10), at: at(second)).isEmpty) }
@@ -37,7 +39,7 @@ import Testing
 
     @Test func aTaskWithoutWorkIsNotStalled() {
         let watchdog = Watchdog()
-        watchdog.watch { [Watchdog.Subject("idle", rounds: nil)] }
+        watchdog.watch { [Watchdog.Subject(name: "idle", rounds: nil)] }
         watchdog.check(at: at(0))
         #expect(watchdog.stalled(for: .seconds(1), at: at(100)).isEmpty)
     }
@@ -45,13 +47,13 @@ import Testing
     @Test func theProcessIsNotAliveWhileAThreadIsStalled() {
         let fixture = Fixture { $0.stallTimeout = .seconds(1) }
         #expect(fixture.perform("GET", "/health/live").status == 200)
-        fixture.services.process.watchdog.watch { [Watchdog.Subject("HTTP thread 0", rounds: 1)] }
+        fixture.services.process.watchdog.watch { [Watchdog.Subject(name: "HTTP thread 0", rounds: 1)] }
         fixture.services.process.watchdog.check(at: fixture.services.clock() - .seconds(2))
         let stalled = fixture.perform("GET", "/health/live")
         #expect(stalled.status == 503)
         #expect(stalled.json["detail"]?.string?.contains("HTTP thread 0") == true)
         let off = Fixture { $0.stallTimeout = .zero }
-        off.services.process.watchdog.watch { [Watchdog.Subject("HTTP thread 0", rounds: 1)] }
+        off.services.process.watchdog.watch { [Watchdog.Subject(name: "HTTP thread 0", rounds: 1)] }
         off.services.process.watchdog.check(at: off.services.clock() - .seconds(2))
         #expect(off.perform("GET", "/health/live").status == 200)
     }
