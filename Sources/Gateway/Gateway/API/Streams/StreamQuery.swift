@@ -8,8 +8,7 @@ package enum StreamQuery {
     /// The further parameters of `GET /v1/stream`.
     static let join = [
         "feed", "upstream", "mode", "items", "item", "itemGroup", "fields", "field", "fieldSchema", "dataAdapter",
-        "selector",
-        "requestedSnapshot", "requestedMaxFrequency", "requestedBufferSize", "commandSecondLevelFields",
+        "selector", "requestedSnapshot", "requestedMaxFrequency", "requestedBufferSize", "commandSecondLevelFields",
         "commandSecondLevelFieldSchema", "commandSecondLevelDataAdapter",
     ]
 

@@ -9,12 +9,7 @@ package enum SourceSelector: Sendable, Equatable {
     /// A shared subscription to join; `isTyped`: by the name of a feed, so that its values have types.
     case join(upstream: String, SubscriptionProperties, isTyped: Bool = false)
 
-    var isSubscription: Bool {
-        switch self {
-        case .existing(.subscription), .join: true
-        case .existing(.client): false
-        }
-    }
+    var isSubscription: Bool { if case .existing(.client) = self { false } else { true } }
 
     /// The member of a body, or the parameter of a query, that names a client, a subscription or an upstream.
     var member: String {
