@@ -139,7 +139,7 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     /// - Returns: Whether the client knows the representation, so that the response is a 304.
     /// - Throws: A 412 problem if `If-Match` does not name this tag.
     func isKnown(to call: Call) throws(Problem) -> Bool {
-        if let tags = call.header("If-Match") { try check(ifMatch: tags) }
+        if let tags = call.header("If-Match"), !matches(ifMatch: tags) { throw refusal }
         guard let tags = call.header("If-None-Match") else { return false }
         return matches(ifNoneMatch: tags)
     }
@@ -174,9 +174,6 @@ package struct EntityTag: Sendable, Hashable, CustomStringConvertible {
         }
         return tags
     }
-
-    /// Rejects an `If-Match` that does not name this tag.
-    private func check(ifMatch: String?) throws(Problem) { if !matches(ifMatch: ifMatch) { throw refusal } }
 
     /// 412, with this tag.
     private var refusal: Problem {
