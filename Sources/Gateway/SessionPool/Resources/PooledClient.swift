@@ -15,10 +15,7 @@ package final class PooledClient: Sendable {
         var isClosing = false
         var isAbandoned = false
         var isWithdrawn = false
-        var reconnectDelay = PooledClient.shortestReconnectDelay
-        var reconnectAt: Moment?
-        /// Since when the client has been connected; nil: it is not.
-        var connectedSince: Moment?
+        var reconnects = ReconnectSchedule()
         var legacy = LegacyDerivation(status: .disconnected)
         var trouble: ConnectionTrouble?
         var wasConnected = false
@@ -27,23 +24,7 @@ package final class PooledClient: Sendable {
         var hasSession = false
         /// Whether the session is being recovered: attempts that fail do not change the status.
         var isRecovering = false
-
-        /// A connection that has lasted as long as the pause lets the pauses begin anew. A shorter one does not: the server
-        /// may accept each session and close it at once.
-        mutating func connectionChanged(to isConnected: Bool, at now: Moment) {
-            if isConnected {
-                connectedSince = connectedSince ?? now
-            } else if let since = connectedSince {
-                if now - since >= reconnectDelay { reconnectDelay = PooledClient.shortestReconnectDelay }
-                connectedSince = nil
-            }
-        }
     }
-
-    /// The pause before a pooled client reconnects after its server refused or closed the session; doubled up to the
-    /// longest.
-    private static let shortestReconnectDelay = Duration.seconds(1)
-    private static let longestReconnectDelay = Duration.seconds(60)
 
     /// The id that REST shows.
     package let id: ClientID
@@ -190,12 +171,7 @@ package final class PooledClient: Sendable {
 
     /// Reconnects a pooled client whose session the server refused or closed, once the pause is over.
     func reconnectIfDue(at now: Moment) {
-        let isDue = state.withLock { state in
-            guard !state.isClosing, let due = state.reconnectAt, due <= now else { return false }
-            state.reconnectAt = nil
-            return true
-        }
-        guard isDue else { return }
+        guard state.withLock({ $0.isClosing ? false : $0.reconnects.begin(at: now) }) else { return }
         do throws(ClientError) {
             try core.connect()
         } catch {
@@ -209,15 +185,45 @@ package final class PooledClient: Sendable {
         if isDedicated { return }
         let now = clock()
         state.withLock { state in
-            state.connectionChanged(to: status.isConnected, at: now)
-            if status == .disconnected {
-                state.reconnectAt = now + state.reconnectDelay
-                if state.trouble?.refusal?.isLasting != true { state.trouble?.nextAttempt = state.reconnectAt }
-                state.reconnectDelay = min(state.reconnectDelay * 2, Self.longestReconnectDelay)
-            } else {
-                state.reconnectAt = nil
-            }
+            state.reconnects.statusChanged(to: status, at: now)
+            guard let next = state.reconnects.next, state.trouble?.refusal?.isLasting != true else { return }
+            state.trouble?.nextAttempt = next
         }
+    }
+}
+
+/// The attempts of a pooled client to connect again after its server refused or closed the session.
+private struct ReconnectSchedule {
+    private static let shortestPause = Duration.seconds(1)
+    private static let longestPause = Duration.seconds(60)
+
+    /// The pause before the next attempt, doubled after each.
+    private var pause = shortestPause
+    /// When the next attempt is due; nil: none is planned.
+    private(set) var next: Moment?
+    /// Since when the client has been connected; nil: it is not.
+    private var connectedSince: Moment?
+
+    /// Plans an attempt if the session is closed. A connection that has lasted as long as the pause lets the pauses begin
+    /// anew. A shorter one does not: the server may accept each session and close it at once.
+    mutating func statusChanged(to status: ClientStatus, at now: Moment) {
+        if status.isConnected {
+            connectedSince = connectedSince ?? now
+        } else if let since = connectedSince {
+            if now - since >= pause { pause = Self.shortestPause }
+            connectedSince = nil
+        }
+        next = nil
+        guard status == .disconnected else { return }
+        next = now + pause
+        pause = min(pause * 2, Self.longestPause)
+    }
+
+    /// Begins the planned attempt if it is due; false if not.
+    mutating func begin(at now: Moment) -> Bool {
+        guard let due = next, due <= now else { return false }
+        next = nil
+        return true
     }
 }
 
