@@ -67,6 +67,13 @@ internal import Testing
             sentence: "The HTTP proxy does not connect to ADDRESS: HTTP status 403. Check SETTINGS.proxy.address."
         ),
         Failure(
+            name: "proxy that is not there",
+            server: .absence,
+            isProxy: true,
+            reason: "proxy",
+            sentence: "The HTTP proxy does not connect to ADDRESS. Check SETTINGS.proxy.address."
+        ),
+        Failure(
             name: "proxy credentials",
             server: http("407 Proxy Authentication Required"),
             isProxy: true,

@@ -24,7 +24,7 @@ package enum FailureKind: String, Sendable, CaseIterable {
     case encrypted
     /// The TLS handshake failed for another reason.
     case tls
-    /// The proxy refused to connect, or requires credentials: HTTP status 407.
+    /// The proxy cannot be reached, refused to connect, or requires credentials: HTTP status 407.
     case proxy
     /// The server, or a proxy in front of it, requires credentials: HTTP status 401 or 403.
     case unauthorized

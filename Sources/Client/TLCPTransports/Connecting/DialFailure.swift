@@ -23,6 +23,8 @@ enum DialFailure: Error {
     case encrypted
     /// The proxy rejected `CONNECT` with this status.
     case proxyRefused(status: Int)
+    /// The proxy cannot be reached, or does not answer `CONNECT` with a response.
+    case proxyFailed(String)
     /// The proxy requests authentication.
     case proxyChallenge([AuthenticationScheme])
     /// `CONNECT`, or the handshake of TLS or WebSocket, timed out.
@@ -34,6 +36,16 @@ enum DialFailure: Error {
     /// The answer to a challenge was `cancel`.
     case cancelled
     case shutDown
+
+    /// The failure of a step on the way to the proxy, which is not that of the server.
+    static func ofProxy(_ error: any Error) -> any Error {
+        switch error {
+        case DialFailure.proxyRefused, DialFailure.proxyChallenge, DialFailure.shutDown: return error
+        default:
+            guard case .failed(let reason, _, _) = end(for: error) else { return error }
+            return DialFailure.proxyFailed(reason)
+        }
+    }
 
     /// The event for this or any other error.
     static func end(for error: any Error) -> TransportEnd {
@@ -104,6 +116,7 @@ enum DialFailure: Error {
         case .encrypted: .failed(reason: "the server speaks TLS on this port", kind: .encrypted)
         case .proxyRefused(let status):
             .failed(reason: "the proxy answered with HTTP status \(status)", kind: .proxy, status: status)
+        case .proxyFailed(let reason): .failed(reason: "the proxy failed: \(reason)", kind: .proxy)
         case .proxyChallenge: .failed(reason: "the proxy requires authentication", kind: .proxy)
         case .timeout(let what): .failed(reason: "timeout: \(what)", kind: .timeout)
         case .closedEarly(let what): .failed(reason: "closed early: \(what)", kind: .closed)

@@ -103,6 +103,9 @@ final class Dialer: Sendable {
                 return channel.eventLoop.makeSucceededVoidFuture()
             }
             .connect(host: host, port: port)
+            .flatMapErrorThrowing { [settings] error in
+                throw settings.proxy == nil ? error : DialFailure.ofProxy(error)
+            }
     }
 
     private func tunnel(
@@ -117,6 +120,7 @@ final class Dialer: Sendable {
             try channel.pipeline.syncOperations.addHandler(tunnel)
         }
         .flatMap { self.remove(ProxyTunnel.self, from: channel) }
+        .flatMapErrorThrowing { throw DialFailure.ofProxy($0) }
     }
 
     /// Encrypts a channel, and checks the certificates of the server.

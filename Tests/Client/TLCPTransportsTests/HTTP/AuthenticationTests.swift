@@ -239,4 +239,23 @@ internal import Testing
             await connector.shutDown()
         }
     }
+
+    @Test func proxyThatCannotBeReachedIsAFailureOfTheProxy() async throws {
+        let port = try await ScriptedServer.run(script: { _, _ in }) { $0.port }
+        let connector = try SocketConnector(.forTests { $0.proxy = ProxySettings(host: "127.0.0.1", port: port) })
+        let (_, end) = await Opened(connector, .to(80, host: "push.invalid")).rest()
+        let reason = "the proxy failed: cannot connect to 127.0.0.1, port \(port)"
+        #expect(end == .unreachable(reason: reason, kind: .proxy))
+        await connector.shutDown()
+    }
+
+    @Test func proxyThatClosesTheConnectionIsAFailureOfTheProxy() async throws {
+        try await ScriptedServer.run(script: { _, peer in _ = try await peer.request() }) { server in
+            let proxy = ProxySettings(host: "127.0.0.1", port: server.port)
+            let connector = try SocketConnector(.forTests { $0.proxy = proxy })
+            let (_, end) = await Opened(connector, .to(443, .webSocket, host: "push.invalid")).rest()
+            #expect(end == .failed(reason: "the proxy failed: closed early: proxy", kind: .proxy))
+            await connector.shutDown()
+        }
+    }
 }
