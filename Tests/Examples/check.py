@@ -208,6 +208,9 @@ def monitoring_names_metrics_that_exist(address, binary):
         expect(names and set(names) <= known, f"unknown metric in {expression}")
         expect(expression.count("(") == expression.count(")"), f"parentheses in {expression}")
     yaml.safe_load((EXAMPLES / "monitoring/prometheus.yaml").read_text())
+    # A caller can make a client for an address where nothing listens.
+    down = next(rule["expr"] for rule in rules if rule["alert"] == "GatewayUpstreamDown")
+    expect('upstream!="(address)"' in down, f"clients by address in {down}")
     if promtool := server("promtool"):
         run(promtool, "check", "rules", EXAMPLES / "monitoring/alerts.yaml")
         run(promtool, "check", "config", "--syntax-only", EXAMPLES / "monitoring/prometheus.yaml")

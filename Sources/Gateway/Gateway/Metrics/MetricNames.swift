@@ -95,7 +95,7 @@ package enum MetricNames {
         .means("Clients by their upstream, kind (pooled or dedicated) and status.")
     static let upstreamUp = gauge("upstream_up", labels: ["upstream"])
         .means(
-            "1 while a client of the upstream is connected, 0 while there are clients and none is, absent without clients."
+            "1 while a client of the upstream is connected, 0 while none is and clients connect or were refused, else absent."
         )
     static let sessions = gauge("pool_sessions", labels: ["upstream"]).means("Pooled sessions that are open.")
     static let poolSubscriptions = gauge("pool_subscriptions", labels: ["upstream"])

@@ -65,9 +65,11 @@ struct MetricsReport: Sendable {
         var counts: [[String]: Int] = [:]
         var isUp: [String: Bool] = [:]
         for client in pool.clients() {
-            let upstream = UpstreamMetrics.name(of: client)
-            let status = client.core.status
+            let (upstream, situation) = (UpstreamMetrics.name(of: client), client.situation)
+            let status = situation.status
             counts[[upstream, client.isDedicated ? "dedicated" : "pooled", status.rawValue], default: 0] += 1
+            // A client that was never connected, or that a request has disconnected, tells nothing about the server.
+            if status == .disconnected, situation.refusal == nil { continue }
             isUp[upstream] = isUp[upstream, default: false] || status.isConnected
         }
         let sorted = counts.sorted { $0.key.lexicographicallyPrecedes($1.key) }

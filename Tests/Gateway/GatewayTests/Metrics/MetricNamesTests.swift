@@ -125,6 +125,17 @@ import Testing
         #expect(text.contains(#"upstream_subscription_errors_total{upstream="demo",code="17"} 1"#))
     }
 
+    /// A client that a request has made without a connection, or has disconnected, does not report the server as down.
+    @Test func onlyARefusedOrConnectingClientMakesAnUpstreamDown() async throws {
+        let fixture = try await AccessFixture()
+        let client = try fixture.services.pool.createClient(ClientSpecification(target: .upstream("demo")))
+        let line = MetricNames.upstreamUp.name + #"{upstream="demo"}"#
+        #expect(client.core.status == .disconnected)
+        #expect(!exposition(fixture).text.contains(line))
+        client.client(client.core, emitted: .serverError(code: 1, message: "User/password check failed"))
+        #expect(exposition(fixture).text.contains(line + " 0\n"))
+    }
+
     @Test func inventedCodesAreCountedTogetherInTheEnd() async throws {
         let pool = try await AccessFixture().services.pool
         let upstreamMetrics = pool.upstreamMetrics
