@@ -54,6 +54,7 @@ package struct ConfigurationReader {
                 }
             }
         }
+        configuration.orderFeeds(by: (file?.entries ?? []).map(\.key) + defaults.map(\.key), chosen["feeds"] ?? [])
         for group in NamedGroup.all {
             let configured = Set(group.names(configuration))
             for name in chosen[group.key] ?? [] where !configured.contains(name) {

@@ -51,6 +51,23 @@ import Testing
         #expect(configuration.access.hasPublicFeeds)
     }
 
+    /// A feed with a title came before those without.
+    @Test func feedsKeepTheOrderOfTheFile() throws {
+        let text =
+            Self.upstream + """
+                feeds:
+                  quotes: { fields: { a: string } }
+                  news: { fields: { b: string }, title: News }
+                  chat: { fields: { c: string }, mode: DISTINCT, items: room }
+                """
+        let names = ["quotes", "news", "chat"]
+        #expect(try read(text).feeds.map(\.name) == names)
+        let file = try ConfigurationFile(path: "gateway.yaml", text: text)
+        let flags = [(key: "feeds.more.fields.d", value: "string"), (key: "feeds.chat.public", value: "true")]
+        var reader = ConfigurationReader(flags: flags, file: file, readFile: { _ in nil })
+        #expect(try reader.read().feeds.map(\.name) == names + ["more"])
+    }
+
     @Test(arguments: [
         ("fields: { a: text }", "feeds.f.fields.a: must begin with one of"),
         ("fields: { a: string }\n    items: 'i{3…1}'", "feeds.f.items: \"i{3…1}\" must be an item"),

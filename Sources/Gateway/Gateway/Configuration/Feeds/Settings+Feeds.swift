@@ -82,6 +82,16 @@ extension Settings {
 }
 
 extension GatewayConfiguration {
+    /// Puts the feeds into the order of the keys that describe them, and behind them those that other sources name. Each
+    /// setting is applied to all feeds before the next one, so that the feeds are made in the order of the settings.
+    mutating func orderFeeds(by keys: [String], _ names: [String]) {
+        let described = keys.filter { $0.hasPrefix("feeds.") }.compactMap { key in
+            key.split(separator: ".").dropFirst().first.map(String.init)
+        }
+        let places = Dictionary((described + names).enumerated().map { ($1, $0) }) { first, _ in first }
+        feeds.sort { places[$0.name, default: .max] < places[$1.name, default: .max] }
+    }
+
     var feedMistakes: [(key: String, rule: String)] {
         feeds.flatMap { feed -> [(key: String, rule: String)] in
             let key = "feeds.\(feed.name)"
