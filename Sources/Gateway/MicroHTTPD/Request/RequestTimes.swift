@@ -13,6 +13,9 @@ final class RequestTimes {
     /// The time within which a connection beyond the limit has to send its request.
     private static let reservedRequestTimeout = Duration.seconds(5).clampedNanoseconds
     private let responseTimeout: Int64
+    /// The time between two looks at a connection from which a request arrives: version 0.9.75 of the library does not
+    /// notice a client that closes its side together with its last bytes.
+    private static let lookInterval = Duration.seconds(1).clampedNanoseconds
     /// A client that accepts fewer bytes in a second is too slow.
     static let leastBytesPerSecond = 64 * 1024
     /// The longest time that a response can have because of its size, in seconds.
@@ -41,7 +44,8 @@ final class RequestTimes {
         let record = ConnectionRecord(server: server, place: place, slot: slot)
         if slot == records.count { records.append(record) } else { records[slot] = record }
         let limit = place.isReserved ? min(Self.reservedRequestTimeout, requestTimeout) : requestTimeout
-        wheel.schedule(slot, at: now.advanced(by: limit))
+        record.limit = now.advanced(by: limit)
+        wheel.schedule(slot, at: min(record.limit, now.advanced(by: Self.lookInterval)))
         return record
     }
 
@@ -54,8 +58,9 @@ final class RequestTimes {
     /// A request line was received: the rest has to follow within the request timeout, or at an earlier deadline.
     func requestBegan(_ record: ConnectionRecord) {
         let limit = now.advanced(by: requestTimeout)
-        if let earlier = wheel.deadline(of: record.slot), earlier < limit { return }
-        wheel.schedule(record.slot, at: limit)
+        record.isIdle = false
+        if limit < record.limit { record.limit = limit }
+        wheel.schedule(record.slot, at: min(record.limit, now.advanced(by: Self.lookInterval)))
     }
 
     /// The request is complete: no limit while it is being answered.
@@ -69,16 +74,22 @@ final class RequestTimes {
     /// The response is ready: its client has to accept it in time.
     func responseBegan(_ record: ConnectionRecord, size: Int) {
         let transfer = Int64(min(size / Self.leastBytesPerSecond, Self.longestTransfer)) * 1_000_000_000
-        wheel.schedule(record.slot, at: now.advanced(by: responseTimeout).advanced(by: transfer))
+        record.limit = now.advanced(by: responseTimeout).advanced(by: transfer)
+        wheel.schedule(record.slot, at: record.limit)
     }
 
     /// The request is answered: the connection may be idle before the next one.
     func requestEnded(_ record: ConnectionRecord) {
-        wheel.schedule(record.slot, at: now.advanced(by: record.onDeadline == nil ? pauseTimeout : idleTimeout))
+        guard record.onDeadline == nil else {
+            return wheel.schedule(record.slot, at: now.advanced(by: idleTimeout))
+        }
+        record.isIdle = true
+        record.limit = now.advanced(by: pauseTimeout)
+        wheel.schedule(record.slot, at: min(record.limit, now.advanced(by: Self.lookInterval)))
     }
 
-    /// Shuts down late connections, unless they have another action. The library detects the end of input and closes
-    /// them.
+    /// Shuts down connections that are late or whose clients have closed their side, unless they have another action.
+    /// The library detects the end of input and closes them.
     func advance(to now: Moment) {
         self.now = now
         due.removeAll(keepingCapacity: true)
@@ -86,7 +97,15 @@ final class RequestTimes {
         for slot in due {
             // An action may have ended other connections, and new ones have their slots then.
             guard let record = records[slot], wheel.deadline(of: slot) == nil else { continue }
-            if let act = record.onDeadline { act() } else { shutdown(record.descriptor, Int32(SHUT_RDWR)) }
+            if let act = record.onDeadline {
+                act()
+            } else if now < record.limit, !HTTPServer.hasEnded(record.descriptor) {
+                // The end of an idle connection comes without bytes from here on.
+                let look = now.advanced(by: Self.lookInterval)
+                wheel.schedule(slot, at: record.isIdle ? record.limit : min(record.limit, look))
+            } else {
+                shutdown(record.descriptor, Int32(SHUT_RDWR))
+            }
         }
     }
 }

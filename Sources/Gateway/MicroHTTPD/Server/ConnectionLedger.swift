@@ -252,6 +252,10 @@ final class ConnectionRecord {
     var hasNamelessLine = false
     /// The place in the loop's table of connections.
     let slot: Int
+    /// When the client is late with its request, or with the acceptance of the response.
+    var limit = Moment.zero
+    /// A request was answered, and the line of the next one has not been read.
+    var isIdle = false
     /// The bytes of the present request, if the loop has seen them before the library.
     var knownHead: [UInt8]?
     /// How many bytes of the connection the requests up to the present one have; negative: unknown.

@@ -202,6 +202,12 @@ extension HTTPServer {
         return driver.exchanges.begin(on: self, target: target, connection, record)
     }
 
+    /// Whether all bytes of a client were read, and the client has closed its side.
+    static func hasEnded(_ descriptor: Int32) -> Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) == 0
+    }
+
     private func handshakeEnded(_ record: ConnectionRecord) {
         guard record.isHandshaking else { return }
         record.isHandshaking = false

@@ -38,19 +38,52 @@ internal import Testing
             driver.shutDown()
         }
 
+        /// A connection of the library.
+        func add(descriptor: Int32) -> ConnectionRecord {
+            let peer = PeerAddress(host: "127.0.0.1", port: 1)
+            let place = ConnectionPlace(peer: peer, group: nil, descriptor: descriptor, isReserved: false)
+            return times.add(place, of: server)
+        }
+
         /// A connection of the loop.
         func add(_ act: @escaping (ConnectionRecord) -> Void = { _ in }) -> ConnectionRecord {
-            let peer = PeerAddress(host: "127.0.0.1", port: 1)
-            let record = times.add(
-                ConnectionPlace(peer: peer, group: nil, descriptor: -1, isReserved: false),
-                of: server
-            )
+            let record = add(descriptor: -1)
             record.onDeadline = { [unowned self, unowned record] in
                 due.append(record.slot)
                 act(record)
             }
             return record
         }
+    }
+
+    @Test(arguments: [false, true])
+    func aClientThatHasClosedItsSideIsNotWaitedFor(isIdle: Bool) throws {
+        let fixture = try Fixture()
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &ends) == 0)
+        defer { ends.forEach { close($0) } }
+        func isShutDown() -> Bool {
+            var byte: UInt8 = 0
+            return recv(ends[1], &byte, 1, 0) == 0
+        }
+        let record = fixture.add(descriptor: ends[0])
+        fixture.times.requestBegan(record)
+        if isIdle { fixture.times.requestEnded(record) }
+        fixture.times.advance(to: .zero + .milliseconds(1100))
+        #expect(!isShutDown())
+        // Bytes that the library has not read yet may complete the request.
+        #expect(send(ends[1], "a", 1, 0) == 1)
+        shutdown(ends[1], Int32(SHUT_WR))
+        fixture.times.advance(to: .zero + .milliseconds(2200))
+        #expect(!isShutDown())
+        var byte: UInt8 = 0
+        #expect(recv(ends[0], &byte, 1, 0) == 1)
+        if isIdle {
+            fixture.times.requestBegan(record)
+            fixture.times.requestEnded(record)
+        }
+        fixture.times.advance(to: .zero + .milliseconds(3300))
+        #expect(isShutDown())
     }
 
     @Test func anIdleConnectionOfTheLoopIsLateAfterTheIdleTimeout() throws {

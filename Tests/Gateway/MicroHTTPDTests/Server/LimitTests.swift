@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Primitives
 internal import StreamIO
 internal import Testing
 
@@ -398,5 +399,19 @@ internal import Testing
         let other = try server.client()
         try? other.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc")
         #expect(other.isClosedByServer())
+    }
+
+    @Test(arguments: ["GET / HTT", "GET / HTTP/1.1\r\nHo", "GET / HTTP/1.1\r\nHost: x\r\n\r\n"])
+    func aClientThatClosesItsSideWithItsLastBytesIsNotWaitedFor(bytes: String) throws {
+        let server = try TestServer()
+        let clients = try (0..<5).map { _ in try server.client() }
+        let start = Moment.monotonic()
+        for client in clients {
+            try client.send(bytes)
+            client.shutdownWriting()
+        }
+        for client in clients { _ = try client.readToEnd() }
+        // Long before the request timeout, and the idle timeout.
+        #expect(Moment.monotonic() - start < .seconds(10))
     }
 }
