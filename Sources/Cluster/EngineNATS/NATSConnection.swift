@@ -131,7 +131,8 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     private func replied(_ message: OpaquePointer) {
         let name = String(cString: natsMsg_GetSubject(message)).split(separator: ".").last
         if name == Self.frameToken[...] {
-            if let reason = Self.failure(in: Self.bytes(of: message)) { receive(.notStored("\(appends): \(reason)")) }
+            let reason = Self.failure(in: Self.bytes(of: message), status: Self.header("Status", of: message))
+            if let reason { receive(.notStored("\(appends): \(reason)")) }
             return
         }
         guard let token = name.flatMap({ UInt64($0) }) else { return }

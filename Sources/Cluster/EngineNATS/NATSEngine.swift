@@ -62,8 +62,9 @@ extension NATSConnection {
     }
 
     /// Why the server has not stored a frame, by its reply; nil if it has.
-    static func failure(in reply: [UInt8]) -> String? {
-        (try? JSONValue(parsing: reply))?.object?["error"]?.object?["description"]?.string
+    static func failure(in reply: [UInt8], status: String?) -> String? {
+        if status == "503" { return "no stream takes the subject, or its servers have no leader" }
+        return (try? JSONValue(parsing: reply))?.object?["error"]?.object?["description"]?.string
     }
 
     /// A call of JetStream's API about the log's stream. Throws `missing` if there is no such stream.

@@ -29,11 +29,12 @@ struct EngineFactsTests {
     }
 
     @Test(arguments: [
-        (#"{"error":{"code":503,"description":"stream is sealed"},"stream":"g_LOG","seq":0}"#, "stream is sealed"),
-        (#"{"stream":"g_LOG","seq":7}"#, nil), ("", nil),
+        (#"{"error":{"code":503,"description":"stream is sealed"},"stream":"g_LOG","seq":0}"#, nil, "stream is sealed"),
+        ("", "503", "no stream takes the subject, or its servers have no leader"),
+        (#"{"stream":"g_LOG","seq":7}"#, nil, nil), ("", nil, nil),
     ])
-    func replyToAFrameTellsWhyItIsNotStored(reply: String, reason: String?) {
-        #expect(NATSConnection.failure(in: Array(reply.utf8)) == reason)
+    func replyToAFrameTellsWhyItIsNotStored(reply: String, status: String?, reason: String?) {
+        #expect(NATSConnection.failure(in: Array(reply.utf8), status: status) == reason)
     }
 
     @Test(arguments: [
