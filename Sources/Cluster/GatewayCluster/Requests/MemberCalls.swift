@@ -127,8 +127,10 @@ extension ClusterNode {
             // The member that calls has applied more of the log, which may have given this one the resource.
             _ = await holds(until: clock() + Self.logTimeout) { machine, _ in machine.position >= position }
         }
-        guard servesResources, state.withLock({ $0.machine.ledger?.members[member] != nil }) else {
-            // Without the engine, another member may have become the owner in the meantime. The call of a removed
+        guard !reports.withLock({ $0.isLeaving }), servesResources,
+            state.withLock({ $0.machine.ledger?.members[member] != nil })
+        else {
+            // Another member becomes the owner, or may have become it in the meantime without the engine. The call of a removed
             // member is late: later changes may have been confirmed since.
             return requests.map { _ in Response(status: Response.misdirected) }
         }

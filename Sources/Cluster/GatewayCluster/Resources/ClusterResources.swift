@@ -18,8 +18,9 @@ struct ClusterResources: Sendable {
     /// Performs an operation that changes resources. Returns its response once the change has been read from the log.
     func perform(_ call: Call, _ operation: Operation, _ begun: BegunRequest?) async throws -> OperationResult {
         // Before the change, so that no read shows it and does not wait for its records.
-        let generation = cluster.reports.withLock { reports in
+        let generation: Int? = cluster.reports.withLock { reports in
             reports.changing += 1
+            if reports.isLeaving { return nil }
             return reports.outbox.isOpen ? reports.outbox.generation : nil
         }
         defer { cluster.reports.withLock { $0.changing -= 1 } }

@@ -16,6 +16,20 @@ import Testing
         await member.join(engine, after: number)
     }
 
+    /// As at a stop, which has ended the waits of requests: their changes are made, and have to be in the log.
+    @Test func aMemberLeavesAfterTheRequestsThatChangeResources() async throws {
+        try await ClusterFixture.run { fixture in
+            let member = fixture.members[0]
+            let body = #"{"upstream":"demo","mode":"MERGE","items":["item1"],"fields":["f"],"active":false}"#
+            member.node.reports.withLock { $0.changing += 1 }
+            let leave = Task { await member.node.leave(within: .seconds(600)) }
+            for _ in 0..<3 { #expect(await member.perform("POST", "/v1/subscriptions", body).status == 201) }
+            member.node.reports.withLock { $0.changing -= 1 }
+            await leave.value
+            #expect(await member.perform("POST", "/v1/subscriptions", body).status == 503)
+        }
+    }
+
     @Test func aChangeIsNotConfirmedIfTheMemberWasReplacedMeanwhile() async throws {
         try await ClusterFixture.run { fixture in
             let (member, other) = (fixture.members[0], fixture.members[1])
