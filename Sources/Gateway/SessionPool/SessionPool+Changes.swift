@@ -146,6 +146,12 @@ extension SessionPool {
         }
     }
 
+    /// Ends the moves that have waited for the connection of the target's session.
+    func finishMoves(to client: PooledClient) {
+        guard !client.isInterrupted.load(ordering: .sequentiallyConsistent) else { return }
+        for shared in sharedSubscriptions(on: client) { shared.resumed() }
+    }
+
     /// Ends a move without an effect, and releases its target.
     func cancelMove(_ resource: SubscriptionResource) {
         guard let target = resource.endMove() else { return }

@@ -186,6 +186,7 @@ extension SessionPool {
             observeConnection: observeConnection,
             deliveryChanged: { [weak self] client in
                 self?.notifyWatchers(of: client)
+                self?.finishMoves(to: client)
                 self?.renewIfOutdated(client)
             }
         )

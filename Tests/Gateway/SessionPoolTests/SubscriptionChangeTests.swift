@@ -87,6 +87,15 @@ internal import Testing
         try deliver(.subscribed(itemCount: 1, fieldCount: 1, keyPosition: nil, commandPosition: nil), of: shared)
     }
 
+    /// The session of a subscription delivers; its client makes no attempt by itself any more.
+    private func connect(_ shared: SharedSubscription) async throws {
+        let client = shared.client.core
+        await client.shutdown()
+        // The end of the client was that of the subscription.
+        _ = try shared.subscription.activate(SubscriptionToken(1), on: client.core)
+        shared.client.client(client, emitted: .status(.connectedWSStreaming))
+    }
+
     /// Changes the values of a subscription, and delivers the event.
     private func deliver(_ event: SubscriptionEvent, of shared: SharedSubscription) throws {
         let token = try #require(shared.subscription.state.withLock { $0.token })
@@ -208,6 +217,34 @@ internal import Testing
         try deliver(update("4"), of: next)
         #expect(resources[0].carrier === next && pool.figures(of: "demo").users == 2)
         #expect(sink.present.faults.isEmpty)
+    }
+
+    /// Readers got older values of the target, and nothing more until its session had recovered.
+    @Test(arguments: [ClientStatus.disconnectedTryingRecovery, .stalled])
+    func aMoveWaitsWhileTheSessionOfItsTargetIsInterrupted(status: ClientStatus) async throws {
+        let pool = pool { $0.maxSubscriptionsPerSession = 1 }
+        let resources = try [1.0, 1, 2].map { try active(pool, Self.quote(.limited($0))) }
+        let (former, target) = (try #require(resources[1].carrier), try #require(resources[2].carrier))
+        for (shared, value) in [(former, "2"), (target, "1")] {
+            try await connect(shared)
+            try confirm(shared)
+            try deliver(update(value), of: shared)
+        }
+        target.client.client(target.client.core, emitted: .status(status))
+        try pool.change(resources[1], to: Self.quote(.limited(2)))
+        try deliver(update("3"), of: former)
+        #expect(resources[1].carrier === former && resources[1].moveTarget === target)
+        #expect(sink.present.events[resources[1].id]?.last == update("3"))
+        // The recovery brings what was missed, before its status.
+        try deliver(update("2"), of: target)
+        try deliver(update("3"), of: target)
+        #expect(resources[1].carrier === former)
+        target.client.client(target.client.core, emitted: .status(.connectedWSStreaming))
+        #expect(resources[1].carrier === target && resources[1].moveTarget == nil)
+        #expect(sink.present.events[resources[1].id]?.last == update("3"))
+        try deliver(update("4"), of: target)
+        #expect(sink.present.events[resources[1].id]?.last == update("4"))
+        #expect(sink.present.carried[resources[1].id] == target.client.id && pool.figures(of: "demo").users == 3)
     }
 
     @Test func targetOfAMoveWhoseFormerSubscriptionHasEndedIsReleased() throws {

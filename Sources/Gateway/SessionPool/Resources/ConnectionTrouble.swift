@@ -49,4 +49,7 @@ package typealias ConnectionObserver = @Sendable (PooledClient, ConnectionReport
 extension ClientStatus {
     /// Whether updates can arrive in this status.
     var delivers: Bool { isConnected && self != .connectedStreamSensing }
+
+    /// Whether the session is there, and its connection is lost or silent.
+    var isInterrupted: Bool { self == .disconnectedTryingRecovery || self == .stalled }
 }

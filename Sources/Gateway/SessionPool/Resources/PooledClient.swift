@@ -44,6 +44,8 @@ package final class PooledClient: Sendable {
 
     /// Whether updates can arrive in the present status.
     let isDelivering = Atomic(false)
+    /// Whether there is a session whose connection is lost or silent: its values may be older than those of other sessions.
+    let isInterrupted = Atomic(false)
     /// Whether the sink knows the client.
     let isReported = Atomic(false)
     /// Whether the removal of the client was reported to the sink, perhaps before a report of the client by another thread.
@@ -95,6 +97,7 @@ package final class PooledClient: Sendable {
     /// Starts to report the events of the client to the sink. `isAdopting`: it continues the session of another process.
     func startReporting(isAdopting: Bool) {
         state.withLock { $0.legacy = LegacyDerivation(status: core.status, continuesSession: isAdopting) }
+        isInterrupted.store(core.status.isInterrupted, ordering: .sequentiallyConsistent)
         isDelivering.store(core.status.delivers, ordering: .sequentiallyConsistent)
         core.addObserver(self)
     }
@@ -306,6 +309,7 @@ extension PooledClient: ClientObserver {
     }
 
     private func changed(_ status: ClientStatus) {
+        isInterrupted.store(status.isInterrupted, ordering: .sequentiallyConsistent)
         let wasDelivering = isDelivering.exchange(status.delivers, ordering: .sequentiallyConsistent)
         note(status)
         planReconnect(after: status)

@@ -23,8 +23,21 @@ extension SharedSubscription {
     func hasArrived(_ resource: SubscriptionResource) -> Bool {
         state.withLock { state in
             guard let index = state.arriving.firstIndex(where: { $0.resource === resource }) else { return false }
-            return state.arriving[index].look(table)
+            let hasValues = state.arriving[index].look(table)
+            return hasValues && !isInterrupted
         }
+    }
+
+    /// Whether the values may be older than those of the readers that move here: a move waits until the connection of the
+    /// session is there again.
+    var isInterrupted: Bool { client.isInterrupted.load(ordering: .sequentiallyConsistent) }
+
+    /// The session is no longer interrupted: the resources whose values are here have arrived.
+    func resumed() {
+        let arrivals = state.withLock { state in
+            state.arriving.indices.filter { state.arriving[$0].look(table) }.map { state.arriving[$0].resource }
+        }
+        if !arrivals.isEmpty { arrived(self, arrivals, nil) }
     }
 
     /// Refuses one resource, because the session that it was to move to was refused. False if another call has removed

@@ -37,7 +37,7 @@ final class SharedSubscription: Sendable {
     private let ended: @Sendable (SharedSubscription, [SubscriptionResource]) -> Void
     /// Called with the resources that move to this subscription and whose values have come, and with the refusal of the
     /// subscription; nil: it was not refused.
-    private let arrived: @Sendable (SharedSubscription, [SubscriptionResource], UpstreamRefusal?) -> Void
+    let arrived: @Sendable (SharedSubscription, [SubscriptionResource], UpstreamRefusal?) -> Void
     /// The subscription that ends because the values of this one exceed the budget of the upstream.
     private let exceeded: @Sendable (SharedSubscription) -> SharedSubscription
     let state = RankedMutex(State(), rank: .sharedSubscription)
@@ -251,7 +251,7 @@ extension SharedSubscription: SubscriptionObserver {
                 default: break
                 }
                 for index in state.arriving.indices where state.arriving[index].take(event, table) {
-                    arrivals.append(state.arriving[index].resource)
+                    if !isInterrupted { arrivals.append(state.arriving[index].resource) }
                 }
                 for resource in affected {
                     if client.isTransferable, case .subscribed = event { offer(to: resource) }
