@@ -214,6 +214,24 @@ CHECKS = [
         // The stream was continued.
         if (gateway.state.resume !== "resumed" || !handle.rows.size) return JSON.stringify(gateway.state);
     """),
+    # The open stream went on with the rights of the former cookie: all data were there after the sign-out.
+    trial("a_retry_after_a_sign_out_ends_the_stream", """
+        start();
+        await until(() => handle.state.state === "open");
+        fake.write("retry: 5000\\n\\n");
+        fake.update(1, { n: "1" });
+        await until(() => handle.rows.size);
+        let isSignedIn = false;
+        fake.refuse = () => !isSignedIn && fake.json(401, { code: "unauthorized" });
+        gateway.retry();
+        await until(() => handle.state.state === "refused", 2000);
+        isSignedIn = true;
+        gateway.retry();
+        await until(() => handle.state.state === "open", 2000);
+        gateway.retry();
+        await until(() => fake.requests.at(-1).path.endsWith("/events") && gateway.state.resume === "resumed", 2000);
+        if (states.some(({ state }) => state === "reconnecting")) return JSON.stringify(states);
+    """),
     # Other tabs of the user have a token without the rights that the present one has.
     trial("a_retry_asks_for_the_token_of_its_tab", TOKENS + """
         let best = 0;

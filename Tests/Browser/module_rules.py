@@ -317,11 +317,11 @@ def a_cookie_is_enough(binary):
         page.wait("document.getElementById('state').textContent === 'open' && document.querySelectorAll('tbody tr').length === 3")
         expect(page.see("document.cookie") == "", "a script can read the cookie")
         expect(page.see("document.getElementById('problem').textContent") == "", "a problem is shown")
-        # A reload needs no key; a sign-out ends it.
+        # A reload needs no key; a sign-out ends the data, and what follows a reload.
         page.call("Page.reload")
         page.wait("document.getElementById('state')?.textContent === 'open' && document.querySelectorAll('tbody tr').length === 3")
         page.see("document.getElementById('leave').click()")
-        page.wait("document.getElementById('problem').textContent === ''")
+        page.wait("document.getElementById('state').textContent === 'refused' && !document.querySelector('tbody tr')")
         page.call("Page.reload")
         page.wait("document.getElementById('state')?.textContent === 'refused'")
 

@@ -219,7 +219,7 @@ export interface Gateway {
   watch(run: (state: State) => void): () => void;
   /** A request with the token: the parsed response. Throws `GatewayError`. */
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<any>;
-  /** Tries again at once, also what was refused. */
+  /** Tries again at once, also what was refused; an open stream is opened again, with the present token or cookie. */
   retry(): void;
   close(): void;
 }

@@ -404,7 +404,7 @@ class Hub {
     if (closing === "token-expired") this.requests.renew();
     const title = closing ? `The gateway closed the stream: ${closing}.` : "The stream was interrupted.";
     if (lasting.includes(closing)) throw new GatewayError(403, { code: closing, title });
-    if (this.#isNeeded && !this.#isStopped) throw Object.assign(new GatewayError(0, { title }), { closing, isEnd: true });
+    if (this.#isNeeded && !this.#isStopped && reading.signal.reason !== true) throw Object.assign(new GatewayError(0, { title }), { closing, isEnd: true });
   }
 
   #forget() {
@@ -436,11 +436,9 @@ class Hub {
   /** Ends the wait for the next attempt: the network is back, unless the gateway asked to wait; or a user demands it. */
   #retryNow(isForced) {
     if (isForced) {
-      for (const entry of this.#entries.values()) {
-        // The open stream has the rights of the token that has opened it.
-        if (entry.info.problem?.status === 403) this.#reading?.abort();
-        this.#clear(entry);
-      }
+      for (const entry of this.#entries.values()) this.#clear(entry);
+      // The open stream has the rights of the token or cookie that has opened it. For this reason, it is opened again at once.
+      this.#reading?.abort(true);
       // No token was refused: the last one may still be the one to use.
       this.requests.former = this.requests.renew();
       if (this.#isRefused) this.#become({ state: "connecting" });
