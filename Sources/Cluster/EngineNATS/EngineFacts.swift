@@ -4,7 +4,6 @@ internal import JSONText
 struct EngineFacts: Sendable, Equatable {
     /// The version of the server; nil: it does not tell, as servers before 2.10 and accounts with few permissions.
     var version: String?
-    /// Whether the log is stored in files.
     var isInFiles = false
     /// Whether the server is one of several.
     var isClustered = false

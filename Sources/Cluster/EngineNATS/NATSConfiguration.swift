@@ -75,7 +75,6 @@ package struct NATSConfiguration: Sendable, Equatable {
 }
 
 extension NATSConfiguration {
-    /// Sets the options of a connection.
     func apply(to options: OpaquePointer?) throws {
         let copies = servers.map { strdup($0) }
         defer { for copy in copies { free(copy) } }

@@ -6,9 +6,7 @@ internal import SessionCore
 /// The counters of a node since the start of its process, besides those of its `MemberMachine`.
 struct ClusterCounters: Sendable {
     enum CallOutcome: String, Sendable, CaseIterable {
-        /// The member responded.
         case answered
-        /// The member did not respond in time.
         case timedOut = "timed-out"
         /// No process received the call, or its member was removed.
         case unreachable

@@ -53,7 +53,6 @@ extension ClusterNode {
         }
     }
 
-    /// Uses a connection from now on.
     func connected(_ link: EngineLink, at now: Moment) -> [MemberAction] {
         let isLocal = link.number == Self.localNumber
         let actions: [MemberAction]? = state.withLock { state in

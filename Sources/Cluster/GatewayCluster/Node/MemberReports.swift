@@ -31,7 +31,6 @@ struct MemberReports: Sendable {
     /// A fact that follows from the log up to a position.
     typealias Condition = @Sendable (_ machine: MemberMachine, _ now: Moment) -> Bool
 
-    /// A request that waits until a condition holds.
     struct Conditional: Sendable {
         let condition: Condition
         /// A resource whose change in this process ends the wait as well.
@@ -76,7 +75,6 @@ struct MemberReports: Sendable {
         return false
     }
 
-    /// Whether calls to other members are under way.
     var haveCalls: Bool { !calls.isEmpty }
 
     /// Whether the log may lack changes of requests, also of those that were answered because of their deadline.

@@ -8,7 +8,6 @@ internal import SessionPool
 /// The limits of upstreams on all members together. A member opens sessions and subscriptions with credits that the log
 /// has given it, so a request waits only if they do not suffice: see the decision record *SharedCredits*.
 extension ClusterNode {
-    /// The result of waiting for credits.
     enum CreditDecision: Sendable {
         /// There are more: what needs them can be tried again. `ended` is called after that.
         case given(ended: @Sendable () -> Void)
@@ -18,7 +17,6 @@ extension ClusterNode {
         case unknown
     }
 
-    /// Something that waits for credits.
     struct CreditRequest: Sendable {
         let shortage: CreditShortage
         let done: @Sendable (CreditDecision) -> Void
@@ -100,7 +98,6 @@ extension ClusterNode {
         write(.credit(.release(upstream: upstream, takeUnusedCredits(of: upstream), claim: claim)))
     }
 
-    /// Releases the credits that are not used.
     func releaseUnusedCredits(of upstream: String) {
         let unused = takeUnusedCredits(of: upstream)
         if !unused.isNone { write(.credit(.release(upstream: upstream, unused))) }

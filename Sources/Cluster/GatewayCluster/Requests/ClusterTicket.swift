@@ -7,7 +7,6 @@ struct ClusterTicket: Sendable {
     var use: TicketUse
     /// When it expires, in seconds since 1970.
     var expiresAt: Double
-    /// The caller that it was issued to.
     var caller: Caller
     /// A digest of the credential of the caller and its rights: the ticket is void when it changes.
     var credential: [UInt8]

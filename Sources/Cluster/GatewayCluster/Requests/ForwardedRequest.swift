@@ -44,10 +44,8 @@ enum MemberCall: Sendable {
     /// Reply with how long ago the last streams of the recipient that carried some topics ceased to carry them.
     case lastReads([TopicID])
 
-    /// The bytes that are sent.
     var bytes: [UInt8] { Self.wire.bytes(self) }
 
-    /// Reads a message.
     init(_ bytes: [UInt8]) throws(CodingError) { self = try Self.wire.value(bytes) }
 
     private static let wire = Wire<Self>(cases: [
@@ -111,7 +109,6 @@ extension Response {
     /// The status of a member that does not have the resource (RFC 9110 section 15.5.20).
     static let misdirected = 421
 
-    /// The bytes of the body.
     var bytes: [UInt8] {
         switch body {
         case .empty: []

@@ -8,7 +8,6 @@ internal import Primitives
 ///
 /// The checksum is that of all other bytes.
 struct ClusterFrame: Sendable, Equatable {
-    /// The kind of a message of the log.
     enum Kind: UInt8, Sendable {
         /// Records of a member, valid only while it belongs to the cluster.
         case records = 0
@@ -26,7 +25,6 @@ struct ClusterFrame: Sendable, Equatable {
     /// The format of its records.
     var format = Formats.supported.newest
     var kind = Kind.records
-    /// The member that wrote it.
     var member: UInt64
     /// The epoch of the writer; for a beginning, the new one.
     var epoch: UInt64
@@ -49,7 +47,6 @@ extension ClusterFrame {
         self = frame
     }
 
-    /// The bytes that are appended to the log.
     var bytes: [UInt8] {
         let (prefix, rest) = ([Self.magic, format], Self.content.bytes(self))
         let sum = Checksum.of(rest[...], after: Checksum.of(prefix[...]))
@@ -127,7 +124,6 @@ package struct Formats: Sendable, Hashable {
 /// A message of the log as a member reads it: parsed once for all decisions about it.
 struct LogEntry: Sendable {
     let position: UInt64
-    /// The number of bytes.
     let size: Int
     /// The checksum of the bytes, for a frame without its own checksum.
     let sum: UInt64

@@ -98,7 +98,6 @@ struct CarriedTopics: Sendable {
     /// The subscriptions whose `retire` was appended.
     private var retiring: Set<String> = []
 
-    /// The member owns a subscription.
     mutating func add(_ id: String) { ids.insert(id) }
 
     /// Another member owns a subscription, or it has ended; false if the member did not own it.

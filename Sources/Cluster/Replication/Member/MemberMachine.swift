@@ -40,7 +40,6 @@ package struct MemberMachine: Sendable {
     /// Whether members were silent when the deadlines were checked last.
     var hasSuspects = false
     var monitor: HeartbeatMonitor
-    /// Which processes have reported their resources.
     var reports = EpochReports()
     /// The time at which a member was in another epoch while this one had read the whole log; nil: none was.
     var otherEpochSince: Moment?

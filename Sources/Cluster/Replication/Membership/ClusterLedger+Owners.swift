@@ -80,7 +80,6 @@ extension ClusterLedger {
         effects.append(.assigned(id, to: owner))
     }
 
-    /// Takes a shared subscription from its owner.
     mutating func unassign(_ id: String) {
         guard let topic = topics[id], topic.owner != nil else { return }
         topics[id]?.owner = nil

@@ -11,7 +11,6 @@ package import SessionCore
 ///
 /// A claim that waits is a request to the members in `awaited`: each releases what it does not use and answers.
 package struct SharedCredits: Sendable, Equatable {
-    /// A claim that waits.
     struct Waiting: Sendable, Equatable {
         let claim: CreditClaim
         let member: UInt64
