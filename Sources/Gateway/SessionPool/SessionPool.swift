@@ -192,6 +192,12 @@ extension SessionPool {
         return nil
     }
 
+    /// The key of the pooled sessions of an upstream with its configured credentials. Throws `unknownUpstream`.
+    package func sessionKey(upstream name: String, group: UInt64? = nil) throws(PoolError) -> SessionKey {
+        guard let upstream = upstream(name) else { throw .unknownUpstream(name) }
+        return SessionKey(upstream: upstream.name, user: upstream.user, password: upstream.password, group: group)
+    }
+
     /// Changes the session limit of all clients of this process, until the configuration is reloaded. If the change
     /// throws, the limit stays as it is.
     package func changeSessionLimit<Failure: Error>(

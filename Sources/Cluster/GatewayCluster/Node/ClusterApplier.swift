@@ -190,7 +190,7 @@ struct ClusterApplier: Sendable {
         carried[id] = (key, group, nil)
         do throws(PoolError) {
             guard let pool else { throw .unknownUpstream(key.upstream) }
-            let session = try Self.session(of: key.upstream, group, in: pool)
+            let session = try pool.sessionKey(upstream: key.upstream, group: group)
             let shared = SharedKey(session: session, properties: key.properties)
             try pool.checkCredits(for: shared)
             carried[id]?.resource = try pool.joinImplicit(shared, as: SubscriptionID(id)).resource
@@ -198,15 +198,6 @@ struct ClusterApplier: Sendable {
         } catch {
             return error
         }
-    }
-
-    private static func session(
-        of name: String,
-        _ group: UInt64,
-        in pool: SessionPool
-    ) throws(PoolError) -> SessionKey {
-        guard let upstream = pool.upstream(name) else { throw .unknownUpstream(name) }
-        return SessionKey(upstream: upstream.name, user: upstream.user, password: upstream.password, group: group)
     }
 
     /// Continues a session of a removed member, with the values that its subscriptions have in the hub.
@@ -218,7 +209,7 @@ struct ClusterApplier: Sendable {
     ) throws(PoolError) {
         for topic in inherited.topics { drop(topic.id, in: pool) }
         guard let pool, let first = inherited.topics.first else { return }
-        let session = try Self.session(of: first.key.upstream, group, in: pool)
+        let session = try pool.sessionKey(upstream: first.key.upstream, group: group)
         let subscriptions = inherited.topics.map { topic in
             SessionAdoption.Subscription(
                 id: SubscriptionID(topic.id),

@@ -95,12 +95,6 @@ extension Services {
         return upstream
     }
 
-    /// The key of the pooled sessions of an upstream with its configured credentials. Throws `unknownUpstream`.
-    package func sessionKey(upstream name: String) throws(PoolError) -> SessionKey {
-        guard let upstream = pool.upstream(name) else { throw .unknownUpstream(name) }
-        return SessionKey(upstream: upstream.name, user: upstream.user, password: upstream.password)
-    }
-
     /// The client of the path, or the client with `id`; it counts as used, unless it is only listed. Throws
     /// `unknownClient`.
     func client(_ call: Call, id: String? = nil) throws(PoolError) -> PooledClient {

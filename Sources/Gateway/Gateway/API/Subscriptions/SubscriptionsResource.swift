@@ -236,7 +236,7 @@ struct SubscriptionsResource: Sendable {
         case .upstream(let name):
             do {
                 try services.permissions(call).check(upstream: name)
-                let key = try services.sessionKey(upstream: name)
+                let key = try services.pool.sessionKey(upstream: name)
                 return (.pooled(key), key.upstream)
             } catch {
                 let member = ["upstream", "feed"].first(where: body.has)
