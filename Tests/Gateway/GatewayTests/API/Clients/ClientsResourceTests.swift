@@ -192,11 +192,18 @@ import Testing
     @Test func theSessionIDIsShownOnlyToCallersThatControlTheClient() throws {
         let client = try #require(fixture.services.pool.client(ClientID(fixture.makeClient())))
         client.core.core.state.withLock { _ = $0.session.apply(.sessionId("S1")) }
-        for isControlled in [true, false] {
+        let services = fixture.services
+        for (caller, id) in [(Caller.unauthenticated, JSONValue.string("S1")), (Caller.anonymous, .null)] {
+            let permissions = Permissions(
+                caller: caller,
+                owners: services.access.owners,
+                pool: services.pool,
+                coordination: services.coordination,
+                feeds: services.current.version.visibleFeeds
+            )
             var json = JSONBytes()
-            ClientView.write(client, subscriptions: [], isControlled: isControlled, to: &json)
-            let view = try JSONValue(parsing: json.bytes)
-            #expect(view["sessionId"] == (isControlled ? .string("S1") : .null))
+            services.write(client, permissions, to: &json)
+            #expect(try JSONValue(parsing: json.bytes)["sessionId"] == id)
         }
     }
 
