@@ -5,7 +5,9 @@ public enum LockRank: UInt, Sendable, CaseIterable {
     case loopTurn
     /// The start and the end of the HTTP server.
     case daemon
-    /// A client, subscription or stream that a request changes.
+    /// A prepared stream that a request changes or opens.
+    case streamChange
+    /// A client or subscription that a request changes.
     case resourceChange
     /// The clients and subscriptions of the pool.
     case sessionPool

@@ -5,7 +5,7 @@ package import SessionCore
 
 /// The lock of the changes of a stream, which copies of its entry share.
 final class ChangeLock: Sendable {
-    let mutex = RankedMutex((), rank: .resourceChange)
+    let mutex = RankedMutex((), rank: .streamChange)
 }
 
 /// The streams of the REST interface with the resources that they hold: shared subscriptions that they joined,
