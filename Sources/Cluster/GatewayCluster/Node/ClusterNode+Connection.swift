@@ -10,9 +10,6 @@ extension ClusterNode {
     /// The number of connections to `localEngine`.
     private static let localNumber = -1
 
-    /// The time between two looks at the requests that change resources, while a member leaves.
-    private static let changePause = Duration.milliseconds(5)
-
     /// Leaves the cluster, so that others take over what this member owns; returns when it has left, or after `time`. Requests that
     /// change resources, and those of other members, get the same time before.
     func leave(within time: Duration) async {
@@ -30,16 +27,20 @@ extension ClusterNode {
     /// other members, which take the removal of this one for a failure; refuses further ones. Changes would be made, and not be
     /// in the log.
     private func endChanges(within time: Duration) async {
-        for _ in 0..<Int(time / Self.changePause) {
-            let haveCalls = shared.withLock { !$0.calls.isEmpty }
-            let isOver = reports.withLock { reports in
-                reports.isLeaving = !haveCalls && reports.changing == 0
-                return reports.isLeaving
-            }
-            if isOver { return }
-            try? await Task.sleep(for: Self.changePause)
-        }
+        let deadline = clock() + time
+        repeat {
+            if isIdle() { return }
+        } while await changes(of: Self.ownChanges, since: nil, until: deadline, unless: isIdle)
         reports.withLock { $0.isLeaving = true }
+    }
+
+    /// Whether there are no such requests; refuses further ones then.
+    private func isIdle() -> Bool {
+        let haveCalls = shared.withLock { !$0.calls.isEmpty }
+        return reports.withLock { reports in
+            reports.isLeaving = !haveCalls && reports.changing == 0
+            return reports.isLeaving
+        }
     }
 
     /// A member that serves its readers alone continues to do so until the log of the engine can be read.

@@ -124,6 +124,9 @@ extension ClusterNode {
         }
     }
 
+    /// Stands for all resources, where the end of a request that changes resources is waited for: no resource has this id.
+    static let ownChanges = "changes"
+
     /// This process has added or removed a resource, or has opened or closed a stream.
     func resourceChanged(_ id: String) { if reports.withLock({ $0.resourceChanged(id) }) { wake() } }
 }

@@ -106,6 +106,7 @@ extension ClusterNode {
                 // The reply without responses ends the call on the other member.
                 reply(Wire.responses.bytes(responses))
                 _ = shared.withLock { $0.calls.removeValue(forKey: number) }
+                resourceChanged(Self.ownChanges)
             }
         case .cancel(let number): shared.withLock { $0.calls.removeValue(forKey: number) }?.task.cancel()
         case .endWaits(let number): shared.withLock { $0.calls[number] }?.waitEnd.end(.success(()))

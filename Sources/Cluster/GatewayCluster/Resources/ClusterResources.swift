@@ -23,7 +23,10 @@ struct ClusterResources: Sendable {
             if reports.isLeaving { return nil }
             return reports.outbox.isOpen ? reports.outbox.generation : nil
         }
-        defer { cluster.reports.withLock { $0.changing -= 1 } }
+        defer {
+            cluster.reports.withLock { $0.changing -= 1 }
+            cluster.resourceChanged(ClusterNode.ownChanges)
+        }
         // If this member is removed meanwhile, another one may perform the request as well.
         guard let generation, begun?.generation ?? generation == generation else { throw Problem.notInContact }
         // A task of its own goes on when the client leaves: the log needs the specification.

@@ -25,6 +25,7 @@ import Testing
             let leave = Task { await member.node.leave(within: .seconds(600)) }
             for _ in 0..<3 { #expect(await member.perform("POST", "/v1/subscriptions", body).status == 201) }
             member.node.reports.withLock { $0.changing -= 1 }
+            member.node.resourceChanged(ClusterNode.ownChanges)
             await leave.value
             #expect(await member.perform("POST", "/v1/subscriptions", body).status == 503)
         }
