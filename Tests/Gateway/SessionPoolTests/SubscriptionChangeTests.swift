@@ -247,6 +247,33 @@ internal import Testing
         #expect(sink.present.carried[resources[1].id] == target.client.id && pool.figures(of: "demo").users == 3)
     }
 
+    /// The values of the second item were gone until the target had them.
+    @Test func aMoveWaitsForValuesThatReadersGetMeanwhile() throws {
+        let pool = pool()
+        func quotes(_ frequency: Double) -> SubscriptionProperties {
+            var properties = Self.quote(.limited(frequency))
+            properties.items = .list(["item1", "item2"])
+            return properties
+        }
+        func update(_ item: Int) -> SubscriptionEvent {
+            let layout = SubscriptionLayout(itemNames: ["item1", "item2"], fieldNames: ["last_price"], fieldCount: 1)
+            let changed = FieldSet(all: 1)
+            return .update(ItemUpdate(layout: layout, itemPos: item, isSnapshot: true, values: ["1"], changed: changed))
+        }
+        let resources = try [1.0, 1, 2].map { try active(pool, quotes($0)) }
+        let (former, target) = (try #require(resources[1].carrier), try #require(resources[2].carrier))
+        for shared in [former, target] {
+            try deliver(.subscribed(itemCount: 2, fieldCount: 1, keyPosition: nil, commandPosition: nil), of: shared)
+        }
+        try deliver(update(1), of: former)
+        try pool.change(resources[1], to: quotes(2))
+        try deliver(update(2), of: former)
+        try deliver(update(1), of: target)
+        #expect(resources[1].carrier === former && resources[1].moveTarget === target)
+        try deliver(update(2), of: target)
+        #expect(resources[1].carrier === target && resources[1].moveTarget == nil)
+    }
+
     @Test func targetOfAMoveWhoseFormerSubscriptionHasEndedIsReleased() throws {
         let pool = pool()
         let resources = try (0..<2).map { _ in try active(pool, Self.quote(.limited(1))) }

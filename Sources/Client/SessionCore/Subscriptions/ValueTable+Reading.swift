@@ -124,42 +124,57 @@ extension ValueTable {
         }
     }
 
-    /// The updates that lead from this table to the other one: only what differs, not marked as snapshot. In DISTINCT and
-    /// RAW mode the past rows stay as they are.
+    /// The updates that lead from this table to the other one: only what differs. Rows that complete a snapshot of this table
+    /// are marked as such, and come before its end. In DISTINCT and RAW mode the past rows stay as they are.
     package func updates(to other: ValueTable) -> [SubscriptionEvent] {
         guard let layout = other.layout, let count = other.itemCount else { return [] }
         return (1...max(count, 1)).flatMap { item -> [SubscriptionEvent] in
-            var events: [SubscriptionEvent] = []
+            var (snapshot, updates): ([SubscriptionEvent], [SubscriptionEvent]) = ([], [])
             switch properties.mode {
             case .merge:
-                if let new = other.row(item: item), let update = Self.update(row(item: item), new, item, layout) {
-                    events.append(update)
+                let old = row(item: item)
+                let isFirst = old == nil && properties.requestsSnapshot
+                if let new = other.row(item: item), let update = Self.update(old, new, item, layout, isSnapshot: isFirst) {
+                    if isFirst { snapshot.append(update) } else { updates.append(update) }
                 }
-            case .command: events += keyUpdates(of: item, to: other, layout)
+            case .command: (snapshot, updates) = keyUpdates(of: item, to: other, layout)
             case .distinct, .raw: break
             }
             if other.snapshotEnded(item: item), !snapshotEnded(item: item) {
-                events.append(.endOfSnapshot(itemPos: item))
+                snapshot.append(.endOfSnapshot(itemPos: item))
             }
-            return events
+            return snapshot + updates
         }
     }
 
-    private func keyUpdates(of item: Int, to other: ValueTable, _ layout: SubscriptionLayout) -> [SubscriptionEvent] {
-        let deletions = keys(item: item).filter { other.row(item: item, key: $0) == nil }.map { key in
-            Self.event(Self.row(of: key, "DELETE", nil, layout), nil, item, layout)
+    /// The rows that the snapshot of an item lacks, and the changes of other rows. Without a snapshot, or after its end, all are
+    /// changes.
+    private func keyUpdates(
+        of item: Int,
+        to other: ValueTable,
+        _ layout: SubscriptionLayout
+    ) -> (snapshot: [SubscriptionEvent], updates: [SubscriptionEvent]) {
+        let isOfSnapshot = properties.requestsSnapshot && !snapshotEnded(item: item)
+        var (snapshot, updates): ([SubscriptionEvent], [SubscriptionEvent]) = ([], [])
+        for key in keys(item: item) where other.row(item: item, key: key) == nil {
+            updates.append(Self.event(Self.row(of: key, "DELETE", nil, layout), nil, item, layout))
         }
-        let changes = other.keys(item: item).compactMap { key -> SubscriptionEvent? in
-            guard let new = other.row(item: item, key: key) else { return nil }
+        for key in other.keys(item: item) {
+            guard let new = other.row(item: item, key: key) else { continue }
             guard let old = row(item: item, key: key) else {
-                return Self.event(Self.row(of: key, "ADD", new, layout), nil, item, layout)
+                let row = Self.row(of: key, "ADD", new, layout)
+                let addition = Self.event(row, nil, item, layout, isSnapshot: isOfSnapshot)
+                if isOfSnapshot { snapshot.append(addition) } else { updates.append(addition) }
+                continue
             }
             // A second level that the other subscription has not told yet stays as it is.
             let updated = Self.row(of: key, "UPDATE", new + old.dropFirst(new.count), layout)
             // The command of a row is ADD or UPDATE, whatever its values.
-            return Self.update(Self.row(of: key, "UPDATE", old, layout), updated, item, layout)
+            if let update = Self.update(Self.row(of: key, "UPDATE", old, layout), updated, item, layout) {
+                updates.append(update)
+            }
         }
-        return deletions + changes
+        return (snapshot, updates)
     }
 
     private static func row(
@@ -179,19 +194,23 @@ extension ValueTable {
         _ old: [String?]?,
         _ new: [String?],
         _ item: Int,
-        _ layout: SubscriptionLayout
+        _ layout: SubscriptionLayout,
+        isSnapshot: Bool = false
     ) -> SubscriptionEvent? {
         if let old, old.count == new.count, new.differences(from: old).isEmpty { return nil }
-        return event(new, old, item, layout)
+        return event(new, old, item, layout, isSnapshot: isSnapshot)
     }
 
     private static func event(
         _ values: [String?],
         _ old: [String?]?,
         _ item: Int,
-        _ layout: SubscriptionLayout
+        _ layout: SubscriptionLayout,
+        isSnapshot: Bool = false
     ) -> SubscriptionEvent {
         let changed = old.map { values.differences(from: $0) } ?? FieldSet(all: values.count)
-        return .update(ItemUpdate(layout: layout, itemPos: item, isSnapshot: false, values: values, changed: changed))
+        return .update(
+            ItemUpdate(layout: layout, itemPos: item, isSnapshot: isSnapshot, values: values, changed: changed)
+        )
     }
 }

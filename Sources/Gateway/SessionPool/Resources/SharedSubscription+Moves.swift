@@ -171,13 +171,18 @@ struct Arrival {
     /// The present values are compared with those of the readers: later events are kept.
     mutating func compare(with table: ValueTable) { (missed, compared) = ([], table.version) }
 
-    /// Takes an event of the new subscription, whose values are in `table`. Returns whether all values have come.
-    mutating func take(_ event: SubscriptionEvent, _ table: ValueTable) -> Bool {
+    /// Takes an event of the new subscription, whose values are in `table`. Returns whether all values have come. While the
+    /// session is interrupted, none counts: `look` is called when it has resumed.
+    mutating func take(_ event: SubscriptionEvent, _ table: ValueTable, isInterrupted: Bool) -> Bool {
         if missed != nil {
             defer { compared = nil }
             // The update has changed the values before they were read.
             if case .update = event, table.version == compared { return false }
             missed?.append(event)
+            return false
+        }
+        if isInterrupted {
+            missing = nil
             return false
         }
         guard let readers = resource.movingTable else { return false }
@@ -187,7 +192,8 @@ struct Arrival {
         case .subscribed, .unsubscribed: missing = nil
         default: break
         }
-        if missing == nil { look(readers, table) }
+        // Readers may have got values meanwhile that this subscription does not have yet.
+        if missing?.isEmpty ?? true { look(readers, table) }
         return missing?.isEmpty ?? false
     }
 

@@ -250,8 +250,9 @@ extension SharedSubscription: SubscriptionObserver {
                 case .failed, .unsubscribed(isFinal: true): end = end ?? event
                 default: break
                 }
-                for index in state.arriving.indices where state.arriving[index].take(event, table) {
-                    if !isInterrupted { arrivals.append(state.arriving[index].resource) }
+                for index in state.arriving.indices
+                where state.arriving[index].take(event, table, isInterrupted: isInterrupted) {
+                    arrivals.append(state.arriving[index].resource)
                 }
                 for resource in affected {
                     if client.isTransferable, case .subscribed = event { offer(to: resource) }

@@ -100,6 +100,29 @@ import Testing
         }
     }
 
+    /// They came as changes, before the end of the snapshot.
+    @Test func rowsThatCompleteASnapshotAreMarkedAndComeBeforeItsEnd() {
+        func rows(_ quantities: KeyValuePairs<String, String>) -> [SubscriptionEvent] {
+            quantities.map { Self.update(.command, 1, [$0.key, "ADD", $0.value]) }
+        }
+        let old = Self.table(.command, rows(["gone": "1", "changed": "2"]))
+        let new = Self.table(.command, rows(["changed": "3", "new": "4"]) + [.endOfSnapshot(itemPos: 1)])
+        let events = old.updates(to: new).map { event in
+            guard case .update(let update) = event else { return event == .endOfSnapshot(itemPos: 1) ? "end" : "\(event)" }
+            return "\(update.command ?? "") \(update.key ?? "")\(update.isSnapshot ? " of the snapshot" : "")"
+        }
+        #expect(events == ["ADD new of the snapshot", "end", "DELETE gone", "UPDATE changed"])
+    }
+
+    @Test func theFirstRowOfAnItemIsItsSnapshot() {
+        let new = Self.table(.merge, [Self.update(.merge, 1, ["1", "2"])])
+        guard case .update(let update)? = Self.table(.merge, []).updates(to: new).first else {
+            Issue.record("no update")
+            return
+        }
+        #expect(update.isSnapshot && update.changed.positions == [1, 2])
+    }
+
     @Test func secondLevelOfAKeyStaysUntilTheOtherTableHasIt() {
         let old = Self.table(.command, [Self.update(.command, 1, ["k", "UPDATE", "1", "x"])])
         let same = Self.table(.command, [Self.update(.command, 1, ["k", "ADD", "1"])])
