@@ -316,7 +316,9 @@ export class TableView extends EventTarget {
 /** The number that a row is about, of several names. */
 export const mainField = (names) => names.find((name) => /price|last|value/.test(name)) ?? names[0];
 
+const texts = new Intl.Collator("en", { numeric: true });
+
 function compare(one, other) {
   if (isNumeric(one) && isNumeric(other)) return Number(one) - Number(other);
-  return String(one ?? "").localeCompare(String(other ?? ""), "en", { numeric: true });
+  return texts.compare(one ?? "", other ?? "");
 }
