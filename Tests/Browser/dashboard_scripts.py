@@ -244,6 +244,29 @@ CHECKS = [
         view.element.querySelector("[data-column=n] button").click();
         if (shown() !== "b10,b9,a,10,9.5,,") return shown();
     """),
+    # Until it was as late again, rows were not sorted, and the chart was empty; a rate was a thousand times as high.
+    trial("a_clock_that_is_set_back_stops_nothing", """
+        const { Feed } = await import("/assets/feed.js"), { TableView } = await import("/assets/table.js");
+        const { Metrics } = await import("/assets/metrics.js"), { now } = Date;
+        const feed = new Feed("f", "F", quotes), view = new TableView(feed), metrics = new Metrics();
+        const update = (item, n) => {
+            feed.apply("update", { item, itemPos: 1, fields: { n } });
+            view.draw();
+        };
+        let count = 0;
+        window.fetch = async () => new Response(`lightstreamer_gateway_upstream_updates_total ${count += 10}`);
+        document.body.append(view.element);
+        for (const [item, n] of [["a", "2"], ["a", "3"], ["b", "4"]]) update(item, n);
+        view.element.querySelector("[data-column=n] button").click();
+        await metrics.read();
+        Date.now = () => now() - 3_600_000;
+        await metrics.read();
+        if (metrics.figures.updateRate !== null) return `${metrics.figures.updateRate} updates a second`;
+        update("a", "5");
+        await until(() => { update("b", "4"); return view.element.querySelector("tbody tr").dataset.row === "b"; }, 3000);
+        const { times, values } = feed.rows.get("a").history.get("n");
+        if (values.join() !== "5" || times[0] > Date.now()) return JSON.stringify([times, values]);
+    """),
     # The rows of the first drawing were offered; a list of all of them was made whenever the row of the chart was deleted.
     trial("the_chart_offers_the_present_rows", """
         const { Feed } = await import("/assets/feed.js"), { FeedPanel } = await import("/assets/panel.js");

@@ -8,6 +8,7 @@ const listLimit = 200;
 const historyLimit = 3000; // values of a field of a row
 const leastHistory = 100;
 const historyBudget = 500_000; // values of all rows together
+const clockStep = 1000; // ms by which the clock was set back at least, if a value is so much older than the one before
 
 /** The values of a numeric field over time. */
 export class Series {
@@ -18,6 +19,8 @@ export class Series {
 
   /** Takes the text of a number; at least `most` values are kept, and little more. */
   push(time, text, most) {
+    // The chart ends at the present: what is later by the clock that was set back would hide all new values.
+    if (time < this.times.at(-1) - clockStep) this.times.length = this.values.length = 0;
     this.times.push(time);
     this.values.push(Number(text));
     this.decimals = Math.max(this.decimals, text.trim().split(".")[1]?.length ?? 0);

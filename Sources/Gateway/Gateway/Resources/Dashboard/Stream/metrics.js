@@ -73,8 +73,9 @@ export class Metrics extends EventTarget {
       at: now, delivery: family("event_delivery_seconds_bucket") ?? [], updates: total("upstream_updates_total"),
       delivered: total("events_delivered_total"),
     };
-    // A gateway that was restarted counts from zero again.
-    if (this.#readings.length && reading.delivered < this.#readings.at(-1).delivered) this.#readings = [];
+    // A gateway that was restarted counts from zero again, or the clock was set back.
+    const last = this.#readings.at(-1);
+    if (reading.delivered < last?.delivered || now < last?.at) this.#readings = [];
     this.#readings.push(reading);
     while (this.#readings[0].at < now - windowLength) this.#readings.shift();
     const before = this.#readings.at(-2);

@@ -100,7 +100,7 @@ export class TableView extends EventTarget {
   }
 
   #sort() {
-    this.#sortedAt = Date.now();
+    this.#sortedAt = performance.now();
     this.#rows = [...this.#feed.rows.values()];
     if (this.#order) {
       const { name, direction } = this.#order;
@@ -112,7 +112,7 @@ export class TableView extends EventTarget {
 
   /** Takes the rows that came and went; until they are sorted again, new ones are the last. */
   #arrange() {
-    if (!this.#order || Date.now() - this.#sortedAt > sortInterval) return this.#sort();
+    if (!this.#order || performance.now() - this.#sortedAt > sortInterval) return this.#sort();
     const present = new Set(this.#feed.rows.values());
     this.#rows = [...new Set([...this.#rows.filter((row) => present.has(row)), ...present])];
     this.#fill();
