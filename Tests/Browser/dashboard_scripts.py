@@ -267,6 +267,25 @@ CHECKS = [
         const { times, values } = feed.rows.get("a").history.get("n");
         if (values.join() !== "5" || times[0] > Date.now()) return JSON.stringify([times, values]);
     """),
+    # Six pages without a shared stream: the browser has no connection for the other requests, and the page said that it is stale.
+    trial("a_page_without_answers_is_not_stale_while_values_arrive", DASHBOARD + """
+        lists["/v1/upstreams"] = { upstreams: [{ name: "u", adapterSet: "DEMO" }], nextCursor: null };
+        const page = window.fetch, badge = document.getElementById("status");
+        let count = 0;
+        window.fetch = async (url, options) => {
+            if (url !== "/metrics") return page(url, options);
+            count += 1;
+            throw new TypeError("no connection");
+        };
+        await import("/assets/app.js");
+        await until(() => count && fake.requests.some(({ path }) => path.endsWith("/events")));
+        for (let number = 0; number < 10; number += 1) {
+            fake.update(1, { last_price: `7.${number}` });
+            await new Promise((resolve) => setTimeout(resolve, 100));
+        }
+        await until(() => badge.dataset.word === "connected", 2000);
+        await until(() => badge.dataset.word === "stale");
+    """),
     # The rows of the first drawing were offered; a list of all of them was made whenever the row of the chart was deleted.
     trial("the_chart_offers_the_present_rows", """
         const { Feed } = await import("/assets/feed.js"), { FeedPanel } = await import("/assets/panel.js");

@@ -45,28 +45,26 @@ export function quantile(share, newer = [], older = []) {
 export class Metrics extends EventTarget {
   /** The latest figures; null before the first reading. */
   figures = null;
-  /** When the gateway last answered. */
-  answeredAt = Date.now();
-  isFailing = false;
+  /** When the last request was sent, if the gateway did not answer it; otherwise null. */
+  silentSince = null;
   #readings = [];
 
   start() { whileShown(() => this.read(), interval)(true); }
 
   async read() {
+    const start = Date.now();
     try {
       this.#take(parse(await text("/metrics", { patience: 5000 })));
-      this.isFailing = false;
+      this.silentSince = null;
     } catch (error) {
       // A refusal is a response as well: only a missing response counts as a failure.
-      this.isFailing = !error.status;
-      if (error.status) this.answeredAt = Date.now();
+      this.silentSince = error.status ? null : start;
       this.dispatchEvent(new CustomEvent("failed", { detail: error }));
     }
   }
 
   #take(families) {
     const now = Date.now();
-    this.answeredAt = now;
     const family = (name) => families.get(prefix + name);
     const total = (name) => sum(family(name));
     const reading = {
