@@ -202,12 +202,14 @@ struct DemoServerTests {
 
     /// The names of types, and the function that failed, were part of the reasons.
     @Test(arguments: [
-        ("192.0.2.1", "Cannot assign requested address"), (String(repeating: "a", count: 300), "Name or service not known"),
+        ("192.0.2.1", "Cannot assign requested address"),
+        (String(repeating: "a", count: 300), "Name or service not known"),
     ])
     func anAddressThatIsNotHereIsReportedInTheWordsOfTheSystem(host: String, reason: String) async {
         var configuration = DemoServerConfiguration()
         (configuration.host, configuration.port) = (host, 0)
-        await #expect(throws: DemoServerError.cannotListen(reason: reason)) { try await DemoServer(configuration).run() }
+        let server = DemoServer(configuration)
+        await #expect(throws: DemoServerError.cannotListen(reason: reason)) { try await server.run() }
     }
 
     @Test func portInUseIsReported() async throws {

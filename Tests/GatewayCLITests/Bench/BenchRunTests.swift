@@ -93,7 +93,7 @@ import Testing
     /// The report had the status alone, and that of --json not even this.
     @Test func aRefusedStreamIsReportedWithItsProblem() async throws {
         let (listener, port) = try makeListener()
-        let problem = #"{"title":"A value is refused","status":422,"detail":"Name 2: \u001B[1mAn item name is expected."}"#
+        let problem = #"{"title":"A value is refused","detail":"Name 2: \u001B[1mAn item name is expected."}"#
         respond(on: listener, status: "422 Refused", contentType: "application/problem+json", body: problem)
         let report = try await run("http://127.0.0.1:\(port)/v1/stream?items=a,,b").report()
         let reason = "A value is refused (422): Name 2: \u{FFFD}[1mAn item name is expected."

@@ -132,9 +132,10 @@ extension ValueTable {
             var (snapshot, updates): ([SubscriptionEvent], [SubscriptionEvent]) = ([], [])
             switch properties.mode {
             case .merge:
+                guard let new = other.row(item: item) else { break }
                 let old = row(item: item)
                 let isFirst = old == nil && properties.requestsSnapshot
-                if let new = other.row(item: item), let update = Self.update(old, new, item, layout, isSnapshot: isFirst) {
+                if let update = Self.update(old, new, item, layout, isSnapshot: isFirst) {
                     if isFirst { snapshot.append(update) } else { updates.append(update) }
                 }
             case .command: (snapshot, updates) = keyUpdates(of: item, to: other, layout)

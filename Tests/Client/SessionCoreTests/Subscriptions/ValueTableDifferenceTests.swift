@@ -108,7 +108,9 @@ import Testing
         let old = Self.table(.command, rows(["gone": "1", "changed": "2"]))
         let new = Self.table(.command, rows(["changed": "3", "new": "4"]) + [.endOfSnapshot(itemPos: 1)])
         let events = old.updates(to: new).map { event in
-            guard case .update(let update) = event else { return event == .endOfSnapshot(itemPos: 1) ? "end" : "\(event)" }
+            guard case .update(let update) = event else {
+                return event == .endOfSnapshot(itemPos: 1) ? "end" : "\(event)"
+            }
             return "\(update.command ?? "") \(update.key ?? "")\(update.isSnapshot ? " of the snapshot" : "")"
         }
         #expect(events == ["ADD new of the snapshot", "end", "DELETE gone", "UPDATE changed"])
