@@ -65,6 +65,8 @@ final class ClusterNode: Sendable {
     let hub: EventHub
     let logger: Logger
     let configuration: ClusterConfiguration
+    /// The number of this process, under which other members call it.
+    let process: UInt64
     let engine: any ClusterEngine
     /// Has the log of this process alone, while the engine is away.
     let localEngine: any ClusterEngine
@@ -95,7 +97,8 @@ final class ClusterNode: Sendable {
     ) {
         self.configuration = configuration
         let secret = configuration.secret ?? ""
-        self.engine = SealedEngine(engine, secret: secret, process: machine.process, logger: logger)
+        process = machine.process
+        self.engine = SealedEngine(engine, secret: secret, process: process, logger: logger)
         self.localEngine = localEngine
         self.hub = hub
         self.logger = logger

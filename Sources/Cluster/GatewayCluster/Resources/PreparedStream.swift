@@ -12,8 +12,6 @@ struct PreparedStream: Sendable {
 }
 
 extension ClusterNode {
-    var process: UInt64 { state.withLock { $0.machine.process } }
-
     /// The present epoch; nil while this member has no state of the cluster.
     var epoch: UInt64? { state.withLock { $0.machine.ledger?.epoch } }
 
