@@ -63,18 +63,16 @@ enum MemberCall: Sendable {
                 nil
             }
         },
-        Case(2, .fixed64, make: { .cancel($0) }) { if case .cancel(let number) = $0 { number } else { nil } },
-        Case(3, .list(.topicID), make: { .lastReads($0) }) {
-            if case .lastReads(let topics) = $0 { topics } else { nil }
-        },
-        Case(4, .fixed64, make: { .endWaits($0) }) { if case .endWaits(let number) = $0 { number } else { nil } },
+        Case(2, .fixed64, make: Self.cancel) { if case .cancel(let number) = $0 { number } else { nil } },
+        Case(3, .list(.topicID), make: Self.lastReads) { if case .lastReads(let topics) = $0 { topics } else { nil } },
+        Case(4, .fixed64, make: Self.endWaits) { if case .endWaits(let number) = $0 { number } else { nil } },
     ]).stating()
 }
 
 extension Wire<TopicID> {
     fileprivate static let topicID = Wire(cases: [
-        Case(1, .client, make: { .client($0) }) { if case .client(let id) = $0 { id } else { nil } },
-        Case(2, .subscription, make: { .subscription($0) }) { if case .subscription(let id) = $0 { id } else { nil } },
+        Case(1, .client, make: Value.client) { if case .client(let id) = $0 { id } else { nil } },
+        Case(2, .subscription, make: Value.subscription) { if case .subscription(let id) = $0 { id } else { nil } },
     ])
 }
 

@@ -37,14 +37,14 @@ package enum CreditRecord: Sendable, Equatable {
     case declare(upstream: String, UpstreamCredits, limits: UpstreamCredits)
 
     static let wire = Wire<Self>(cases: [
-        Case(1, CreditClaim.wire, make: { .claim($0) }) { if case .claim(let claim) = $0 { claim } else { nil } },
+        Case(1, CreditClaim.wire, make: Self.claim) { if case .claim(let claim) = $0 { claim } else { nil } },
         Case(2, .string, .credits, make: { .release(upstream: $0, $1) }) {
             if case .release(let upstream, let credits, nil) = $0 { (upstream, credits) } else { nil }
         },
         Case(3, .string, .credits, .varint, make: { .release(upstream: $0, $1, claim: $2) }) {
             if case .release(let upstream, let credits, let claim?) = $0 { (upstream, credits, claim) } else { nil }
         },
-        Case(4, .string, .credits, .credits, make: { .declare(upstream: $0, $1, limits: $2) }) {
+        Case(4, .string, .credits, .credits, make: Self.declare) {
             if case .declare(let upstream, let credits, let limits) = $0 { (upstream, credits, limits) } else { nil }
         },
     ])

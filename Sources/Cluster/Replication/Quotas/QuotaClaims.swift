@@ -222,8 +222,8 @@ package enum QuotaRecord: Sendable, Equatable {
         Case(1, .varint, .list(QuotaDemand.wire), make: { .claim($1, number: $0) }) {
             if case .claim(let demands, let number) = $0 { (number, demands) } else { nil }
         },
-        Case(2, .unit, make: { .release($0) }) { if case .release(let unit) = $0 { unit } else { nil } },
-        Case(3, .unit, .size, make: { .declare($0, size: $1) }) {
+        Case(2, .unit, make: Self.release) { if case .release(let unit) = $0 { unit } else { nil } },
+        Case(3, .unit, .size, make: Self.declare) {
             if case .declare(let unit, let size) = $0 { (unit, size) } else { nil }
         },
     ])

@@ -8,23 +8,21 @@ extension Wire<ClientTopicEvent> {
         Case(9, .raw(.string), .lastFailure, make: { .status($0, failure: $1) }) {
             if case .status(let status, let failure?) = $0 { (status, failure) } else { nil }
         },
-        Case(2, .signed, .string, make: { .serverError(code: $0, message: $1) }) {
+        Case(2, .signed, .string, make: Value.serverError) {
             if case .serverError(let code, let message) = $0 { (code, message) } else { nil }
         },
-        Case(3, .string, .optional(.json), make: { .property(name: $0, value: $1) }) {
+        Case(3, .string, .optional(.json), make: Value.property) {
             if case .property(let name, let value) = $0 { (name, value) } else { nil }
         },
-        Case(4, .string, .outcome, make: { .message(id: $0, $1) }) {
+        Case(4, .string, .outcome, make: Value.message) {
             if case .message(let id, let outcome) = $0 { (id, outcome) } else { nil }
         },
-        Case(5, .legacy, make: { .legacy($0) }) { if case .legacy(let event) = $0 { event } else { nil } },
-        Case(6, .bool, make: { .sessionStarted(polling: $0) }) {
+        Case(5, .legacy, make: Value.legacy) { if case .legacy(let event) = $0 { event } else { nil } },
+        Case(6, .bool, make: Value.sessionStarted) {
             if case .sessionStarted(let polling) = $0 { polling } else { nil }
         },
-        Case(7, .signed, make: { .bytesReceived($0) }) {
-            if case .bytesReceived(let count) = $0 { count } else { nil }
-        },
-        Case(8, .bool, make: { .activityWarning($0) }) {
+        Case(7, .signed, make: Value.bytesReceived) { if case .bytesReceived(let count) = $0 { count } else { nil } },
+        Case(8, .bool, make: Value.activityWarning) {
             if case .activityWarning(let isSilent) = $0 { isSilent } else { nil }
         },
     ])
@@ -58,15 +56,13 @@ extension Wire<LastFailure> {
 
 extension Wire<MessageOutcome> {
     fileprivate static let outcome = Wire(cases: [
-        Case(1, .string, make: { .processed(response: $0) }) {
-            if case .processed(let response) = $0 { response } else { nil }
-        },
-        Case(2, .signed, .string, make: { .denied(code: $0, message: $1) }) {
+        Case(1, .string, make: Value.processed) { if case .processed(let response) = $0 { response } else { nil } },
+        Case(2, .signed, .string, make: Value.denied) {
             if case .denied(let code, let message) = $0 { (code, message) } else { nil }
         },
         Case(3, .discarded),
         Case(4, .failed),
-        Case(5, .bool, make: { .aborted(sentOnNetwork: $0) }) { if case .aborted(let sent) = $0 { sent } else { nil } },
+        Case(5, .bool, make: Value.aborted) { if case .aborted(let sent) = $0 { sent } else { nil } },
     ])
 }
 
@@ -75,18 +71,18 @@ extension Wire<LegacyEvent> {
     fileprivate static let legacy = Wire(cases: [
         Case(1, .connectionEstablished),
         Case(5, .closed),
-        Case(6, .signed, make: { .ended(cause: $0) }) { if case .ended(let cause) = $0 { cause } else { nil } },
-        Case(7, .string, make: { .connectionFailed(reason: $0) }) {
+        Case(6, .signed, make: Value.ended) { if case .ended(let cause) = $0 { cause } else { nil } },
+        Case(7, .string, make: Value.connectionFailed) {
             if case .connectionFailed(let reason) = $0 { reason } else { nil }
         },
-        Case(12, .signed, .string, .bool, make: { .serverFailed(code: $0, message: $1, isRetried: $2) }) {
+        Case(12, .signed, .string, .bool, make: Value.serverFailed) {
             if case .serverFailed(let code, let message, let isRetried) = $0 { (code, message, isRetried) } else { nil }
         },
-        Case(9, .string, make: { .badData(reason: $0) }) { if case .badData(let reason) = $0 { reason } else { nil } },
+        Case(9, .string, make: Value.badData) { if case .badData(let reason) = $0 { reason } else { nil } },
         Case(13, .string, .string, make: { .deviceRegistered(DeviceTokenInfo(deviceID: $0, adapterName: $1)) }) {
             if case .deviceRegistered(let info) = $0 { (info.deviceID, info.adapterName) } else { nil }
         },
-        Case(14, .signed, .string, make: { .deviceRefused(code: $0, message: $1) }) {
+        Case(14, .signed, .string, make: Value.deviceRefused) {
             if case .deviceRefused(let code, let message) = $0 { (code, message) } else { nil }
         },
         Case(
@@ -94,7 +90,7 @@ extension Wire<LegacyEvent> {
             .optional(.string),
             .optional(.signed),
             .optional(.string),
-            make: { .badgeReset(deviceId: $0, code: $1, message: $2) }
+            make: Value.badgeReset
         ) { if case .badgeReset(let device, let code, let message) = $0 { (device, code, message) } else { nil } },
     ])
 }

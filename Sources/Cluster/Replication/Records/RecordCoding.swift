@@ -28,39 +28,33 @@ extension ClusterRecord {
         Case(6, .varint, .change, make: { .change($1, term: $0) }) {
             if case .change(let change, let term, nil) = $0 { (term, change) } else { nil }
         },
-        Case(1, MemberInfo.wire, make: { .join($0) }) { if case .join(let info) = $0 { info } else { nil } },
-        Case(2, .fixed64, make: { .remove($0) }) { if case .remove(let member) = $0 { member } else { nil } },
-        Case(3, .string, SharedTopicKey.wire, make: { .addInterest(id: $0, $1) }) {
+        Case(1, MemberInfo.wire, make: Self.join) { if case .join(let info) = $0 { info } else { nil } },
+        Case(2, .fixed64, make: Self.remove) { if case .remove(let member) = $0 { member } else { nil } },
+        Case(3, .string, SharedTopicKey.wire, make: Self.addInterest) {
             if case .addInterest(let id, let key) = $0 { (id, key) } else { nil }
         },
-        Case(4, .string, make: { .removeInterest(id: $0) }) {
-            if case .removeInterest(let id) = $0 { id } else { nil }
-        },
-        Case(5, .string, .varint, make: { .retire(id: $0, term: $1) }) {
+        Case(4, .string, make: Self.removeInterest) { if case .removeInterest(let id) = $0 { id } else { nil } },
+        Case(5, .string, .varint, make: Self.retire) {
             if case .retire(let id, let term) = $0 { (id, term) } else { nil }
         },
-        Case(8, .string, ResourceSpecification.wire, make: { .specify(id: $0, $1) }) {
+        Case(8, .string, ResourceSpecification.wire, make: Self.specify) {
             if case .specify(let id, let specification) = $0 { (id, specification) } else { nil }
         },
-        Case(17, TicketRecord.wire, make: { .ticket($0) }) { if case .ticket(let record) = $0 { record } else { nil } },
-        Case(10, PreparedStreamRecord.wire, make: { .stream($0) }) {
+        Case(17, TicketRecord.wire, make: Self.ticket) { if case .ticket(let record) = $0 { record } else { nil } },
+        Case(10, PreparedStreamRecord.wire, make: Self.stream) {
             if case .stream(let record) = $0 { record } else { nil }
         },
-        Case(11, RequestRecord.wire, make: { .request($0) }) {
-            if case .request(let record) = $0 { record } else { nil }
-        },
-        Case(13, .string, .optional(OfferedUpstreamSession.wire), make: { .session(client: $0, $1) }) {
+        Case(11, RequestRecord.wire, make: Self.request) { if case .request(let record) = $0 { record } else { nil } },
+        Case(13, .string, .optional(OfferedUpstreamSession.wire), make: Self.session) {
             if case .session(let client, let session) = $0 { (client, session) } else { nil }
         },
-        Case(14, .string, .varint, .varint, make: { .upstreamNumber(id: $0, term: $1, number: $2) }) {
+        Case(14, .string, .varint, .varint, make: Self.upstreamNumber) {
             if case .upstreamNumber(let id, let term, let number) = $0 { (id, term, number) } else { nil }
         },
-        Case(15, QuotaRecord.wire, make: { .quota($0) }) { if case .quota(let record) = $0 { record } else { nil } },
-        Case(16, CreditRecord.wire, make: { .credit($0) }) { if case .credit(let record) = $0 { record } else { nil } },
-        Case(18, .string, make: { .endUpstream($0) }) {
-            if case .endUpstream(let upstream) = $0 { upstream } else { nil }
-        },
-        Case(19, .list(.string), make: { .upstreams($0) }) {
+        Case(15, QuotaRecord.wire, make: Self.quota) { if case .quota(let record) = $0 { record } else { nil } },
+        Case(16, CreditRecord.wire, make: Self.credit) { if case .credit(let record) = $0 { record } else { nil } },
+        Case(18, .string, make: Self.endUpstream) { if case .endUpstream(let upstream) = $0 { upstream } else { nil } },
+        Case(19, .list(.string), make: Self.upstreams) {
             if case .upstreams(let upstreams) = $0 { upstreams } else { nil }
         },
         Case(7, .bool, .slice, make: { .part($1, isLast: $0) }) {
@@ -126,7 +120,7 @@ extension SubscriptionLimits {
 extension Wire<SubscriptionEvent> {
     /// An event of the subscription that was read or written before.
     static let subscriptionEvent = Wire(cases: [
-        Case(4, .update, make: { .update($0) }) { if case .update(let update) = $0 { update } else { nil } },
+        Case(4, .update, make: Value.update) { if case .update(let update) = $0 { update } else { nil } },
         Case(
             1,
             .signed,
@@ -144,28 +138,22 @@ extension Wire<SubscriptionEvent> {
                 nil
             }
         },
-        Case(2, .bool, make: { .unsubscribed(isFinal: $0) }) {
-            if case .unsubscribed(let isFinal) = $0 { isFinal } else { nil }
-        },
-        Case(3, .signed, .string, make: { .failed(code: $0, message: $1) }) {
+        Case(2, .bool, make: Value.unsubscribed) { if case .unsubscribed(let isFinal) = $0 { isFinal } else { nil } },
+        Case(3, .signed, .string, make: Value.failed) {
             if case .failed(let code, let message) = $0 { (code, message) } else { nil }
         },
-        Case(5, .signed, make: { .endOfSnapshot(itemPos: $0) }) {
-            if case .endOfSnapshot(let item) = $0 { item } else { nil }
-        },
-        Case(6, .signed, make: { .clearSnapshot(itemPos: $0) }) {
-            if case .clearSnapshot(let item) = $0 { item } else { nil }
-        },
-        Case(7, .signed, .signed, make: { .lostUpdates(count: $0, itemPos: $1) }) {
+        Case(5, .signed, make: Value.endOfSnapshot) { if case .endOfSnapshot(let item) = $0 { item } else { nil } },
+        Case(6, .signed, make: Value.clearSnapshot) { if case .clearSnapshot(let item) = $0 { item } else { nil } },
+        Case(7, .signed, .signed, make: Value.lostUpdates) {
             if case .lostUpdates(let count, let item) = $0 { (count, item) } else { nil }
         },
-        Case(8, .signed, .string, .string, make: { .secondLevelFailed(code: $0, message: $1, key: $2) }) {
+        Case(8, .signed, .string, .string, make: Value.secondLevelFailed) {
             if case .secondLevelFailed(let code, let message, let key) = $0 { (code, message, key) } else { nil }
         },
-        Case(9, .signed, .string, make: { .secondLevelLostUpdates(count: $0, key: $1) }) {
+        Case(9, .signed, .string, make: Value.secondLevelLostUpdates) {
             if case .secondLevelLostUpdates(let count, let key) = $0 { (count, key) } else { nil }
         },
-        Case(10, .optional(.realFrequency), make: { .realMaxFrequency($0) }) {
+        Case(10, .optional(.realFrequency), make: Value.realMaxFrequency) {
             if case .realMaxFrequency(let frequency) = $0 { .some(frequency) } else { nil }
         },
     ])
@@ -258,8 +246,8 @@ extension Wire<SubscriptionProperties> {
 
 extension Wire<NameSource> {
     static let names = Wire(cases: [
-        Case(0, .list(.string), make: { .list($0) }) { if case .list(let names) = $0 { names } else { nil } },
-        Case(1, .string, make: { .group($0) }) { if case .group(let name) = $0 { name } else { nil } },
+        Case(0, .list(.string), make: Value.list) { if case .list(let names) = $0 { names } else { nil } },
+        Case(1, .string, make: Value.group) { if case .group(let name) = $0 { name } else { nil } },
     ])
 }
 

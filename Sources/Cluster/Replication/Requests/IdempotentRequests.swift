@@ -13,13 +13,13 @@ package enum RequestRecord: Sendable, Equatable {
     case abandon(RecordKey)
 
     static let wire = Wire<Self>(cases: [
-        Case(1, .key, .key, .varint, make: { .begin($0, body: $1, expired: $2) }) {
+        Case(1, .key, .key, .varint, make: Self.begin) {
             if case .begin(let key, let body, let expired) = $0 { (key, body, expired) } else { nil }
         },
-        Case(2, .key, .blob, make: { .answer($0, $1) }) {
+        Case(2, .key, .blob, make: Self.answer) {
             if case .answer(let key, let response) = $0 { (key, response) } else { nil }
         },
-        Case(3, .key, make: { .abandon($0) }) { if case .abandon(let key) = $0 { key } else { nil } },
+        Case(3, .key, make: Self.abandon) { if case .abandon(let key) = $0 { key } else { nil } },
     ])
 }
 

@@ -12,12 +12,12 @@ package enum PreparedStreamRecord: Sendable, Equatable {
     case remove(id: String, evenIfOpen: Bool)
 
     static let wire = Wire<Self>(cases: [
-        Case(1, .string, ResourceSpecification.wire, make: { .prepare(id: $0, $1) }) {
+        Case(1, .string, ResourceSpecification.wire, make: Self.prepare) {
             if case .prepare(let id, let specification) = $0 { (id, specification) } else { nil }
         },
-        Case(2, .string, make: { .open(id: $0) }) { if case .open(let id) = $0 { id } else { nil } },
-        Case(3, .string, make: { .close(id: $0) }) { if case .close(let id) = $0 { id } else { nil } },
-        Case(4, .string, .bool, make: { .remove(id: $0, evenIfOpen: $1) }) {
+        Case(2, .string, make: Self.open) { if case .open(let id) = $0 { id } else { nil } },
+        Case(3, .string, make: Self.close) { if case .close(let id) = $0 { id } else { nil } },
+        Case(4, .string, .bool, make: Self.remove) {
             if case .remove(let id, let evenIfOpen) = $0 { (id, evenIfOpen) } else { nil }
         },
     ])

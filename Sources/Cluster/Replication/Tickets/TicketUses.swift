@@ -65,10 +65,10 @@ package enum TicketRecord: Sendable, Equatable {
         Case(1, TicketUse.wire, .key, .bool, make: { .open(TicketOpening(use: $0, target: $1, isResumed: $2)) }) {
             if case .open(let opening) = $0 { (opening.use, opening.target, opening.isResumed) } else { nil }
         },
-        Case(2, .key, .double, make: { .closed($0, at: $1) }) {
+        Case(2, .key, .double, make: Self.closed) {
             if case .closed(let key, let time) = $0 { (key, time) } else { nil }
         },
-        Case(3, .fixed64, .double, make: { .closedAll(of: $0, at: $1) }) {
+        Case(3, .fixed64, .double, make: Self.closedAll) {
             if case .closedAll(let member, let time) = $0 { (member, time) } else { nil }
         },
     ])
