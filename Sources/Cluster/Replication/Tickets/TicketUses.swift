@@ -50,6 +50,8 @@ package struct TicketOpening: Sendable, Equatable {
         self.target = target
         self.isResumed = isResumed
     }
+
+    static let wire = Wire<Self>(Self.init, (\.use, TicketUse.wire), (\.target, .key), (\.isResumed, .bool))
 }
 
 /// A record about the stream of a used ticket.
@@ -62,9 +64,7 @@ package enum TicketRecord: Sendable, Equatable {
     case closedAll(of: UInt64, at: Double)
 
     static let wire = Wire<Self>(cases: [
-        Case(1, TicketUse.wire, .key, .bool, make: { .open(TicketOpening(use: $0, target: $1, isResumed: $2)) }) {
-            if case .open(let opening) = $0 { (opening.use, opening.target, opening.isResumed) } else { nil }
-        },
+        Case(1, TicketOpening.wire, make: Self.open) { if case .open(let opening) = $0 { opening } else { nil } },
         Case(2, .key, .double, make: Self.closed) {
             if case .closed(let key, let time) = $0 { (key, time) } else { nil }
         },
