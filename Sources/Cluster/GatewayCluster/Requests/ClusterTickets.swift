@@ -60,6 +60,30 @@ struct ClusterTickets: Sendable {
     private static func key(of target: StreamTarget) -> RecordKey { RecordKey(bytes: target.digest) }
 }
 
+/// The content of a ticket that every member accepts, before it is encrypted.
+struct ClusterTicket: Sendable {
+    /// How the log refers to it.
+    var use: TicketUse
+    /// When it expires, in seconds since 1970.
+    var expiresAt: Double
+    var caller: Caller
+    /// A digest of the credential of the caller and its rights: the ticket is void when it changes.
+    var credential: [UInt8]
+
+    static let wire = Wire<Self>(
+        { use, expiresAt, caller, rightsExpireAt, credential in
+            var caller = caller
+            caller.expiry = rightsExpireAt
+            return Self(use: use, expiresAt: expiresAt, caller: caller, credential: credential)
+        },
+        (\.use, TicketUse.wire),
+        (\.expiresAt, .double),
+        (\.caller, .caller),
+        (\.caller.expiry, .optional(.double)),
+        (\.credential, .blob)
+    ).stating()
+}
+
 extension RecordKey {
     /// The key of the first 16 bytes.
     init(bytes: [UInt8]) {
