@@ -58,7 +58,9 @@ extension ClusterNode: Coordination {
             }
             return try await performHere(call, operation)
         case .owner: return try await routing.perform(call, operation, onOwnerOf: call.parameter("id"))
-        case .opener: return try await routing.open(call, operation)
+        case .opener:
+            guard servesResources else { throw StreamOpener.closing("behind", .notInContact, call) }
+            return try await ClusterStreams(cluster: self, services: services).open(call, operation)
         case .list(let resource): return .response(try await routing.page(resource, call, operation))
         }
     }

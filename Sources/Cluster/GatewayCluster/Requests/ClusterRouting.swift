@@ -14,12 +14,6 @@ struct ClusterRouting: Sendable {
     let cluster: ClusterNode
     let services: Services
 
-    /// Opens a prepared stream here, whichever member created the stream.
-    func open(_ call: Call, _ operation: Operation) async throws -> OperationResult {
-        guard cluster.servesResources else { throw StreamOpener.closing("behind", .notInContact, call) }
-        return try await ClusterStreams(cluster: cluster, services: services).open(call, operation)
-    }
-
     /// Performs a request here, or returns the response of the owner of a resource, which may change in the meantime.
     func perform(_ request: Call, _ operation: Operation, onOwnerOf id: String) async throws -> OperationResult {
         try cluster.checkServing()
