@@ -394,6 +394,6 @@ MUTANTS = [
     ),
     (
         "served", "a member without contact to the log performs no calls of others",
-        (CALLS, "guard servesResources, state", 'guard servesResources || isMutant("served"), state'),
+        (CALLS, "isLeaving }), servesResources,", 'isLeaving }), servesResources || isMutant("served"),'),
     ),
 ]

@@ -111,7 +111,8 @@ extension NATSConfiguration {
             "it refuses the credentials. Check cluster.user, cluster.password and cluster.credentialsFile."
         case NATS_SECURE_CONNECTION_REQUIRED: "it requires TLS. Use tls:// in cluster.url."
         case NATS_SECURE_CONNECTION_WANTED: "it does not speak TLS. Use nats:// in cluster.url."
-        case NATS_SSL_ERROR: "the TLS handshake failed (\(detail)). Check cluster.tls and the certificate of the server."
+        case NATS_SSL_ERROR:
+            "the TLS handshake failed (\(detail)). Check cluster.tls and the certificate of the server."
         case NATS_PROTOCOL_ERROR where detail.hasSuffix("instead of 'INFO'"):
             "it is no NATS server. Correct cluster.url."
         // A server refuses the client's certificate when the handshake has ended for the client.

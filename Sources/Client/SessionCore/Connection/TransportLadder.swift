@@ -82,7 +82,9 @@ struct TransportLadder {
     }
 
     /// A session is over. The next one tries all transports again, unless it may have to fail for the same reason.
-    mutating func sessionEnded(wasStable: Bool) { if wasStable { (refused, doubted, isSocketSilent) = ([], [], false) } }
+    mutating func sessionEnded(wasStable: Bool) {
+        if wasStable { (refused, doubted, isSocketSilent) = ([], [], false) }
+    }
 
     /// The client reads too slowly to stream. Returns false, and changes nothing, if only streaming is admitted.
     mutating func disableStreaming(forced: ForcedTransport?) -> Bool {
