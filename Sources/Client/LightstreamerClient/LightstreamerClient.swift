@@ -13,7 +13,7 @@ public final class LightstreamerClient: Sendable {
     /// The name of the library.
     public static let libName = "swift_server_client"
     /// The version of the library.
-    public static let libVersion = "1.2.0"
+    public static let libVersion = "1.3.0"
 
     private static let exceptionsAreLimited = Atomic(false)
 

@@ -201,7 +201,7 @@ final class RunningDaemon: Sendable {
 /// The version of the gateway and of its contract, openapi.yaml.
 package enum GatewayVersion {
     /// In the form of Semantic Versioning.
-    package static let text = "1.2.0"
+    package static let text = "1.3.0"
 }
 
 /// A service cannot listen on its address.
