@@ -148,7 +148,7 @@ extension SessionPool {
 
     /// Ends the moves that have waited for the connection of the target's session.
     func finishMoves(to client: PooledClient) {
-        guard !client.isInterrupted.load(ordering: .sequentiallyConsistent) else { return }
+        guard client.isDelivering.load(ordering: .sequentiallyConsistent) else { return }
         for shared in sharedSubscriptions(on: client) { shared.resumed() }
     }
 

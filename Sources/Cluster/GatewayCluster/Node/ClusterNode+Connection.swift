@@ -28,6 +28,7 @@ extension ClusterNode {
     /// in the log.
     private func endChanges(within time: Duration) async {
         let deadline = clock() + time
+        reports.withLock { $0.awaitsChanges = true }
         repeat {
             if isIdle() { return }
         } while await changes(of: Self.ownChanges, since: nil, until: deadline, unless: isIdle)

@@ -49,6 +49,8 @@ struct MemberReports: Sendable {
     var claims = QuotaClaims()
     /// The number of requests that change resources and are not answered yet.
     var changing = 0
+    /// Whether the member waits for the end of these requests.
+    var awaitsChanges = false
     /// Whether no further request changes resources: the member leaves, and the log takes nothing of it after that.
     var isLeaving = false
     /// The number of the last record of such a request.

@@ -24,8 +24,11 @@ struct ClusterResources: Sendable {
             return reports.outbox.isOpen ? reports.outbox.generation : nil
         }
         defer {
-            cluster.reports.withLock { $0.changing -= 1 }
-            cluster.resourceChanged(ClusterNode.ownChanges)
+            let isAwaited = cluster.reports.withLock { reports in
+                reports.changing -= 1
+                return reports.awaitsChanges
+            }
+            if isAwaited { cluster.resourceChanged(ClusterNode.ownChanges) }
         }
         // If this member is removed meanwhile, another one may perform the request as well.
         guard let generation, begun?.generation ?? generation == generation else { throw Problem.notInContact }
