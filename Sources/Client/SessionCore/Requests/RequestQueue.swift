@@ -20,6 +20,9 @@ struct RequestQueue: ~Copyable {
     private var lastIDs = 0..<0
     /// The numbers of requests that were refused, each alone in its HTTP request. Other requests precede them.
     private var refused: [Range<Int>] = []
+    /// The HTTP requests that have preceded the refused requests, and how many may.
+    private var preceding = 0
+    private static let mostPreceding = 20
     /// The size that HTTP requests with several requests in them have at most in this session.
     private var batchLimit = Int.max
     private let refusesOversized: Bool
@@ -62,8 +65,9 @@ struct RequestQueue: ~Copyable {
     }
 
     /// The last HTTP request was refused by the status of its response: a proxy may admit less than the server. If the
-    /// refused one had several requests, later HTTP requests have half of the size at most. A request that was alone in the
-    /// refused one is sent again when no other request waits: a proxy may refuse it each time, for its size or its text.
+    /// HTTP request had several requests, later ones have half of the size at most. A request that was alone in the HTTP
+    /// request is sent again when no other request waits, or after many others: a proxy may refuse it each time, for its size
+    /// or its text.
     mutating func batchRefused() {
         if lastBatchSize > 0 {
             batchLimit = lastBatchSize / 2
@@ -103,16 +107,24 @@ struct RequestQueue: ~Copyable {
         let first = ids.following
         lastBatchSize = 0
         lastIDs = 0..<0
-        var next = takeBatch(.http, limit: limit, isAlone: false, &out)
-        if next == nil, !refused.isEmpty {
-            refused.removeFirst()
-            returnUnanswered()
+        let isTurn = preceding >= Self.mostPreceding && !refused.isEmpty
+        if isTurn { returnRefused() }
+        var next = takeBatch(.http, limit: limit, isAlone: isTurn, &out)
+        while next == nil, !refused.isEmpty {
+            returnRefused()
             next = takeBatch(.http, limit: limit, isAlone: false, &out)
         }
+        preceding = isTurn || refused.isEmpty ? 0 : preceding + 1
         guard let batch = next else { return nil }
         if batch.count > 1 { lastBatchSize = batch.bytes.count }
         lastIDs = first..<ids.following
         return (batch, lastIDs)
+    }
+
+    /// The first of the requests that were refused is to be sent again.
+    private mutating func returnRefused() {
+        refused.removeFirst()
+        returnUnanswered()
     }
 
     /// The next batch, control requests before messages; `isAlone`: one request.

@@ -301,7 +301,7 @@ internal import Testing
             return sizes()
         }
         #expect(sizes() == [1])
-        // The refused one waits until no other request does.
+        // The refused request waits until no other request does.
         #expect(refuse() == [5])
         #expect(refuse() == [2])
         harness.respond("REQOK,7", "REQOK,8")
@@ -347,6 +347,43 @@ internal import Testing
         harness.respond("REQOK,5")
         harness.receive("SUBOK,1,1,1")
         #expect(harness.takeTrace().last == "sub1 subscribed")
+    }
+
+    @Test func requestThatAProxyRefusedOnceIsSentAgainAmongManyOthers() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        harness.subscribe(1, item: "a")
+        #expect(harness.takeRequests().count == 1)
+        harness.sendMessage(1, "m")
+        harness.close(harness.control, .refused(reason: "HTTP status 503"))
+        harness.receive("PROBE")
+        harness.advance(4000)
+        var count = 1
+        while let request = harness.takeRequests().last, request.contains("LS_message="), count < 100 {
+            count += 1
+            harness.sendMessage(UInt64(count), "m")
+            harness.respond("REQOK,\(count)")
+        }
+        #expect(count == 21)
+        harness.respond("REQOK,\(count + 1)")
+        harness.receive("SUBOK,1,1,1")
+        #expect(harness.takeTrace().last == "sub1 subscribed")
+    }
+
+    @Test func requestsOfWhichTheFirstIsNotNeededAnyMoreAreRepeated() {
+        let harness = SessionHarness.bound(.httpStreaming)
+        harness.subscribe(1, item: "a")
+        harness.subscribe(2, item: "b")
+        for _ in 0..<2 {
+            harness.close(harness.control, .refused(reason: "HTTP status 413"))
+            harness.receive("PROBE")
+            harness.advance(4000)
+        }
+        harness.unsubscribe(1)
+        _ = harness.takeRequests()
+        harness.close(harness.control, .refused(reason: "HTTP status 413"))
+        harness.receive("PROBE")
+        harness.advance(4000)
+        #expect(harness.takeRequests().last?.contains("LS_group=b") == true)
     }
 
     @Test func requestsThatAProxyRefusesAreRepeatedOneByOne() {
