@@ -320,8 +320,8 @@ MUTANTS = [
     (
         "answer", "only the member that performs a request answers it",
         (
-            REQUESTS, "guard entries[key]?.member == member, isPending(key) else { return }",
-            'guard entries[key]?.member == member || isMutant("answer"), isPending(key) else { return }',
+            REQUESTS, "guard entries[key]?.member == member, isPending(key) else { return false }",
+            'guard entries[key]?.member == member || isMutant("answer"), isPending(key) else { return false }',
         ),
     ),
     (

@@ -98,6 +98,34 @@ struct IdempotentRequestsTests {
         #expect(entries[Self.key(100)] == nil && entries[Self.key(99 + many)] != nil)
     }
 
+    @Test
+    func aLargeResponseDropsNoRequestsOfOthers() {
+        var ledger = Self.ledger(versions: ["1", "1"])
+        for number in 0..<100 as Range<UInt64> { Self.perform(number, of: 1, in: &ledger) }
+        let answer = [UInt8](repeating: 0, count: IdempotentRequests.byteLimit / 16 * 9)
+        for caller in 2..<4 as Range<UInt64> { Self.perform(100 + caller, of: caller, answer: answer, in: &ledger) }
+        let entries = ledger.requests.entries
+        #expect(entries.count == 101 && entries[Self.key(102)] == nil)
+    }
+
+    /// As members of an earlier version, which keep the same requests.
+    @Test
+    func onlyRequestsAndResponsesThatTheLogTakesDropOthers() {
+        var ledger = Self.ledger(versions: ["1", "2"])
+        for number in 0..<4 as Range<UInt64> { Self.perform(number, of: 1, in: &ledger) }
+        let answer = [UInt8](repeating: 0, count: 2 * IdempotentRequests.byteLimit)
+        Self.perform(4, of: 1, answer: answer, in: &ledger)
+        let kept = ledger.requests.entries
+        #expect(ledger.requests.exceedLimits)
+        var effects: [LedgerEffect] = []
+        for record: RequestRecord in [
+            .abandon(Self.key(9)), .answer(Self.key(9), [1]), .begin(Self.key(4), body: Self.key(7), expired: 0),
+        ] {
+            ledger.apply(record, by: 2, &effects)
+        }
+        #expect(ledger.requests.entries == kept)
+    }
+
     /// Members of an earlier version know no shares: each of their requests counts for itself.
     @Test
     func theOldestRequestsAreDroppedAmongThoseWithoutACaller() {
@@ -115,8 +143,8 @@ struct IdempotentRequestsTests {
             var ledger = Self.ledger(versions: versions)
             let isShared = versions[0] == versions[1]
             #expect(ledger.digest(digest, of: 3, for: Self.key(1)) == (isShared ? shared : digest))
-            // Repetitions after the last member of the earlier version has left, or after one has joined.
-            for first in [digest, shared] {
+            // Repetitions after the last member of the earlier version has left, after one has joined, or from another address.
+            for first in [digest, shared, RecordKey(high: 5, low: 9)] {
                 var effects: [LedgerEffect] = []
                 ledger.requests = IdempotentRequests()
                 ledger.apply(.begin(Self.key(1), body: first, expired: 0), by: 1, &effects)

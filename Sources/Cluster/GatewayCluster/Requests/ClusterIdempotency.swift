@@ -39,7 +39,10 @@ extension ClusterNode {
                 // A task of its own goes on when the client leaves, which may repeat the request to receive the response.
                 return .response(try await Task.immediate { try await performFirst(call, begun, handler) }.value)
             case .answered(let bytes): return .response(try replayed(bytes))
-            case .refused: throw IdempotencyStore.otherRequest
+            case .refused:
+                // Unless the first request, with another digest of the body, has come at the same time.
+                let known = state.withLock { $0.machine.ledger?.digest(digest, of: caller, for: name) }
+                if known ?? body == body { throw IdempotencyStore.otherRequest }
             case .unknown, nil: throw Problem.notInContact
             case .pending:
                 // The deadline also applies if other members perform the request again and again and fail.

@@ -82,10 +82,13 @@ package struct IdempotentRequests: Sendable, Equatable {
         return .accepted
     }
 
-    mutating func answer(_ key: RecordKey, _ response: [UInt8], by member: UInt64) {
-        guard entries[key]?.member == member, isPending(key) else { return }
+    /// Returns whether the member was performing the request.
+    @discardableResult
+    mutating func answer(_ key: RecordKey, _ response: [UInt8], by member: UInt64) -> Bool {
+        guard entries[key]?.member == member, isPending(key) else { return false }
         entries[key]?.answer = response
         bytes += response.count
+        return true
     }
 
     mutating func abandon(_ key: RecordKey, by member: UInt64) {
@@ -106,15 +109,15 @@ package struct IdempotentRequests: Sendable, Equatable {
     /// callers with the most requests or, if there are too many bytes, with the most bytes.
     mutating func drop() {
         let isForBytes = bytes > Self.byteLimit
-        var (shares, requests) = ([UInt64: Int](), [(newer: Int, position: UInt64, key: RecordKey)]())
+        // With each request, what its caller has in this request and newer ones.
+        var (shares, requests) = ([UInt64: Int](), [(share: Int, position: UInt64, key: RecordKey)]())
         for (key, entry) in entries.sorted(by: { ($0.value.position, $0.key) > ($1.value.position, $1.key) }) {
             let size = isForBytes ? entry.answer?.count ?? 0 : 1
             if size == 0 { continue }
-            // With what the caller has in newer requests.
-            requests.append((shares[entry.share, default: 0], entry.position, key))
             shares[entry.share, default: 0] += size
+            requests.append((shares[entry.share, default: 0], entry.position, key))
         }
-        requests.sort { ($1.newer, $0.position, $0.key) < ($0.newer, $1.position, $1.key) }
+        requests.sort { ($1.share, $0.position, $0.key) < ($0.share, $1.position, $1.key) }
         for (_, _, key) in requests {
             if entries.count <= Self.limit / 4 * 3, bytes <= Self.byteLimit / 4 * 3 { return }
             remove(key)
@@ -136,21 +139,21 @@ extension ClusterLedger {
         case .begin(let key, let body, let expired):
             let outcome = requests.begin(key, body: body, expired: expired, by: member, at: position)
             effects.append(.order(.report(.request(key, body: body), outcome), to: member))
-        case .answer(let key, let response): requests.answer(key, response, by: member)
-        case .abandon(let key): requests.abandon(key, by: member)
+            guard outcome == .accepted else { return }
+        case .answer(let key, let response): guard requests.answer(key, response, by: member) else { return }
+        case .abandon(let key): return requests.abandon(key, by: member)
         }
         guard requests.exceedLimits else { return }
-        // All members have to keep the same requests.
+        // All members have to keep the same requests: earlier versions drop requests after the same records.
         if haveOneVersion { requests.drop() } else { requests.dropOldest() }
     }
 
     /// The digest of a body for the record with which a request begins. Once all members have one version, the first
     /// half is the caller, so that the request counts towards the share of the caller. Earlier versions have the digest
-    /// of the body alone: a repetition has the digest of the first request.
+    /// of the body alone: a repetition has the digest of the first request, which may have come from another address.
     package func digest(_ body: RecordKey, of caller: UInt64, for key: RecordKey) -> RecordKey {
-        let shared = RecordKey(high: caller, low: body.low)
-        let known = requests.entries[key]?.body
-        return known == body || known != shared && !haveOneVersion ? body : shared
+        if let known = requests.entries[key]?.body, known.low == body.low { return known }
+        return haveOneVersion ? RecordKey(high: caller, low: body.low) : body
     }
 }
 
