@@ -24,23 +24,26 @@ extension ClusterNode {
     }
 
     /// Waits for the requests that change resources, which do not wait for anything but the log any more, and for the requests of
-    /// other members, which take the removal of this one for a failure; refuses further ones. Changes would be made, and not be
-    /// in the log.
+    /// other members, which take the removal of this one for a failure. Their changes would be made, and not be in the log. Refuses
+    /// further requests once there are none, or from half of the time on.
     private func endChanges(within time: Duration) async {
-        let deadline = clock() + time
+        let now = clock()
         reports.withLock { $0.awaitsChanges = true }
-        repeat {
-            if isIdle() { return }
-        } while await changes(of: Self.ownChanges, since: nil, until: deadline, unless: isIdle)
-        reports.withLock { $0.isLeaving = true }
+        for end in [now + time / 2, now + time] {
+            repeat {
+                if isIdle() { return }
+            } while await changes(of: Self.ownChanges, since: nil, until: end, unless: isIdle)
+            reports.withLock { $0.isLeaving = true }
+        }
     }
 
     /// Whether there are no such requests; refuses further ones then.
     private func isIdle() -> Bool {
         let haveCalls = shared.withLock { !$0.calls.isEmpty }
         return reports.withLock { reports in
-            reports.isLeaving = !haveCalls && reports.changing == 0
-            return reports.isLeaving
+            if haveCalls || reports.changing > 0 { return false }
+            reports.isLeaving = true
+            return true
         }
     }
 
