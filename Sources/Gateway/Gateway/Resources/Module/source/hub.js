@@ -385,6 +385,7 @@ class Hub {
         this.#flushTabs();
       }).catch(() => {});
     } catch (error) {
+      if (!error.status && reading.signal.reason === true) return;
       // The stream is gone, or the rights to one of its sources: another one tells which.
       if (error.isFinal && error.status !== 401) this.#forget();
       if (error.problem.code === "unknown-stream" && !this.#wasUnknown) {
