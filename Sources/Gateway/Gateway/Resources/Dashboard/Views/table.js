@@ -97,6 +97,7 @@ export class TableView extends EventTarget {
     this.#drawHead();
     this.#head.querySelector(`[data-column="${CSS.escape(name)}"] button`)?.focus();
     this.#sort();
+    this.drawSlowly();
   }
 
   #sort() {
@@ -151,6 +152,7 @@ export class TableView extends EventTarget {
   #scrolled() {
     this.#scrollTop = this.element.scrollTop;
     this.#fill();
+    this.drawSlowly();
   }
 
   /** Gives lines to the rows around those in view, and takes them from all others, whose space is left empty. */
