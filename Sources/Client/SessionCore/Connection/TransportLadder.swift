@@ -9,7 +9,7 @@ struct TransportLadder {
     private var refused: Set<SessionTransport> = []
     /// The transports over which one connection was lost too early, in the same time and since the last one that was stable.
     private var doubted: Set<SessionTransport> = []
-    /// Whether one of these was a bind to streaming on a WebSocket that ended before the first line.
+    /// Whether a bind to streaming on a WebSocket has ended before the first line, in the same time.
     private var isSocketSilent = false
     private var clientIP: String?
 

@@ -68,8 +68,9 @@ extension SessionMachine {
     /// speaks against its transport.
     private mutating func noteCut(wasStable: Bool) {
         guard let binding = state.binding else { return }
-        if wasStable { return ladder.connectionProved(over: binding.transport) }
         switch binding.step {
+        case .streaming where wasStable, .polling where wasStable, .pausing where wasStable:
+            ladder.connectionProved(over: binding.transport)
         case .streaming, .polling:
             if binding.transport == .httpPolling { return }
             ladder.connectionCut(over: binding.transport, forced: options.values.forcedTransport)

@@ -150,7 +150,7 @@ struct BandwidthNegotiation {
         if !isAccepted { isConfirmationDue = false }
     }
 
-    /// A `CONS` with this limit arrived; true: it answers a `constrain`. `isRequestPending`: none that it could answer was sent.
+    /// A `CONS` with this limit arrived; true: it answers a `constrain`. `isRequestPending`: the `constrain` is still to be sent.
     mutating func confirmed(_ limit: RealMaxBandwidth, isRequestPending: Bool = false) -> Bool {
         real = limit
         if isRequestPending { return false }

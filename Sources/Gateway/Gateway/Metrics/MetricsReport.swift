@@ -68,7 +68,7 @@ struct MetricsReport: Sendable {
             let (upstream, situation) = (UpstreamMetrics.name(of: client), client.situation)
             let status = situation.status
             counts[[upstream, client.isDedicated ? "dedicated" : "pooled", status.rawValue], default: 0] += 1
-            // A client that was never connected, or that a request has disconnected, tells nothing about the server.
+            // A client that no request has connected, or that one has disconnected without a refusal, tells nothing about the server.
             if status == .disconnected, situation.refusal == nil { continue }
             isUp[upstream] = isUp[upstream, default: false] || status.isConnected
         }

@@ -100,7 +100,7 @@ final class RequestTimes {
             if let act = record.onDeadline {
                 act()
             } else if now < record.limit, !HTTPServer.hasEnded(record.descriptor) {
-                // The end of an idle connection comes without bytes from here on.
+                // The library notices the end of an idle connection, unless a part of a request line comes with the end.
                 let look = now.advanced(by: Self.lookInterval)
                 wheel.schedule(slot, at: record.isIdle ? record.limit : min(record.limit, look))
             } else {

@@ -171,7 +171,7 @@ internal import Testing
             harness.receive("CONOK,sid,70000,5000,*")
             return request.contains("LS_content_length") ? "stream" : "poll"
         }
-        // The first one has carried a keepalive.
+        // The first stream has carried a keepalive.
         #expect(bindAfterSilence() == "stream")
         #expect(bindAfterSilence() == "stream")
         #expect(bindAfterSilence() == (forced == .http ? "poll" : "stream"))

@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    /// They came as changes, before the end of the snapshot.
+    /// The rows came as changes, before the end of the snapshot.
     @Test func rowsThatCompleteASnapshotAreMarkedAndComeBeforeItsEnd() {
         func rows(_ quantities: KeyValuePairs<String, String>) -> [SubscriptionEvent] {
             quantities.map { Self.update(.command, 1, [$0.key, "ADD", $0.value]) }

@@ -44,6 +44,6 @@ private func applyFrames(_ payload: [UInt8]) {
             counter: UInt64(counter),
             payload: payload[...]
         )
-        _ = ledger.apply(StoredFrame(position: ledger.position + 1, bytes: frame.bytes))
+        _ = ledger.apply(LogEntry(StoredFrame(position: ledger.position + 1, bytes: frame.bytes)))
     }
 }
