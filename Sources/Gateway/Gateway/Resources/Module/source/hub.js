@@ -304,7 +304,7 @@ class Hub {
       try {
         await this.#once();
       } catch (caught) {
-        error = caught instanceof GatewayError ? caught : new GatewayError(0, { title: String(caught) });
+        error = caught instanceof GatewayError ? caught : new GatewayError(0, { title: `${caught}` });
       }
       if (!this.#isStopped) await this.#pause(error);
     }
@@ -385,7 +385,6 @@ class Hub {
         this.#flushTabs();
       }).catch(() => {});
     } catch (error) {
-      if (!error.status && reading.signal.reason === true) return;
       // The stream is gone, or the rights to one of its sources: another one tells which.
       if (error.isFinal && error.status !== 401) this.#forget();
       if (error.problem.code === "unknown-stream" && !this.#wasUnknown) {
@@ -405,7 +404,7 @@ class Hub {
     if (closing === "token-expired") this.requests.renew();
     const title = closing ? `The gateway closed the stream: ${closing}.` : "The stream was interrupted.";
     if (lasting.includes(closing)) throw new GatewayError(403, { code: closing, title });
-    if (this.#isNeeded && !this.#isStopped && reading.signal.reason !== true) throw Object.assign(new GatewayError(0, { title }), { closing, isEnd: true });
+    if (reading.signal.reason !== true && this.#isNeeded) throw Object.assign(new GatewayError(0, { title }), { closing, isEnd: true });
   }
 
   #forget() {
@@ -439,7 +438,7 @@ class Hub {
     if (isForced) {
       for (const entry of this.#entries.values()) this.#clear(entry);
       // The open stream has the rights of the token or cookie that has opened it. For this reason, it is opened again at once.
-      this.#reading?.abort(true);
+      if (this.#isOpen) this.#reading.abort(true);
       // No token was refused: the last one may still be the one to use.
       this.requests.former = this.requests.renew();
       if (this.#isRefused) this.#become({ state: "connecting" });
