@@ -278,9 +278,7 @@ internal import Testing
         let harness = SessionHarness.bound(.httpStreaming)
         harness.subscribe(1, item: "a")
         func fail() -> [String] {
-            harness.close(harness.control, .refused(reason: "HTTP status 403"))
-            harness.receive("PROBE")
-            harness.advance(4000)
+            harness.refuseControl(status: 403)
             return harness.takeTrace().filter { $0.hasPrefix("note") }
         }
         let note = #"note controlRequestsFail(reason: "HTTP status 403")"#
@@ -295,9 +293,7 @@ internal import Testing
         for number in UInt64(1)...6 { harness.subscribe(number, item: "a") }
         func sizes() -> [Int] { harness.takeRequests().map { $0.split(separator: "|").count } }
         func refuse() -> [Int] {
-            harness.close(harness.control, .refused(reason: "HTTP status 403"))
-            harness.receive("PROBE")
-            harness.advance(4000)
+            harness.refuseControl(status: 403)
             return sizes()
         }
         #expect(sizes() == [1])
@@ -328,9 +324,7 @@ internal import Testing
             }
         }
         func refuse() -> [String] {
-            harness.close(harness.control, .refused(reason: "HTTP status 403"))
-            harness.receive("PROBE")
-            harness.advance(4000)
+            harness.refuseControl(status: 403)
             return sent()
         }
         harness.subscribe(1, item: "bad")
@@ -354,9 +348,7 @@ internal import Testing
         harness.subscribe(1, item: "a")
         #expect(harness.takeRequests().count == 1)
         harness.sendMessage(1, "m")
-        harness.close(harness.control, .refused(reason: "HTTP status 503"))
-        harness.receive("PROBE")
-        harness.advance(4000)
+        harness.refuseControl(status: 503)
         var count = 1
         while let request = harness.takeRequests().last, request.contains("LS_message="), count < 100 {
             count += 1
@@ -374,15 +366,11 @@ internal import Testing
         harness.subscribe(1, item: "a")
         harness.subscribe(2, item: "b")
         for _ in 0..<2 {
-            harness.close(harness.control, .refused(reason: "HTTP status 413"))
-            harness.receive("PROBE")
-            harness.advance(4000)
+            harness.refuseControl(status: 413)
         }
         harness.unsubscribe(1)
         _ = harness.takeRequests()
-        harness.close(harness.control, .refused(reason: "HTTP status 413"))
-        harness.receive("PROBE")
-        harness.advance(4000)
+        harness.refuseControl(status: 413)
         #expect(harness.takeRequests().last?.contains("LS_group=b") == true)
     }
 
@@ -392,9 +380,7 @@ internal import Testing
         harness.subscribe(2, item: "b")
         #expect(harness.takeRequests() == ["POST control&LS_session=sid " + Self.add(1, sub: 1, "a")])
         for (id, sub, item) in [(2, 2, "b"), (3, 1, "a"), (4, 2, "b"), (5, 1, "a")] {
-            harness.close(harness.control, .refused(reason: "HTTP status 413"))
-            harness.receive("PROBE")
-            harness.advance(4000)
+            harness.refuseControl(status: 413)
             #expect(harness.takeRequests() == ["POST control&LS_session=sid " + Self.add(id, sub: sub, item)])
         }
     }

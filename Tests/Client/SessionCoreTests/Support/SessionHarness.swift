@@ -128,6 +128,13 @@ final class SessionHarness {
     func completeStream() { close(stream, .completed) }
     func breakControl() { close(control, .failed(reason: "broken")) }
 
+    /// A proxy refuses the control request; the stream works, and the pause before the next request passes.
+    func refuseControl(status: Int) {
+        close(control, .refused(reason: "HTTP status \(status)"))
+        receive("PROBE")
+        advance(4000)
+    }
+
     func close(_ connection: ConnectionID, _ closure: TransportEnd) {
         openConnections.remove(connection)
         perform(machine.transportClosed(connection, closure, at: context))
