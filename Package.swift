@@ -180,7 +180,7 @@ let programs: [Target] = [
 let allTests: [Target] = [
     .target(
         name: "TestSupport",
-        dependencies: ["Changes", "SessionCore", "Primitives"],
+        dependencies: ["Changes", "SessionCore", "Primitives", "CCrypto", "CZlib"],
         path: "Tests/TestSupport",
         swiftSettings: strict
     ),
@@ -191,8 +191,7 @@ let allTests: [Target] = [
         "TLCPTransportsTests",
         in: "Client",
         [
-            "TLCPTransports", "TLCP", "Primitives", nioCore, nioPosix, nioEmbedded, nioWebSocket, nioSSL,
-            gatewayProduct("Crypto", package: "swift-crypto"),
+            "TLCPTransports", "TLCP", "Primitives", "CCrypto", nioCore, nioPosix, nioEmbedded, nioWebSocket, nioSSL,
         ]
     ),
     tests(
@@ -220,14 +219,7 @@ let allTests: [Target] = [
         in: "Gateway",
         ["Changes", "EventHub", "StreamIO", "Primitives", "JSONText", "SessionCore", "CZlib", "TestSupport"]
     ),
-    tests(
-        "CryptographyTests",
-        in: "Gateway",
-        [
-            "Cryptography", gatewayProduct("Crypto", package: "swift-crypto"),
-            gatewayProduct("CryptoExtras", package: "swift-crypto"),
-        ]
-    ),
+    tests("CryptographyTests", in: "Gateway", ["Cryptography", "TLCPTransports", "TestSupport"]),
     tests("YAMLTextTests", in: "Gateway", ["YAMLText"]),
     tests("StreamIOTests", in: "Gateway", ["StreamIO"]),
     tests("MicroHTTPDTests", in: "Gateway", ["MicroHTTPD", "StreamIO", "Primitives", "TestSupport"]),
@@ -238,9 +230,7 @@ let allTests: [Target] = [
             "Changes", "Gateway", "GatewayCluster", "GatewayStreaming", "EventHub", "HTTPFetch", "JSONText",
             "LightstreamerClient", "MicroHTTPD",
             "Primitives",
-            "Replication", "SessionCore", "SessionPool", "StreamIO", "TestSupport", logging,
-            gatewayProduct("Crypto", package: "swift-crypto"),
-            gatewayProduct("CryptoExtras", package: "swift-crypto"),
+            "Cryptography", "Replication", "SessionCore", "SessionPool", "StreamIO", "TestSupport", logging,
         ]
     ),
     tests(
@@ -280,8 +270,7 @@ let allTests: [Target] = [
         [
             "GatewayCLI", "Gateway", "LightstreamerClient", "LightstreamerTesting", "SessionPool", "SessionCore",
             "DemoServer", "JSONText",
-            "TestSupport", logging, gatewayProduct("AsyncHTTPClient", package: "async-http-client"), nioCore, nioPosix,
-            nioSSL, serviceLifecycle, metrics,
+            "TestSupport", logging, nioCore, nioPosix, nioHTTP1, nioSSL, serviceLifecycle, metrics,
         ]
     ),
 ]
@@ -312,11 +301,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.2"),
-        .package(url: "https://github.com/swift-server/async-http-client.git", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.7.3"),
-        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.2"),
         .package(url: "https://github.com/jpsim/Yams.git", from: "6.2.2"),
     ],
     targets: values + client + gateway + cluster + programs + allTests

@@ -1,4 +1,3 @@
-internal import AsyncHTTPClient
 internal import Foundation
 internal import JSONText
 internal import Testing
@@ -6,6 +5,11 @@ internal import Testing
 @Suite struct CommandLineTests {
     private func gateway(_ arguments: String...) async throws -> (status: Int32, output: String) {
         try await run(GatewayProcess.binary("lightstreamer-gateway"), arguments)
+    }
+
+    private func inject(_ fault: String, into server: String) async throws {
+        let headers = ["Content-Type": "text/plain"]
+        #expect(try await call("POST", server + "/demo/faults", json: fault, headers: headers).status == 200)
     }
 
     @Test func anAddressInUseIsNamed() async throws {
@@ -149,10 +153,7 @@ internal import Testing
         let addresses = try await process.demoAddresses()
         let binary = try GatewayProcess.binary("lightstreamer-gateway")
         for source in [["--server", addresses.demoServer, "--adapter-set", "DEMO"], ["--gateway", addresses.gateway]] {
-            var fault = HTTPClientRequest(url: addresses.demoServer + "/demo/faults")
-            fault.method = .POST
-            fault.body = .bytes(Array("inject line=UNSUB,1 at=data:3".utf8))
-            #expect(try await httpClient.execute(fault, timeout: .minutes(1)).status == .ok)
+            try await inject("inject line=UNSUB,1 at=data:3", into: addresses.demoServer)
             let outcome = try await run(binary, ["watch", "--items", "item1", "--fields", "last_price"] + source)
             #expect(outcome.status == 1)
             #expect(outcome.output.contains("The server removed the subscription."), "\(outcome.output)")
@@ -173,10 +174,7 @@ internal import Testing
             ["watch", "--server", addresses.demoServer] + server, ["watch", "--gateway", addresses.gateway],
             ["record", folder.path("quotes.lsrec"), "--upstream", addresses.demoServer] + server,
         ] {
-            var fault = HTTPClientRequest(url: addresses.demoServer + "/demo/faults")
-            fault.method = .POST
-            fault.body = .bytes(Array("end code=33 text=broken at=data:3".utf8))
-            #expect(try await httpClient.execute(fault, timeout: .minutes(1)).status == .ok)
+            try await inject("end code=33 text=broken at=data:3", into: addresses.demoServer)
             let outcome = try await run(GatewayProcess.binary("lightstreamer-gateway"), command + what)
             #expect(outcome.status == 0, "\(outcome)")
             #expect(outcome.output.contains("with code 33: \"broken\""), "\(outcome.output)")

@@ -1,6 +1,4 @@
-internal import AsyncHTTPClient
 internal import Foundation
-internal import NIOSSL
 internal import Testing
 
 /// The program with a certificate.
@@ -13,11 +11,9 @@ internal import Testing
         """
     }
 
-    /// A client that trusts the present certificate of the folder.
-    private static func client(_ folder: ProcessFolder) throws -> HTTPClient {
-        var tls = TLSConfiguration.makeClientConfiguration()
-        tls.trustRoots = .file(folder.path("certificate.pem"))
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: .init(tlsConfiguration: tls))
+    /// A connection that trusts the present certificate of the folder.
+    private static func connection(_ url: String, _ folder: ProcessFolder) async throws -> HTTPConnection {
+        try await HTTPConnection(url, trusting: folder.path("certificate.pem"))
     }
 
     @Test func aNewCertificateIsTakenOverWhileRequestsAndStreamsGoOn() async throws {
@@ -28,22 +24,20 @@ internal import Testing
         ])
         let url = try await process.address()
         #expect(url.hasPrefix("https://127.0.0.1:"))
-        let first = try Self.client(folder)
-        let made = try await call("POST", url + "/v1/streams", json: Self.nothing, client: first)
+        let first = try await Self.connection(url, folder)
+        let made = try await call("POST", url + "/v1/streams", json: Self.nothing, on: first)
         #expect(made.status == 404)
         try await folder.makeCertificate("second")
         process.signal(SIGHUP)
         #expect(await process.log(with: "configuration reloaded") != nil)
-        let second = try Self.client(folder)
-        #expect(try await call("GET", url + "/health/live", client: second).status == 200)
+        let second = try await Self.connection(url, folder)
+        #expect(try await call("GET", url + "/health/live", on: second).status == 200)
         // The first connection stays open with its certificate.
-        #expect(try await call("GET", url + "/health/live", client: first).status == 200)
+        #expect(try await call("GET", url + "/health/live", on: first).status == 200)
         try folder.write("key.pem", "-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----\n")
         process.signal(SIGHUP)
         #expect(await process.log(with: "the old one stays in force") != nil)
-        #expect(try await call("GET", url + "/health/live", client: second).status == 200)
-        try await first.shutdown()
-        try await second.shutdown()
+        #expect(try await call("GET", url + "/health/live", on: second).status == 200)
         process.signal(SIGTERM)
         #expect(await process.ended() == 0)
     }
@@ -57,9 +51,8 @@ internal import Testing
         ])
         let url = try await process.demoAddresses().gateway
         #expect(url.hasPrefix("https://127.0.0.1:"))
-        let client = try Self.client(folder)
-        #expect(try await call("GET", url + "/health/live", client: client).status == 200)
-        try await client.shutdown()
+        let connection = try await Self.connection(url, folder)
+        #expect(try await call("GET", url + "/health/live", on: connection).status == 200)
         await process.stop()
     }
 

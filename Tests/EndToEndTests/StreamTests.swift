@@ -1,4 +1,3 @@
-internal import AsyncHTTPClient
 internal import Foundation
 internal import JSONText
 internal import Testing
@@ -34,14 +33,11 @@ internal import Testing
     }
 
     @Test func compressedEventsAreReadAsTheyArrive() async throws {
-        var configuration = HTTPClient.Configuration()
-        configuration.decompression = .enabled(limit: .none)
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         try await DemoFixture.run { demo in
             let headers = ["Accept-Encoding": "gzip"]
             var streams: [EventStream] = []
             for _ in 0..<5 {
-                streams.append(try await EventStream(demo.url + Self.quotes, headers: headers, client: client))
+                streams.append(try await EventStream(demo.url + Self.quotes, headers: headers))
             }
             var plain = try await EventStream(demo.url + Self.quotes)
             var ids: Set<String> = []
@@ -52,7 +48,6 @@ internal import Testing
                 while !missing.isEmpty { missing.remove(try await streams[index].first("update").id) }
             }
         }
-        try await client.shutdown()
     }
 
     @Test func joinersShareOneUpstreamSubscriptionAndGetItsPresentState() async throws {

@@ -1,15 +1,7 @@
-internal import AsyncHTTPClient
 internal import JSONText
-internal import NIOCore
+internal import NIOHTTP1
 internal import TestSupport
 internal import Testing
-
-/// The client of all tests: each stream needs a connection, so many are allowed to one host.
-let httpClient: HTTPClient = {
-    var configuration = HTTPClient.Configuration()
-    configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 10_000
-    return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-}()
 
 /// An open stream of a gateway, read event by event.
 struct EventStream {
@@ -30,23 +22,19 @@ struct EventStream {
         }
     }
 
-    private var body: HTTPClientResponse.Body.AsyncIterator
+    private let connection: HTTPConnection
     private var parser = EventStreamParser()
     private var pending: [ParsedEvent] = []
-    let response: HTTPClientResponse
+    /// The bytes of a compressed body, and how many bytes of its content were parsed.
+    private var (compressed, parsed): ([UInt8], Int) = ([], 0)
+    let response: HTTPResponseHead
 
-    init(
-        _ url: String,
-        lastEventID: String? = nil,
-        headers: [String: String] = [:],
-        client: HTTPClient = httpClient
-    ) async throws {
-        var request = HTTPClientRequest(url: url)
-        for (name, value) in headers { request.headers.add(name: name, value: value) }
-        request.headers.add(name: "Accept", value: "text/event-stream")
-        if let lastEventID { request.headers.add(name: "Last-Event-ID", value: lastEventID) }
-        response = try await client.execute(request, timeout: .minutes(5))
-        body = response.body.makeAsyncIterator()
+    init(_ url: String, lastEventID: String? = nil, headers: [String: String] = [:]) async throws {
+        var headers = headers
+        headers["Accept"] = "text/event-stream"
+        headers["Last-Event-ID"] = lastEventID
+        connection = try await HTTPConnection(url)
+        response = try await connection.send("GET", url, headers: headers)
     }
 
     /// The `retry` time of the stream.
@@ -55,11 +43,20 @@ struct EventStream {
     /// The next event; nil at the end of the stream.
     mutating func next() async throws -> Event? {
         while pending.isEmpty {
-            guard let chunk = try await body.next() else { return nil }
-            pending = parser.feed(chunk.readableBytesView)
+            guard let bytes = try await connection.next() else { return nil }
+            pending = parser.feed(try content(bytes))
         }
         let event = pending.removeFirst()
         return Event(name: event.name, id: event.id, data: try JSONValue(parsing: Array(event.data.utf8)))
+    }
+
+    /// The content that the next bytes of the body add.
+    private mutating func content(_ bytes: [UInt8]) throws -> [UInt8] {
+        guard response.headers.contains(name: "Content-Encoding") else { return bytes }
+        compressed += bytes
+        let content = try Gunzip(compressed).content
+        defer { parsed = content.count }
+        return Array(content[parsed...])
     }
 
     /// The next event that satisfies a condition; fails the test if the stream ends before.
@@ -105,26 +102,23 @@ struct Answer {
     }
 }
 
-/// Makes a call.
+/// Makes a call, on a new connection unless one is given.
 func call(
     _ method: String,
     _ url: String,
     json: String? = nil,
     headers: [String: String] = [:],
-    client: HTTPClient = httpClient
+    on connection: HTTPConnection? = nil
 ) async throws -> Answer {
-    var request = HTTPClientRequest(url: url)
-    request.method = .init(rawValue: method)
-    for (name, value) in headers { request.headers.add(name: name, value: value) }
-    if let json {
-        if headers["Content-Type"] == nil { request.headers.add(name: "Content-Type", value: "application/json") }
-        request.body = .bytes(ByteBuffer(string: json))
-    }
-    let response = try await client.execute(request, timeout: .minutes(5))
-    let body = try await response.body.collect(upTo: 16 << 20)
+    var headers = headers
+    if json != nil { headers["Content-Type"] = headers["Content-Type"] ?? "application/json" }
+    let connection = if let connection { connection } else { try await HTTPConnection(url) }
+    let response = try await connection.send(method, url, headers: headers, body: json ?? "")
+    var body: [UInt8] = []
+    while let bytes = try await connection.next() { body += bytes }
     return Answer(
         status: Int(response.status.code),
         headers: response.headers.map { ($0.name, $0.value) },
-        body: Array(body.readableBytesView)
+        body: body
     )
 }

@@ -1,5 +1,3 @@
-internal import Crypto
-
 @testable internal import TLCPTransports
 
 #if canImport(FoundationEssentials)
@@ -15,7 +13,7 @@ extension Peer {
     func acceptWebSocket(extra: String = "", then frames: [UInt8] = []) async throws -> Request {
         let request = try await request()
         let key = request.headers["sec-websocket-key"] ?? ""
-        let digest = Insecure.SHA1.hash(data: Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
+        let digest = MessageDigest.sha1.hash(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8))
         let accept = Data(digest).base64EncodedString()
         let answer = """
             HTTP/1.1 101 Switching Protocols\r

@@ -113,7 +113,7 @@ import Testing
 
     @Test func aKeyThatLeavesTheConfigurationEndsTheClientsOfItsTokens() async throws {
         var access = TokenForge.configuration()
-        access.webTokens.keySet = try ellipticKeySet()
+        access.webTokens.keySet = KeySetLoaderTests.keySet(TokenForge.ellipticKey)
         let gateway = try await Self.gateway(access)
         let rights = #""operations":"read subscribe manage","upstreams":"*","items":"*""#
         let claims = #"{"sub":"carol","exp":\#(Date().timeIntervalSince1970 + 100),\#(rights)}"#
@@ -126,12 +126,6 @@ import Testing
         access.webTokens.keySet = nil
         _ = try await gateway.reload(Self.configuration(access))
         #expect(Self.ids(gateway) == [clients[0]])
-    }
-
-    private func ellipticKeySet() throws -> String {
-        let coordinates = Array(TokenForge.ellipticKey.publicKey.rawRepresentation)
-        let (x, y) = (Base64URL.encode(coordinates[..<32]), Base64URL.encode(coordinates[32...]))
-        return #"{"keys":[{"kty":"EC","crv":"P-256","x":"\#(x)","y":"\#(y)"}]}"#
     }
 
     @Test func authenticationEndsWhatWasMadeWithoutIt() async throws {

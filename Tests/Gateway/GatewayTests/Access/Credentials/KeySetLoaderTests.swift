@@ -1,6 +1,6 @@
-import Crypto
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -9,10 +9,9 @@ import Testing
     static let url = "https://id.example/jwks"
 
     /// A JWK set with the public keys of these keys.
-    static func keySet(_ keys: P256.Signing.PrivateKey...) -> String {
+    static func keySet(_ keys: SigningKey...) -> String {
         let members = keys.map { key in
-            let coordinates = Array(key.publicKey.rawRepresentation)
-            let (x, y) = (Base64URL.encode(coordinates[..<32]), Base64URL.encode(coordinates[32...]))
+            let (x, y) = (Base64URL.encode(key.coordinates.x), Base64URL.encode(key.coordinates.y))
             return #"{"kty":"EC","crv":"P-256","alg":"ES256","x":"\#(x)","y":"\#(y)"}"#
         }
         return #"{"keys":[\#(members.joined(separator: ","))]}"#
@@ -28,12 +27,12 @@ import Testing
         return access
     }
 
-    private func token(_ fixture: AccessFixture, _ key: P256.Signing.PrivateKey) throws -> String {
+    private func token(_ fixture: AccessFixture, _ key: SigningKey) throws -> String {
         let claims = #"{"sub":"carol","exp":\#(fixture.time.wall + 100)}"#
         return try TokenForge.token(header: #"{"alg":"ES256"}"#, claims: claims, .es256(key))
     }
 
-    private func status(_ fixture: AccessFixture, _ key: P256.Signing.PrivateKey) throws -> Int {
+    private func status(_ fixture: AccessFixture, _ key: SigningKey) throws -> Int {
         fixture.perform("GET", "/v1/clients", as: try token(fixture, key)).status
     }
 
@@ -63,7 +62,7 @@ import Testing
     }
 
     @Test func tokensOfTheLoadedKeysAreAccepted() async throws {
-        let (first, second) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+        let (first, second) = (SigningKey(), SigningKey())
         let fixture = try await AccessFixture(Self.access())
         #expect(await load(fixture, [Self.keySet(first)]) == [.seconds(300)])
         #expect(try status(fixture, first) == 200)
@@ -74,10 +73,10 @@ import Testing
     }
 
     @Test func beforeTheSetIsLoadedATokenOfAnUnknownKeyIsToBeShownAgain() async throws {
-        let (key, other) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+        let (key, other) = (SigningKey(), SigningKey())
         var access = Self.access()
         access.webTokens.secret = TokenForge.secret
-        access.webTokens.publicKey = other.publicKey.pemRepresentation
+        access.webTokens.publicKey = other.publicPEM
         let fixture = try await AccessFixture(access)
         func request(_ token: String) -> Fixture.Outcome { fixture.perform("GET", "/v1/clients", as: token) }
         let early = request(try token(fixture, key))
@@ -94,11 +93,11 @@ import Testing
         #expect(request("lsg_unknown").status == 401)
         _ = await load(fixture, [Self.keySet(key)])
         #expect(try status(fixture, key) == 200)
-        #expect(try status(fixture, P256.Signing.PrivateKey()) == 401)
+        #expect(try status(fixture, SigningKey()) == 401)
     }
 
     @Test func aKeyThatLeavesTheSetEndsItsStreamsAndTickets() async throws {
-        let (first, second) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+        let (first, second) = (SigningKey(), SigningKey())
         let fixture = try await AccessFixture(Self.access())
         _ = await load(fixture, [Self.keySet(first, second)])
         let tokens = try [first, second].map { try token(fixture, $0) }
@@ -121,7 +120,7 @@ import Testing
     }
 
     @Test func aResponseThatStallsEndsAtTheDeadlineAndTheSetIsLoadedAgain() async throws {
-        let key = P256.Signing.PrivateKey()
+        let key = SigningKey()
         let fixture = try await AccessFixture(Self.access())
         let attempts = Mutex(0)
         let deadlines = Mutex(0)
@@ -174,7 +173,7 @@ import Testing
     @Test func theAgeOfTheSetIsKnown() async throws {
         let fixture = try await AccessFixture(Self.access())
         #expect(fixture.services.access.keySetFigures == nil)
-        _ = await load(fixture, [Self.keySet(P256.Signing.PrivateKey())])
+        _ = await load(fixture, [Self.keySet(SigningKey())])
         fixture.time.pass(40)
         #expect(fixture.services.access.keySetFigures?.age == .seconds(40))
         _ = await load(fixture, [nil])
@@ -182,7 +181,7 @@ import Testing
     }
 
     @Test func theLastKeysStayWhileTheSetCannotBeLoaded() async throws {
-        let key = P256.Signing.PrivateKey()
+        let key = SigningKey()
         let fixture = try await AccessFixture(Self.access())
         let pauses = await load(fixture, [Self.keySet(key), nil, "{}", "not JSON"])
         #expect(pauses == [.seconds(300), .seconds(10), .seconds(10), .seconds(10)])
@@ -192,7 +191,7 @@ import Testing
     /// The keys stayed valid for as long as the set had no other ones.
     @Test(arguments: [#"{"keys":[]}"#, #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"},{"kty":"oct","k":"AAAA"}]}"#])
     func aSetWithoutAUsableKeyWithdrawsTheKeys(empty: String) async throws {
-        let key = P256.Signing.PrivateKey()
+        let key = SigningKey()
         let fixture = try await AccessFixture(Self.access())
         _ = await load(fixture, [Self.keySet(key)])
         #expect(fixture.services.access.keySetFigures?.keys == 1)
@@ -210,7 +209,7 @@ import Testing
     }
 
     @Test func aKeyThatCannotBeUsedDoesNotKeepOthersFromComingAndGoing() async throws {
-        let (first, second) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+        let (first, second) = (SigningKey(), SigningKey())
         let fixture = try await AccessFixture(Self.access())
         _ = await load(fixture, [Self.keySet(first)])
         let set = Self.keySet(second).replacing(#"{"keys":["#, with: #"{"keys":[{"kty":"RSA","n":"AQAB","e":"AQAB"},"#)
@@ -262,7 +261,7 @@ import Testing
     }
 
     @Test func aReloadKeepsTheLoadedKeysOfTheSameURL() async throws {
-        let key = P256.Signing.PrivateKey()
+        let key = SigningKey()
         let fixture = try await AccessFixture(Self.access())
         _ = await load(fixture, [Self.keySet(key)])
         var access = Self.access()
@@ -277,7 +276,7 @@ import Testing
 
     /// The ticket of another gateway of the cluster was said to be of no use.
     @Test func aTicketOfAKeyThatIsNotKnownBeforeTheSetIsLoadedIsUnavailable() async throws {
-        let key = P256.Signing.PrivateKey()
+        let key = SigningKey()
         let tickets = TicketStore()
         let other = try await AccessFixture(Self.access(), tickets: tickets)
         let fixture = try await AccessFixture(Self.access(), tickets: tickets)
@@ -288,13 +287,13 @@ import Testing
         #expect(early.status == 503 && early.headers["Retry-After"] != nil)
         _ = await load(fixture, [Self.keySet(key)])
         #expect(fixture.perform("HEAD", target).status == 200)
-        _ = await load(fixture, [Self.keySet(P256.Signing.PrivateKey())])
+        _ = await load(fixture, [Self.keySet(SigningKey())])
         #expect(fixture.perform("HEAD", target).status == 401)
     }
 
     /// Another gateway of the cluster had verified the token; its streams and subscriptions were ended.
     @Test func aKeyThatIsNotKnownBeforeTheSetIsLoadedIsNotLost() async throws {
-        let key = P256.Signing.PrivateKey()
+        let key = SigningKey()
         let other = try await AccessFixture(Self.access())
         _ = await load(other, [Self.keySet(key)])
         let verifier = try #require(other.services.access.policy.verifier)
@@ -302,7 +301,7 @@ import Testing
         let access = try await AccessFixture(Self.access()).services.access
         let early = try access.load(Self.access())
         #expect(!early.ends(carol) && early.rights(of: carol) == carol.rights)
-        let without = try #require(try access.use(keySet: Self.keySet(P256.Signing.PrivateKey()), from: Self.url))
+        let without = try #require(try access.use(keySet: Self.keySet(SigningKey()), from: Self.url))
         #expect(without.ends(carol) && without.rights(of: carol) == nil)
         #expect(try access.load(Self.access()).ends(carol))
         // A key that was valid is lost with its set.
@@ -314,7 +313,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(1))) func aReloadWithAnotherURLLoadsItsSetAtOnce() async throws {
-        let key = P256.Signing.PrivateKey()
+        let key = SigningKey()
         let fixture = try await AccessFixture(Self.access())
         let fetched = AsyncStream.makeStream(of: String.self)
         var loader = KeySetLoader(

@@ -1,6 +1,5 @@
-import Crypto
-import CryptoExtras
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -86,7 +85,7 @@ import Testing
 
     /// The public key is not secret: it must not be accepted as an HMAC secret.
     @Test func aPublicKeyIsNoSecret() async throws {
-        let pem = TokenForge.ellipticKey.publicKey.pemRepresentation
+        let pem = TokenForge.ellipticKey.publicPEM
         for secret in [pem, pem + "\n", pem.replacingOccurrences(of: "\n", with: "")] {
             let token = try forge(header: #"{"alg":"HS256"}"#, Self.claims, .hs256(secret))
             let refusal = try await refusal(token) { configuration in
@@ -99,8 +98,8 @@ import Testing
 
     @Test func anotherKeyDoesNotVerify() async throws {
         #expect(try await refusal(try forge(Self.claims, .hs256("x" + TokenForge.secret))) == .signature)
-        let token = try forge(header: #"{"alg":"ES256"}"#, Self.claims, .es256(P256.Signing.PrivateKey()))
-        let refusal = try await refusal(token) { $0.publicKey = TokenForge.ellipticKey.publicKey.pemRepresentation }
+        let token = try forge(header: #"{"alg":"ES256"}"#, Self.claims, .es256(SigningKey()))
+        let refusal = try await refusal(token) { $0.publicKey = TokenForge.ellipticKey.publicPEM }
         #expect(refusal == .signature)
     }
 
@@ -112,17 +111,14 @@ import Testing
 
     @Test func ellipticAndRSAKeysVerify() async throws {
         let elliptic = try forge(header: #"{"alg":"ES256"}"#, Self.claims, .es256(TokenForge.ellipticKey))
-        #expect(
-            try await refusal(elliptic) { $0.publicKey = TokenForge.ellipticKey.publicKey.pemRepresentation } == nil
-        )
-        let key = try #require(TokenForge.rsaKey)
+        #expect(try await refusal(elliptic) { $0.publicKey = TokenForge.ellipticKey.publicPEM } == nil)
         let rsa = try forge(header: #"{"alg":"RS256"}"#, Self.claims, .rs256)
-        #expect(try await refusal(rsa) { $0.publicKey = key.publicKey.pemRepresentation } == nil)
+        #expect(try await refusal(rsa) { $0.publicKey = TokenForge.rsaKey.publicPEM } == nil)
     }
 
     @Test func aKeySetVerifiesByTheNameOfTheKey() async throws {
-        let coordinates = Array(TokenForge.ellipticKey.publicKey.rawRepresentation)
-        let (x, y) = (Base64URL.encode(coordinates[..<32]), Base64URL.encode(coordinates[32...]))
+        let coordinates = TokenForge.ellipticKey.coordinates
+        let (x, y) = (Base64URL.encode(coordinates.x), Base64URL.encode(coordinates.y))
         let set = #"""
             {"keys":[{"kty":"OKP","crv":"Ed25519","x":"AA"},{"kty":"RSA","use":"enc","n":"AA","e":"AQAB"},
             {"kty":"EC","crv":"P-256","kid":"k1","use":"sig","x":"\#(x)","y":"\#(y)"}]}
@@ -259,7 +255,7 @@ import Testing
 
     @Test func aPrivateKeyIsNoPublicOne() {
         var configuration = WebTokenConfiguration()
-        configuration.publicKey = TokenForge.ellipticKey.pemRepresentation
+        configuration.publicKey = TokenForge.ellipticKey.privatePEM
         #expect(throws: KeyMaterial.Mistake.self) { try KeyMaterial.read(configuration) }
     }
 

@@ -1,19 +1,19 @@
-import Crypto
-import CryptoExtras
+import Cryptography
 import Foundation
+import TestSupport
 
 @testable import Gateway
 
 /// Makes valid and forged tokens.
 enum TokenForge {
     static let secret = "a secret of thirty-two bytes or so, for tests"
-    static let ellipticKey = P256.Signing.PrivateKey()
-    static let rsaKey = try? _RSA.Signing.PrivateKey(keySize: .bits2048)
+    static let ellipticKey = SigningKey()
+    static let rsaKey = SigningKey(.rsa)
 
     /// How a token is signed.
     enum Signing {
         case hs256(String)
-        case es256(P256.Signing.PrivateKey)
+        case es256(SigningKey)
         case rs256
         case nothing
     }
@@ -22,19 +22,13 @@ enum TokenForge {
     static func token(header: String, claims: String, _ signing: Signing) throws -> String {
         let input = Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
         let bytes = Array(input.utf8)
-        let signature: [UInt8]
-        switch signing {
-        case .hs256(let secret):
-            let key = SymmetricKey(data: Array(secret.utf8))
-            signature = Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key))
-        case .es256(let key): signature = Array(try key.signature(for: bytes).rawRepresentation)
-        case .rs256:
-            guard let key = rsaKey else { throw CancellationError() }
-            signature = Array(
-                try key.signature(for: SHA256.hash(data: bytes), padding: .insecurePKCS1v1_5).rawRepresentation
-            )
-        case .nothing: signature = []
-        }
+        let signature =
+            switch signing {
+            case .hs256(let secret): SHA256.code(of: bytes, key: Array(secret.utf8))
+            case .es256(let key): key.tokenSignature(of: bytes)
+            case .rs256: rsaKey.signature(of: bytes)
+            case .nothing: [UInt8]()
+            }
         return input + "." + Base64URL.encode(signature)
     }
 

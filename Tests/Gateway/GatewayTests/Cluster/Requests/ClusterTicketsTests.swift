@@ -1,7 +1,7 @@
-import Crypto
 import MicroHTTPD
 import Replication
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Gateway
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func aTicketEndsWithTheKeyOfItsToken() async throws {
-        let (first, second) = (P256.Signing.PrivateKey(), P256.Signing.PrivateKey())
+        let (first, second) = (SigningKey(), SigningKey())
         let fixture = try await AccessFixture(KeySetLoaderTests.access(), tickets: Self.tickets())
         let (access, url) = (fixture.services.access, KeySetLoaderTests.url)
         _ = try access.use(keySet: KeySetLoaderTests.keySet(first, second), from: url)

@@ -1,15 +1,15 @@
 internal import CZlib
 
 /// Reads a body in the gzip format, of which the end may still be missing.
-struct Gunzip {
-    struct Malformed: Error {}
+package struct Gunzip {
+    package struct Malformed: Error {}
 
     /// The content so far.
-    let content: [UInt8]
+    package let content: [UInt8]
     /// Whether the trailer was read and agrees with the content.
-    let isComplete: Bool
+    package let isComplete: Bool
 
-    init(_ bytes: [UInt8]) throws {
+    package init(_ bytes: [UInt8]) throws {
         var stream = z_stream()
         let size = Int32(MemoryLayout<z_stream>.size)
         // The window of 32 KiB; 16 more asks for the gzip format.
