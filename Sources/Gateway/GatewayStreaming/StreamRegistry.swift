@@ -37,7 +37,7 @@ package final class StreamRegistry: Sendable {
         hub.makeShard(seed: .random(in: .min ... .max), wake: loop.waker)
     }
 
-    /// Admits a stream. It counts as open from now on; the HTTP server, which gets it with `head(for:)`, opens or ends
+    /// Admits a stream. It counts as open from now on; the HTTP server, which gets it with `headers(for:)`, opens or ends
     /// it. Its first sequence is determined when it is opened.
     ///
     /// - Parameters:
@@ -61,8 +61,8 @@ package final class StreamRegistry: Sendable {
         }
     }
 
-    /// The head of the response that carries a stream.
-    package static func head(for request: StreamRequest) -> HTTPStreamHead {
+    /// The header lines of the response that carries a stream.
+    package static func headers(for request: StreamRequest) -> HTTPFields {
         var headers: HTTPFields = [
             HTTPField("Content-Type", request.format.contentType),
             HTTPField("Cache-Control", "no-store, no-transform"),
@@ -70,7 +70,7 @@ package final class StreamRegistry: Sendable {
             HTTPField("Vary", "Accept-Encoding"),
         ]
         if request.compresses { headers.append("Content-Encoding", "gzip") }
-        return HTTPStreamHead(headers: headers)
+        return headers
     }
 
     /// All open streams, in the order of their ids.

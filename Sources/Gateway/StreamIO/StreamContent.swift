@@ -50,6 +50,6 @@ package enum StreamEnd: Sendable, Hashable {
 package enum StreamFraming: Sendable, Hashable {
     /// Complete chunks of the chunked transfer coding (see `ChunkFraming`); the loop writes the last, empty chunk.
     case chunked
-    /// The payload alone: for HTTP/1.0 clients, and for heads that prefer no chunks.
+    /// The payload alone, for HTTP/1.0 clients.
     case bare
 }

@@ -113,7 +113,7 @@ struct ClusterStreams: Sendable {
 
     private func head(_ stream: PreparedStream, _ call: Call) throws -> OperationResult {
         for source in stream.definition.request.sources { try check(source, stream.definition, call) }
-        return .stream(StreamRegistry.head(for: try StreamQuery.request(call)), StreamOpener.headOnly)
+        return .stream(StreamRegistry.headers(for: try StreamQuery.request(call)), StreamOpener.headOnly)
     }
 
     private func check(_ source: StreamSource, _ definition: StreamDefinition, _ call: Call) throws {

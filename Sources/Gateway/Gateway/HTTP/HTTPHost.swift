@@ -160,7 +160,7 @@ package final class HTTPHost: HTTPHandler {
             switch result {
             case .response(let response): return .respond(answer(response, to: call))
             case .deferred: return .wait
-            case .stream(let head, let content): return .stream(finish(head, record), content)
+            case .stream(let headers, let content): return .stream(finish(headers, record), content)
             case .later(let perform): return begin(perform, call, responder)
             }
         } catch {
@@ -182,13 +182,13 @@ package final class HTTPHost: HTTPHandler {
             if case .beginning = request.enter(.ended(answer)) { return }
             switch answer {
             case .response(let response): responder.respond(response)
-            case .stream(let head, let stream): responder.stream(head, stream)
+            case .stream(let headers, let stream): responder.stream(headers, stream)
             case nil: break
             }
         }
         switch request.enter(.waiting(task)) {
         case .ended(.response(let response)): return .respond(response)
-        case .ended(.stream(let head, let stream)): return .stream(head, stream)
+        case .ended(.stream(let headers, let stream)): return .stream(headers, stream)
         case .beginning(isCancelled: true): task.cancel()
         case .beginning, .ended(nil), .waiting: break
         }
@@ -200,7 +200,7 @@ package final class HTTPHost: HTTPHandler {
         do {
             switch try await perform() {
             case .response(let response): return .response(answer(response, to: call))
-            case .stream(let head, let stream): return .stream(finish(head, call.record), stream)
+            case .stream(let headers, let stream): return .stream(finish(headers, call.record), stream)
             case .deferred: return nil
             case .later(let perform): return await answer(of: perform, call)
             }
@@ -279,11 +279,12 @@ extension HTTPHost {
         return response.httpResponse(of: account)
     }
 
-    func finish(_ head: HTTPStreamHead, _ record: CallRecord) -> HTTPStreamHead {
-        var head = head
-        decorate(&head.headers, record)
-        finished(record, status: head.status, problem: nil)
-        return head
+    /// Completes the header lines of a stream.
+    func finish(_ headers: HTTPFields, _ record: CallRecord) -> HTTPFields {
+        var headers = headers
+        decorate(&headers, record)
+        finished(record, status: 200, problem: nil)
+        return headers
     }
 
     /// The response to a request, without the headers of this request alone.

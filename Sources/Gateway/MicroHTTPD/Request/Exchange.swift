@@ -16,7 +16,7 @@ final class Exchange {
         /// Resumed with a late answer. *Entered* from `waiting`; *leaves to* `over`.
         case answering(HTTPResponse)
         /// Resumed with the head of a late stream, for `HEAD`. *Entered* from `waiting`; *leaves to* `over`.
-        case answeringHead(HTTPStreamHead)
+        case answeringHead(HTTPFields)
         /// The connection is suspended and belongs to a stream over TLS. *Leaves to* `over`.
         case streaming
         /// The response is queued, or the stream has ended or left the library. If the access callback is called again,

@@ -71,14 +71,16 @@ package enum HTTPDecision {
     /// The responder will be used later, exactly once, from any thread. Later requests on the same connection wait
     /// for it.
     case wait
-    /// An open response: the feed of the connection's loop opens the stream and provides its bytes.
-    case stream(HTTPStreamHead, AdmittedStream)
+    /// An open response with status 200 and header lines: the feed of the connection's loop opens the stream and provides
+    /// the bytes. The server determines `Transfer-Encoding`, `Content-Length`, `Connection` and `Date`: the connection always
+    /// closes at the end of a stream.
+    case stream(HTTPFields, AdmittedStream)
 }
 
 /// The answer to a request whose handler returned `.wait`.
 package enum LateAnswer: Sendable {
     case response(HTTPResponse)
-    case stream(HTTPStreamHead, AdmittedStream)
+    case stream(HTTPFields, AdmittedStream)
 
     /// Drops the answer, whose request has ended.
     package func refuse() { if case .stream(_, let stream) = self { stream.onEnd(.neverOpened) } }
@@ -118,8 +120,8 @@ package final class HTTPResponder: Sendable {
 
     /// Answers with an open response. If the request is already over, the stream ends with `neverOpened`, on the
     /// calling thread if the loop has ended too.
-    package func stream(_ head: HTTPStreamHead, _ stream: AdmittedStream) {
-        if use() { deliver(.stream(head, stream)) } else { stream.onEnd(.neverOpened) }
+    package func stream(_ headers: HTTPFields, _ stream: AdmittedStream) {
+        if use() { deliver(.stream(headers, stream)) } else { stream.onEnd(.neverOpened) }
     }
 
     /// Runs an action if the client closes its connection before the answer, at once if the client has already closed

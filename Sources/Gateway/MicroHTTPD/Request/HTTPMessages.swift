@@ -128,24 +128,6 @@ package struct HTTPResponse: Sendable {
     }
 }
 
-/// The head of an open response.
-package struct HTTPStreamHead: Sendable {
-    /// The status code; usually 200.
-    package var status: Int
-    /// Header lines. `Transfer-Encoding`, `Content-Length`, `Connection` and `Date` are determined by the server: the
-    /// connection always closes at the end of a stream.
-    package var headers: HTTPFields
-    /// Whether the body is sent in chunks to clients that support them. Without chunks, the end of the connection ends
-    /// the body.
-    package var prefersChunks: Bool
-
-    package init(status: Int = 200, headers: HTTPFields = HTTPFields(), prefersChunks: Bool = true) {
-        self.status = status
-        self.headers = headers
-        self.prefersChunks = prefersChunks
-    }
-}
-
 /// Header lines in their order.
 package struct HTTPFields: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// The lines, repeated names included.

@@ -66,7 +66,7 @@ struct EncodedResponse {
         let isClosing = closing || response.headers["Connection"]?.equalsIgnoringASCIICase("close") == true
         var end = isClosing ? "Connection: close\r\n" : ""
         if response.status != 204 { end += "Content-Length: \(response.body.count)\r\n" }
-        let head = StatusLine.text(response.sendableStatus, date: date) + response.headers.sendableText
+        let head = ResponseHead.statusLine(response.sendableStatus, date: date) + response.headers.sendableText
         closesConnection = isClosing
         caller = response.caller
         let hasBody = response.status != 204 && response.status != 304
@@ -84,14 +84,4 @@ struct EncodedResponse {
 
 extension StreamPiece {
     init(_ shared: SharedBytes) { self.init(owner: shared, bytes: shared.bytes) }
-}
-
-extension HTTPFields {
-    /// The lines as they are sent.
-    var text: String { lines.reduce(into: "") { $0 += "\($1.name): \($1.value)\r\n" } }
-
-    /// The lines that are allowed, without `Connection`, which the server decides.
-    var sendableText: String {
-        HTTPFields(lines.filter { $0.isSendable && !$0.name.equalsIgnoringASCIICase("Connection") }).text
-    }
 }

@@ -24,8 +24,8 @@ extension HTTPServer {
             return queue(response, for: exchange)
         case .answering(let response):
             return queue(response, for: exchange)
-        case .answeringHead(let head):
-            return queueHead(head, for: exchange)
+        case .answeringHead(let headers):
+            return queueHead(headers, for: exchange)
         case .waiting, .streaming:
             return .YES
         case .over:
@@ -180,8 +180,8 @@ extension HTTPServer {
             MHD_suspend_connection(exchange.connection)
             if let offer = responder.expectAnswer(), !isSecure { driver.polls.wait(for: exchange, request, offer) }
             return .YES
-        case .stream(let head, let stream):
-            return openStream(exchange, head, stream)
+        case .stream(let headers, let stream):
+            return openStream(exchange, headers, stream)
         }
     }
 
@@ -247,35 +247,35 @@ extension HTTPServer {
             if exchange.mayRepeat, driver.polls.take(exchange, response) { return }
             exchange.phase = .answering(response)
             resume(exchange)
-        case .stream(let head, let stream):
+        case .stream(let headers, let stream):
             if exchange.wantsOnlyHead {
                 stream.onEnd(.neverOpened)
-                exchange.phase = .answeringHead(head)
+                exchange.phase = .answeringHead(headers)
                 resume(exchange)
             } else {
-                begin(stream, head, on: exchange)
+                begin(stream, headers, on: exchange)
             }
         }
     }
 
     /// Opens a stream at once; inside the access callback only.
-    func openStream(_ exchange: Exchange, _ head: HTTPStreamHead, _ stream: AdmittedStream) -> MHD_Result {
+    func openStream(_ exchange: Exchange, _ headers: HTTPFields, _ stream: AdmittedStream) -> MHD_Result {
         if exchange.wantsOnlyHead {
             stream.onEnd(.neverOpened)
-            return queueHead(head, for: exchange)
+            return queueHead(headers, for: exchange)
         }
         MHD_suspend_connection(exchange.connection)
-        begin(stream, head, on: exchange)
+        begin(stream, headers, on: exchange)
         return .YES
     }
 
     /// Queues the head of a stream alone; inside the access callback only.
-    func queueHead(_ head: HTTPStreamHead, for exchange: Exchange) -> MHD_Result {
+    func queueHead(_ headers: HTTPFields, for exchange: Exchange) -> MHD_Result {
         exchange.phase = .over
         guard let made = HTTPResponse.makeUnsized() else { return .NO }
         defer { MHD_destroy_response(made) }
-        head.headers.addLines(to: made, closing: true)
-        return queue(made, status: HTTPResponse(status: head.status).sendableStatus, exchange)
+        headers.addLines(to: made, closing: true)
+        return queue(made, status: 200, exchange)
     }
 
     private func queue(_ made: OpaquePointer, status: UInt32, _ exchange: Exchange) -> MHD_Result {
@@ -285,16 +285,16 @@ extension HTTPServer {
     }
 
     /// Begins a stream on a suspended connection. If the system refuses, the library closes the connection.
-    private func begin(_ stream: AdmittedStream, _ head: HTTPStreamHead, on exchange: Exchange) {
+    private func begin(_ stream: AdmittedStream, _ headers: HTTPFields, on exchange: Exchange) {
         driver.exchanges.stopWatching(exchange.record)
         guard let connection = isSecure ? encryptedConnection(of: exchange) : takenConnection(of: exchange) else {
             stream.onEnd(.neverOpened)
             return release(exchange)
         }
-        let isChunked = head.prefersChunks && !exchange.isOldVersion
-        let encodedHead = StreamHeadEncoder.encode(head, isChunked: isChunked, date: driver.date.text())
+        let isChunked = !exchange.isOldVersion
+        let head = ResponseHead.ofStream(headers, isChunked: isChunked, date: driver.date.text())
         let writer = driver.scheduler.open(stream, framing: isChunked ? .chunked : .bare) {
-            StreamWriter(connection: connection, head: SharedBytes(encodedHead), stream: $0, isChunked: isChunked)
+            StreamWriter(connection: connection, head: SharedBytes(head), stream: $0, isChunked: isChunked)
         }
         if writer == nil { connection.close() }
     }

@@ -25,7 +25,7 @@ struct StreamHandler: HTTPHandler {
         if isTyped { for id in ids { stream.types[id] = [.number, .string] } }
         do {
             let owner = StreamOwner(peer: request.peer.host)
-            return .stream(StreamRegistry.head(for: stream), try streams.open(stream, owner: owner))
+            return .stream(StreamRegistry.headers(for: stream), try streams.open(stream, owner: owner))
         } catch {
             return .respond(HTTPResponse(status: 404))
         }

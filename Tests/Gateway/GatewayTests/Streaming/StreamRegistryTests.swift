@@ -139,9 +139,9 @@ import Testing
     @Test func headsKeepCachesAndProxiesAway() {
         var request = StreamRequest(sources: [])
         request.format = .ndjson
-        let head = StreamRegistry.head(for: request)
-        #expect(head.headers["Content-Type"] == "application/x-ndjson; charset=utf-8")
-        #expect(head.headers["Cache-Control"] == "no-store, no-transform")
-        #expect(head.headers["X-Accel-Buffering"] == "no")
+        let headers = StreamRegistry.headers(for: request)
+        #expect(headers["Content-Type"] == "application/x-ndjson; charset=utf-8")
+        #expect(headers["Cache-Control"] == "no-store, no-transform")
+        #expect(headers["X-Accel-Buffering"] == "no")
     }
 }

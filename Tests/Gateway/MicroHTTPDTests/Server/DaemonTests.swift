@@ -40,7 +40,7 @@ internal import Testing
         let kept = Mutex<[HTTPResponder]>([])
         let server = try TestServer(
             handler: TestHandler { request, responder in
-                if request.rawPath == "/stream" { return .stream(HTTPStreamHead(), content.admitted) }
+                if request.rawPath == "/stream" { return .stream([], content.admitted) }
                 kept.withLock { $0.append(responder) }
                 return .wait
             }
@@ -112,7 +112,7 @@ internal import Testing
                     return .wait
                 }
                 signal.yield()
-                if opensStream { return .stream(HTTPStreamHead(), content.admitted) }
+                if opensStream { return .stream([], content.admitted) }
                 kept.withLock { $0.append(responder) }
                 responder.onAbandonment { leaving.yield() }
                 return .wait
@@ -157,7 +157,7 @@ internal import Testing
         while kept.withLock({ $0 == nil }) { _ = try other.exchange("GET /x HTTP/1.1\r\nHost: x\r\n\r\n") }
         server.daemon.close()
         let content = TestContent()
-        kept.withLock { $0 }?.stream(HTTPStreamHead(), content.admitted)
+        kept.withLock { $0 }?.stream([], content.admitted)
         #expect(content.waitForEnd() == .neverOpened)
     }
 

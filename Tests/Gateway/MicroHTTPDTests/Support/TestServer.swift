@@ -24,9 +24,11 @@ final class TestServer {
     /// A server that opens a stream with the content of the closure for each request.
     static func streaming(
         _ configuration: DaemonConfiguration = DaemonConfiguration(),
-        head: HTTPStreamHead = HTTPStreamHead(headers: [HTTPField("Content-Type", "text/event-stream")]),
         _ content: @escaping @Sendable (HTTPRequest) -> TestContent
     ) throws -> TestServer {
-        try TestServer(configuration, handler: TestHandler { request, _ in .stream(head, content(request).admitted) })
+        let handler = TestHandler { request, _ in
+            .stream([HTTPField("Content-Type", "text/event-stream")], content(request).admitted)
+        }
+        return try TestServer(configuration, handler: handler)
     }
 }

@@ -53,16 +53,6 @@ internal import Testing
         #expect(content.framing == .bare)
     }
 
-    @Test func headThatPrefersNoChunksIsFollowedByBareBytes() throws {
-        let server = try TestServer.streaming(head: HTTPStreamHead(prefersChunks: false)) { _ in
-            TestContent(["abc"], finished: true)
-        }
-        let client = try server.client()
-        try client.send(Self.request)
-        #expect(try client.readHead().header("Transfer-Encoding") == nil)
-        #expect(try client.readToEnd() == Array("abc".utf8))
-    }
-
     @Test func headRequestOpensNothing() throws {
         let content = TestContent(["abc"])
         let server = try TestServer.streaming { _ in content }
@@ -181,7 +171,7 @@ internal import Testing
         let content = TestContent(["1"])
         let server = try TestServer(
             handler: TestHandler { _, responder in
-                DispatchQueue.global().async { responder.stream(HTTPStreamHead(), content.admitted) }
+                DispatchQueue.global().async { responder.stream([], content.admitted) }
                 return .wait
             }
         )
@@ -197,7 +187,7 @@ internal import Testing
         let server = try TestServer(
             handler: TestHandler { request, _ in
                 request.rawPath == "/stream"
-                    ? .stream(HTTPStreamHead(), TestContent(["1"], finished: true).admitted)
+                    ? .stream([], TestContent(["1"], finished: true).admitted)
                     : .respond(HTTPResponse(status: 200, body: .bytes([1])))
             }
         )

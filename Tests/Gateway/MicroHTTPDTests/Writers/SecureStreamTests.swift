@@ -102,7 +102,7 @@ internal import Testing
         configuration.certificate = try TestCertificate().certificate
         let handler = TestHandler { request, _ in
             request.rawPath == "/stream"
-                ? .stream(HTTPStreamHead(), content.admitted)
+                ? .stream([], content.admitted)
                 : .respond(HTTPResponse(status: 200, body: .bytes(Array("short".utf8))))
         }
         let server = try TestServer(configuration, handler: handler)

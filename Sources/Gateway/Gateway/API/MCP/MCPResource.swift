@@ -34,8 +34,7 @@ struct MCPResource: Sendable {
         let (_, session) = try session(call)
         // The notifications are for the GET that waits.
         if call.isHead {
-            let head = HTTPStreamHead(headers: [HTTPField("Content-Type", "text/event-stream")])
-            return .stream(head, StreamOpener.headOnly)
+            return .stream([HTTPField("Content-Type", "text/event-stream")], StreamOpener.headOnly)
         }
         return .response(try await MCPNotifications(services: services, session: session, call: call).response())
     }

@@ -85,7 +85,7 @@ package struct StreamOpener: Sendable {
         return try await services.background.perform(for: call, WorkSize(visiting: selectors.count)) {
             try check(selectors, call)
             let request = request.compressed(compresses(selectors.map(\.isSubscription), call))
-            if call.isHead { return .stream(StreamRegistry.head(for: request), Self.headOnly) }
+            if call.isHead { return .stream(StreamRegistry.headers(for: request), Self.headOnly) }
             return try await services.coordination.admit(.sources(selectors, of: call.caller), for: call) {
                 try openChecked(request, selectors, call)
             }
@@ -149,7 +149,7 @@ package struct StreamOpener: Sendable {
         for source in request.sources { try check(source, of: id, call) }
         if call.isHead {
             if entry.isOpen, !call.reopensStream { throw inUse(id, call) }
-            return .stream(StreamRegistry.head(for: request), Self.headOnly)
+            return .stream(StreamRegistry.headers(for: request), Self.headOnly)
         }
         try checkRoom(call)
         let isFree = services.streamResources.change(id) { entry in
@@ -250,7 +250,7 @@ package struct StreamOpener: Sendable {
                 content.onEnd(.neverOpened)
                 return .response(ProblemDetails.response(to: call, for: error))
             }
-            return .stream(StreamRegistry.head(for: request), content)
+            return .stream(StreamRegistry.headers(for: request), content)
         } catch {
             leave()
             throw error

@@ -124,7 +124,7 @@ package enum OperationResult: Sendable {
     case response(Response)
     /// A long poll, which sends the response by `Call.respond`.
     case deferred
-    case stream(HTTPStreamHead, AdmittedStream)
+    case stream(HTTPFields, AdmittedStream)
     /// The function performs the request, which may have to wait.
     case later(@Sendable () async throws -> OperationResult)
 

@@ -103,9 +103,9 @@ struct Fixture {
         switch host.decide(request, later: later) {
         case .respond(let response): return Self.outcome(response)
         case .wait: return Outcome(isWaiting: true)
-        case .stream(let head, let stream):
+        case .stream(let headers, let stream):
             stream.onEnd(.neverOpened)
-            return Outcome(status: head.status, headers: head.headers, isStream: true)
+            return Outcome(status: 200, headers: headers, isStream: true)
         }
     }
 

@@ -305,7 +305,7 @@ final class PendingOutcome: Sendable {
         let responder = HTTPResponder { [self] answer in
             switch answer {
             case .response(let response): set(.respond(response))
-            case .stream(let head, let stream): set(.stream(head, stream))
+            case .stream(let headers, let stream): set(.stream(headers, stream))
             }
         }
         state.withLock { $0.responder = responder }
@@ -336,8 +336,8 @@ final class PendingOutcome: Sendable {
         switch decision {
         case .wait: return
         case .respond(let response): (outcome, stream) = (Fixture.outcome(response), nil)
-        case .stream(let head, let admitted):
-            outcome = Fixture.Outcome(status: head.status, headers: head.headers, isStream: true)
+        case .stream(let headers, let admitted):
+            outcome = Fixture.Outcome(status: 200, headers: headers, isStream: true)
             stream = admitted
         }
         let waiting = state.withLock { state in
