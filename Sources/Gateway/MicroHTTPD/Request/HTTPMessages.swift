@@ -34,14 +34,6 @@ package struct HTTPRequest: Sendable {
     }
 }
 
-/// The version of a request, as far as the response depends on it.
-enum HTTPVersion: Sendable, Hashable {
-    /// HTTP/1.0: no chunked framing, the connection closes after the response unless both sides agree otherwise.
-    case http10
-    /// HTTP/1.1 or a later minor version.
-    case http11
-}
-
 /// The network address of a client.
 package struct PeerAddress: Sendable, Hashable {
     /// The numeric address, IPv4-mapped IPv6 written as IPv4; empty if unknown.

@@ -13,7 +13,8 @@ struct RequestHead {
     var method: String
     var rawPath: String
     var rawQuery: String?
-    var version: HTTPVersion
+    /// True for HTTP/1.0: no chunked framing, and the connection closes after the response unless both sides agree otherwise.
+    var isOldVersion: Bool
     var headers: HTTPFields
     var body: Body
     /// True if the request has to be the last one on its connection: its body is chunked, or a line ends with LF alone,
@@ -22,7 +23,7 @@ struct RequestHead {
 
     /// True if the client waits for `100 Continue` before it sends its body.
     var expectsContinue: Bool {
-        version == .http11 && headers.values(of: "Expect").contains { $0.equalsIgnoringASCIICase("100-continue") }
+        !isOldVersion && headers.values(of: "Expect").contains { $0.equalsIgnoringASCIICase("100-continue") }
     }
 
     /// Checks the parts of a head that libmicrohttpd does not check, and the limits.
@@ -32,7 +33,7 @@ struct RequestHead {
     init(
         method: String,
         target: String?,
-        version: HTTPVersion,
+        isOldVersion: Bool,
         headers: HeaderCollection,
         limits: DaemonConfiguration
     ) throws(RequestRefusal) {
@@ -43,17 +44,17 @@ struct RequestHead {
         guard headers.byteCount <= limits.headerLimit else { throw .headersTooLarge }
 
         if headers.hosts.count > 1 { throw .duplicateHost }
-        if headers.hosts.isEmpty, version == .http11 { throw .missingHost }
+        if headers.hosts.isEmpty, !isOldVersion { throw .missingHost }
         let (authority, path, query) = Self.split(target)
         for host in headers.hosts where !ByteSet.host.contains(host) { throw .malformedHead }
         if let authority, !ByteSet.host.contains(authority) { throw .malformedHead }
 
-        body = try Self.body(headers, version)
+        body = try Self.body(headers, isOldVersion: isOldVersion)
         (rawPath, rawQuery) = (path, query)
         isLastOnConnection = headers.hasBareLineFeed
         if body == .chunked { isLastOnConnection = true }
         self.method = method
-        self.version = version
+        self.isOldVersion = isOldVersion
         self.headers = headers.fields
         // The authority of an absolute target replaces Host (RFC 9112, section 3.2.2).
         if let authority {
@@ -65,11 +66,11 @@ struct RequestHead {
     /// The most digits of a `Content-Length` that is read as a number.
     static let mostLengthDigits = 18
 
-    private static func body(_ headers: HeaderCollection, _ version: HTTPVersion) throws(RequestRefusal) -> Body {
+    private static func body(_ headers: HeaderCollection, isOldVersion: Bool) throws(RequestRefusal) -> Body {
         if headers.lengths.count > 1 { throw .duplicateContentLength }
         if !headers.lengths.isEmpty, !headers.encodings.isEmpty { throw .contentLengthWithTransferEncoding }
         if let encoding = headers.encodings.first {
-            guard headers.encodings.count == 1, encoding.equalsIgnoringASCIICase("chunked"), version == .http11 else {
+            guard headers.encodings.count == 1, encoding.equalsIgnoringASCIICase("chunked"), !isOldVersion else {
                 throw .unsupportedTransferEncoding
             }
             return .chunked

@@ -40,17 +40,16 @@ extension HTTPServer {
     ) -> MHD_Result {
         var target: String?
         if let whole = exchange.target, whole.fills(from: method, to: version) { target = whole.text }
-        let isOld = strcmp(version, "HTTP/1.0") == 0
         let methodText = String(cString: method)
         exchange.wantsOnlyHead = methodText == "HEAD"
-        exchange.isOldVersion = isOld
+        exchange.isOldVersion = strcmp(version, "HTTP/1.0") == 0
         exchange.target = nil
         let head: RequestHead
         do {
             head = try RequestHead(
                 method: methodText,
                 target: target,
-                version: isOld ? .http10 : .http11,
+                isOldVersion: exchange.isOldVersion,
                 headers: HeaderCollection.collect(for: exchange, method: method, version: version),
                 limits: driver.configuration
             )

@@ -35,7 +35,7 @@ internal import StreamIO
         let head = try? RequestHead(
             method: String(decoding: words[0], as: UTF8.self),
             target: String(validating: words[1], as: UTF8.self),
-            version: .http11,
+            isOldVersion: false,
             headers: headers,
             limits: DaemonConfiguration()
         )
