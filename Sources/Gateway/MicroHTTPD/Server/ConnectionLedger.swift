@@ -32,37 +32,17 @@ final class ConnectionLedger: Sendable {
     /// The least time between two reports that the system refuses connections.
     private static let reportInterval = Duration.seconds(60)
 
-    private let limitPerAddress: Int
-    private let reserve: Int
-    private let group: @Sendable (String) -> String?
+    private let configuration: DaemonConfiguration
     private let counts: RankedMutex<Counts>
-    private let bodyBudget: Int
-    private let bodyShare: Int
     private let bodyBytes = Atomic(0)
+    /// The bytes of the request bodies from one address, and of one caller, at a time.
+    private let bodyShare: Int
 
-    /// - Parameters:
-    ///   - limit: Connections at a time.
-    ///   - reserve: Connections beyond that limit, for operational requests.
-    ///   - limitPerAddress: Connections at a time from one address; 0 for no limit.
-    ///   - group: The group that an address counts in; nil: it is not limited.
-    ///   - bodyBudget: Bytes of all request bodies at a time.
-    ///   - bodyShare: Bytes of the request bodies from one address, and of one caller, at a time.
-    ///   - responseBudget: Bytes of all large responses at a time; 0: no limit.
-    init(
-        limit: Int,
-        reserve: Int,
-        limitPerAddress: Int,
-        group: @escaping @Sendable (String) -> String?,
-        bodyBudget: Int,
-        bodyShare: Int = .max,
-        responseBudget: Int = 0
-    ) {
-        self.reserve = reserve
-        self.limitPerAddress = limitPerAddress
-        self.group = group
-        self.bodyBudget = bodyBudget
-        self.bodyShare = bodyShare
-        counts = RankedMutex(Counts(limit: limit, responses: ResponseBudget(limit: responseBudget)))
+    init(_ configuration: DaemonConfiguration) {
+        self.configuration = configuration
+        bodyShare = max(configuration.bodyBudget / 2, configuration.bodyLimit)
+        let responses = ResponseBudget(limit: configuration.responseBudget)
+        counts = RankedMutex(Counts(limit: configuration.connectionLimit, responses: responses))
     }
 
     /// Lowers the limit to that of the system.
@@ -77,7 +57,8 @@ final class ConnectionLedger: Sendable {
     ///   - descriptor: The descriptor of the connection.
     ///   - beyondLimit: True if only a place of the reserve may be given, as if the limit were reached.
     func admit(_ peer: PeerAddress, descriptor: Int32, beyondLimit: Bool = false) -> ConnectionPlace? {
-        let group = limitPerAddress > 0 ? group(peer.host) : nil
+        let (limitPerAddress, reserve) = (configuration.connectionLimitPerAddress, configuration.connectionReserve)
+        let group = limitPerAddress > 0 ? configuration.addressGroup(peer.host) : nil
         return counts.withLock { counts in
             if let group, counts.byAddress[group, default: 0] >= limitPerAddress {
                 counts.refused += 1
@@ -142,7 +123,7 @@ final class ConnectionLedger: Sendable {
     /// address has no share if it is that of a proxy.
     func reserveBody(_ count: Int, on place: ConnectionPlace, of caller: String?) -> Bool {
         let total = bodyBytes.wrappingAdd(count, ordering: .relaxed).newValue
-        if total <= bodyBudget {
+        if total <= configuration.bodyBudget {
             if place.group == nil, caller == nil { return true }
             if isWithinShares(count, of: place.group, caller) { return true }
         }
@@ -185,7 +166,7 @@ final class ConnectionLedger: Sendable {
             figures.refusedConnections = counts.refused
             figures.responses = MemoryUse(used: counts.responses.used, limit: counts.responses.limit)
         }
-        figures.bodies = MemoryUse(used: bodyBytes.load(ordering: .relaxed), limit: bodyBudget)
+        figures.bodies = MemoryUse(used: bodyBytes.load(ordering: .relaxed), limit: configuration.bodyBudget)
     }
 }
 

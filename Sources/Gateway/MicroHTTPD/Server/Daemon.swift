@@ -41,15 +41,7 @@ package final class Daemon: Sendable {
         self.configuration = configuration.corrected
         self.handler = handler
         makeFeed = feed
-        ledger = ConnectionLedger(
-            limit: self.configuration.connectionLimit,
-            reserve: self.configuration.connectionReserve,
-            limitPerAddress: self.configuration.connectionLimitPerAddress,
-            group: self.configuration.addressGroup,
-            bodyBudget: self.configuration.bodyBudget,
-            bodyShare: max(self.configuration.bodyBudget / 2, self.configuration.bodyLimit),
-            responseBudget: self.configuration.responseBudget
-        )
+        ledger = ConnectionLedger(self.configuration)
     }
 
     deinit {

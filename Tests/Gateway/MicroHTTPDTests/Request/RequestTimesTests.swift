@@ -21,13 +21,7 @@ internal import Testing
                 loop: StreamLoop(),
                 configuration: configuration,
                 handler: TestHandler(),
-                ledger: ConnectionLedger(
-                    limit: 10,
-                    reserve: 1,
-                    limitPerAddress: 0,
-                    group: { $0 },
-                    bodyBudget: 0
-                ),
+                ledger: ConnectionLedger(configuration),
                 listener: .open(configuration)
             ) { TestFeed($0) }
             server = try HTTPServer(driver: driver, token: 1, certificate: nil)

@@ -319,7 +319,7 @@ internal import Testing
     }
 
     @Test func theOldestSilentConnectionLosesItsPlaceInTheReserve() {
-        let ledger = ConnectionLedger(limit: 0, reserve: 2, limitPerAddress: 0, group: { $0 }, bodyBudget: 0)
+        let ledger = ConnectionLedger(configuration { ($0.connectionLimit, $0.connectionReserve) = (0, 2) })
         func admit(_ descriptor: Int32) -> ConnectionPlace? {
             // Beyond all descriptors: there is nothing to shut down.
             let place = ledger.admit(PeerAddress(host: "192.0.2.1", port: 1), descriptor: 1_000_000 + descriptor)
@@ -339,7 +339,11 @@ internal import Testing
     }
 
     @Test func oneAddressTakesOnlyAPartOfTheReserve() {
-        let ledger = ConnectionLedger(limit: 1, reserve: 8, limitPerAddress: 100, group: { $0 }, bodyBudget: 0)
+        let ledger = ConnectionLedger(
+            configuration {
+                ($0.connectionLimit, $0.connectionReserve, $0.connectionLimitPerAddress) = (1, 8, 100)
+            }
+        )
         func places(_ host: String) -> [ConnectionPlace] {
             (0..<10).compactMap { _ in ledger.admit(PeerAddress(host: host, port: 1), descriptor: -1) }
         }
@@ -353,12 +357,11 @@ internal import Testing
 
     @Test func oneAddressTakesOnlyAPartOfTheMemoryOfBodies() throws {
         let ledger = ConnectionLedger(
-            limit: 10,
-            reserve: 0,
-            limitPerAddress: 100,
-            group: { $0 == "proxy" ? nil : $0 },
-            bodyBudget: 100,
-            bodyShare: 50
+            configuration {
+                $0.connectionLimitPerAddress = 100
+                $0.addressGroup = { $0 == "proxy" ? nil : $0 }
+                ($0.bodyBudget, $0.bodyLimit) = (100, 0)
+            }
         )
         let hosts = ["a", "b", "proxy"]
         let places = hosts.map { ledger.admit(PeerAddress(host: $0, port: 1), descriptor: -1) }
@@ -379,7 +382,7 @@ internal import Testing
     }
 
     @Test func connectionsOfTheReserveCountAsOpen() {
-        let ledger = ConnectionLedger(limit: 2, reserve: 8, limitPerAddress: 0, group: { $0 }, bodyBudget: 0)
+        let ledger = ConnectionLedger(configuration { ($0.connectionLimit, $0.connectionReserve) = (2, 8) })
         func admit() -> ConnectionPlace? { ledger.admit(PeerAddress(host: "192.0.2.1", port: 1), descriptor: -1) }
         let places = [admit(), admit(), admit()]
         #expect(places.map { $0?.isReserved } == [false, false, true])
