@@ -31,7 +31,7 @@ struct Broadcast {
     init?(of channels: [ShardChannel], as variants: [EventVariant], to streams: [StreamID]) {
         var readers = channels.map(LiveGroupReader.init)
         var order = MergeOrder()
-        for reader in readers { order.append(reader.nextSequence) }
+        for (place, reader) in readers.enumerated() { order.set(reader.nextSequence, at: place) }
         guard let first = order.first else { return nil }
         published = readers[first].published
         var content = Content()
@@ -53,7 +53,7 @@ struct Broadcast {
     ) -> (payload: [UInt8], published: Moment)? {
         var readers = channels.map(LiveGroupReader.init)
         var order = MergeOrder()
-        for reader in readers { order.append(reader.nextSequence) }
+        for (place, reader) in readers.enumerated() { order.set(reader.nextSequence, at: place) }
         guard let first = order.first else { return nil }
         let published = readers[first].published
         var payload: [UInt8] = []

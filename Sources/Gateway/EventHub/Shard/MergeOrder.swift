@@ -10,24 +10,14 @@ struct MergeOrder {
     }
 
     private var entries = Heap<Entry>()
-    private var count = 0
 
-    /// Adds a channel by the sequence of its next event; nil: it has none.
-    mutating func append(_ sequence: UInt64?) {
-        set(sequence, at: count)
-        count += 1
-    }
-
-    /// Sets the sequence of the next event of a channel that `next` returned; nil: it has none.
+    /// Sets the sequence of the next event of a channel that is new, or that `next` returned; nil: the channel has none.
     mutating func set(_ sequence: UInt64?, at place: Int) {
         if let sequence { entries.insert(Entry(sequence: sequence, place: place)) }
     }
 
     /// Removes all channels and keeps the memory.
-    mutating func removeAll() {
-        while entries.popMin() != nil {}
-        count = 0
-    }
+    mutating func removeAll() { while entries.popMin() != nil {} }
 
     /// The channel with the oldest event; nil if there are no events.
     var first: Int? { entries.min?.place }

@@ -173,7 +173,7 @@ extension Subscriber {
     private func giveShared(_ batch: inout StreamBatch, now: Moment) {
         var order = MergeOrder()
         swap(&order, &context.order)
-        for cursor in cursors.ready { order.append(cursor.nextSequence()) }
+        for (place, cursor) in cursors.ready.enumerated() { order.set(cursor.nextSequence(), at: place) }
         var isFirst = true
         while !batch.isFull, let (place, until) = order.next() {
             let cursor = cursors.ready[place]

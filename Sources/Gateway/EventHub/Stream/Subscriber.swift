@@ -258,7 +258,7 @@ final class Subscriber: StreamContent, ListedReader {
         var order = MergeOrder()
         var events = limit
         var weight = kept > 0 ? cursors.unreadWeight - kept : .max
-        for cursor in cursors.ready { order.append(cursor.nextSequence()) }
+        for (place, cursor) in cursors.ready.enumerated() { order.set(cursor.nextSequence(), at: place) }
         while events > 0, weight > 0, let (place, until) = order.next() {
             let cursor = cursors.ready[place]
             let before = (events: cursor.unread, weight: cursor.unreadWeight)
