@@ -74,18 +74,8 @@ final class LogSegment: @unchecked Sendable {
     /// The buffer of a variant; nil if the variant had no reader when the segment began.
     func buffer(_ variant: EventVariant) -> VariantBuffer? { buffers[variant.index] }
 
-    func holds(_ variant: Int) -> Bool { buffers[variant] != nil }
-
-    func record(at index: Int) -> LogRecord { records[index] }
-
-    func event(at index: Int) -> HubEvent { (records + index).pointee.event }
-
-    func sequence(at index: Int) -> UInt64 { (records + index).pointee.sequence }
-
-    func published(at index: Int) -> Moment { (records + index).pointee.published }
-
-    /// The weight of the topic's events before the one at an index.
-    func offset(at index: Int) -> Int { (records + index).pointee.offset }
+    /// The record at an index, read in place.
+    subscript(index: Int) -> LogRecord { _read { yield records[index] } }
 
     /// The index of the first record behind a sequence, out of those in the range; its end if there is none.
     func index(after sequence: UInt64, in range: Range<Int>) -> Int {
@@ -93,7 +83,7 @@ final class LogSegment: @unchecked Sendable {
         var high = range.upperBound
         while low < high {
             let middle = (low + high) / 2
-            if self.sequence(at: middle) > sequence { high = middle } else { low = middle + 1 }
+            if records[middle].sequence > sequence { high = middle } else { low = middle + 1 }
         }
         return low
     }
@@ -153,13 +143,10 @@ final class VariantBuffer: @unchecked Sendable {
         return UnsafeRawBufferPointer(start: bytes + frame.payloadStart, count: frame.payloadEnd - frame.payloadStart)
     }
 
-    func bytes(from start: Int, to end: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: bytes + start, count: end - start)
-    }
-
     /// The chunks of the events in a range of indices, which must not be empty.
-    func bytes(from first: Int, until end: Int) -> UnsafeRawBufferPointer {
-        bytes(from: frames[first].chunkStart, to: frames[end - 1].chunkEnd)
+    func chunks(of range: Range<Int>) -> UnsafeRawBufferPointer {
+        let start = frames[range.lowerBound].chunkStart
+        return UnsafeRawBufferPointer(start: bytes + start, count: frames[range.upperBound - 1].chunkEnd - start)
     }
 }
 

@@ -68,7 +68,7 @@ struct TopicLog {
         guard let last, last.sequence > sequence, let end = position(after: sequence) else { return view }
         var totals = end.segment.before
         totals.events += end.index
-        totals.weight = end.segment.offset(at: end.index)
+        totals.weight = end.segment[end.index].offset
         totals.size += end.segment.size
         return LogView(tail: end.segment, tailCount: end.index, tailNumber: end.segment.number, totals: totals)
     }
@@ -104,8 +104,8 @@ struct TopicLog {
         var segment: LogSegment? = head
         while let present = segment {
             for index in 0..<present.count {
-                guard present.published(at: index) < time else { return isCovered ? last : nil }
-                last = max(last, present.sequence(at: index))
+                guard present[index].published < time else { return isCovered ? last : nil }
+                last = max(last, present[index].sequence)
                 isCovered = true
             }
             segment = present.next
@@ -119,7 +119,7 @@ struct TopicLog {
     mutating func addReader(_ variant: EventVariant) {
         readers[variant.index] += 1
         hasWindow = true
-        if !tail.holds(variant.index) { roll(capacity: Size.firstEvents, byteCapacity: Size.firstBytes) }
+        if tail.buffer(variant) == nil { roll(capacity: Size.firstEvents, byteCapacity: Size.firstBytes) }
     }
 
     /// Removes a reader. If it was the last one of its variant, segments from the next one on leave the variant out.
@@ -253,7 +253,7 @@ struct TopicLog {
                 let events = totals.events - next.before.events
                 let bytes = totals.weight - next.before.weight + totals.rows - next.before.rows
                 if events < limits.replayEvents, bytes < limits.replayBytes { return }
-                forgottenThrough = head.sequence(at: head.count - 1)
+                forgottenThrough = head[head.count - 1].sequence
             }
             head = next
         }

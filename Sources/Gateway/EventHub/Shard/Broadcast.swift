@@ -102,17 +102,17 @@ struct LiveGroupReader {
     }
 
     /// The sequence of the next event; nil if all is read.
-    var nextSequence: UInt64? { index < end ? segment.sequence(at: index) : nil }
+    var nextSequence: UInt64? { index < end ? segment[index].sequence : nil }
 
     /// When the next event was published; there has to be one.
-    var published: Moment { segment.published(at: index) }
+    var published: Moment { segment[index].published }
 
     /// Takes the events of the present segment before a sequence, at least one; nil if they are not encoded in this
     /// variant.
     mutating func take(before sequence: UInt64, _ variant: EventVariant) -> StreamPiece? {
         guard let buffer = segment.buffer(variant) else { return nil }
         let range = advance(before: sequence)
-        let piece = StreamPiece(owner: buffer, bytes: buffer.bytes(from: range.lowerBound, until: range.upperBound))
+        let piece = StreamPiece(owner: buffer, bytes: buffer.chunks(of: range))
         skipReadSegments()
         return piece
     }
@@ -120,17 +120,14 @@ struct LiveGroupReader {
     /// As `take`, but appends the payloads alone; false if they are not encoded in this variant.
     mutating func takePayload(before sequence: UInt64, _ variant: EventVariant, to payload: inout [UInt8]) -> Bool {
         guard let buffer = segment.buffer(variant) else { return false }
-        for index in advance(before: sequence) {
-            let frame = buffer.frame(at: index)
-            payload += buffer.bytes(from: frame.payloadStart, to: frame.payloadEnd)
-        }
+        for index in advance(before: sequence) { payload += buffer.payload(at: index) }
         skipReadSegments()
         return true
     }
 
     private mutating func advance(before sequence: UInt64) -> Range<Int> {
         let first = index
-        let isAll = sequence == .max || segment.sequence(at: end - 1) < sequence
+        let isAll = sequence == .max || segment[end - 1].sequence < sequence
         index = isAll ? end : segment.index(after: sequence, in: index..<end)
         return first..<index
     }

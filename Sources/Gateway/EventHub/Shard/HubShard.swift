@@ -82,7 +82,7 @@ package final class HubShard: StreamFeed {
             let view = unseen.channel.view
             let first = view.tail === unseen.seen.tail ? unseen.seen.tailCount : 0
             if first < view.tailCount {
-                context.metrics.queueLatency.record(from: view.tail.published(at: first), to: now)
+                context.metrics.queueLatency.record(from: view.tail[first].published, to: now)
             }
             unseen.channel.advanceLiveGroups(now: now)
             for cursor in unseen.channel.lateReaders() { markDue(cursor, &news) }

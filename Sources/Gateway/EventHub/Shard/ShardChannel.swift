@@ -86,8 +86,8 @@ final class ShardChannel: @unchecked Sendable {
             let segment = reader.segment
             for index in reader.index..<reader.readableEnd() {
                 _ = pending.append(
-                    segment.event(at: index),
-                    sequence: segment.sequence(at: index),
+                    segment[index].event,
+                    sequence: segment[index].sequence,
                     context: segment.context,
                     channel: id,
                     conflating: .all

@@ -92,7 +92,7 @@ final class Cursor: ListedReader {
 
     var unread: Int { max(0, view.totals.events - segment.before.events - index) }
 
-    var unreadWeight: Int { isAtEnd ? 0 : view.totals.weight - segment.offset(at: index) }
+    var unreadWeight: Int { isAtEnd ? 0 : view.totals.weight - segment[index].offset }
 
     /// The approximate memory of the unread events, in bytes: more than their weight, because the log has their values too.
     var unreadMemory: Int {
@@ -118,7 +118,7 @@ final class Cursor: ListedReader {
     }
 
     /// The sequence of the next event; nil if all is read.
-    func nextSequence() -> UInt64? { isAtEnd ? nil : segment.sequence(at: index) }
+    func nextSequence() -> UInt64? { isAtEnd ? nil : segment[index].sequence }
 
     // MARK: - Live group
 

@@ -158,7 +158,7 @@ extension Subscriber {
     private func giveOnly(_ cursor: Cursor, _ batch: inout StreamBatch, now: Moment) {
         var end = cursor.readableEnd()
         if cursor.index < end {
-            context.metrics.deliveryLatency.record(from: cursor.segment.published(at: cursor.index), to: now)
+            context.metrics.deliveryLatency.record(from: cursor.segment[cursor.index].published, to: now)
         }
         while cursor.index < end, !batch.isFull {
             let index = cursor.index
@@ -180,13 +180,13 @@ extension Subscriber {
             let segment = cursor.segment
             let index = cursor.index
             if isFirst {
-                context.metrics.deliveryLatency.record(from: segment.published(at: index), to: now)
+                context.metrics.deliveryLatency.record(from: segment[index].published, to: now)
                 isFirst = false
             }
             // Up to the next event of another channel.
             let end = cursor.readableEnd()
             let last =
-                until == .max || segment.sequence(at: end - 1) < until
+                until == .max || segment[end - 1].sequence < until
                 ? end : segment.index(after: until, in: index..<end)
             let reached = give(segment, index..<last, cursor.variant, to: &batch)
             cursor.index = reached
@@ -217,8 +217,7 @@ extension Subscriber {
             let middle = (low + high + 1) / 2
             if buffer.frame(at: middle - 1).chunkEnd - start <= room { low = middle } else { high = middle - 1 }
         }
-        let end = buffer.frame(at: low - 1).chunkEnd
-        batch.append(buffer.bytes(from: start, to: end), owner: buffer)
+        batch.append(buffer.chunks(of: range.lowerBound..<low), owner: buffer)
         return low
     }
 
@@ -242,7 +241,7 @@ extension Subscriber {
         let types = types(of: segment.context)
         for index in range {
             if index > range.lowerBound, batch.isFull { return index }
-            let record = segment.record(at: index)
+            let record = segment[index]
             context.encoder.encode(record.event, sequence: record.sequence, of: segment.context, as: variant, types)
             writer.write(context.encoder.json.bytes, to: &batch)
         }

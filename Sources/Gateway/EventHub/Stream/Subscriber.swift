@@ -295,10 +295,10 @@ final class Subscriber: StreamContent, ListedReader {
         let end = cursor.readableEnd()
         let segment = cursor.segment
         var index = cursor.index
-        while index < end, segment.sequence(at: index) <= last {
+        while index < end, segment[index].sequence <= last {
             losses += pending.append(
-                segment.event(at: index),
-                sequence: segment.sequence(at: index),
+                segment[index].event,
+                sequence: segment[index].sequence,
                 context: segment.context,
                 channel: cursor.channel.id,
                 conflating: conflation
