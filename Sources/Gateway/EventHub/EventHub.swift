@@ -287,6 +287,13 @@ package struct SubscriptionSnapshot: Sendable {
     package let status: ClientStatus?
 
     package var version: ValuesVersion { ValuesVersion(table: table.version, isActive: isActive, status: status) }
+
+    fileprivate init?(of subscription: SubscriptionID, in topics: TopicTable) {
+        guard let record = topics.subscriptions[subscription] else { return nil }
+        (table, isActive, lastError) = (record.table, record.isActive, record.lastError)
+        client = record.client
+        if let client { status = topics.clients[client]?.status } else { status = nil }
+    }
 }
 
 /// The version of the values of a subscription: equal versions mean equal values of equal state.
@@ -300,31 +307,13 @@ package struct ValuesVersion: Sendable, Equatable {
 extension EventHub {
     /// The present state of a subscription; nil for an unknown one.
     package func snapshot(of subscription: SubscriptionID) -> SubscriptionSnapshot? {
-        locked { state in
-            state.topics.subscriptions[subscription].map { record in
-                SubscriptionSnapshot(
-                    table: record.table,
-                    isActive: record.isActive,
-                    lastError: record.lastError,
-                    client: record.client,
-                    status: record.client.flatMap { state.topics.clients[$0]?.status }
-                )
-            }
-        }
+        locked { SubscriptionSnapshot(of: subscription, in: $0.topics) }
     }
 
     /// The version of the values of a subscription; nil for an unknown one.
     package func version(of subscription: SubscriptionID) -> ValuesVersion? {
-        locked { state in
-            // Each look into the dictionary copies the record.
-            state.topics.subscriptions[subscription].map { record in
-                ValuesVersion(
-                    table: record.table.version,
-                    isActive: record.isActive,
-                    status: record.client.flatMap { state.topics.clients[$0]?.status }
-                )
-            }
-        }
+        // Without the lock, the table of the snapshot would cause a copy of the table at a change.
+        locked { SubscriptionSnapshot(of: subscription, in: $0.topics)?.version }
     }
 
     /// Reads the table of a subscription; nil for an unknown one. The body runs under the hub's lock, so that no change has to
