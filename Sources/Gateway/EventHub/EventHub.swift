@@ -218,7 +218,7 @@ package final class EventHub: ChangeSink {
     package var published: UInt64 { locked { $0.published } }
 
     /// How many values of typed fields were written as text, because they are not of the types of their fields.
-    package var invalidValues: UInt64 { locked { $0.encoder.invalidCount } &+ metrics.invalidValues }
+    package var invalidValues: UInt64 { locked { $0.encoder.invalidCount } &+ metrics.invalidValues.count }
 
     /// The beginnings of streams by their outcomes, including those of open streams in another epoch.
     package var beginnings: [ResumeOutcome: UInt64] { locked { $0.streams.beginnings } }

@@ -104,7 +104,7 @@ final class CompressedGroup {
             if !waiting.isEmpty { result.add(context.independent(bytes), to: waiting.streams) }
         }
         broadcasts &+= 1
-        totals.add(events: result.events)
+        totals.events.add(result.events)
         return result
     }
 

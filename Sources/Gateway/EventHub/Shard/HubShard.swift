@@ -147,7 +147,7 @@ package final class HubShard: StreamFeed {
                 continue
             }
             news.shared += broadcasts.writes
-            context.metrics.addDelivered(broadcasts.readers * broadcasts.events)
+            context.metrics.delivered.add(broadcasts.readers * broadcasts.events)
             context.metrics.deliveryLatency.record(from: broadcasts.published, to: now, times: broadcasts.readers)
         }
     }
@@ -190,7 +190,7 @@ package final class HubShard: StreamFeed {
     private func send(_ broadcast: Broadcast, _ news: inout FeedNews, now: Moment) {
         news.shared.append(broadcast.write)
         let readers = broadcast.write.streams.count
-        context.metrics.addDelivered(readers * broadcast.events)
+        context.metrics.delivered.add(readers * broadcast.events)
         context.metrics.deliveryLatency.record(from: broadcast.published, to: now, times: readers)
     }
 

@@ -142,7 +142,7 @@ final class ShardChannel: @unchecked Sendable {
     func advanceLiveGroups(now: Moment) {
         guard liveOrdinal < view.totals.events else { return }
         for group in liveGroups where !group.readers.isEmpty {
-            group.totals.add(events: unsentCount)
+            group.totals.events.add(unsentCount)
             lastBroadcast = now
         }
         if !compressedGroups.isEmpty { lastBroadcast = now }

@@ -145,11 +145,11 @@ extension Subscriber {
     private func delivered(_ count: Int) {
         let invalid = context.encoder.invalidCount
         if invalid > 0 {
-            context.metrics.addInvalid(invalid)
+            context.metrics.invalidValues.add(Int(invalid))
             context.encoder.invalidCount = 0
         }
         figures.addDelivered(UInt64(clamping: count))
-        context.metrics.addDelivered(count)
+        context.metrics.delivered.add(count)
     }
 
     // MARK: - Shared bytes

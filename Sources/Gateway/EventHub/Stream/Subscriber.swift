@@ -327,17 +327,17 @@ final class Subscriber: StreamContent, ListedReader {
         pending.removeAll()
         guard closeReason == nil else { return }
         end("slow-reader")
-        context.metrics.addSlowReader()
+        context.metrics.slowReaders.add(1)
     }
 
     private func count(_ losses: PendingEvents.Losses) {
         if losses.conflated > 0 {
-            figures.addConflated(losses.conflated)
-            context.metrics.addConflated(losses.conflated)
+            figures.conflated.add(losses.conflated)
+            context.metrics.conflated.add(losses.conflated)
         }
         if losses.dropped > 0 {
-            figures.addDropped(losses.dropped)
-            context.metrics.addDropped(losses.dropped)
+            figures.dropped.add(losses.dropped)
+            context.metrics.dropped.add(losses.dropped)
         }
     }
 }

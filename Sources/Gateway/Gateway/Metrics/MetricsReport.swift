@@ -45,15 +45,15 @@ struct MetricsReport: Sendable {
         text.write(MetricNames.streamsBlocked, figures.blockedStreams)
         text.write(MetricNames.streamBytes, figures.streamBytes)
         text.write(MetricNames.published, hub.published)
-        text.write(MetricNames.delivered, metrics.delivered)
-        text.write(MetricNames.conflated, metrics.conflated)
-        text.write(MetricNames.dropped, metrics.dropped)
+        text.write(MetricNames.delivered, metrics.delivered.count)
+        text.write(MetricNames.conflated, metrics.conflated.count)
+        text.write(MetricNames.dropped, metrics.dropped.count)
         text.write(MetricNames.invalidValues, hub.invalidValues)
         let beginnings = hub.beginnings
         for outcome in ResumeOutcome.allCases {
             text.write(MetricNames.streamResumes, labels: [outcome.rawValue], beginnings[outcome, default: 0])
         }
-        text.write(MetricNames.slowReaders, metrics.slowReaders)
+        text.write(MetricNames.slowReaders, metrics.slowReaders.count)
         for (metric, histogram) in [
             (MetricNames.queueSeconds, metrics.queueLatency), (MetricNames.deliverySeconds, metrics.deliveryLatency),
         ] {

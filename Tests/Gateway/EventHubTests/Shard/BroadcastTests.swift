@@ -222,7 +222,7 @@ internal import Testing
         publish(harness, 3..<5)
         harness.pass()
         #expect(figures.delivered == 5)
-        #expect(harness.hub.metrics.delivered == 5)
+        #expect(harness.hub.metrics.delivered.count == 5)
         #expect(harness.hub.metrics.deliveryLatency.counts.reduce(0, +) == 2)
         // The same when the stream counts for itself again.
         stream.isBlocked = true

@@ -60,7 +60,7 @@ internal import Testing
             stream.isBlocked = false
             stream.visit(harness.now)
             #expect(try stream.events.last?["conflated"] == 500)
-            #expect(stream.subscriber.figures.conflated == 499)
+            #expect(stream.subscriber.figures.conflated.count == 499)
         }
     }
 
@@ -83,7 +83,7 @@ internal import Testing
     @Test func aLateLoopConflatesNothing() throws {
         let stream = try neglected(bursts: 2)
         #expect(try stream.names.count == 300)
-        #expect(stream.subscriber.figures.conflated == 0)
+        #expect(stream.subscriber.figures.conflated.count == 0)
     }
 
     @Test func aLoopThatIsVeryLateConflates() throws {

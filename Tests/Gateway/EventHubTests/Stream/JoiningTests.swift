@@ -228,8 +228,8 @@ internal import Testing
         harness.pass()
         #expect(stream.pieces == before + 1)
         #expect(stream.subscriber.figures.delivered == 220)
-        #expect(stream.subscriber.figures.conflated == 0)
+        #expect(stream.subscriber.figures.conflated.count == 0)
         #expect(stream.subscriber.figures.lag == 0)
-        #expect(harness.hub.metrics.delivered == 220)
+        #expect(harness.hub.metrics.delivered.count == 220)
     }
 }

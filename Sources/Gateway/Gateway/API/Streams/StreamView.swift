@@ -23,8 +23,8 @@ struct StreamView {
         json.member("age", (now - since).roundedSeconds)
         json.member("lag", figures?.lag ?? 0)
         json.member("delivered", figures?.delivered ?? 0)
-        json.member("conflated", figures?.conflated ?? 0)
-        json.member("dropped", figures?.dropped ?? 0)
+        json.member("conflated", figures?.conflated.count ?? 0)
+        json.member("dropped", figures?.dropped.count ?? 0)
         json.endObject()
     }
 
