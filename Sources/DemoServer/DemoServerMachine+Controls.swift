@@ -170,7 +170,6 @@ extension DemoServerMachine {
 
     // MARK: - Responses
 
-    /// The effects of the installed faults on the response to a request.
     mutating func faultEffects(
         at request: FaultRequest,
         requestID: RequestID?,

@@ -1,6 +1,5 @@
 /// The data of the demo server as feeds.
 enum DemoFeeds {
-    /// The settings of the feeds `quotes`, `portfolio` and `chat`.
     static let settings: [(key: String, value: String)] = quotes + portfolio + chat
 
     private static let quotes =

@@ -119,7 +119,6 @@ struct BlockDecoder: Sendable {
         memory = BlockMemory(segment)
     }
 
-    /// The events of the next block.
     mutating func events(of block: ArraySlice<UInt8>) throws(ContentViolation) -> [RecordedEvent] {
         var head = ByteReader(block)
         // Each event has an entry in three columns.

@@ -45,7 +45,6 @@ struct ByteReader {
         return Int(value)
     }
 
-    /// The next bytes.
     mutating func bytes(_ count: Int) throws(ContentViolation) -> ArraySlice<UInt8> {
         guard count <= rest.count else { throw Self.truncated }
         defer { rest = rest.dropFirst(count) }

@@ -74,7 +74,6 @@ enum Compression {
         return stream
     }
 
-    /// The CRC-32 of bytes.
     static func checksum(_ bytes: some Collection<UInt8>) -> UInt32 {
         let sum = bytes.withContiguousStorageIfAvailable { bytes in
             UInt32(crc32_z(0, bytes.baseAddress, z_size_t(bytes.count)))

@@ -38,7 +38,6 @@ struct EventShape: Hashable {
         bytes += mask
     }
 
-    /// The length of the mask of a number of fields.
     static func maskLength(_ fieldCount: Int) -> Int { (fieldCount + 7) / 8 }
 
     /// Whether the row has a value for a field.
@@ -61,7 +60,6 @@ struct ShapeTable {
 
     func shape(_ number: Int) -> EventShape? { number < shapes.count ? shapes[number] : nil }
 
-    /// Adds a new shape.
     mutating func add(_ shape: EventShape) {
         if shapes.count == Self.capacity {
             shapes.removeAll()

@@ -15,7 +15,6 @@ package struct RecordedSegment: Sendable, Hashable {
     /// The names of the fields, in the order of the values of a row.
     package var fields: [String]
 
-    /// A segment from its parts.
     package init(
         start: Int64,
         adapterSet: String? = nil,
@@ -35,7 +34,6 @@ package struct RecordedSegment: Sendable, Hashable {
 
 /// An event of a recorded subscription.
 package struct RecordedEvent: Sendable, Equatable {
-    /// The event.
     package enum Content: Sendable, Equatable {
         /// The item has a row of these values, one for each field of the segment; nil is null.
         case row([String?], isSnapshot: Bool)
@@ -53,10 +51,8 @@ package struct RecordedEvent: Sendable, Equatable {
     package var time: Int64
     /// The index of the item in the segment.
     package var item: Int
-    /// The event.
     package var content: Content
 
-    /// An event from its parts.
     package init(time: Int64, item: Int, _ content: Content) {
         self.time = time
         self.item = item
@@ -81,7 +77,6 @@ package struct RecordingError: Error, Sendable, Hashable, CustomStringConvertibl
     /// The rule that the file violates, or why the file cannot be read.
     package let rule: String
 
-    /// A violation at a position.
     package init(position: Int, rule: String) {
         self.position = position
         self.rule = rule

@@ -98,7 +98,6 @@ package final class RecordingWriter {
 
 /// Why a file cannot be opened or written.
 package struct RecordingFileError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The reason.
     package let description: String
 
     init(_ description: String) { self.description = description }

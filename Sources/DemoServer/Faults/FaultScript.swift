@@ -74,7 +74,6 @@ package enum FaultScript {
     }
 }
 
-/// An error in a fault script.
 package struct FaultScriptError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The name of the effect in the script.
     package let effect: String

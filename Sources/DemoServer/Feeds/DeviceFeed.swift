@@ -3,7 +3,6 @@
 ///
 /// `DEV-` with the identifier of a device (MERGE): the status. `SUBS-` with the identifier (COMMAND): no push subscriptions.
 struct DeviceFeed: Feed {
-    /// The name of the data adapter.
     static let adapter = "MPN_INTERNAL_DATA_ADAPTER"
 
     let fields = ["status", "status_timestamp", "key", "command"]

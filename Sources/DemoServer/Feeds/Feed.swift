@@ -69,7 +69,6 @@ struct FeedItem: Sendable, Hashable {
     var dropsUnchanged = false
 }
 
-/// An event of an item of a feed.
 struct FeedEvent: Sendable, Hashable {
     let item: String
     let content: ItemEvent

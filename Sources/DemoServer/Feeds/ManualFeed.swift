@@ -125,7 +125,6 @@ package struct ManualFeedConfiguration: Sendable, Hashable {
     package var mode: SubscriptionMode
     /// The modes of single items, in place of `mode`.
     package var modes: [UpstreamName: SubscriptionMode] = [:]
-    /// Diff formats of the items.
     package var diffs: DiffFormats
     /// Diff formats of single fields, in place of `diffs`, by name.
     package var fieldDiffs: [UpstreamName: DiffFormats]

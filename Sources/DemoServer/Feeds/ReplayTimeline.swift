@@ -4,7 +4,6 @@ package protocol ReplaySource: Sendable {
     mutating func next() -> [ReplayedEvent]?
 }
 
-/// An event of a replay.
 package struct ReplayedEvent: Sendable, Hashable {
     /// The time since the beginning of the replay.
     package var time: Duration

@@ -164,7 +164,6 @@ struct DemoSession: Sendable {
         end(SessionEnd(code: code, message: message), &context)
     }
 
-    /// Queues an event of the item of a channel.
     mutating func offer(_ event: ItemEvent, to reference: ChannelReference, _ context: inout ServerContext) {
         subscriptions[reference.subscription]?.offer(event, to: reference.index)
         guard subscriptions[reference.subscription]?.channels[reference.index].queue.isEmpty == false else { return }

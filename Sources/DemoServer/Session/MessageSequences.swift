@@ -197,7 +197,6 @@ enum SequenceEvent: Sendable, Hashable {
     case skipped(through: Int, count: Int)
 }
 
-/// The response to a message.
 enum MessageAcceptance: Sendable, Hashable {
     /// The message was accepted; these events are processed in order.
     case accepted([SequenceEvent])

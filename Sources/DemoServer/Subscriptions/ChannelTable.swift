@@ -2,7 +2,6 @@ internal import TLCP
 
 /// The channels of all sessions, by item.
 struct ChannelTable: Sendable {
-    /// One item of one feed.
     struct Item: Sendable, Hashable {
         private let feed: FeedDirectory.Index
         private let name: UpstreamName
@@ -10,7 +9,6 @@ struct ChannelTable: Sendable {
         init(feed: FeedDirectory.Index, name: String) { (self.feed, self.name) = (feed, UpstreamName(name)) }
     }
 
-    /// One channel of one session.
     struct Entry: Sendable, Hashable {
         var session: SessionHandle
         var channel: ChannelReference

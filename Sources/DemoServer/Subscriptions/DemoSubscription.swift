@@ -46,7 +46,6 @@ struct DemoSubscription: Sendable {
         return [.subCmd(id, items: items, fields: fields, keyPosition: key, commandPosition: command), configuration]
     }
 
-    /// The notification of the frequency in force.
     var configuration: ServerNotification { .conf(id, frequency, isFiltered: !isUnfiltered) }
 
     /// Queues the snapshot of an item, as far as it was requested.
@@ -145,7 +144,6 @@ struct SubscriptionPlan: Sendable, Hashable {
     /// 1-based position of the field `command`; COMMAND only.
     var commandPosition: Int?
 
-    /// One item of the group.
     struct NamedItem: Sendable, Hashable {
         var name: String
         var item: FeedItem

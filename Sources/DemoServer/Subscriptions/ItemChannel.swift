@@ -75,7 +75,6 @@ extension ItemEvent {
     var isRow: Bool { if case .row = self { true } else { false } }
 }
 
-/// One channel of one subscription.
 struct ChannelReference: Sendable, Hashable {
     let subscription: SubscriptionID
     /// The index of the channel in the subscription.

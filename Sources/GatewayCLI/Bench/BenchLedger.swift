@@ -17,7 +17,6 @@ final class BenchLedger {
         var madeAt: Int64?
     }
 
-    /// The progress of one stream.
     struct Progress: Equatable {
         var first: UInt64?
         var last: UInt64?

@@ -23,7 +23,6 @@ struct BenchRun {
     /// Returns when the benchmark has to end before its time; cancelled at that time.
     let interruption: @Sendable () async -> Void
 
-    /// The connections of a benchmark.
     struct Connections: Sendable {
         var open: [any Channel] = []
         /// The number of streams that did not open, by the reason.

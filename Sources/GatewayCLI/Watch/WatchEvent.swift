@@ -35,13 +35,11 @@ struct WatchUpdate: Sendable, Equatable {
     var key: String?
     var command: String?
     var isSnapshot = false
-    /// The changed fields.
     var fields: [Field] = []
 }
 
 /// The reason why `watch` ends with exit status 1.
 struct WatchFailure: Error, Equatable {
-    /// The reason, as a sentence.
     let sentence: String
 
     init(_ sentence: String) { self.sentence = sentence }

@@ -11,7 +11,6 @@ struct WatchTable {
     /// The widest column, in characters.
     static let widestColumn = 40
 
-    /// A change of a value.
     private enum Change { case up, down, other }
 
     private struct Cell {

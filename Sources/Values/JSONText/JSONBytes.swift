@@ -35,27 +35,23 @@ package struct JSONBytes: Sendable {
         needsComma = true
     }
 
-    /// Opens an object.
     package mutating func beginObject() {
         comma()
         bytes.append(UInt8(ascii: "{"))
         needsComma = false
     }
 
-    /// Closes an object.
     package mutating func endObject() {
         bytes.append(UInt8(ascii: "}"))
         needsComma = true
     }
 
-    /// Opens an array.
     package mutating func beginArray() {
         comma()
         bytes.append(UInt8(ascii: "["))
         needsComma = false
     }
 
-    /// Closes an array.
     package mutating func endArray() {
         bytes.append(UInt8(ascii: "]"))
         needsComma = true
@@ -92,7 +88,6 @@ package struct JSONBytes: Sendable {
         needsComma = true
     }
 
-    /// Writes a whole number.
     package mutating func number(_ value: Int) {
         comma()
         bytes.append(decimal: value)
@@ -125,10 +120,8 @@ package struct JSONBytes: Sendable {
         if value.isFinite { raw(value.description) } else { null() }
     }
 
-    /// Writes `true` or `false`.
     package mutating func bool(_ value: Bool) { raw(value ? "true" : "false") }
 
-    /// Writes `null`.
     package mutating func null() { raw("null") }
 
     /// Leaves a value out, for which the caller has another one to insert at the present end.
@@ -229,7 +222,6 @@ package struct JSONKeys: Sendable {
     /// The encoded names.
     package let texts: [[UInt8]]
 
-    /// Encodes names.
     package init(_ names: [String]) {
         texts = names.map { name in
             var text: [UInt8] = []
@@ -250,7 +242,6 @@ extension JSONValue {
 }
 
 extension JSONBytes {
-    /// Writes any value.
     package mutating func value(_ value: JSONValue) {
         switch value {
         case .null: null()

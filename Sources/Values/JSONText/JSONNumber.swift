@@ -24,7 +24,6 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         return value
     }
 
-    /// The text.
     package var description: String { text }
 
     /// Whether both texts stand for exactly the same number, as `1`, `1.0` and `10e-1` do.

@@ -46,7 +46,6 @@ package struct JSONParseError: Error, Hashable, Sendable {
 }
 
 extension JSONParseError: CustomStringConvertible {
-    /// The explanation with line and column.
     package var description: String { "\(reason.explanation) at line \(line), column \(column)" }
 }
 

@@ -1,6 +1,5 @@
 /// A list of changes to a JSON value (RFC 6902).
 package struct JSONPatch: Sendable, Hashable {
-    /// One change.
     package enum Operation: Sendable, Hashable {
         /// Inserts an array element, or sets a member.
         case add(JSONPointer, JSONValue)

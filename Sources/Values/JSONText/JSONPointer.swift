@@ -3,7 +3,6 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     /// The reference tokens, unescaped, outermost first; none: the whole document.
     package var tokens: [String]
 
-    /// A pointer with these tokens.
     package init(tokens: [String] = []) { self.tokens = tokens }
 
     /// Parses a pointer such as `/a/0/b~1c`; nil if it is malformed.
@@ -35,7 +34,6 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text of the pointer.
     package var description: String {
         var bytes: [UInt8] = []
         for token in tokens {
@@ -57,7 +55,6 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
             && zip(left.tokens, right.tokens).allSatisfy { $0.hasSameBytes(as: $1) }
     }
 
-    /// Feeds the tokens to a hasher.
     package func hash(into hasher: inout Hasher) {
         for token in tokens { token.hashBytes(into: &hasher) }
     }

@@ -3,7 +3,6 @@
 /// `==` compares representations: strings by their bytes, numbers by their text, members in order; `isEquivalent(to:)`
 /// compares meanings.
 package enum JSONValue: Sendable, Hashable {
-    /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
@@ -29,7 +28,6 @@ package enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Feeds the representation to a hasher.
     package func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
@@ -56,15 +54,10 @@ package enum JSONValue: Sendable, Hashable {
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
     ExpressibleByNilLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// A string.
     package init(stringLiteral value: String) { self = .string(value) }
-    /// A whole number.
     package init(integerLiteral value: Int) { self = .number(JSONNumber(value)) }
-    /// A truth value.
     package init(booleanLiteral value: Bool) { self = .bool(value) }
-    /// `null`.
     package init(nilLiteral: ()) { self = .null }
-    /// An array.
     package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
     /// An object, members in the order written; of equal names the last one counts.
     package init(dictionaryLiteral elements: (String, JSONValue)...) {
@@ -75,22 +68,14 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Ex
 }
 
 extension JSONValue {
-    /// The string, if this is one.
+    // The content of a value of one kind; nil for a value of another kind.
+
     package var string: String? { if case .string(let value) = self { value } else { nil } }
-
-    /// The truth value, if this is one.
     package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
-
-    /// The number, if this is one.
     package var number: JSONNumber? { if case .number(let value) = self { value } else { nil } }
-
-    /// The elements, if this is an array.
     package var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
-
-    /// The members, if this is an object.
     package var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
 
-    /// Whether this is `null`.
     package var isNull: Bool { if case .null = self { true } else { false } }
 
     /// The member with this name, if this is an object that has one.
@@ -99,14 +84,10 @@ extension JSONValue {
 
 /// The members of a JSON object, in order. Names are compared by bytes.
 package struct JSONObject: Sendable, Hashable, RandomAccessCollection {
-    /// One named value.
     package struct Member: Sendable, Hashable {
-        /// The name.
         package var name: String
-        /// The value.
         package var value: JSONValue
 
-        /// A named value.
         package init(name: String, value: JSONValue) {
             self.name = name
             self.value = value
@@ -117,7 +98,6 @@ package struct JSONObject: Sendable, Hashable, RandomAccessCollection {
             left.name.hasSameBytes(as: right.name) && left.value == right.value
         }
 
-        /// Feeds name and value to a hasher.
         package func hash(into hasher: inout Hasher) {
             name.hashBytes(into: &hasher)
             hasher.combine(value)
@@ -130,11 +110,8 @@ package struct JSONObject: Sendable, Hashable, RandomAccessCollection {
     /// An object with these members, which are not checked for duplicate names.
     package init(_ members: [Member] = []) { self.members = members }
 
-    /// The first position, 0.
     package var startIndex: Int { 0 }
-    /// The position after the last member.
     package var endIndex: Int { members.count }
-    /// The member at a position.
     package subscript(position: Int) -> Member { members[position] }
 
     /// The value of the member with a name, the last one if there are several. Setting appends a new name, keeps the

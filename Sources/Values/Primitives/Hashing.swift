@@ -3,7 +3,6 @@ package enum FNV1a {
     private static let start: UInt64 = 0xCBF2_9CE4_8422_2325
     private static let factor: UInt64 = 0x100_0000_01B3
 
-    /// The hash of bytes.
     package static func hash(of bytes: [UInt8]) -> UInt64 {
         var hash = start
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* factor }
@@ -25,7 +24,6 @@ package struct SplitMix64: RandomNumberGenerator, Sendable, Hashable {
 
     private var state: UInt64
 
-    /// A generator with a seed.
     package init(seed: UInt64) { state = seed }
 
     /// A generator for a part of the program, independent of those of other parts.
@@ -71,7 +69,6 @@ package enum Varint {
         }
     }
 
-    /// Appends a number.
     package static func append(_ value: UInt64, to bytes: inout [UInt8]) {
         var rest = value
         while rest >= 0x80 {

@@ -19,7 +19,6 @@ package struct Moment: Comparable, Hashable, Sendable {
     /// The moment that lies this many nanoseconds after the epoch.
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    /// The epoch.
     package static let zero = Moment(nanoseconds: 0)
 
     /// The last moment that can be represented.
@@ -46,7 +45,6 @@ package struct Moment: Comparable, Hashable, Sendable {
         moment.advanced(by: duration.clampedNanoseconds)
     }
 
-    /// The moment a duration earlier.
     package static func - (moment: Moment, duration: Duration) -> Moment {
         let (difference, overflow) = moment.nanoseconds.subtractingReportingOverflow(duration.clampedNanoseconds)
         return Moment(nanoseconds: overflow ? (duration < .zero ? .max : .min) : difference)
@@ -89,7 +87,6 @@ package final class LatencyHistogram: Sendable {
     private nonisolated(unsafe) let counters: UnsafeMutablePointer<Atomic<UInt64>>
     private let nanoseconds = Atomic<UInt64>(0)
 
-    /// All zero.
     package init() {
         counters = .allocate(capacity: Self.bucketCount)
         for index in 0..<Self.bucketCount { (counters + index).initialize(to: Atomic(0)) }

@@ -5,7 +5,6 @@ public import SessionCore
 /// The REST views and patches, the upstream options of the configuration and the tables of the documentation are made
 /// from these descriptions or tested against them.
 package struct ConnectionOption: Sendable {
-    /// The path to a value among the options.
     package typealias Path<Value> = any WritableKeyPath<ConnectionOptionValues, Value> & Sendable
 
     /// The type of an option, with the place of its value.
@@ -227,7 +226,6 @@ extension ConnectionOption {
         return nil
     }
 
-    /// The error for a value that breaks a rule.
     func refusal(of value: String, rule: String? = nil) -> ClientError {
         .invalid(name, value, rule ?? limits)
     }

@@ -47,7 +47,6 @@ final class SessionCensus: Sendable {
         }
     }
 
-    /// The policy beyond the limit.
     var policy: ConnectionOptions.SessionLimitPolicy {
         get { state.withLock { $0.policy } }
         set { state.withLock { $0.policy = newValue } }

@@ -3,7 +3,6 @@
 ///
 /// A line costs one assignment: the running timer is left alone, and looks at the time of the last line when it fires.
 struct LivenessMonitor {
-    /// The result of a firing of the timer.
     enum TimerResult: Equatable {
         /// Check again after this time.
         case wait(Duration)

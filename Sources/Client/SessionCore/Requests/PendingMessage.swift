@@ -121,7 +121,6 @@ extension MessageLedger {
 }
 
 extension PendingMessage {
-    /// The request that carries the message.
     fileprivate func request(_ id: RequestID, acknowledged: Bool) -> MessageRequest {
         var request = MessageRequest(requestID: id, text: text)
         request.wantsOutcome = hasDelegate

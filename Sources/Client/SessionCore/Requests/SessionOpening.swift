@@ -55,7 +55,6 @@ struct SessionOpening {
 
     // MARK: - Requests
 
-    /// A creation, with the parameters of its connection.
     mutating func creation(
         _ kind: ConnectionParameters.Kind,
         isUnlimited: Bool,

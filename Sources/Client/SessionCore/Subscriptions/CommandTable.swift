@@ -12,7 +12,6 @@ internal import TLCP
 /// key known      UPDATE, what differs       DELETE, all but the key changed, key gone
 /// ```
 struct CommandTable: Sendable {
-    /// The state of one key.
     struct KeyRow: Sendable {
         /// The first-level row as delivered: its command is `ADD` or `UPDATE`.
         var row: [String?]

@@ -307,7 +307,6 @@ struct SubscriptionMachine: Sendable {
     }
 }
 
-/// The progress of the request of a stage.
 enum RequestProgress: Sendable, Equatable {
     /// To be written as soon as there is a channel. *Leaves to* `sent`.
     case due

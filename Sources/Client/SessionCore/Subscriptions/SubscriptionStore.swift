@@ -167,7 +167,6 @@ package struct SubscriptionStore: ~Copyable {
         return take(machines[id]?.requestDropped(code: code, message: message), of: id)
     }
 
-    /// The consequences of a reply.
     private mutating func take(_ reply: SubscriptionReply?, of id: SubscriptionID) -> [SubscriptionEffect] {
         var effects: [SubscriptionEffect] = []
         switch reply {

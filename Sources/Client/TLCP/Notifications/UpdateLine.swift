@@ -3,14 +3,11 @@
 /// Nearly all lines are updates: they have a path of their own, without an argument reader and without a copy of
 /// `ServerNotification`.
 package struct UpdateLine: Sendable, Equatable {
-    /// The subscription.
     package let subscription: SubscriptionID
     /// The 1-based position of the item.
     package let item: Int
-    /// The values.
     package let fields: FieldList
 
-    /// An update.
     package init(_ subscription: SubscriptionID, item: Int, _ fields: FieldList) {
         self.subscription = subscription
         self.item = item

@@ -7,7 +7,6 @@ package enum ClientRequest: Sendable, Hashable {
     case heartbeat(HeartbeatRequest)
     case wsok
 
-    /// The request name on the wire.
     package var name: RequestName {
         switch self {
         case .createSession: .createSession
@@ -157,7 +156,6 @@ package struct RequestBatch: Sendable, Hashable {
         case http
     }
 
-    /// The common name of the requests.
     package let name: RequestName
     package private(set) var bytes: [UInt8]
     package private(set) var count: Int
@@ -188,7 +186,6 @@ package struct RequestBatch: Sendable, Hashable {
 
 /// Collects pending requests into one batch within the request limit of the server.
 package struct BatchBuilder {
-    /// The carrier of the batch.
     package let form: RequestBatch.Form
     /// The requests so far; nil: none.
     package private(set) var batch: RequestBatch?

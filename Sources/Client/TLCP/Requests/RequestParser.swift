@@ -3,10 +3,8 @@
 ///     WebSocket    name CR-LF line *( CR-LF line ) [ CR-LF ]        or just  wsok
 ///     HTTP         path names the request; query: defaults of all lines; body: line *( CR-LF line ) [ CR-LF ]
 package enum RequestParser {
-    /// A request, or its rejection.
     package typealias Outcome = Result<ClientRequest, RequestRejection>
 
-    /// Parses a WebSocket message.
     package static func parse(webSocketMessage message: ArraySlice<UInt8>) -> [Outcome] {
         let lines = lines(of: message)
         guard let first = lines.first, let name = RequestName(rawValue: String(decoding: first, as: UTF8.self)) else {
@@ -91,7 +89,6 @@ package enum RequestParser {
 struct LiteralMessage {
     /// The parameters before the text.
     let parameters: ArraySlice<UInt8>
-    /// The text.
     let text: ArraySlice<UInt8>
 
     /// Reads the line at the beginning of `bytes`; nil if another line is there, or one that does not end after COUNT.

@@ -131,7 +131,6 @@ extension HTTPChallenge {
         }
     }
 
-    /// The challenge of a proxy.
     init(_ schemes: [AuthenticationScheme], of proxy: ProxySettings) {
         let kind = AuthenticationChallenge.Kind.proxy(schemes: schemes.map(\.name), realm: schemes.first?.realm)
         self.init(kind: kind, space: .proxy, schemes: schemes, host: proxy.host, port: proxy.port)

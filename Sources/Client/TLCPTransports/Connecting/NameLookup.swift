@@ -168,7 +168,6 @@ final class NameQuery: Resolver, Sendable {
     }
 }
 
-/// The resolver of the system.
 enum SystemNames {
     /// The addresses of a host for TCP, without a port, in the order of preference of the system. Blocks.
     @Sendable static func addresses(of host: String) -> NameLookup.Outcome {

@@ -31,7 +31,6 @@ struct RequestHeadBuilder {
         )
     }
 
-    /// The head of a WebSocket handshake.
     func webSocket(_ request: ConnectionRequest, key: String) -> HTTPRequestHead {
         var headers: [(String, String)] = [
             ("Host", Endpoint(request).authority), ("Connection", "Upgrade"), ("Upgrade", "websocket"),
