@@ -11,48 +11,31 @@ struct RequestHeadBuilder {
     }
 
     func http(_ request: ConnectionRequest) -> HTTPRequestHead {
-        let endpoint = Endpoint(request)
-        var headers: [(String, String)] = [
-            ("Host", endpoint.authority), ("Content-Type", "text/plain; charset=utf-8"),
+        let authority = Endpoint(request).authority
+        let headers = [
+            ("Host", authority), ("Content-Type", "text/plain; charset=utf-8"),
             ("Content-Length", "\(request.body.count)"),
         ]
-        add(request, to: &headers)
-        var outgoing = decorated("POST", request, headers)
+        var outgoing = outgoing("POST", request, headers)
         if settings.proxy != nil, !request.isSecure {
-            outgoing.target = "http://\(endpoint.authority)\(outgoing.target)"
+            outgoing.target = "http://\(authority)\(outgoing.target)"
             let header = credentials.header(for: .proxy, method: "POST", target: outgoing.target)
             if let header { outgoing.headers.append(("Proxy-Authorization", header)) }
         }
-        return HTTPRequestHead(
-            version: .http1_1,
-            method: .POST,
-            uri: outgoing.target,
-            headers: HTTPHeaders(outgoing.headers.map { ($0.name, $0.value) })
-        )
+        return outgoing.head
     }
 
     func webSocket(_ request: ConnectionRequest, key: String) -> HTTPRequestHead {
-        var headers: [(String, String)] = [
+        let headers = [
             ("Host", Endpoint(request).authority), ("Connection", "Upgrade"), ("Upgrade", "websocket"),
             ("Sec-WebSocket-Version", "13"), ("Sec-WebSocket-Key", key),
             ("Sec-WebSocket-Protocol", request.subprotocol),
         ]
-        add(request, to: &headers)
-        let outgoing = decorated("GET", request, headers)
-        return HTTPRequestHead(
-            version: .http1_1,
-            method: .GET,
-            uri: outgoing.target,
-            headers: HTTPHeaders(outgoing.headers.map { ($0.name, $0.value) })
-        )
+        return outgoing("GET", request, headers).head
     }
 
-    private func add(_ request: ConnectionRequest, to headers: inout [(String, String)]) {
-        headers += request.headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        if let cookies = settings.cookies.header(for: request.cookieOrigin) { headers.append(("Cookie", cookies)) }
-    }
-
-    private func decorated(
+    /// The request with these headers, the extra headers and the cookies, decorated, and with its credentials.
+    private func outgoing(
         _ method: String,
         _ request: ConnectionRequest,
         _ headers: [(String, String)]
@@ -62,16 +45,27 @@ struct RequestHeadBuilder {
             host: request.host,
             isWebSocketHandshake: request.kind == .webSocket,
             target: request.target,
-            headers: headers.map { (name: $0.0, value: $0.1) }
+            headers: headers.map { (name: $0, value: $1) }
         )
+        for (name, value) in request.headers.sorted(by: { $0.key < $1.key }) { outgoing.headers.append((name, value)) }
+        if let cookies = settings.cookies.header(for: request.cookieOrigin) {
+            outgoing.headers.append(("Cookie", cookies))
+        }
         settings.decorate(&outgoing)
         // After the decoration, because a digest covers the target.
         let space = CredentialStore.ProtectionSpace.server(Endpoint(request).hostAndPort)
         let isGiven = outgoing.headers.contains { $0.name.lowercased() == "authorization" }
         if !isGiven, let header = credentials.header(for: space, method: method, target: outgoing.target) {
-            outgoing.headers.append((name: "Authorization", value: header))
+            outgoing.headers.append(("Authorization", header))
         }
         return outgoing
+    }
+}
+
+extension OutgoingRequest {
+    fileprivate var head: HTTPRequestHead {
+        let headers = HTTPHeaders(headers.map { ($0.name, $0.value) })
+        return HTTPRequestHead(version: .http1_1, method: HTTPMethod(rawValue: method), uri: target, headers: headers)
     }
 }
 
