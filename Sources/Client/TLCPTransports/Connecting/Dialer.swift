@@ -288,9 +288,8 @@ extension SocketSettings {
     /// the caller closes the connection before.
     func timeout(of request: ConnectionRequest) -> TimeAmount {
         let isLonger = request.responseTime >= connectTimeout
-        let (seconds, attoseconds) = (isLonger ? request.responseTime + .seconds(1) : connectTimeout).components
-        let bounded = min(max(seconds, 0), 1_000_000)
-        return .nanoseconds(max(1, bounded * 1_000_000_000 + attoseconds / 1_000_000_000))
+        let limit = isLonger ? request.responseTime + .seconds(1) : connectTimeout
+        return TimeAmount(min(max(limit, .nanoseconds(1)), .seconds(1_000_000)))
     }
 }
 
