@@ -28,9 +28,6 @@ extension Duration {
             seconds > 0 ? .microseconds(Int64((Swift.min(seconds, Self.longestSeconds) * 1_000_000).rounded())) : .zero
     }
 
-    /// The whole milliseconds of a duration, for the wire.
-    var wholeMilliseconds: Int { Int(clampedNanoseconds / 1_000_000) }
-
     /// The duration in seconds, for an option; at most ten years.
     var optionSeconds: Double { Double(Swift.min(self, .seconds(Self.longestSeconds)).wholeMilliseconds) / 1000 }
 

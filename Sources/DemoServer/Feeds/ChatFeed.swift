@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// `CHAT_ROOM`: the list `chat_room` with the texts that clients sent as `CHAT|text`.
 struct ChatFeed: Feed {
     let fields = ["raw_timestamp", "message", "IP"]

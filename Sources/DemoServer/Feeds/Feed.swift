@@ -140,8 +140,7 @@ package enum FeedRequest: Sendable, Hashable {
 extension SplitMix64 {
     /// A random pause within bounds, in whole microseconds.
     mutating func pause(in bounds: ClosedRange<Duration>) -> Duration {
-        let low = bounds.lowerBound.wholeMicroseconds
-        let high = bounds.upperBound.wholeMicroseconds
-        return .microseconds(Int64.random(in: low...max(low, high), using: &self))
+        let (low, high) = (bounds.lowerBound.clampedNanoseconds / 1_000, bounds.upperBound.clampedNanoseconds / 1_000)
+        return .microseconds(Int64.random(in: low...high, using: &self))
     }
 }

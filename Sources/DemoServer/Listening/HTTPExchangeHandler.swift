@@ -163,7 +163,7 @@ final class HTTPExchangeHandler: LinkHandler, RemovableChannelHandler {
     private func setDeadline(within time: Duration) {
         deadline?.cancel()
         guard let context else { return }
-        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(Int64(time.wholeMilliseconds))) {
+        deadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) {
             context.close(promise: nil)
         }
     }

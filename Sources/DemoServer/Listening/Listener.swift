@@ -2,6 +2,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
+internal import Primitives
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials

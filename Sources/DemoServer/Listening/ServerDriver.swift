@@ -47,7 +47,7 @@ final class ServerDriver {
     }
 
     /// The present date for HTTP headers.
-    var date: String { HTTPDate.text(for: Int(clockStart / 1_000) + now.wholeSeconds) }
+    var date: String { HTTPDate.text(for: Int(clockStart / 1_000 + now.components.seconds)) }
 
     /// Registers an accepted connection; false if there are too many.
     func accepted(_ channel: any Channel) -> Bool {
@@ -175,21 +175,12 @@ final class ServerDriver {
         if configuration.hasManualClock, deadline > manualNow { return }
         if let timer, timer.at <= deadline { return }
         timer?.task.cancel()
-        let delay = max(.zero, deadline - now)
-        let task = loop.assumeIsolated().scheduleTask(in: .nanoseconds(delay.wholeNanoseconds)) { [weak self] in
+        let delay = TimeAmount(max(.zero, deadline - now))
+        let task = loop.assumeIsolated().scheduleTask(in: delay) { [weak self] in
             guard let self else { return }
             timer = nil
             perform(machine.timePassed(at: now))
         }
         timer = (task, deadline)
-    }
-}
-
-extension Duration {
-    /// Whole nanoseconds, rounded up, not below 0; rounded down, a timer could fire before the deadline.
-    fileprivate var wholeNanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        return min(seconds, Int64(Int32.max)) * 1_000_000_000 + (attoseconds + 999_999_999) / 1_000_000_000
     }
 }

@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import Primitives
 internal import TLCP
 
 extension DemoSession {

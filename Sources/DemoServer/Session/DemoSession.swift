@@ -198,7 +198,8 @@ struct DemoSession: Sendable {
 
     private mutating func syncDue(_ context: inout ServerContext) {
         guard let stream, stream.sendsSync else { return }
-        guard writeOrLoop(.sync(seconds: (context.now - stream.boundAt).wholeSeconds), &context) else { return }
+        let sinceBind = context.now - stream.boundAt
+        guard writeOrLoop(.sync(seconds: Int(sinceBind.components.seconds)), &context) else { return }
         context.timers.set(.session(handle, .sync), at: context.now + context.configuration.timings.syncPeriod)
     }
 

@@ -67,6 +67,9 @@ extension Duration {
         return overflowed ? (seconds < 0 ? .min : .max) : sum
     }
 
+    /// The whole milliseconds, rounded towards 0: the unit of TLCP.
+    package var wholeMilliseconds: Int { Int(clampedNanoseconds / 1_000_000) }
+
     /// Seconds with three decimals; not below 0.
     package var roundedSeconds: Double {
         let (seconds, attoseconds) = components
