@@ -5,7 +5,7 @@ extension DemoServerMachine {
         guard let faults = applyFaults(.create, isStreaming: !request.connection.isPolling, on: id),
             let link = context.links[id]
         else { return }
-        if let refusal = refusal(on: link) ?? refusal(of: request) { return refuse(id, refusal.conErr) }
+        if let refusal = refusal(on: link) ?? refusal(of: request)?.conErr { return refuse(id, refusal) }
         let additions: [(AddRequest, SubscriptionPlan)]
         do throws(RequestRejection) {
             additions = try plans(of: request.operations)
@@ -32,7 +32,7 @@ extension DemoServerMachine {
         guard let faults = applyFaults(nil, isStreaming: !request.connection.isPolling, on: id, effects),
             let link = context.links[id]
         else { return }
-        if let refusal = refusal(on: link) { return refuse(id, refusal.conErr) }
+        if let refusal = refusal(on: link) { return refuse(id, refusal) }
         guard let handle = request.sessionID.map({ handles[$0] }) ?? link.lastSession, sessions[handle] != nil else {
             let closedHandle = request.sessionID.map { closedHandles[$0] } ?? link.lastSession
             let end = closedHandle.flatMap { tombstones[$0]?.end }
@@ -63,11 +63,9 @@ extension DemoServerMachine {
     }
 
     /// Why a connection can carry no session; nil: it can.
-    private func refusal(on link: Link) -> ControlRefusal? {
-        if let version = link.versionProblem {
-            return ControlRefusal(code: 65, message: "Unsupported protocol version: \(version)")
-        }
-        return link.stream == nil ? nil : ControlRefusal(code: 69, message: "A streaming is already in place")
+    private func refusal(on link: Link) -> ServerNotification? {
+        if let rejection = link.versionRejection { return rejection.notification }
+        return link.stream == nil ? nil : .conErr(code: 69, message: "A streaming is already in place")
     }
 
     private func refusal(of request: CreateSessionRequest) -> ControlRefusal? {

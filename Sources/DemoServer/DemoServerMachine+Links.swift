@@ -33,11 +33,7 @@ extension DemoServerMachine {
         var link = Link(kind: .webSocket, peer: peer, openedAt: now, lastReceived: now)
         let version = subprotocol.flatMap(ProtocolVersion.init(webSocketSubprotocol:))
         if let version { link.version = version }
-        if version?.isServed != true {
-            let subprotocol = subprotocol ?? "none"
-            let name = subprotocol.hasPrefix("TLCP-") ? String(subprotocol.dropFirst(5)) : subprotocol
-            link.versionProblem = name.hasSuffix(".lightstreamer.com") ? String(name.dropLast(18)) : name
-        }
+        if version?.isServed != true { link.versionRejection = .unsupportedVersion(subprotocol, .connection) }
         context.links.add(link, as: id)
         context.timers.set(.idle(id), at: now + context.configuration.timings.idleSocket)
         return settle()

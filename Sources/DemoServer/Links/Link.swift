@@ -17,8 +17,8 @@ struct Link: Sendable {
     let openedAt: Duration
     /// The TLCP version of the client.
     var version = ProtocolVersion.current
-    /// The unsupported TLCP version, for the response to a create or bind; nil if the version is supported.
-    var versionProblem: String?
+    /// The response to a create or bind of a client with an unsupported version; nil if the version is supported.
+    var versionRejection: RequestRejection?
 
     /// The session that is bound to this connection.
     var stream: SessionHandle?
@@ -86,15 +86,6 @@ enum LinkEnding: Sendable, Hashable {
 }
 
 extension ProtocolVersion {
-    /// The version in the query string of an HTTP request; nil if there is none.
-    init?(query: String) {
-        let prefix = "LS_protocol="
-        guard let piece = query.split(separator: "&").last(where: { $0.hasPrefix(prefix) }),
-            let text = PercentCoding.decode(parameter: Array(piece.utf8.dropFirst(prefix.utf8.count))[...])
-        else { return nil }
-        self.init(protocolParameter: text)
-    }
-
     /// Whether clients of this version accept diffs in place of values; since 2.4.
     var hasDiffs: Bool { (major, minor) >= (2, 4) }
 

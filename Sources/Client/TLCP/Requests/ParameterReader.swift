@@ -132,6 +132,13 @@ package struct RequestRejection: Error, Sendable, Hashable {
         return RequestRejection(.connection, code: 64, message: message)
     }
 
+    /// Code 65: no server of this package serves the version that a client names, as a value of `LS_protocol` or as a WebSocket
+    /// subprotocol; nil: the client names none.
+    package static func unsupportedVersion(_ name: String?, _ carrier: Carrier) -> RequestRejection {
+        let version = (name ?? "none").trimmingPrefix("TLCP-").replacing(".lightstreamer.com", with: "")
+        return RequestRejection(carrier, code: 65, message: "Unsupported protocol version: \(version)")
+    }
+
     package var notification: ServerNotification {
         switch carrier {
         case .connection: .conErr(code: code, message: message)

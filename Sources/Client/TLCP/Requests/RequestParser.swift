@@ -20,8 +20,7 @@ package enum RequestParser {
             let defaults = try ParameterReader(query, carrier: carrier)
             let version = defaults.text(.protocol)
             guard let version, ProtocolVersion(protocolParameter: version)?.isServed == true else {
-                let named = version.map { $0.hasPrefix("TLCP-") ? String($0.dropFirst(5)) : $0 } ?? "none"
-                throw RequestRejection(carrier, code: 65, message: "Unsupported protocol version: \(named)")
+                throw RequestRejection.unsupportedVersion(version, carrier)
             }
             let lines = lines(of: body)
             return parse(name, lines.isEmpty ? [[]] : lines, defaults: defaults)

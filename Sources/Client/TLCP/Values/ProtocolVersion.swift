@@ -32,6 +32,13 @@ package struct ProtocolVersion: Sendable, Hashable, CustomStringConvertible {
         self.init(protocolParameter: String(text.dropLast(suffix.count)))
     }
 
+    /// Parses `LS_protocol` in the query string of an HTTP request; nil if there is none, or if the query is malformed.
+    package init?(query: String) {
+        let parameters = try? ParameterReader(Array(query.utf8)[...], carrier: .unaddressed)
+        guard let text = parameters?.text(.protocol) else { return nil }
+        self.init(protocolParameter: text)
+    }
+
     package var description: String { "\(major).\(minor).\(subminor)" }
 
     /// The value of `LS_protocol`.
