@@ -101,8 +101,7 @@ struct FaultTests {
         #expect(bench.lines(link) == ["U,1,1,|2"])
         bench.install(Fault(.stall(.seconds(1))))
         bench.publish("item1", ["Acme", "3"], to: "QUOTES")
-        bench.say("control\nLS_reqId=2&LS_op=constrain", on: link)
-        #expect(bench.lines(link).isEmpty)
+        #expect(bench.lines(bench.say("control\nLS_reqId=2&LS_op=constrain", on: link)).isEmpty)
         bench.advance(by: .seconds(1))
         #expect(bench.lines(link) == ["REQOK,2", "CONS,unlimited", "U,1,1,|3"])
     }
@@ -112,8 +111,7 @@ struct FaultTests {
         let (link, session) = busy(bench)
         bench.install(Fault(.halfOpen))
         publish(1, bench)
-        bench.say("control\nLS_reqId=2&LS_op=constrain", on: link)
-        #expect(bench.lines(link).isEmpty)
+        #expect(bench.lines(bench.say("control\nLS_reqId=2&LS_op=constrain", on: link)).isEmpty)
         #expect(bench.deaf.contains(link))
         let recovery = bench.post("bind_session", "LS_session=\(session)&LS_recovery_from=2&LS_polling=true")
         #expect(bench.lines(recovery).suffix(3) == ["PROG,2", "U,1,1,Acme|1", "LOOP,0"])
@@ -121,8 +119,7 @@ struct FaultTests {
     }
 
     @Test func requestsAreRefusedIgnoredDelayedRepeatedAndLost() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         bench.install(
             Fault(.refuse(code: -7, message: "a, b"), at: .request(.constrain)),
             Fault(.ignore, at: .request(.reconf)),
@@ -158,13 +155,11 @@ struct FaultTests {
     }
 
     @Test func answersOfABatchComeLateAndInReverse() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         bench.install(Fault(.lateAnswers, times: 2))
         let add = "LS_op=add&LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES"
-        bench.say("control\nLS_reqId=1&LS_subId=1&\(add)\nLS_reqId=2&LS_subId=2&\(add)", on: link)
         #expect(
-            bench.lines(link) == [
+            bench.lines(bench.say("control\nLS_reqId=1&LS_subId=1&\(add)\nLS_reqId=2&LS_subId=2&\(add)", on: link)) == [
                 "SUBOK,1,1,1", "CONF,1,unlimited,filtered", "SUBOK,2,1,1", "CONF,2,unlimited,filtered", "REQOK,2",
                 "REQOK,1",
             ]
@@ -207,13 +202,11 @@ struct FaultTests {
         bench.install(Fault(.delay(.seconds(1)), at: .request(.wsok)), Fault(.ignore, at: .request(.wsok), skip: 1))
         let late = bench.openWebSocket()
         bench.say("wsok", on: late)
-        bench.say(ServerBench.create, on: late)
-        #expect(bench.lines(late).isEmpty)
+        #expect(bench.lines(bench.say(ServerBench.create, on: late)).isEmpty)
         bench.advance(by: .seconds(1))
         #expect(bench.lines(late).prefix(1) == ["WSOK"])
         let never = bench.openWebSocket()
-        bench.say("wsok", on: never)
-        #expect(bench.lines(never).isEmpty)
+        #expect(bench.lines(bench.say("wsok", on: never)).isEmpty)
     }
 
     @Test func streamIsHeldBackUntilItsEnd() {

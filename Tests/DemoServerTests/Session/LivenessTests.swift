@@ -12,8 +12,7 @@ struct LivenessTests {
     }
 
     @Test func anyLineRestartsTheSilence() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         _ = bench.subscribe(link, 1)
         bench.advance(by: .seconds(3))
         bench.publish("item1", ["Acme", "1"], to: "QUOTES")
@@ -24,8 +23,7 @@ struct LivenessTests {
     }
 
     @Test func anyResponseRestartsTheSilence() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         bench.advance(by: .seconds(3))
         bench.say("msg\nLS_reqId=1&LS_message=a&LS_outcome=false", on: link)
         bench.advance(by: .seconds(3))
@@ -89,8 +87,7 @@ struct LivenessTests {
     }
 
     @Test func connectionThatTakesNothingIsCut() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         bench.setWritable(false, link)
         bench.advance(by: .seconds(19))
         #expect(!bench.cut.contains(link))
@@ -101,8 +98,7 @@ struct LivenessTests {
     }
 
     @Test func shutDownEndsEverything() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         let idle = bench.openWebSocket()
         let session = bench.pollSession()
         let poll = bench.post(

@@ -7,8 +7,7 @@ struct MessageTests {
     }
 
     @Test func sequencesAreProcessedInOrderWhateverTheOrderOfArrival() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         bench.say(message(1, "c", "&LS_sequence=q&LS_msg_prog=3"), on: link)
         bench.say(message(2, "b", "&LS_sequence=q&LS_msg_prog=2"), on: link)
         #expect(bench.lines(link) == ["REQOK,1", "REQOK,2"])
@@ -17,8 +16,7 @@ struct MessageTests {
     }
 
     @Test func aSingleMissingNumberIsSkippedWithItsOwnCode() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         bench.say(message(1, "b", "&LS_sequence=q&LS_msg_prog=2&LS_max_wait=100"), on: link)
         bench.advance(by: .milliseconds(100))
         #expect(
@@ -37,8 +35,7 @@ struct MessageTests {
     }
 
     @Test func repetitionsAreRefusedAsDuplicates() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         for id in 1...2 { bench.say(message(id, "b", "&LS_sequence=q&LS_msg_prog=2"), on: link) }
         #expect(bench.lines(link) == ["REQOK,1", "REQERR,2,33,Message progressive too low"])
         for id in 3...4 { bench.say(message(id, "u", "&LS_msg_prog=1"), on: link) }
@@ -46,8 +43,7 @@ struct MessageTests {
     }
 
     @Test func messageWithoutOutcomeReportsNothing() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         bench.say(message(1, "x", "&LS_outcome=false&LS_ack=false"), on: link)
         bench.say(message(2, "x", "&LS_outcome=false&LS_sequence=q&LS_msg_prog=1"), on: link)
         #expect(bench.lines(link) == ["REQOK,2"])
@@ -59,10 +55,8 @@ struct MessageTests {
         ("LS_msg_prog=1", "67,Missing LS_message"),
     ])
     func malformedMessagesAreRefused(parameters: String, answer: String) {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
-        bench.say("msg\nLS_reqId=1&\(parameters)", on: link)
-        #expect(bench.lines(link) == ["REQERR,1,\(answer)"])
+        let (bench, link) = ServerBench.withSession()
+        #expect(bench.lines(bench.say("msg\nLS_reqId=1&\(parameters)", on: link)) == ["REQERR,1,\(answer)"])
     }
 
     @Test func chatIsPublishedToEverybody() {
@@ -107,8 +101,7 @@ struct MessageTests {
     }
 
     @Test func messagesCanFailAndTakeTheirTime() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         bench.say(message(1, "DELAY%7C500%7CFAIL%7C-3%7Cno%2C%20never", "&LS_sequence=q&LS_msg_prog=1"), on: link)
         bench.say(message(2, "after", "&LS_sequence=q&LS_msg_prog=2"), on: link)
         #expect(bench.lines(link) == ["REQOK,1", "REQOK,2"])
@@ -117,8 +110,7 @@ struct MessageTests {
     }
 
     @Test func messageWithoutSequenceDelaysNoOther() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         bench.say(message(1, "DELAY%7C500%7Clast", "&LS_msg_prog=1"), on: link)
         bench.say(message(2, "DELAY%7C100%7CDELAY%7C100%7Cnext", "&LS_msg_prog=2"), on: link)
         bench.say(message(3, "first", "&LS_msg_prog=3"), on: link)
@@ -132,15 +124,13 @@ struct MessageTests {
     }
 
     @Test func messagesWithoutSequenceThatTakeTimeAreLimited() {
-        let bench = ServerBench(ServerBench.still { $0.limits.waitingMessages = 1 })
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.limits.waitingMessages = 1 })
         for id in 1...3 { bench.say(message(id, "DELAY%7C500%7Cx", "&LS_msg_prog=\(id)"), on: link) }
         #expect(bench.lines(link) == ["REQOK,1", "REQOK,2", "REQERR,3,34,Too many messages are waiting"])
     }
 
     @Test func messageCanEndTheSession() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         bench.say(message(1, "END%7C48%7Crefresh", "&LS_outcome=false"), on: link)
         #expect(bench.lines(link) == ["REQOK,1", "END,48,refresh"])
     }
@@ -162,16 +152,14 @@ struct MessageTests {
     }
 
     @Test func tooManyWaitingMessagesAreRefused() {
-        let bench = ServerBench(ServerBench.still { $0.limits.waitingMessages = 2 })
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.limits.waitingMessages = 2 })
         for id in 2...4 { bench.say(message(id, "x", "&LS_sequence=q&LS_msg_prog=\(id)"), on: link) }
         #expect(bench.lines(link) == ["REQOK,2", "REQOK,3", "REQERR,4,34,Too many messages are waiting"])
     }
 
     @Test(arguments: [("&LS_sequence=q", 33), ("", 32)])
     func repetitionsAreDuplicatesAtTheLimits(sequence: String, code: Int) {
-        let bench = ServerBench(ServerBench.still { $0.limits.waitingMessages = 1 })
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.limits.waitingMessages = 1 })
         for (id, number) in [(1, 1), (2, 2), (3, 3), (4, 4), (5, 2), (6, 4)] {
             bench.say(message(id, "DELAY%7C500%7Cx", "\(sequence)&LS_msg_prog=\(number)"), on: link)
         }
@@ -186,8 +174,7 @@ struct MessageTests {
     }
 
     @Test func greatestNumberIsRefused() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         let number = "&LS_msg_prog=9223372036854775807&LS_max_wait=0"
         bench.say(message(1, "x", "&LS_sequence=q" + number), on: link)
         bench.say(message(2, "x", number), on: link)

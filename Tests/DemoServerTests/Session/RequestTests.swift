@@ -48,10 +48,8 @@ struct RequestTests {
         ),
     ])
     func everyRequestOfABatchIsAnswered(batch: String, lines: [String]) {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
-        bench.say(batch, on: link)
-        #expect(bench.lines(link) == lines)
+        let (bench, link) = ServerBench.withSession()
+        #expect(bench.lines(bench.say(batch, on: link)) == lines)
         #expect(bench.closed[link] == 1_000)
     }
 
@@ -81,8 +79,7 @@ struct RequestTests {
         let http = bench.post("create_session", RequestTests.create, query: "LS_protocol=TLCP-\(version)")
         #expect(bench.lines(http).first?.hasPrefix("CONOK,") == true)
         let link = bench.openWebSocket(subprotocol: "TLCP-\(version).lightstreamer.com")
-        bench.say(ServerBench.create, on: link)
-        #expect(bench.lines(link).first?.hasPrefix("CONOK,") == true)
+        #expect(bench.lines(bench.say(ServerBench.create, on: link)).first?.hasPrefix("CONOK,") == true)
     }
 
     @Test(arguments: [("2.3.0", false, false), ("2.4.0", true, false), ("2.5.0", true, true)])
@@ -136,8 +133,7 @@ struct RequestTests {
         )
         #expect(bench.lines(bench.post("control", "LS_reqId=1", query: "")).first?.hasPrefix("ERROR,65,") == true)
         let link = bench.openWebSocket(subprotocol: "TLCP-3.0.0.lightstreamer.com")
-        bench.say(ServerBench.create, on: link)
-        #expect(bench.lines(link) == ["CONERR,\(refusal)"])
+        #expect(bench.lines(bench.say(ServerBench.create, on: link)) == ["CONERR,\(refusal)"])
     }
 
     @Test func missingVersionIsRefusedOnBothTransports() {
@@ -145,8 +141,7 @@ struct RequestTests {
         let refusal = "CONERR,65,Unsupported protocol version: none"
         #expect(bench.lines(bench.post("create_session", RequestTests.create, query: "")) == [refusal])
         let link = bench.openWebSocket(subprotocol: nil)
-        bench.say(ServerBench.create, on: link)
-        #expect(bench.lines(link) == [refusal])
+        #expect(bench.lines(bench.say(ServerBench.create, on: link)) == [refusal])
     }
 
     @Test(arguments: [
@@ -167,8 +162,7 @@ struct RequestTests {
         let bench = ServerBench()
         #expect(bench.lines(bench.post("control", parameters)) == [answer])
         let link = bench.openWebSocket()
-        bench.say("control\n" + parameters, on: link)
-        #expect(bench.lines(link) == [answer])
+        #expect(bench.lines(bench.say("control\n" + parameters, on: link)) == [answer])
     }
 
     @Test func sessionIsLookedForBeforeTheParametersOfAMessage() {
@@ -176,8 +170,7 @@ struct RequestTests {
         let message = "LS_reqId=1&LS_message=hello&LS_msg_prog=0"
         #expect(bench.lines(bench.post("msg", message + "&LS_session=S")) == ["REQERR,1,20,Session not found"])
         let (link, _) = bench.openSession()
-        bench.say("msg\n" + message, on: link)
-        #expect(bench.lines(link) == ["REQERR,1,65,Invalid value of LS_msg_prog"])
+        #expect(bench.lines(bench.say("msg\n" + message, on: link)) == ["REQERR,1,65,Invalid value of LS_msg_prog"])
         bench.say("control\nLS_reqId=2&LS_op=delete", on: link)
         #expect(bench.lines(link) == ["REQERR,2,67,Missing LS_subId"])
     }
@@ -224,8 +217,7 @@ struct RequestTests {
         refusing.say("control\nLS_reqId=1&\(register)", on: plain)
         #expect(refusing.lines(plain) == ["REQERR,1,40,MPN Module disabled"])
 
-        let bench = ServerBench(ServerBench.still { $0.mobilePush = .devicesOnly })
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.mobilePush = .devicesOnly })
         bench.say("control\nLS_reqId=1&\(register)", on: link)
         let lines = bench.lines(link)
         #expect(lines[0] == "REQOK,1")
@@ -240,8 +232,7 @@ struct RequestTests {
     }
 
     @Test func theAdapterOfARegistrationHasTheStateOfTheDevice() {
-        let bench = ServerBench(ServerBench.still { $0.mobilePush = .devicesOnly })
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.mobilePush = .devicesOnly })
         bench.say("control\nLS_reqId=1&LS_op=register&PN_type=Google&PN_appId=app&PN_deviceToken=token", on: link)
         let parts = bench.lines(link).last?.split(separator: ",").map(String.init) ?? []
         let (device, adapter) = (parts[1], parts[2])
@@ -258,8 +249,7 @@ struct RequestTests {
 
     @Test(arguments: ["register", "reset_badge", "activate", "pn_reconf", "deactivate"])
     func mobilePushIsRefusedWithoutTheEndOfTheSession(operation: String) {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         for parameters in ["", "&PN_deviceId=device"] {
             bench.say("control\nLS_reqId=1&LS_op=\(operation)\(parameters)", on: link)
             #expect(bench.lines(link) == ["REQERR,1,40,MPN Module disabled"])
@@ -274,10 +264,8 @@ struct RequestTests {
         ("reset_badge", "REQERR,1,67,Missing PN_deviceId"),
     ])
     func parametersOfMobilePushAreNeeded(operation: String, answer: String) {
-        let bench = ServerBench(ServerBench.still { $0.mobilePush = .devicesOnly })
-        let (link, _) = bench.openSession()
-        bench.say("control\nLS_reqId=1&LS_op=\(operation)", on: link)
-        #expect(bench.lines(link) == [answer])
+        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.mobilePush = .devicesOnly })
+        #expect(bench.lines(bench.say("control\nLS_reqId=1&LS_op=\(operation)", on: link)) == [answer])
     }
 
     @Test func arbitraryBytesNeverTrap() {
@@ -293,8 +281,7 @@ struct RequestTests {
             "heartbeat", "wsok", "LS_adapter_set=DEMO",
         ]
         for _ in 0..<500 {
-            let bench = ServerBench()
-            let (link, _) = bench.openSession()
+            let (bench, link) = ServerBench.withSession()
             for _ in 0..<3 {
                 let count = Int.random(in: 1...14, using: &generator)
                 bench.say((0..<count).map { _ in words.randomElement(using: &generator) ?? "" }.joined(), on: link)

@@ -48,8 +48,7 @@ struct TranscriptTests {
         #expect(bench.lines(link) == ["REQOK,4", "CONF,1,unlimited,filtered"])
         bench.say("control\nLS_reqId=5&LS_subId=2&LS_op=delete&LS_ack=false", on: link)
         #expect(bench.lines(link) == ["UNSUB,2"])
-        bench.say("heartbeat\n\n", on: link)
-        #expect(bench.lines(link).isEmpty)
+        #expect(bench.lines(bench.say("heartbeat\n\n", on: link)).isEmpty)
         bench.say("control\nLS_reqId=6&LS_op=destroy&LS_close_socket=true&LS_cause=api", on: link)
         #expect(bench.lines(link) == ["REQOK,6", "END,31,Destroy invoked by client"])
         #expect(bench.closed[link] == 1_000)
@@ -117,8 +116,7 @@ struct TranscriptTests {
         bench.publish("news", ["newer"], to: "NEWS")
         let session = bench.pollSession()
         let link = bench.openWebSocket()
-        bench.say("wsok", on: link)
-        #expect(bench.lines(link) == ["WSOK"])
+        #expect(bench.lines(bench.say("wsok", on: link)) == ["WSOK"])
         bench.say(
             "bind_session\nLS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=19000&LS_cause=slow",
             on: link
@@ -197,14 +195,12 @@ struct TranscriptTests {
     func refusals(message: String, answer: String) {
         let bench = ServerBench(ServerBench.still { $0.users = ["mia": "secret"] })
         let link = bench.openWebSocket()
-        bench.say(message, on: link)
-        #expect(bench.lines(link) == [answer])
+        #expect(bench.lines(bench.say(message, on: link)) == [answer])
         #expect(bench.closed[link] == nil)
     }
 
     @Test func failuresOfASession() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         bench.say("bind_session\nLS_session=S2", on: link)
         #expect(bench.lines(link) == ["CONERR,69,A streaming is already in place"])
         bench.say("control\nLS_reqId=4&LS_subId=9&LS_op=delete", on: link)

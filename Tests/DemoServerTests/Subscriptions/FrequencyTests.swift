@@ -3,8 +3,7 @@ internal import Testing
 
 struct FrequencyTests {
     @Test func mergeConflatesToTheNewestRow() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         _ = bench.subscribe(link, 1, "&LS_requested_max_frequency=2.0&LS_snapshot=true")
         for price in 1...4 {
             bench.publish("item1", ["Acme", "\(price)"], to: "QUOTES")
@@ -25,8 +24,7 @@ struct FrequencyTests {
         ] as [(String, String?)]
     )
     func limitsMayHaveAnExponent(requested: String, granted: String?) {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         let first = bench.subscribe(link, 1, "&LS_requested_max_frequency=\(requested)")
         #expect(first.contains("CONF,1,\(granted ?? ""),filtered") == (granted != nil))
         #expect(first.contains("REQERR,1,65,Invalid value of LS_requested_max_frequency") == (granted == nil))
@@ -35,8 +33,7 @@ struct FrequencyTests {
     }
 
     @Test func itemsAreLimitedSeparately() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         _ = bench.subscribe(link, 1, group: "item1%20item2", "&LS_requested_max_frequency=1")
         for item in ["item1", "item2"] { bench.publish(item, ["n", "1"], to: "QUOTES") }
         for item in ["item1", "item2"] { bench.publish(item, ["n", "2"], to: "QUOTES") }
@@ -46,8 +43,7 @@ struct FrequencyTests {
     }
 
     @Test func distinctKeepsItsBufferAndDropsTheOldest() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         _ = bench.subscribe(
             link,
             1,
@@ -63,8 +59,7 @@ struct FrequencyTests {
     }
 
     @Test func commandLimitsUpdatesOfAKeyButNotItsAdditionAndDeletion() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         bench.subscribePortfolio(link, 1, "&LS_requested_max_frequency=1&LS_snapshot=true")
         bench.publish("portfolio1", ["a", "ADD", "1"], to: "PORTFOLIO")
         bench.publish("portfolio1", ["a", "UPDATE", "2"], to: "PORTFOLIO")
@@ -81,8 +76,7 @@ struct FrequencyTests {
     }
 
     @Test func unfilteredForwardsEverythingAndReportsLosses() {
-        let bench = ServerBench(ServerBench.still { $0.limits.bufferSize = 3 })
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.limits.bufferSize = 3 })
         _ = bench.subscribe(link, 1, "&LS_requested_max_frequency=unfiltered")
         bench.setWritable(false, link)
         for price in 1...5 { bench.publish("item1", ["Acme", "\(price)"], to: "QUOTES") }
@@ -91,8 +85,7 @@ struct FrequencyTests {
     }
 
     @Test func slowConnectionGetsTheNewestOfEachItem() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         _ = bench.subscribe(link, 1, group: "item1%20item2")
         bench.setWritable(false, link)
         for price in 1...50 { bench.publish("item\(price % 2 + 1)", ["n", "\(price)"], to: "QUOTES") }
@@ -101,8 +94,7 @@ struct FrequencyTests {
     }
 
     @Test func reconfigurationIsAnnouncedBeforeItTakesEffect() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         _ = bench.subscribe(link, 1, "&LS_requested_max_frequency=0.1")
         bench.publish("item1", ["Acme", "1"], to: "QUOTES")
         bench.publish("item1", ["Acme", "2"], to: "QUOTES")
@@ -135,8 +127,7 @@ struct FrequencyTests {
     }
 
     @Test func higherFrequencyReleasesUpdatesDelayedByALowerOne() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         bench.subscribePortfolio(link, 2, "&LS_requested_max_frequency=0.01")
         bench.publish("portfolio1", ["A", "ADD", "1"], to: "PORTFOLIO")
         bench.publish("portfolio1", ["B", "ADD", "1"], to: "PORTFOLIO")

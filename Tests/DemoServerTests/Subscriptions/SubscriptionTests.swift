@@ -25,16 +25,14 @@ struct SubscriptionTests {
         ),
     ])
     func refusedWithTheCodeOfItsReason(parameters: String, answer: String) {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         _ = bench.lines(link)
         bench.say("control\nLS_reqId=r1&LS_op=add&LS_subId=1&\(parameters)", on: link)
         #expect(bench.lines(link) == ["REQERR,r1,\(answer)"])
     }
 
     @Test func valuesOfTheSameCharactersAndOtherBytesAreChanges() {
-        let bench = ServerBench(ServerBench.still { $0.acceptsFaultsFromClients = true })
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.acceptsFaultsFromClients = true })
         let parameters = "LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=stock_name"
         bench.say("control\nLS_reqId=1&LS_op=add&\(parameters)", on: link)
         _ = bench.lines(link)
@@ -44,8 +42,7 @@ struct SubscriptionTests {
     }
 
     @Test func unfilteredIsRefusedWhereItemsHaveAFrequencyLimit() {
-        let bench = ServerBench(ServerBench.still { $0.limits.frequency = 10 })
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.limits.frequency = 10 })
         bench.say(
             "control\nLS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES"
                 + "&LS_requested_max_frequency=unfiltered",
@@ -55,8 +52,7 @@ struct SubscriptionTests {
     }
 
     @Test func repeatedAddIsConfirmedAndHasNoFurtherEffect() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         _ = bench.subscribe(link, 1)
         bench.say(
             "control\nLS_reqId=2&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=name%20price&LS_data_adapter=QUOTES&LS_snapshot=true",
@@ -73,8 +69,7 @@ struct SubscriptionTests {
     @Test func quotesAreTheDefaultAdapter() {
         var configuration = DemoServerConfiguration()
         configuration.feeds.isMoving = false
-        let bench = ServerBench(configuration)
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession(configuration)
         bench.say(
             "control\nLS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1%20item30&LS_schema=stock_name&LS_snapshot=true",
             on: link
@@ -87,8 +82,7 @@ struct SubscriptionTests {
     }
 
     @Test func mergeWithoutDataSendsNothingUntilTheFirstEvent() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         #expect(bench.subscribe(link, 1) == ["SUBOK,1,1,2", "CONF,1,unlimited,filtered"])
         bench.publish("item1", ["Acme", nil], to: "QUOTES")
         bench.publish("item1", ["", "#5"], to: "QUOTES")
@@ -97,8 +91,7 @@ struct SubscriptionTests {
     }
 
     @Test func emptySnapshotsAreEnded() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         #expect(
             bench.subscribe(link, 1, mode: "DISTINCT", group: "news", schema: "headline", adapter: "NEWS")
                 == ["SUBOK,1,1,1", "CONF,1,unlimited,filtered", "EOS,1,1"]
@@ -129,8 +122,7 @@ struct SubscriptionTests {
     }
 
     @Test func clearedListsAndTablesSendClearSnapshot() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         _ = bench.subscribe(link, 1, mode: "DISTINCT", group: "news", schema: "headline", adapter: "NEWS")
         bench.subscribePortfolio(link, 2)
         _ = bench.subscribe(link, 3)
@@ -141,8 +133,7 @@ struct SubscriptionTests {
     }
 
     @Test func lossesAreReportedToUnfilteredAndRawSubscriptionsOnly() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         _ = bench.subscribe(link, 1)
         _ = bench.subscribe(link, 2, "&LS_requested_max_frequency=unfiltered")
         #expect(
@@ -174,8 +165,7 @@ struct SubscriptionTests {
     }
 
     @Test func nothingFollowsTheEndOfASubscription() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         _ = bench.subscribe(link, 1)
         bench.setWritable(false, link)
         bench.publish("item1", ["Acme", "1"], to: "QUOTES")
@@ -188,8 +178,7 @@ struct SubscriptionTests {
     }
 
     @Test func numbersMayBeUsedAgain() {
-        let bench = ServerBench()
-        let (link, _) = bench.openSession()
+        let (bench, link) = ServerBench.withSession()
         _ = bench.subscribe(link, 1, group: "item1%20item2")
         bench.setWritable(false, link)
         bench.publish("item2", ["Zeta", "1"], to: "QUOTES")

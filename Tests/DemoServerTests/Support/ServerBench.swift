@@ -46,11 +46,14 @@ final class ServerBench {
         return link
     }
 
-    func say(_ message: String, on link: LinkID) {
+    /// Sends a message; returns the connection, whose lines may be the response.
+    @discardableResult
+    func say(_ message: String, on link: LinkID) -> LinkID {
         let bytes = Array(
             message.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\r\n").utf8
         )
         perform(machine.received(message: bytes, on: link, at: now))
+        return link
     }
 
     @discardableResult
@@ -154,6 +157,14 @@ final class ServerBench {
 
 extension ServerBench {
     static let create = "create_session\nLS_adapter_set=DEMO&LS_cid=x&LS_send_sync=false"
+
+    /// A server, and a WebSocket with a streaming session on it, whose head has been read.
+    static func withSession(
+        _ configuration: DemoServerConfiguration = ServerBench.still()
+    ) -> (bench: ServerBench, link: LinkID) {
+        let bench = ServerBench(configuration)
+        return (bench, bench.openSession().link)
+    }
 
     /// A WebSocket with a streaming session on it; its head has been read.
     func openSession(_ parameters: String = "") -> (link: LinkID, session: String) {
