@@ -4,8 +4,7 @@ internal import Testing
 /// Whole conversations, action by action.
 @Suite struct GoldenTraceTests {
     @Test func sessionIsCreatedOnAWebSocket() {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         #expect(harness.takeTrace() == ["T: transport 4000", "open ws http://server", "S: CONNECTING"])
         harness.open()
         #expect(harness.takeTrace() == ["> wsok", "> create_session|LS_cid=CID&LS_send_sync=false&LS_cause=api"])
@@ -22,8 +21,7 @@ internal import Testing
     }
 
     @Test func neitherWebSocketNorHTTPStreamingWorks() {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         _ = harness.takeTrace()
         harness.breakStream()
         #expect(
@@ -108,10 +106,10 @@ internal import Testing
     }
 
     @Test func recoveryIsGivenUpAtItsDeadline() {
-        var options = SessionHarness.officialOptions
-        options.sessionRecoveryTimeout = 7
-        options.firstRetryMaxDelay = 0.1
-        let harness = SessionHarness.streamingOnSocket(options)
+        let harness = SessionHarness.streamingOnSocket {
+            $0.sessionRecoveryTimeout = 7
+            $0.firstRetryMaxDelay = 0.1
+        }
         harness.random = 0
         harness.breakStream()
         harness.advance(0)
@@ -142,9 +140,7 @@ internal import Testing
 
     @Test(arguments: [15.0, 0])
     func silentStreamStallsAndIsGivenUp(sessionRecoveryTimeout: Double) {
-        var options = SessionHarness.officialOptions
-        options.sessionRecoveryTimeout = sessionRecoveryTimeout
-        let harness = SessionHarness.streamingOnSocket(options)
+        let harness = SessionHarness.streamingOnSocket { $0.sessionRecoveryTimeout = sessionRecoveryTimeout }
         harness.advance(5000)
         #expect(harness.takeTrace() == ["T: liveness 2000"])
         harness.advance(2000)
@@ -173,9 +169,7 @@ internal import Testing
     }
 
     @Test func retryDelayCountsFromTheStartOfTheAttempt() {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         harness.receive("WSOK")
         harness.advance(500)
         _ = harness.takeTrace()
@@ -184,11 +178,7 @@ internal import Testing
     }
 
     @Test func slowReaderIsMovedToPolling() {
-        var options = SessionHarness.officialOptions
-        options.slowingEnabled = true
-        let harness = SessionHarness(options)
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened { $0.slowingEnabled = true }
         #expect(harness.takeRequests().last == "> create_session|LS_cid=CID&LS_cause=api")
         harness.receive("WSOK", "CONOK,sid,70000,0,*", "SYNC,0")
         harness.advance(30_000)
@@ -216,11 +206,7 @@ internal import Testing
     }
 
     @Test func heartbeatsGoOnTheSocket() {
-        var options = SessionHarness.officialOptions
-        options.reverseHeartbeatInterval = 10
-        let harness = SessionHarness(options)
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened { $0.reverseHeartbeatInterval = 10 }
         #expect(
             harness.takeRequests().last
                 == "> create_session|LS_inactivity_millis=10000&LS_cid=CID&LS_send_sync=false&LS_cause=api"
@@ -232,17 +218,13 @@ internal import Testing
     }
 
     @Test func heartbeatsGoByRequestsOfTheirOwn() {
-        var options = SessionHarness.officialOptions
-        options.reverseHeartbeatInterval = 10
-        let harness = SessionHarness.bound(.httpPolling, options)
+        let harness = SessionHarness.bound(.httpPolling) { $0.reverseHeartbeatInterval = 10 }
         harness.advance(10_000)
         #expect(harness.takeRequests() == ["POST heartbeat&LS_session=sid |"])
     }
 
     @Test func heartbeatsGoBetweenThePollsOnASocket() {
-        var options = SessionHarness.officialOptions
-        options.reverseHeartbeatInterval = 10
-        let harness = SessionHarness.bound(.wsPolling, options)
+        let harness = SessionHarness.bound(.wsPolling) { $0.reverseHeartbeatInterval = 10 }
         harness.advance(9999)
         #expect(harness.takeRequests() == [])
         harness.receive("LOOP,0")

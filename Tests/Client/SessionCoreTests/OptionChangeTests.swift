@@ -77,9 +77,7 @@ internal import Testing
         poll.advance(3_600_000)
         #expect(poll.takeRequests().last?.contains("LS_polling_millis=3600000&LS_idle_millis=3600000") == true)
         #expect(poll.remaining(.idle) == 3_604_000)
-        let stream = SessionHarness(SessionHarness.officialOptions)
-        stream.connect()
-        stream.open()
+        let stream = SessionHarness.opened()
         stream.receive("WSOK", "CONOK,sid,70000,9223372036854775807,*")
         stream.advance(3_600_000 + 2_000 + 3_000)
         #expect(stream.status == .disconnectedTryingRecovery)
@@ -87,10 +85,10 @@ internal import Testing
 
     @Test(arguments: polls)
     func shortPollingIntervalOfTheUserIsKeptWithoutData(forced: ForcedTransport) {
-        var options = SessionHarness.officialOptions
-        options.pollingInterval = 0.1004
-        options.idleTimeout = 0
-        let harness = SessionHarness.bound(forced, options)
+        let harness = SessionHarness.bound(forced) {
+            $0.pollingInterval = 0.1004
+            $0.idleTimeout = 0
+        }
         for _ in 1...20 {
             harness.receive("LOOP,100")
             #expect(harness.remaining(.polling) == 100)
@@ -109,9 +107,7 @@ internal import Testing
     // MARK: - connect() while waiting
 
     @Test func connectCutsTheRetryPauseShort() {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         harness.receive("WSOK")
         harness.breakStream()
         _ = harness.takeTrace()
@@ -184,9 +180,7 @@ internal import Testing
     // MARK: - Heartbeats, retry delay, slowing
 
     @Test func shorterHeartbeatIntervalAppliesAtOnce() {
-        var options = SessionHarness.officialOptions
-        options.reverseHeartbeatInterval = 10
-        let harness = SessionHarness.streamingOnSocket(options)
+        let harness = SessionHarness.streamingOnSocket { $0.reverseHeartbeatInterval = 10 }
         harness.advance(1000)
         harness.setOptions { $0.reverseHeartbeatInterval = 3 }
         #expect(harness.remaining(.heartbeat) == 3000)
@@ -196,9 +190,7 @@ internal import Testing
     }
 
     @Test func retryDelaySetDuringAPauseIsUsedForTheNextOne() {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         harness.receive("WSOK")
         harness.breakStream()
         harness.setOptions { $0.retryDelay = 7 }
@@ -211,23 +203,19 @@ internal import Testing
     }
 
     @Test func slowingTakesEffectAtTheNextConnectionAttempt() {
-        let on = quietStream(SessionHarness.officialOptions)
+        let on = quietStream(slowingEnabled: false)
         on.setOptions { $0.slowingEnabled = true }
         fallBehind(on)
         #expect(on.takeRequests() == [])
-        var options = SessionHarness.officialOptions
-        options.slowingEnabled = true
-        let off = quietStream(options)
+        let off = quietStream(slowingEnabled: true)
         off.setOptions { $0.slowingEnabled = false }
         fallBehind(off)
         #expect(off.takeRequests().first?.contains("LS_cause=slow") == true)
     }
 
     /// A stream without keepalives, so that silence has no effect.
-    private func quietStream(_ options: ConnectionOptionValues) -> SessionHarness {
-        let harness = SessionHarness(options)
-        harness.connect()
-        harness.open()
+    private func quietStream(slowingEnabled isEnabled: Bool) -> SessionHarness {
+        let harness = SessionHarness.opened { $0.slowingEnabled = isEnabled }
         harness.receive("WSOK", "CONOK,sid,70000,0,*")
         _ = harness.takeTrace()
         return harness
@@ -307,9 +295,7 @@ internal import Testing
     }
 
     @Test func earlyOpeningAppliesToTheNextCreation() {
-        var options = SessionHarness.officialOptions
-        options.sessionRecoveryTimeout = 0
-        let harness = SessionHarness.streamingOnSocket(options)
+        let harness = SessionHarness.streamingOnSocket { $0.sessionRecoveryTimeout = 0 }
         harness.setOptions { $0.earlyWSOpenEnabled = false }
         harness.breakStream()
         harness.advance(100)
@@ -319,9 +305,7 @@ internal import Testing
     // MARK: - Recovery deadline
 
     @Test func recoveryAttemptIsGivenUpWhenTimeIsUp() {
-        var options = SessionHarness.officialOptions
-        options.sessionRecoveryTimeout = 2
-        let harness = SessionHarness.streamingOnSocket(options)
+        let harness = SessionHarness.streamingOnSocket { $0.sessionRecoveryTimeout = 2 }
         harness.breakStream()
         harness.advance(100)
         _ = harness.takeTrace()
@@ -347,9 +331,7 @@ internal import Testing
     }
 
     @Test func endOfARecoveryIsOneFailureForEachConnection() {
-        var options = SessionHarness.officialOptions
-        options.sessionRecoveryTimeout = 2
-        let harness = SessionHarness.streamingOnSocket(options)
+        let harness = SessionHarness.streamingOnSocket { $0.sessionRecoveryTimeout = 2 }
         harness.breakStream()
         harness.advance(2000)
         #expect(harness.status == .disconnectedWillRetry)
@@ -371,9 +353,7 @@ internal import Testing
     }
 
     @Test func successfulRecoveryStopsTheDeadline() {
-        var options = SessionHarness.officialOptions
-        options.sessionRecoveryTimeout = 3
-        let harness = SessionHarness.streamingOnSocket(options)
+        let harness = SessionHarness.streamingOnSocket { $0.sessionRecoveryTimeout = 3 }
         harness.breakStream()
         harness.advance(100)
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")

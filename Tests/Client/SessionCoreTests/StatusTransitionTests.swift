@@ -10,15 +10,8 @@ internal import Testing
             ? "CONNECTED:\(forced.rawValue)" : ""
     }
 
-    private static var withoutRecovery: ConnectionOptionValues {
-        var options = SessionHarness.officialOptions
-        options.sessionRecoveryTimeout = 0
-        return options
-    }
-
     @Test func connectLeavesDisconnectedOnly() {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         #expect(harness.status == .connecting)
         _ = harness.takeTrace()
         harness.connect()
@@ -38,9 +31,7 @@ internal import Testing
     }
 
     @Test func unusableWebSocketAtCreationChangesNoStatus() {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         _ = harness.takeTrace()
         harness.advance(4000)
         #expect(harness.takeStatuses() == [])
@@ -49,8 +40,7 @@ internal import Testing
 
     @Test(arguments: [4, 6, 20, 40, 41, 48])
     func creationRefusedForNowIsRetried(code: Int) {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         harness.breakStream()
         harness.advance(1000)
         _ = harness.takeTrace()
@@ -63,9 +53,7 @@ internal import Testing
 
     @Test(arguments: [-3, 0, 1, 2, 3, 7, 8, 9, 10, 11, 21, 60, 64, 66, 67, 68, 69, 70, 71, 100])
     func creationRefusedForGoodDisconnects(code: Int) {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         harness.receive("WSOK")
         _ = harness.takeTrace()
         harness.receive("CONERR,\(code),no")
@@ -90,7 +78,7 @@ internal import Testing
                 "S: DISCONNECTED:TRYING-RECOVERY", "T: recovery 100", "T: recoveryDeadline 15000",
             ]
         )
-        let other = SessionHarness.bound(forced, Self.withoutRecovery)
+        let other = SessionHarness.bound(forced) { $0.sessionRecoveryTimeout = 0 }
         other.advance(1000)
         other.breakStream()
         let delay = forced == .httpPolling ? 3000 : 100
@@ -112,7 +100,7 @@ internal import Testing
         #expect(harness.status == .disconnectedTryingRecovery)
         harness.advance(4000)
         #expect(harness.takeRequests()[0].hasSuffix("LS_cause=http.error"))
-        let other = SessionHarness.sensing(Self.withoutRecovery)
+        let other = SessionHarness.sensing { $0.sessionRecoveryTimeout = 0 }
         other.advance(4000)
         #expect(
             other.takeTrace().prefix(4) == ["close", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)", "T: retry 0"]
@@ -135,10 +123,10 @@ internal import Testing
 
     @Test(arguments: [ForcedTransport.wsStreaming, .wsPolling], [[], ["WSOK"]])
     func disconnectDestroysTheSessionOnceItsBindWasSent(forced: ForcedTransport, lines: [String]) {
-        var options = SessionHarness.officialOptions
-        options.forcedTransport = forced
-        options.earlyWSOpenEnabled = false
-        let harness = SessionHarness.sensing(options)
+        let harness = SessionHarness.sensing {
+            $0.forcedTransport = forced
+            $0.earlyWSOpenEnabled = false
+        }
         harness.receive("LOOP,0")
         harness.open()
         for line in lines { harness.receive(line) }
@@ -158,8 +146,7 @@ internal import Testing
     }
 
     @Test func disconnectLeavesCreationAndPauses() {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         harness.disconnect()
         #expect(harness.takeStatuses().last == "S: DISCONNECTED")
         harness.connect()

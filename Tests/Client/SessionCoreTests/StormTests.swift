@@ -149,7 +149,7 @@ final class Storm {
     var requests: Int { harness.orders.count }
 
     init(_ situation: StormTests.Situation) {
-        harness = SessionHarness(situation.options)
+        harness = SessionHarness { $0 = situation.options }
         server = situation.server
     }
 

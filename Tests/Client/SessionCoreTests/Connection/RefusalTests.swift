@@ -11,10 +11,10 @@ internal import Testing
 
     /// A session whose bind was requested, but not answered.
     private static func binding(_ forced: ForcedTransport) -> SessionHarness {
-        var options = SessionHarness.officialOptions
-        options.forcedTransport = forced
-        options.earlyWSOpenEnabled = false
-        let harness = SessionHarness.sensing(options)
+        let harness = SessionHarness.sensing {
+            $0.forcedTransport = forced
+            $0.earlyWSOpenEnabled = false
+        }
         harness.receive("LOOP,0")
         if prefix(forced) == "ws" {
             harness.open()
@@ -88,9 +88,7 @@ internal import Testing
     }
 
     @Test func closureBeforeTheSessionBeginsIsIgnored() {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         harness.receive("WSOK")
         _ = harness.takeTrace()
         harness.receive("END,31,x")

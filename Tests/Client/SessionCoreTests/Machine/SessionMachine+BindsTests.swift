@@ -66,15 +66,13 @@ internal import Testing
 
     @Test(arguments: [true, false])
     func pollingSocketThatDoesNotGreetIsDisabled(opens: Bool) {
-        var options = SessionHarness.officialOptions
-        options.forcedTransport = .wsPolling
-        let harness = SessionHarness.sensing(options)
+        let harness = SessionHarness.sensing { $0.forcedTransport = .wsPolling }
         harness.setOptions { $0.forcedTransport = nil }
         harness.receive("LOOP,0")
         harness.breakStream()
         // Everything on a WebSocket is disabled now: HTTP streaming is next.
         #expect(harness.orders[harness.stream]?.kind == .httpStream)
-        let forced = SessionHarness.sensing(options)
+        let forced = SessionHarness.sensing { $0.forcedTransport = .wsPolling }
         forced.receive("LOOP,0")
         if opens { forced.open() }
         _ = forced.takeTrace()
@@ -143,9 +141,7 @@ internal import Testing
     }
 
     @Test func refusedStreamOfASessionThatWasNotStableIsNotTriedInTheNext() {
-        var options = SessionHarness.officialOptions
-        options.sessionRecoveryTimeout = 0
-        let harness = SessionHarness.sensing(options)
+        let harness = SessionHarness.sensing { $0.sessionRecoveryTimeout = 0 }
         harness.receive("LOOP,0")
         harness.breakStream()
         harness.completeStream()
@@ -500,9 +496,7 @@ internal import Testing
     }
 
     @Test func slowReaderWithoutPollingContinuesToStream() {
-        var options = SessionHarness.officialOptions
-        options.slowingEnabled = true
-        let harness = SessionHarness.bound(.wsStreaming, options)
+        let harness = SessionHarness.bound(.wsStreaming) { $0.slowingEnabled = true }
         harness.receive("SYNC,0")
         for _ in 1...5 {
             harness.advance(4000)

@@ -156,9 +156,7 @@ internal import Testing
     }
 
     @Test func pollingSocketTakesRequestsBehindTheBind() {
-        var options = SessionHarness.officialOptions
-        options.forcedTransport = .wsPolling
-        let harness = SessionHarness(options)
+        let harness = SessionHarness { $0.forcedTransport = .wsPolling }
         harness.subscribe(1, item: "a")
         harness.connect()
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
@@ -171,9 +169,7 @@ internal import Testing
     // MARK: - HTTP
 
     @Test func requestsAreSentBesideTheStreamWithoutWaitingForItsAnswer() {
-        var options = SessionHarness.officialOptions
-        options.forcedTransport = .httpStreaming
-        let harness = SessionHarness(options)
+        let harness = SessionHarness { $0.forcedTransport = .httpStreaming }
         harness.subscribe(1, item: "a")
         harness.connect()
         harness.receive("CONOK,sid,70000,0,*")
@@ -456,9 +452,7 @@ internal import Testing
         ] as [(String, [String])]
     )
     func limitSetDuringTheCreationIsRequestedWhereItCanBe(real: String, requests: [String]) {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         harness.setOptions { $0.requestedMaxBandwidth = .limited(10) }
         _ = harness.takeTrace()
         harness.receiveBatch(["WSOK", "CONOK,sid,70000,5000,*", "CONS,\(real)"])
@@ -488,11 +482,7 @@ internal import Testing
     // MARK: - Heartbeats
 
     @Test func requestsPostponeTheHeartbeat() {
-        var options = SessionHarness.officialOptions
-        options.reverseHeartbeatInterval = 3
-        let harness = SessionHarness(options)
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened { $0.reverseHeartbeatInterval = 3 }
         harness.receive("WSOK", "CONOK,sid,70000,0,*")
         harness.advance(2000)
         harness.subscribe(1, item: "a")
@@ -504,11 +494,7 @@ internal import Testing
 
     @Test(arguments: [1e-9, 1e-6, 0.0005])
     func tinyHeartbeatIntervalCountsAsAMillisecond(interval: Double) {
-        var options = SessionHarness.officialOptions
-        options.reverseHeartbeatInterval = interval
-        let harness = SessionHarness(options)
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened { $0.reverseHeartbeatInterval = interval }
         #expect(harness.takeRequests().last?.contains("LS_inactivity_millis=1&") == true)
         harness.receive("WSOK", "CONOK,sid,70000,0,*")
         #expect(harness.remaining(.heartbeat) == 1)
@@ -517,11 +503,7 @@ internal import Testing
     }
 
     @Test func declaredIntervalCanBeShortenedOnly() {
-        var options = SessionHarness.officialOptions
-        options.reverseHeartbeatInterval = 10
-        let harness = SessionHarness(options)
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened { $0.reverseHeartbeatInterval = 10 }
         harness.receive("WSOK", "CONOK,sid,70000,0,*")
         harness.setOptions { $0.reverseHeartbeatInterval = 0 }
         #expect(harness.remaining(.heartbeat) == 10_000)
@@ -544,18 +526,14 @@ internal import Testing
     }
 
     @Test func pollsOnASocketDoNotPutHeartbeatsOff() {
-        var options = SessionHarness.officialOptions
-        options.reverseHeartbeatInterval = 5
-        let harness = SessionHarness.bound(.wsPolling, options)
+        let harness = SessionHarness.bound(.wsPolling) { $0.reverseHeartbeatInterval = 5 }
         harness.advance(3000)
         harness.receive("LOOP,0", "CONOK,sid,70000,19000,*")
         #expect(harness.remaining(.heartbeat) == 2000)
     }
 
     @Test func pollsDoNotPutHeartbeatsOff() {
-        var options = SessionHarness.officialOptions
-        options.reverseHeartbeatInterval = 5
-        let harness = SessionHarness.bound(.httpPolling, options)
+        let harness = SessionHarness.bound(.httpPolling) { $0.reverseHeartbeatInterval = 5 }
         harness.advance(3000)
         harness.receive("LOOP,0", "CONOK,sid,70000,19000,*")
         #expect(harness.remaining(.heartbeat) == 2000)
@@ -565,9 +543,7 @@ internal import Testing
     }
 
     @Test func heartbeatOverHTTPWaitsForTheRequestUnderWay() {
-        var options = SessionHarness.officialOptions
-        options.reverseHeartbeatInterval = 1
-        let harness = SessionHarness.bound(.httpPolling, options)
+        let harness = SessionHarness.bound(.httpPolling) { $0.reverseHeartbeatInterval = 1 }
         harness.subscribe(1, item: "a")
         harness.advance(1000)
         #expect(harness.takeRequests().count == 1)

@@ -5,20 +5,17 @@ internal import Testing
 /// Creations, their requests, their failures, and the control link.
 @Suite struct SessionMachineCreationTests {
     @Test func allOptionsShowInACreationOnAWebSocket() {
-        var options = SessionHarness.officialOptions
-        options.keepaliveInterval = 5
-        options.reverseHeartbeatInterval = 6
-        options.requestedMaxBandwidth = .limited(33.5)
-        options.slowingEnabled = true
-        options.httpExtraHeaders = ["X-A": "1"]
-        let harness = SessionHarness(
-            options,
-            details: {
-                $0.adapterSet = "SET"
-                $0.user = "me"
-                $0.password = "s&cret"
-            }
-        )
+        let harness = SessionHarness {
+            $0.keepaliveInterval = 5
+            $0.reverseHeartbeatInterval = 6
+            $0.requestedMaxBandwidth = .limited(33.5)
+            $0.slowingEnabled = true
+            $0.httpExtraHeaders = ["X-A": "1"]
+        } details: {
+            $0.adapterSet = "SET"
+            $0.user = "me"
+            $0.password = "s&cret"
+        }
         harness.connect()
         #expect(harness.orders[harness.stream]?.headers == ["X-A": "1"])
         #expect(harness.orders[harness.stream]?.subprotocol == "TLCP-2.5.0.lightstreamer.com")
@@ -60,10 +57,7 @@ internal import Testing
     }
 
     @Test func withoutEarlyOpenTheSessionIsCreatedOverHTTP() {
-        var options = SessionHarness.officialOptions
-        options.earlyWSOpenEnabled = false
-        let harness = SessionHarness(options)
-        harness.connect()
+        let harness = SessionHarness.connecting { $0.earlyWSOpenEnabled = false }
         #expect(
             harness.takeRequests() == [
                 "POST create_session LS_polling=true&LS_polling_millis=0&LS_idle_millis=0&LS_cid=CID&LS_cause=api"
@@ -75,25 +69,18 @@ internal import Testing
 
     @Test(arguments: [ForcedTransport.wsPolling, .http, .httpStreaming, .httpPolling])
     func forcedTransportsThatCannotBeCreatedOnAWebSocketUseHTTP(forced: ForcedTransport) {
-        var options = SessionHarness.officialOptions
-        options.forcedTransport = forced
-        let harness = SessionHarness(options)
-        harness.connect()
+        let harness = SessionHarness.connecting { $0.forcedTransport = forced }
         #expect(harness.orders[harness.stream]?.kind == .httpPoll)
     }
 
     @Test(arguments: [ForcedTransport.ws, .wsStreaming])
     func forcedWebSocketIsCreatedOnIt(forced: ForcedTransport) {
-        var options = SessionHarness.officialOptions
-        options.forcedTransport = forced
-        let harness = SessionHarness(options)
-        harness.connect()
+        let harness = SessionHarness.connecting { $0.forcedTransport = forced }
         #expect(harness.orders[harness.stream]?.kind == .webSocket)
     }
 
     @Test func suspendedWebSocketIsNotTriedAtTheNextCreation() {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         harness.breakStream()
         harness.breakStream()
         harness.advance(4000)
@@ -104,9 +91,7 @@ internal import Testing
     }
 
     @Test func webSocketTimeoutAfterTheGreetingIsRetriedAtOnce() {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         harness.receive("WSOK")
         harness.advance(3999)
         _ = harness.takeTrace()
@@ -122,8 +107,7 @@ internal import Testing
     }
 
     @Test func overloadedServerGetsAllItsTime() {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         harness.breakStream()
         _ = harness.takeTrace()
         harness.receive("CONERR,5,busy")
@@ -145,8 +129,7 @@ internal import Testing
 
     @Test(arguments: ["ttl.timeout", "ttl.error", "ttl.conerr.5"])
     func patientCreationThatFailsIsRepeated(cause: String) {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         harness.breakStream()
         harness.receive("CONERR,5,busy")
         switch cause {
@@ -161,8 +144,7 @@ internal import Testing
     }
 
     @Test func retryDelayDoublesAfterTenRetriesUpToAMinute() {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         harness.breakStream()
         var delays: [Int] = []
         for _ in 0..<16 {
@@ -185,10 +167,7 @@ internal import Testing
     }
 
     @Test func tinyRetryDelayDoesNotMakeAttemptsWithoutPauses() {
-        var options = SessionHarness.officialOptions
-        options.retryDelay = 1e-9
-        let harness = SessionHarness(options)
-        harness.connect()
+        let harness = SessionHarness.connecting { $0.retryDelay = 1e-9 }
         harness.breakStream()
         harness.breakStream()
         #expect(harness.remaining(.retry) == 100)
@@ -199,8 +178,7 @@ internal import Testing
     }
 
     @Test func currentConnectTimeoutGrowsWithoutAnswers() {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         harness.breakStream()
         for _ in 0..<9 { harness.advance(4000) }
         #expect(harness.remaining(.transport) == 4000)
@@ -214,10 +192,7 @@ internal import Testing
     }
 
     @Test func fixedConnectTimeoutHoldsEverywhere() {
-        var options = SessionHarness.officialOptions
-        options.connectTimeout = .seconds(7)
-        let harness = SessionHarness(options)
-        harness.connect()
+        let harness = SessionHarness.connecting { $0.connectTimeout = .seconds(7) }
         #expect(harness.remaining(.transport) == 7000)
         harness.breakStream()
         harness.receive("CONERR,5,busy")
@@ -227,10 +202,7 @@ internal import Testing
     }
 
     @Test func automaticTimeoutDoesNotGrowWhileAFixedOneHolds() {
-        var options = SessionHarness.officialOptions
-        options.connectTimeout = .seconds(1)
-        let harness = SessionHarness(options)
-        harness.connect()
+        let harness = SessionHarness.connecting { $0.connectTimeout = .seconds(1) }
         harness.breakStream()
         for _ in 0..<12 { harness.advance(4000) }
         harness.receive("CONERR,5,busy")
@@ -251,9 +223,7 @@ internal import Testing
     // MARK: - Versions
 
     @Test func olderVersionsAreTriedUntilTheServerAgrees() {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         harness.receive("WSOK", "CONERR,65,Unsupported protocol version: 2.5.0")
         #expect(harness.orders[harness.stream]?.subprotocol == "TLCP-2.4.0.lightstreamer.com")
         harness.open()
@@ -282,9 +252,7 @@ internal import Testing
     }
 
     @Test func anotherInvalidValueIsFinalAtOnce() {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         _ = harness.takeTrace()
         harness.receive("WSOK", "CONERR,65,Invalid value of LS_user")
         #expect(harness.takeConversation().suffix(2) == ["S: DISCONNECTED", "error 65 Invalid value of LS_user"])
@@ -344,9 +312,7 @@ internal import Testing
     }
 
     @Test func controlLinkOfASocketSessionCountsFromTheNextConnection() {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         harness.receive("WSOK", "CONOK,sid,70000,0,other", "PROBE")
         harness.breakStream()
         harness.advance(100)
@@ -362,10 +328,7 @@ internal import Testing
     }
 
     @Test func controlLinkIsIgnoredOnDemandAsItStoodAtCreation() {
-        var options = SessionHarness.officialOptions
-        options.serverInstanceAddressIgnored = true
-        let harness = SessionHarness(options)
-        harness.connect()
+        let harness = SessionHarness.connecting { $0.serverInstanceAddressIgnored = true }
         harness.setOptions { $0.serverInstanceAddressIgnored = false }
         harness.open()
         harness.receive("WSOK", "CONOK,sid,70000,0,other", "LOOP,0")
@@ -391,12 +354,11 @@ internal import Testing
 
     @Test(arguments: [true, false])
     func extraHeadersAreSentAsTheOptionRequires(creationOnly: Bool) {
-        var options = SessionHarness.officialOptions
-        options.httpExtraHeaders = ["X-A": "1"]
-        options.httpExtraHeadersOnSessionCreationOnly = creationOnly
-        options.forcedTransport = .httpStreaming
-        let harness = SessionHarness(options)
-        harness.connect()
+        let harness = SessionHarness.connecting {
+            $0.httpExtraHeaders = ["X-A": "1"]
+            $0.httpExtraHeadersOnSessionCreationOnly = creationOnly
+            $0.forcedTransport = .httpStreaming
+        }
         #expect(harness.orders[harness.stream]?.headers == ["X-A": "1"])
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
         harness.subscribe(1, item: "i")

@@ -5,9 +5,7 @@ internal import Testing
 @Suite struct SessionMachineEndingsTests {
     /// Streaming, with all properties of a session.
     private static func full() -> SessionHarness {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         harness.receive("WSOK", "CONOK,sid,70000,5000,other", "SERVNAME,srv", "CLIENTIP,::1", "CONS,unlimited")
         harness.subscribe(1, item: "a")
         harness.subscribe(2, item: "b")
@@ -46,9 +44,7 @@ internal import Testing
     }
 
     @Test func creationReportsItsPropertiesBeforeTheStatus() {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         _ = harness.takeTrace()
         harness.receive("WSOK", "CONOK,sid,70000,5000,other")
         #expect(
@@ -119,8 +115,7 @@ internal import Testing
     }
 
     @Test func messagesSurviveTheFallbackToHTTP() {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         harness.sendMessage(1, "m")
         harness.breakStream()
         #expect(!harness.takeTrace().contains { $0.hasPrefix("msg") })
@@ -131,8 +126,7 @@ internal import Testing
     }
 
     @Test func failedCreationAbortsMessages() {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         harness.sendMessage(1, "m")
         harness.open()
         harness.receive("WSOK")
@@ -156,8 +150,7 @@ internal import Testing
     }
 
     @Test func refusalsAreReportedWithTheirCode() {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         harness.breakStream()
         harness.receive("CONERR,4,later")
         #expect(harness.legacyEvents == [.serverFailed(code: 4, message: "later", isRetried: true)])
@@ -249,8 +242,7 @@ internal import Testing
     // MARK: - Robustness
 
     @Test func firingOfACancelledTimerIsIgnored() {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         let old = harness.timers.keys.first
         harness.breakStream()
         _ = harness.takeTrace()

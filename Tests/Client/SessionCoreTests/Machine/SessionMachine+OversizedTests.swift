@@ -25,9 +25,10 @@ internal import Testing
 
     /// Streaming over HTTP.
     private static func overHTTP() -> SessionHarness {
-        var options = SessionHarness.officialOptions
-        options.forcedTransport = .httpStreaming
-        let harness = SessionHarness(options, configuration: { $0.refusesOversizedRequests = true })
+        let harness = SessionHarness(
+            { $0.forcedTransport = .httpStreaming },
+            configuration: { $0.refusesOversizedRequests = true }
+        )
         harness.connect()
         harness.receive("CONOK,sid,\(limit),5000,*", "LOOP,0", "CONOK,sid,\(limit),5000,*", "PROBE")
         return harness
@@ -165,9 +166,7 @@ internal import Testing
     }
 
     @Test func requestsAreSentByDefaultWhateverTheirSize() {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         harness.receive("WSOK", "CONOK,sid,100,5000,*")
         _ = harness.takeTrace()
         harness.subscribe(1, item: Self.long)

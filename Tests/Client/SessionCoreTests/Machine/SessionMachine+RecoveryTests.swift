@@ -56,8 +56,7 @@ internal import Testing
     }
 
     @Test func connectionThatIsStableByItsAgeEndsTheDoubt() {
-        let harness = SessionHarness()
-        harness.connect()
+        let harness = SessionHarness.connecting()
         for (age, pause) in [(0, 4000), (4500, 100), (0, 4000)] {
             harness.open()
             harness.receive("WSOK", "CONOK,sid,70000,5000,*")
@@ -147,9 +146,7 @@ internal import Testing
     }
 
     @Test func shortRetryDelayKeepsTheLongerResponseTime() {
-        var options = SessionHarness.officialOptions
-        options.retryDelay = 2
-        let harness = SessionHarness.streamingOnSocket(options)
+        let harness = SessionHarness.streamingOnSocket { $0.retryDelay = 2 }
         harness.breakStream()
         harness.advance(100)
         #expect(harness.remaining(.transport) == 4000)
@@ -158,9 +155,7 @@ internal import Testing
     }
 
     @Test func tinyRetryDelayDoesNotMakeRecoveriesWithoutPauses() {
-        var options = SessionHarness.officialOptions
-        options.retryDelay = 1e-9
-        let harness = SessionHarness.streamingOnSocket(options)
+        let harness = SessionHarness.streamingOnSocket { $0.retryDelay = 1e-9 }
         harness.breakStream()
         harness.advance(100)
         harness.breakStream()
@@ -182,9 +177,7 @@ internal import Testing
     }
 
     @Test func bindThatBreaksAfterTheTimeForRecoveryBringsANewSession() {
-        var options = SessionHarness.officialOptions
-        options.sessionRecoveryTimeout = 6
-        let harness = SessionHarness.streamingOnSocket(options)
+        let harness = SessionHarness.streamingOnSocket { $0.sessionRecoveryTimeout = 6 }
         harness.breakStream()
         harness.advance(3000)
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
@@ -210,9 +203,7 @@ internal import Testing
     }
 
     @Test func connectionThatLivesForTheRetryDelayIsStable() {
-        let harness = SessionHarness()
-        harness.connect()
-        harness.open()
+        let harness = SessionHarness.opened()
         harness.receive("WSOK", "CONOK,sid,70000,0,*")
         harness.advance(3999)
         let early = SessionHarness()

@@ -22,14 +22,14 @@ internal import Testing
     @Test(arguments: 0..<200)
     func anyOrderOfEventsIsSurvived(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var options = SessionHarness.officialOptions
-        options.slowingEnabled = Bool.random(using: &random)
-        options.sessionRecoveryTimeout = Bool.random(using: &random) ? 15 : 0
-        options.reverseHeartbeatInterval = Bool.random(using: &random) ? 1 : 0
-        options.earlyWSOpenEnabled = Bool.random(using: &random)
-        options.forcedTransport =
-            Bool.random(using: &random) ? ForcedTransport.allCases.randomElement(using: &random) : nil
-        let harness = SessionHarness(options)
+        let harness = SessionHarness {
+            $0.slowingEnabled = Bool.random(using: &random)
+            $0.sessionRecoveryTimeout = Bool.random(using: &random) ? 15 : 0
+            $0.reverseHeartbeatInterval = Bool.random(using: &random) ? 1 : 0
+            $0.earlyWSOpenEnabled = Bool.random(using: &random)
+            $0.forcedTransport =
+                Bool.random(using: &random) ? ForcedTransport.allCases.randomElement(using: &random) : nil
+        }
         for step in 0..<300 { Self.step(harness, UInt64(step), &random) }
         harness.disconnect()
         #expect(harness.status == .disconnected, "seed \(seed)")

@@ -22,20 +22,18 @@ final class SessionHarness {
     private(set) var control = ConnectionID(0)
     private var options: ConnectionOptionValues
 
-    /// The options of today's official clients, which the golden traces assume.
-    static var officialOptions: ConnectionOptionValues {
-        var options = ConnectionOptionValues()
-        options.retryDelay = 4
-        options.slowingEnabled = false
-        return options
-    }
+    typealias OptionChange = (inout ConnectionOptionValues) -> Void
 
+    /// A client with the options of today's official clients, which the golden traces assume, and these changes.
     init(
-        _ options: ConnectionOptionValues = SessionHarness.officialOptions,
+        _ changeOptions: OptionChange = { _ in },
         details: (inout ConnectionDetailValues) -> Void = { _ in },
         configuration: (inout SessionConfiguration) -> Void = { _ in }
     ) {
-        self.options = options
+        options = ConnectionOptionValues()
+        options.retryDelay = 4
+        options.slowingEnabled = false
+        changeOptions(&options)
         var detailValues = ConnectionDetailValues()
         detailValues.serverAddress = "http://server"
         details(&detailValues)
