@@ -111,8 +111,7 @@ internal import Testing
             $0.firstRetryMaxDelay = 0.1
         }
         harness.random = 0
-        harness.breakStream()
-        harness.advance(0)
+        harness.breakStream(pause: 0)
         harness.advance(4000)
         #expect(harness.takeRequests().map { $0.hasSuffix("LS_cause=recovery.error") } == [false, true])
         harness.random = 0.999_999

@@ -164,14 +164,12 @@ internal import Testing
         let harness = SessionHarness.streamingOnSocket()
         harness.receive("CONS,5")
         harness.setOptions { $0.requestedMaxBandwidth = .limited(9) }
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         _ = harness.takeTrace()
         harness.receive("CONOK,sid,70000,0,*", "CONS,5")
         #expect(harness.takeTrace() == [])
         harness.receive("LOOP,0")
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,0,*", "REQOK,2")
+        harness.open("WSOK", "CONOK,sid,70000,0,*", "REQOK,2")
         _ = harness.takeTrace()
         harness.receive("CONS,5")
         #expect(harness.takeTrace() == ["P: realMaxBandwidth(Optional(TLCP.RealMaxBandwidth.limited(5.0)))"])
@@ -196,8 +194,7 @@ internal import Testing
         harness.setOptions { $0.retryDelay = 7 }
         #expect(harness.remaining(.retry) == 4000)
         harness.advance(4000)
-        harness.open()
-        harness.receive("WSOK")
+        harness.open("WSOK")
         harness.breakStream()
         #expect(harness.remaining(.retry) == 7000)
     }
@@ -272,10 +269,8 @@ internal import Testing
         harness.setOptions { $0.httpExtraHeaders = ["X-A": "b"] }
         harness.receive("LOOP,0")
         #expect(harness.orders[harness.stream]?.headers == [:])
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,5000,*", "PROBE")
-        harness.breakStream()
-        harness.advance(100)
+        harness.open("WSOK", "CONOK,sid,70000,5000,*", "PROBE")
+        harness.breakStream(pause: 100)
         #expect(harness.orders[harness.stream]?.headers == [:])
         harness.receive("CONERR,4,gone")
         harness.advance(4000)
@@ -289,16 +284,14 @@ internal import Testing
         harness.receive("LOOP,0")
         #expect(harness.orders[harness.stream]?.headers == ["X-A": "b"])
         harness.setOptions { $0.httpExtraHeadersOnSessionCreationOnly = true }
-        harness.breakStream()
-        harness.advance(4000)
+        harness.breakStream(pause: 4000)
         #expect(harness.orders[harness.stream]?.headers == [:])
     }
 
     @Test func earlyOpeningAppliesToTheNextCreation() {
         let harness = SessionHarness.streamingOnSocket { $0.sessionRecoveryTimeout = 0 }
         harness.setOptions { $0.earlyWSOpenEnabled = false }
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         #expect(harness.takeRequests().last?.hasPrefix("POST create_session") == true)
     }
 
@@ -306,8 +299,7 @@ internal import Testing
 
     @Test func recoveryAttemptIsGivenUpWhenTimeIsUp() {
         let harness = SessionHarness.streamingOnSocket { $0.sessionRecoveryTimeout = 2 }
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         _ = harness.takeTrace()
         harness.advance(1899)
         #expect(harness.status == .disconnectedTryingRecovery)
@@ -321,8 +313,7 @@ internal import Testing
 
     @Test func recoveryTimeoutSetDuringARecoveryCounts() {
         let harness = SessionHarness.streamingOnSocket()
-        harness.breakStream()
-        harness.advance(1000)
+        harness.breakStream(pause: 1000)
         harness.setOptions { $0.sessionRecoveryTimeout = 3 }
         harness.advance(1999)
         #expect(harness.status == .disconnectedTryingRecovery)
@@ -332,8 +323,7 @@ internal import Testing
 
     @Test func endOfARecoveryIsOneFailureForEachConnection() {
         let harness = SessionHarness.streamingOnSocket { $0.sessionRecoveryTimeout = 2 }
-        harness.breakStream()
-        harness.advance(2000)
+        harness.breakStream(pause: 2000)
         #expect(harness.status == .disconnectedWillRetry)
         #expect(
             harness.legacyEvents.suffix(2) == [
@@ -342,8 +332,7 @@ internal import Testing
             ]
         )
         let pausing = SessionHarness.streamingOnSocket()
-        pausing.breakStream()
-        pausing.advance(100)
+        pausing.breakStream(pause: 100)
         pausing.breakStream()
         let events = pausing.legacyEvents
         pausing.setOptions { $0.sessionRecoveryTimeout = 1 }
@@ -354,11 +343,9 @@ internal import Testing
 
     @Test func successfulRecoveryStopsTheDeadline() {
         let harness = SessionHarness.streamingOnSocket { $0.sessionRecoveryTimeout = 3 }
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,0,*")
+        harness.open("WSOK", "CONOK,sid,70000,0,*")
         harness.advance(10_000)
         #expect(harness.status == .connectedWSStreaming)
     }

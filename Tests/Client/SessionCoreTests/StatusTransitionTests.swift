@@ -16,8 +16,7 @@ internal import Testing
         _ = harness.takeTrace()
         harness.connect()
         #expect(harness.takeTrace() == [])
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,5000,*")
+        harness.open("WSOK", "CONOK,sid,70000,5000,*")
         _ = harness.takeTrace()
         harness.connect()
         #expect(harness.takeTrace() == [])
@@ -41,8 +40,7 @@ internal import Testing
     @Test(arguments: [4, 6, 20, 40, 41, 48])
     func creationRefusedForNowIsRetried(code: Int) {
         let harness = SessionHarness.connecting()
-        harness.breakStream()
-        harness.advance(1000)
+        harness.breakStream(pause: 1000)
         _ = harness.takeTrace()
         harness.receive("CONERR,\(code),later")
         #expect(harness.takeTrace() == ["close", "S: DISCONNECTED:WILL-RETRY", "T: retry 3000"])
@@ -150,8 +148,7 @@ internal import Testing
         harness.disconnect()
         #expect(harness.takeStatuses().last == "S: DISCONNECTED")
         harness.connect()
-        harness.open()
-        harness.receive("WSOK")
+        harness.open("WSOK")
         harness.breakStream()
         #expect(harness.status == .disconnectedWillRetry)
         harness.disconnect()
@@ -209,8 +206,7 @@ internal import Testing
 
     @Test func recoveryEndsInTheNextBind() {
         let harness = SessionHarness.bound(.httpPolling)
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         harness.receive("CONOK,sid,70000,0,*", "PROG,0", "LOOP,0")
         #expect(harness.status == .disconnectedTryingRecovery)
         harness.receive("CONOK,sid,70000,19000,*")
@@ -220,8 +216,7 @@ internal import Testing
     @Test(arguments: ["CONERR,4,x", "CONERR,20,x", "END,41,x", "END,48,x", "PROG,7"])
     func recoveryMayEndInANewSession(line: String) {
         let harness = SessionHarness.streamingOnSocket()
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         _ = harness.takeTrace()
         harness.receive(line)
         let notes = line == "PROG,7" ? ["note progressMismatch(received: 7, expected: 0)"] : []
@@ -236,8 +231,7 @@ internal import Testing
     @Test(arguments: ["CONERR,1,x", "CONERR,5,x", "END,31,x", "END,-4,x"])
     func recoveryMayEndForGood(line: String) {
         let harness = SessionHarness.streamingOnSocket()
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         harness.receive(line)
         #expect(harness.status == .disconnected)
     }

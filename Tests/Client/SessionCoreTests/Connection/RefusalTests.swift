@@ -17,8 +17,7 @@ internal import Testing
         }
         harness.receive("LOOP,0")
         if prefix(forced) == "ws" {
-            harness.open()
-            harness.receive("WSOK")
+            harness.open("WSOK")
         }
         harness.advance(1500)
         _ = harness.takeTrace()

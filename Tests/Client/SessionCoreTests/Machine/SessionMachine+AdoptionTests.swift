@@ -73,8 +73,7 @@ import Testing
         )
         harness.receive("CONOK,sid,70000,0,*", "PROG,7", "U,3,1,b|", "LOOP,0")
         #expect(harness.takeConversation() == ["#8", "sub1 update b", "release", "open ws http://server"])
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,5000,*", "U,3,1,|y")
+        harness.open("WSOK", "CONOK,sid,70000,5000,*", "U,3,1,|y")
         #expect(harness.status == .connectedWSStreaming)
         #expect(harness.takeConversation().suffix(2) == ["#9", "sub1 update b"])
     }
@@ -110,8 +109,7 @@ import Testing
             ]
         )
         harness.advance(4000)
-        harness.open()
-        harness.receive("WSOK", "CONOK,new,70000,5000,*", "SUBOK,3,1,2", "U,3,1,k|l")
+        harness.open("WSOK", "CONOK,new,70000,5000,*", "SUBOK,3,1,2", "U,3,1,k|l")
         #expect(harness.takeRequests().last?.contains("LS_subId=3") == true)
         #expect(harness.events.suffix(2).map { "\($0)".contains("subscribed") } == [true, false])
     }
@@ -131,8 +129,7 @@ import Testing
         let harness = Self.adopting()
         harness.subscribe(2, item: "j")
         harness.receive("CONOK,sid,70000,0,*", "PROG,7", "LOOP,0")
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,5000,*")
+        harness.open("WSOK", "CONOK,sid,70000,5000,*")
         #expect(harness.takeRequests().last?.contains("LS_subId=10004") == true)
     }
 

@@ -32,8 +32,7 @@ internal import Testing
     func socketThatGreetsButDoesNotBindStaysEnabled(isTimeout: Bool) {
         let harness = SessionHarness.sensing()
         harness.receive("LOOP,0")
-        harness.open()
-        harness.receive("WSOK")
+        harness.open("WSOK")
         if isTimeout { harness.advance(4000) } else { harness.breakStream() }
         #expect(harness.status == .disconnectedTryingRecovery)
         harness.advance(isTimeout ? 0 : 4000)
@@ -47,10 +46,8 @@ internal import Testing
         for _ in 1...2 {
             harness.receive("LOOP,0")
             #expect(harness.orders[harness.stream]?.kind == .webSocket)
-            harness.open()
-            harness.receive("WSOK")
-            harness.breakStream()
-            harness.advance(4000)
+            harness.open("WSOK")
+            harness.breakStream(pause: 4000)
             harness.receive("CONOK,sid,70000,0,*")
         }
         harness.receive("LOOP,0")
@@ -216,8 +213,7 @@ internal import Testing
         let paused = SessionHarness.bound(.wsStreaming)
         for _ in 1...5 {
             paused.receive("LOOP,0")
-            paused.open()
-            paused.receive("WSOK", "CONOK,sid,70000,5000,*")
+            paused.open("WSOK", "CONOK,sid,70000,5000,*")
         }
         paused.receive("LOOP,0")
         paused.subscribe(1, item: "i")
@@ -388,8 +384,7 @@ internal import Testing
         if usesSocket { harness.receive("REQOK,1") } else { harness.respond("REQOK,1") }
         harness.receive("LOOP,0")
         if to == .wsStreaming || to == .wsPolling {
-            harness.open()
-            harness.receive("WSOK")
+            harness.open("WSOK")
         }
         let kind = harness.orders[harness.stream]?.kind
         harness.receive("CONOK,sid,70000,5000,*")
@@ -432,8 +427,7 @@ internal import Testing
         #expect(harness.stream != former)
         #expect(harness.orders[harness.stream]?.kind == .webSocket)
         #expect(harness.openConnections == [harness.stream])
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,19000,*")
+        harness.open("WSOK", "CONOK,sid,70000,19000,*")
         #expect(harness.status == .connectedWSPolling)
         #expect(harness.takeRequests().filter { $0.contains("force_rebind") } == [])
         // A refused rebind leaves the WebSocket open.
@@ -461,8 +455,7 @@ internal import Testing
         sensing.receive("LOOP,0")
         #expect(sensing.orders[sensing.stream]?.kind == .httpPoll)
         let recovering = SessionHarness.streamingOnSocket()
-        recovering.breakStream()
-        recovering.advance(100)
+        recovering.breakStream(pause: 100)
         _ = recovering.takeTrace()
         recovering.setOptions { $0.forcedTransport = .httpStreaming }
         #expect(recovering.takeRequests() == [])

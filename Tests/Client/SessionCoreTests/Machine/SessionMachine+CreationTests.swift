@@ -82,8 +82,7 @@ internal import Testing
     @Test func suspendedWebSocketIsNotTriedAtTheNextCreation() {
         let harness = SessionHarness.connecting()
         harness.breakStream()
-        harness.breakStream()
-        harness.advance(4000)
+        harness.breakStream(pause: 4000)
         #expect(harness.orders[harness.stream]?.kind == .httpPoll)
         harness.disconnect()
         harness.connect()
@@ -159,10 +158,8 @@ internal import Testing
         #expect(harness.remaining(.retry) == 60_000)
         harness.advance(60_000)
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,5000,*", "PROBE", "LOOP,0")
-        harness.open()
-        harness.receive("WSOK", "CONERR,20,gone")
+        harness.open("WSOK", "CONOK,sid,70000,5000,*", "PROBE", "LOOP,0")
+        harness.open("WSOK", "CONERR,20,gone")
         #expect(harness.remaining(.retry) == 4000)
     }
 
@@ -186,8 +183,7 @@ internal import Testing
         #expect(harness.remaining(.transport) == 8000)
         #expect(harness.events.contains(.propertyChanged(.currentConnectTimeout(8))))
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,5000,*")
+        harness.open("WSOK", "CONOK,sid,70000,5000,*")
         #expect(harness.events.contains(.propertyChanged(.currentConnectTimeout(4))))
     }
 
@@ -207,8 +203,7 @@ internal import Testing
         for _ in 0..<12 { harness.advance(4000) }
         harness.receive("CONERR,5,busy")
         harness.setOptions { $0.connectTimeout = .auto }
-        harness.breakStream()
-        harness.advance(4000)
+        harness.breakStream(pause: 4000)
         harness.receive("CONOK,sid,70000,0,*")
         #expect(harness.remaining(.transport) == 4000)
     }
@@ -226,8 +221,7 @@ internal import Testing
         let harness = SessionHarness.opened()
         harness.receive("WSOK", "CONERR,65,Unsupported protocol version: 2.5.0")
         #expect(harness.orders[harness.stream]?.subprotocol == "TLCP-2.4.0.lightstreamer.com")
-        harness.open()
-        harness.receive("WSOK", "CONERR,65,Version not supported")
+        harness.open("WSOK", "CONERR,65,Version not supported")
         #expect(harness.orders[harness.stream]?.subprotocol == "TLCP-2.3.0.lightstreamer.com")
         #expect(harness.status == .connecting)
         harness.open()
@@ -261,8 +255,7 @@ internal import Testing
     @Test func serverThatForgetsAVersionGetsANewSessionInAnotherOne() {
         let harness = SessionHarness.sensing()
         harness.receive("LOOP,0")
-        harness.open()
-        harness.receive("WSOK", "CONERR,65,Unsupported protocol version: 2.5.0")
+        harness.open("WSOK", "CONERR,65,Unsupported protocol version: 2.5.0")
         #expect(harness.status == .disconnectedWillRetry)
         harness.advance(4000)
         let request = harness.takeRequests().last
@@ -270,15 +263,13 @@ internal import Testing
         #expect(request?.hasSuffix("&LS_cause=ws.conerr.65") == true)
         let other = SessionHarness.sensing()
         other.receive("LOOP,0")
-        other.open()
-        other.receive("WSOK", "CONERR,65,syntax")
+        other.open("WSOK", "CONERR,65,syntax")
         #expect(other.status == .disconnected)
     }
 
     @Test func refusalOfTheVersionOfARecoveryIsTheCauseOfTheNextSession() {
         let harness = SessionHarness.streamingOnSocket()
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         harness.receive("CONERR,65,Unsupported protocol version: 2.5.0")
         #expect(harness.status == .disconnectedWillRetry)
         harness.advance(4000)
@@ -314,15 +305,13 @@ internal import Testing
     @Test func controlLinkOfASocketSessionCountsFromTheNextConnection() {
         let harness = SessionHarness.opened()
         harness.receive("WSOK", "CONOK,sid,70000,0,other", "PROBE")
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         #expect(harness.orders[harness.stream]?.address == "http://other")
     }
 
     @Test func controlLinkOfARecoveryCountsForTheBindAfterIt() {
         let harness = SessionHarness.streamingOnSocket()
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         harness.receive("CONOK,sid,70000,0,other", "LOOP,0")
         #expect(harness.orders[harness.stream]?.address == "http://other")
     }
@@ -330,8 +319,7 @@ internal import Testing
     @Test func controlLinkIsIgnoredOnDemandAsItStoodAtCreation() {
         let harness = SessionHarness.connecting { $0.serverInstanceAddressIgnored = true }
         harness.setOptions { $0.serverInstanceAddressIgnored = false }
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,0,other", "LOOP,0")
+        harness.open("WSOK", "CONOK,sid,70000,0,other", "LOOP,0")
         #expect(harness.orders[harness.stream]?.address == "http://server")
     }
 
@@ -343,12 +331,10 @@ internal import Testing
         harness.breakStream()
         harness.receive("CONOK,sid,70000,0,evil:99", "LOOP,0")
         #expect(harness.orders[harness.stream]?.address == "http://server")
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,0,evil:99")
+        harness.open("WSOK", "CONOK,sid,70000,0,evil:99")
         #expect(harness.takeTrace().filter { $0.hasPrefix("note") }.count == 1)
         harness.receive("LOOP,0")
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,0,ok", "LOOP,0")
+        harness.open("WSOK", "CONOK,sid,70000,0,ok", "LOOP,0")
         #expect(harness.orders[harness.stream]?.address == "http://ok")
     }
 
@@ -365,8 +351,7 @@ internal import Testing
         let later = creationOnly ? [:] : ["X-A": "1"]
         #expect(harness.orders[harness.stream]?.headers == later)
         #expect(harness.orders[harness.control]?.headers == later)
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         #expect(harness.orders[harness.stream]?.headers == later)
     }
 }

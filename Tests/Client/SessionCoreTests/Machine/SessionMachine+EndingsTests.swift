@@ -120,16 +120,14 @@ internal import Testing
         harness.breakStream()
         #expect(!harness.takeTrace().contains { $0.hasPrefix("msg") })
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,0,*")
+        harness.open("WSOK", "CONOK,sid,70000,0,*")
         #expect(harness.takeRequests().last?.contains("LS_message=m") == true)
     }
 
     @Test func failedCreationAbortsMessages() {
         let harness = SessionHarness.connecting()
         harness.sendMessage(1, "m")
-        harness.open()
-        harness.receive("WSOK")
+        harness.open("WSOK")
         _ = harness.takeTrace()
         harness.breakStream()
         #expect(
@@ -142,8 +140,7 @@ internal import Testing
     @Test func everyBindIsAnEstablishedConnection() {
         let harness = SessionHarness.bound(.httpPolling)
         harness.receive("LOOP,0", "CONOK,sid,70000,0,*")
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         harness.receive("CONOK,sid,70000,0,*")
         #expect(harness.legacyEvents.filter { $0 == .connectionEstablished }.count == 4)
         #expect(harness.legacyEvents.contains(.connectionFailed(reason: "broken")))
@@ -177,8 +174,7 @@ internal import Testing
         )
         harness.receive("END,48,x")
         harness.advance(100)
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid2,70000,0,*")
+        harness.open("WSOK", "CONOK,sid2,70000,0,*")
         #expect(
             harness.takeRequests().last
                 == "> control|LS_reqId=3&LS_op=register&PN_type=Apple&PN_appId=app&PN_deviceToken=new"
@@ -204,15 +200,13 @@ internal import Testing
         #expect(harness.takeRequests().last == "> control|LS_reqId=2&LS_op=reset_badge&PN_deviceId=dev")
         harness.receive("END,48,x")
         harness.advance(100)
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid2,70000,0,*", "MPNREG,dev2,ADAPTER")
+        harness.open("WSOK", "CONOK,sid2,70000,0,*", "MPNREG,dev2,ADAPTER")
         #expect(harness.takeRequests().last == "> control|LS_reqId=4&LS_op=reset_badge&PN_deviceId=dev2")
         harness.receive("MPNZERO,dev2")
         #expect(harness.legacyEvents.last == .badgeReset(deviceId: "dev2", code: nil, message: nil))
         harness.receive("END,48,x")
         harness.advance(4000)
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid3,70000,0,*", "MPNREG,dev3,ADAPTER")
+        harness.open("WSOK", "CONOK,sid3,70000,0,*", "MPNREG,dev3,ADAPTER")
         #expect(harness.takeRequests().last?.contains("LS_op=register") == true)
     }
 

@@ -36,11 +36,9 @@ internal import Testing
 
     /// Interrupts the session, recovers it, and binds it to a new WebSocket.
     private func recover(_ harness: SessionHarness) {
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         harness.receive("CONOK,sid,\(Self.limit),0,*", "LOOP,0")
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,\(Self.limit),0,*")
+        harness.open("WSOK", "CONOK,sid,\(Self.limit),0,*")
     }
 
     @Test func subscriptionFailsAloneAndIsNotSentAgain() {
@@ -58,8 +56,7 @@ internal import Testing
         #expect(harness.takeRequests() == [])
         harness.receive("END,48,refresh")
         harness.advance(harness.remaining(.retry) ?? 0)
-        harness.open()
-        harness.receive("WSOK", "CONOK,next,\(Self.limit),0,*")
+        harness.open("WSOK", "CONOK,next,\(Self.limit),0,*")
         let again = harness.takeRequests().filter { $0.hasPrefix("> control") }
         #expect(again.count == 1 && again.first?.contains("LS_group=b&") == true)
     }

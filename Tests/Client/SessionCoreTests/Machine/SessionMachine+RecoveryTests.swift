@@ -14,8 +14,7 @@ internal import Testing
 
     private static func recovering() -> SessionHarness {
         let harness = busy()
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         return harness
     }
 
@@ -38,8 +37,7 @@ internal import Testing
             "SUBOK,1,1,1", "U,1,1,a", "EOS,1,1", "CS,1,1", "OV,1,1,33", "CONF,1,100,filtered", "UNSUB,1",
         ]
         for line in history { harness.receive(line) }
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         #expect(harness.takeRequests().last?.contains("LS_recovery_from=7") == true)
         harness.receive("CONOK,sid,70000,0,*", "PROG,0")
         for line in history { harness.receive(line) }
@@ -58,8 +56,7 @@ internal import Testing
     @Test func connectionThatIsStableByItsAgeEndsTheDoubt() {
         let harness = SessionHarness.connecting()
         for (age, pause) in [(0, 4000), (4500, 100), (0, 4000)] {
-            harness.open()
-            harness.receive("WSOK", "CONOK,sid,70000,5000,*")
+            harness.open("WSOK", "CONOK,sid,70000,5000,*")
             harness.advance(age)
             harness.breakStream()
             harness.advance(pause)
@@ -71,8 +68,7 @@ internal import Testing
     @Test func interruptedReplayIsRequestedAgain() {
         let harness = Self.recovering()
         harness.receive("CONOK,sid,70000,0,*", "PROG,0", "U,1,1,a")
-        harness.breakStream()
-        harness.advance(4000)
+        harness.breakStream(pause: 4000)
         #expect(harness.takeRequests().last?.contains("LS_recovery_from=4") == true)
         harness.receive("CONOK,sid,70000,0,*", "PROG,4", "U,1,1,e")
         #expect(harness.takeConversation() == ["sub1 update e"])
@@ -113,16 +109,14 @@ internal import Testing
         let harness = Self.busy()
         harness.receive("END,48,refresh")
         harness.advance(100)
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid2,70000,5000,*", "PROG,0")
+        harness.open("WSOK", "CONOK,sid2,70000,5000,*", "PROG,0")
         #expect(harness.status == .connectedWSStreaming)
     }
 
     @Test func attemptsFollowEachOtherUntilTheDeadline() {
         let harness = SessionHarness.streamingOnSocket()
         harness.random = 0
-        harness.breakStream()
-        harness.advance(14_999)
+        harness.breakStream(pause: 14_999)
         let causes = harness.takeRequests().map { $0.split(separator: "LS_cause=").last ?? "" }
         #expect(causes == ["ws.error", "recovery.error", "recovery.error", "recovery.error"])
         #expect(harness.status == .disconnectedTryingRecovery)
@@ -137,8 +131,7 @@ internal import Testing
 
     @Test func failedAttemptWaitsOutTheRetryDelay() {
         let harness = SessionHarness.streamingOnSocket()
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         harness.advance(1000)
         harness.completeStream()
         #expect(harness.remaining(.retry) == 3000)
@@ -147,8 +140,7 @@ internal import Testing
 
     @Test func shortRetryDelayKeepsTheLongerResponseTime() {
         let harness = SessionHarness.streamingOnSocket { $0.retryDelay = 2 }
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         #expect(harness.remaining(.transport) == 4000)
         harness.breakStream()
         #expect(harness.remaining(.retry) == 2000)
@@ -156,20 +148,17 @@ internal import Testing
 
     @Test func tinyRetryDelayDoesNotMakeRecoveriesWithoutPauses() {
         let harness = SessionHarness.streamingOnSocket { $0.retryDelay = 1e-9 }
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         harness.breakStream()
         #expect(harness.remaining(.retry) == 100)
     }
 
     @Test func brokenBindAfterARecoveryBelongsToTheSameInterruption() {
         let harness = SessionHarness.streamingOnSocket()
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         harness.advance(3000)
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
-        harness.open()
-        harness.receive("WSOK")
+        harness.open("WSOK")
         harness.breakStream()
         #expect(harness.takeStatuses() == ["S: DISCONNECTED:TRYING-RECOVERY"])
         #expect(harness.remaining(.recovery) == 4000)
@@ -178,11 +167,9 @@ internal import Testing
 
     @Test func bindThatBreaksAfterTheTimeForRecoveryBringsANewSession() {
         let harness = SessionHarness.streamingOnSocket { $0.sessionRecoveryTimeout = 6 }
-        harness.breakStream()
-        harness.advance(3000)
+        harness.breakStream(pause: 3000)
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,5000,*")
+        harness.open("WSOK", "CONOK,sid,70000,5000,*")
         harness.breakStream()
         #expect(harness.status == .disconnectedWillRetry)
         #expect(harness.remaining(.retry) == 4000)
@@ -191,11 +178,9 @@ internal import Testing
     @Test(arguments: ["PROBE", "U,9,1,x"])
     func interruptionOfAStableConnectionIsANewOne(line: String) {
         let harness = SessionHarness.streamingOnSocket()
-        harness.breakStream()
-        harness.advance(3000)
+        harness.breakStream(pause: 3000)
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,5000,*", line)
+        harness.open("WSOK", "CONOK,sid,70000,5000,*", line)
         harness.advance(1000)
         harness.breakStream()
         #expect(harness.remaining(.recoveryDeadline) == 15_000)
@@ -208,8 +193,7 @@ internal import Testing
         harness.advance(3999)
         let early = SessionHarness()
         early.connect()
-        early.open()
-        early.receive("WSOK", "CONOK,sid,70000,0,*")
+        early.open("WSOK", "CONOK,sid,70000,0,*")
         early.advance(3000)
         early.breakStream()
         #expect(early.remaining(.recovery) == 1000)
@@ -220,11 +204,9 @@ internal import Testing
 
     @Test func shortPauseIsNotRepeatedWithinTheRetryDelay() {
         let harness = SessionHarness.streamingOnSocket()
-        harness.breakStream()
-        harness.advance(100)
+        harness.breakStream(pause: 100)
         harness.receive("CONOK,sid,70000,0,*", "LOOP,0")
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,5000,*", "U,9,1,x")
+        harness.open("WSOK", "CONOK,sid,70000,5000,*", "U,9,1,x")
         harness.breakStream()
         #expect(harness.remaining(.recovery) == 4000)
     }
@@ -238,8 +220,7 @@ internal import Testing
         harness.advance(100)
         harness.receive("CONOK,sid,70000,0,*", "MSGDONE,seq,1,ok", "LOOP,0")
         #expect(harness.takeConversation().filter { $0.hasPrefix("sub") || $0.hasPrefix("msg") }.count == 1)
-        harness.open()
-        harness.receive("WSOK", "CONOK,sid,70000,0,*")
+        harness.open("WSOK", "CONOK,sid,70000,0,*")
         let frames = harness.takeRequests().suffix(2)
         #expect(frames.first?.contains("LS_subId=2") == true)
         #expect(frames.last?.contains("LS_message=n") == true)

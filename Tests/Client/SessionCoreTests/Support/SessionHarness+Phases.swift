@@ -43,11 +43,9 @@ extension SessionHarness {
         harness.receive("LOOP,0")
         switch forced {
         case .ws, .wsStreaming:
-            harness.open()
-            harness.receive("WSOK", "CONOK,sid,70000,5000,*")
+            harness.open("WSOK", "CONOK,sid,70000,5000,*")
         case .wsPolling:
-            harness.open()
-            harness.receive("WSOK", "CONOK,sid,70000,19000,*")
+            harness.open("WSOK", "CONOK,sid,70000,19000,*")
         case .http, .httpStreaming:
             harness.receive("CONOK,sid,70000,5000,*")
         case .httpPolling:

@@ -95,8 +95,11 @@ final class SessionHarness {
 
     // MARK: - The server and the network
 
-    /// The WebSocket that was requested last opens.
-    func open() { perform(machine.transportOpened(stream, at: context)) }
+    /// The WebSocket that was requested last opens, and the server sends lines on it.
+    func open(_ lines: String...) {
+        perform(machine.transportOpened(stream, at: context))
+        for line in lines { receive(line, on: stream) }
+    }
 
     /// The newest WebSocket has too many unwritten bytes, or no longer.
     func fill(_ isFull: Bool) { perform(machine.socketFilled(stream, isFull: isFull, at: context)) }
@@ -122,7 +125,12 @@ final class SessionHarness {
         close(connection, .completed)
     }
 
-    func breakStream() { close(stream, .failed(reason: "broken")) }
+    /// The stream breaks, and a pause in milliseconds passes.
+    func breakStream(pause: Int = 0) {
+        close(stream, .failed(reason: "broken"))
+        if pause > 0 { advance(pause) }
+    }
+
     func completeStream() { close(stream, .completed) }
     func breakControl() { close(control, .failed(reason: "broken")) }
 
