@@ -146,8 +146,7 @@ internal import Testing
     }
 
     @Test func reservedSequenceNameIsNoSequence() async throws {
-        let fixture = try ClientFixture()
-        let link = try await fixture.connected()
+        let (fixture, link) = try await ClientFixture.connected()
         try fixture.client.sendMessage("hello", withSequence: "UNORDERED_MESSAGES", delegate: Recorder())
         #expect(try #require(await link.heard()).hasSuffix("LS_message=hello&LS_msg_prog=1"))
         await fixture.client.shutdown()

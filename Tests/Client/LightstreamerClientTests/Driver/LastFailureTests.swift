@@ -7,9 +7,7 @@ internal import Testing
 /// Why a client is not connected, as logs and users are told.
 @Suite struct LastFailureTests {
     @Test func refusalThatIsRetriedIsAnErrorOfTheServer() async throws {
-        let fixture = try ClientFixture()
-        try fixture.client.connect()
-        let link = try #require(await fixture.connector.next())
+        let (fixture, link) = try await ClientFixture.connecting()
         link.open()
         link.say("WSOK", "CONERR,6,Adapter not available")
         _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
@@ -23,9 +21,7 @@ internal import Testing
     }
 
     @Test func refusalThatEndsTheAttemptsIsKnownUntilTheClientIsDisconnected() async throws {
-        let fixture = try ClientFixture()
-        try fixture.client.connect()
-        let link = try #require(await fixture.connector.next())
+        let (fixture, link) = try await ClientFixture.connecting()
         link.open()
         link.say("WSOK", "CONERR,1,User/password check failed")
         _ = await fixture.words(until: "error 1")
@@ -42,9 +38,7 @@ internal import Testing
     }
 
     @Test func addressOfAnAttemptStaysAfterAChange() async throws {
-        let fixture = try ClientFixture()
-        try fixture.client.connect()
-        let link = try #require(await fixture.connector.next())
+        let (fixture, link) = try await ClientFixture.connecting()
         try fixture.client.connectionDetails.setServerAddress("http://other.invalid")
         _ = await fixture.words(until: "property serverAddress")
         #expect(fixture.client.attemptAddress == "http://push.invalid")
@@ -58,9 +52,7 @@ internal import Testing
     }
 
     @Test func controlLinkIsTheAddressOfTheConnectionsThatUseIt() async throws {
-        let fixture = try ClientFixture()
-        try fixture.client.connect()
-        let link = try #require(await fixture.connector.next())
+        let (fixture, link) = try await ClientFixture.connecting()
         link.open()
         link.say("WSOK", "CONOK,S1,50000,5000,node.invalid:81")
         _ = await fixture.words(until: "status CONNECTED:WS-STREAMING")
@@ -80,8 +72,7 @@ internal import Testing
 
     @Test(arguments: ["END,48,refresh", "REQERR,1,20,Session not found"])
     func lossOfTheSessionIsAnErrorOfTheServer(line: String) async throws {
-        let fixture = try ClientFixture()
-        let link = try await fixture.connected()
+        let (fixture, link) = try await ClientFixture.connected()
         link.say(line)
         _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
         #expect(fixture.client.lastFailure == .serverError)
@@ -121,9 +112,7 @@ internal import Testing
     }
 
     @Test func serverMayCloseAWebSocketBeforeTheSession() async throws {
-        let fixture = try ClientFixture()
-        try fixture.client.connect()
-        let link = try #require(await fixture.connector.next())
+        let (fixture, link) = try await ClientFixture.connecting()
         link.open()
         link.say("WSOK")
         link.end(.completed)
@@ -133,8 +122,7 @@ internal import Testing
     }
 
     @Test func wrongCountOfNotificationsIsAFailureOfItsOwn() async throws {
-        let fixture = try ClientFixture()
-        let link = try await fixture.connected()
+        let (fixture, link) = try await ClientFixture.connected()
         link.end(.failed(reason: "reset", kind: .closed))
         _ = await fixture.words(until: "status DISCONNECTED:TRYING-RECOVERY")
         #expect(fixture.client.lastFailure == .closed)

@@ -8,9 +8,7 @@ internal import Testing
 
 @Suite struct SessionDriverTests {
     @Test func creationReportsPropertiesBeforeTheStatus() async throws {
-        let fixture = try ClientFixture()
-        try fixture.client.connect()
-        let link = try #require(await fixture.connector.next())
+        let (fixture, link) = try await ClientFixture.connecting()
         #expect(link.order.kind == .webSocket)
         #expect(link.order.target == "/lightstreamer")
         #expect(link.order.subprotocol == "TLCP-2.5.0.lightstreamer.com")
@@ -64,8 +62,7 @@ internal import Testing
     }
 
     @Test func propertiesOfTheSessionComeAndGo() async throws {
-        let fixture = try ClientFixture()
-        let link = try await fixture.connected()
+        let (fixture, link) = try await ClientFixture.connected()
         let details = fixture.client.connectionDetails
         #expect(details.serverSocketName == "srv")
         #expect(details.clientIp == "1.2.3.4")
@@ -86,9 +83,7 @@ internal import Testing
     }
 
     @Test func serverErrorFollowsDisconnected() async throws {
-        let fixture = try ClientFixture()
-        try fixture.client.connect()
-        let link = try #require(await fixture.connector.next())
+        let (fixture, link) = try await ClientFixture.connecting()
         link.open()
         link.say("WSOK", "CONERR,2,no such adapter set")
         let words = await fixture.words(until: "error")
@@ -98,8 +93,7 @@ internal import Testing
 
     /// The application subscribes again as soon as the getter says that the subscription is inactive.
     @Test func subscriptionMadeActiveAgainAtOnceIsListed() async throws {
-        let fixture = try ClientFixture()
-        let link = try await fixture.connected()
+        let (fixture, link) = try await ClientFixture.connected()
         let client = fixture.client
         let subscription = try Subscription(mode: .merge, item: "a", fields: ["f"])
         try client.subscribe(subscription)
@@ -117,8 +111,7 @@ internal import Testing
     }
 
     @Test func frequencyLimitThatTheServerRefusedIsRequestedAgain() async throws {
-        let fixture = try ClientFixture()
-        let link = try await fixture.connected()
+        let (fixture, link) = try await ClientFixture.connected()
         let subscription = try Subscription(mode: .merge, item: "a", fields: ["f"])
         try fixture.client.subscribe(subscription)
         _ = await link.heard()
@@ -135,8 +128,7 @@ internal import Testing
     }
 
     @Test func requestsWaitUntilTheServerReads() async throws {
-        let fixture = try ClientFixture()
-        let link = try await fixture.connected()
+        let (fixture, link) = try await ClientFixture.connected()
         link.becomes(writable: false)
         for item in ["a", "b"] {
             try fixture.client.subscribe(try Subscription(mode: .merge, item: item, fields: ["f"]))
@@ -148,8 +140,7 @@ internal import Testing
     }
 
     @Test func lostConnectionIsRecoveredAfterTheTimer() async throws {
-        let fixture = try ClientFixture()
-        let link = try await fixture.connected()
+        let (fixture, link) = try await ClientFixture.connected()
         link.end(.failed(reason: "cut"))
         _ = await fixture.words(until: "status DISCONNECTED:TRYING-RECOVERY")
         await fixture.clock.fireNext()
@@ -160,8 +151,7 @@ internal import Testing
     }
 
     @Test func bytesOfAnIncompleteLineEndAStall() async throws {
-        let fixture = try ClientFixture()
-        let link = try await fixture.connected()
+        let (fixture, link) = try await ClientFixture.connected()
         // The keepalive interval, and the stalled timeout.
         await fixture.clock.fireNext()
         await fixture.clock.fireNext()

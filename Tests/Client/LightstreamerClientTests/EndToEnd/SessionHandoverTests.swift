@@ -7,8 +7,7 @@ internal import Testing
 /// Sessions that one client opens and another one continues.
 @Suite struct SessionHandoverTests {
     @Test func sessionIsContinuedByAnotherClientWithoutLoss() async throws {
-        try await MemberFixture.run(client: { $0.handover = SessionHandover { true } }) { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected(client: { $0.handover = SessionHandover { true } }) { fixture in
             let quote = try await fixture.quote()
             await fixture.publish("item1", "a", "1", to: "QUOTES")
             await fixture.log.until("update")
@@ -34,8 +33,7 @@ internal import Testing
     }
 
     @Test func clientThatMayHaveLostAnOfferedSessionAbandonsIt() async throws {
-        try await MemberFixture.run(client: { $0.handover = SessionHandover { false } }) { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected(client: { $0.handover = SessionHandover { false } }) { fixture in
             fixture.client.isSessionOffered = true
             await fixture.server.install([Fault(.drop)])
             await fixture.log.until("status DISCONNECTED:TRYING-RECOVERY")

@@ -64,8 +64,7 @@ internal import Testing
     }
 
     @Test func activeSubscriptionsAreListedInTheirOrder() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let first = try await fixture.quote()
             let second = try Subscription(mode: .raw, item: "events", fields: ["text"])
             try await fixture.subscribe(second, to: "EVENTS")

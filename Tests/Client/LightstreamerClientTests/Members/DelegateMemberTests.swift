@@ -4,8 +4,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct DelegateMemberTests {
     @Test func firstAndLastEventsAreAdditionAndRemoval() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             fixture.client.removeDelegate(fixture.log)
             await fixture.log.until("removed")
             #expect(fixture.log.entries.first == "added" && fixture.log.entries.last == "removed")
@@ -13,8 +12,7 @@ internal import Testing
     }
 
     @Test func everyStatusChangeIsReportedOnce() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             await fixture.server.install([Fault(.drop)])
             await fixture.log.until("status DISCONNECTED:TRYING-RECOVERY")
             await fixture.log.until("status CONNECTED:WS-STREAMING")
@@ -40,8 +38,7 @@ internal import Testing
 
     @Test(arguments: [(31, 31), (39, 39), (12, 39), (40, 39)])
     func endOfTheSessionIsAServerErrorWithItsCode(code: Int, told: Int) async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             await fixture.server.endSessions(code: code, message: "no")
             let passed = await fixture.log.until("error")
             #expect(passed.suffix(2) == ["status DISCONNECTED", "error \(told) no"])

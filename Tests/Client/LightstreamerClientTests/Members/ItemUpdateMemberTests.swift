@@ -4,8 +4,7 @@ internal import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct ItemUpdateMemberTests {
     @Test func updateReportsItsItemAndItsValues() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             await fixture.publish("item1", "Acme", nil, to: "QUOTES")
             _ = try await fixture.quote()
             let update = try await fixture.log.nextUpdate()
@@ -20,8 +19,7 @@ internal import Testing
     }
 
     @Test func updateReportsWhatItChanged() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             _ = try await fixture.quote()
             await fixture.publish("item1", "Acme", "7", to: "QUOTES")
             #expect(try await fixture.log.nextUpdate().changedFields.count == 2)
@@ -90,8 +88,7 @@ internal import Testing
     }
 
     @Test func updateOfASchemaHasNoNames() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let subscription = Subscription(mode: .raw)
             try subscription.setItemGroup("events")
             try subscription.setFieldSchema("text")
@@ -106,8 +103,7 @@ internal import Testing
     }
 
     @Test func patchesAreHandedOn() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let subscription = try Subscription(mode: .merge, item: "document", fields: ["text", "size"])
             try await fixture.subscribe(subscription, to: "DOCUMENTS")
             let list = (1...40).map(String.init).joined(separator: ",")

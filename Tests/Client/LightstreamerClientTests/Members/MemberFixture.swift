@@ -44,6 +44,18 @@ struct MemberFixture: Sendable {
         }
     }
 
+    /// Runs both, connects, calls the body, ends both.
+    static func runConnected(
+        server change: (inout DemoServerConfiguration) -> Void = { _ in },
+        client configure: (inout ClientConfiguration) -> Void = { _ in },
+        _ body: (MemberFixture) async throws -> Void
+    ) async throws {
+        try await run(server: change, client: configure) { fixture in
+            try await fixture.connect()
+            try await body(fixture)
+        }
+    }
+
     /// Connects, and waits for a status.
     func connect(until status: ClientStatus = .connectedWSStreaming) async throws {
         try client.connect()

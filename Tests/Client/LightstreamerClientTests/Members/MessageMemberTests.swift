@@ -40,8 +40,7 @@ internal import Testing
     }
 
     @Test func endOfTheSessionAbortsWhatWasSent() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             try fixture.client.sendMessage("DELAY|60000|late", withSequence: "s", delegate: fixture.log)
             try fixture.client.sendMessage("ECHO|first", delegate: fixture.log)
             await fixture.log.until("processed ECHO|first")
@@ -51,8 +50,7 @@ internal import Testing
     }
 
     @Test func messageOvertakenIsDiscarded() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             await fixture.server.install([Fault(.refuse(code: 38, message: "late"), at: .request(.message))])
             try fixture.client.sendMessage("hello", withSequence: "s", delegate: fixture.log)
             await fixture.log.until("broken hello")

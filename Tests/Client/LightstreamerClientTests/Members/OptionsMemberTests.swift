@@ -56,8 +56,7 @@ internal import Testing
     }
 
     @Test func forcedTransportSwitchesALiveSession() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let session = fixture.client.connectionDetails.sessionId
             try fixture.client.connectionOptions.setForcedTransport(.httpStreaming)
             await fixture.log.until("status CONNECTED:HTTP-STREAMING")

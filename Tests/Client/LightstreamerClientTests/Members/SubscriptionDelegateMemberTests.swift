@@ -11,8 +11,7 @@ internal import Testing
     }
 
     @Test func delegateReceivesAllEventsOfASubscription() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let subscription = try await fixture.quote()
             await fixture.publish("item1", "Acme", "7", to: "QUOTES")
             await fixture.log.until("update 1 Acme|7")
@@ -28,8 +27,7 @@ internal import Testing
     }
 
     @Test func refusalMakesItInactive() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let subscription = try Subscription(mode: .raw, item: "item1", fields: ["name"])
             try subscription.setDataAdapter("QUOTES")
             subscription.addDelegate(fixture.log)
@@ -40,8 +38,7 @@ internal import Testing
     }
 
     @Test func wrongCountsAreARefusalOfOurOwn() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             await fixture.server.install([Fault(.wrongCounts(items: 1, fields: 0))])
             let subscription = try Subscription(mode: .merge, item: "item1", fields: ["name"])
             try subscription.setDataAdapter("QUOTES")
@@ -52,8 +49,7 @@ internal import Testing
     }
 
     @Test func snapshotEndsAndIsCleared() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             await fixture.publish("news", "old", to: "NEWS")
             let subscription = try Subscription(mode: .distinct, item: "news", fields: ["headline"])
             try await fixture.subscribe(subscription, to: "NEWS")
@@ -66,8 +62,7 @@ internal import Testing
     }
 
     @Test func itemsOfAGroupHaveNoNames() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let subscription = Subscription(mode: .distinct)
             try subscription.setItemGroup("news")
             try subscription.setFieldSchema("headline")
@@ -78,8 +73,7 @@ internal import Testing
     }
 
     @Test func lossesAreReported() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let subscription = try Subscription(mode: .raw, item: "events", fields: ["text"])
             try await fixture.subscribe(subscription, to: "EVENTS")
             await fixture.server.publish(.lose(item: "events", count: 3), to: "EVENTS")
@@ -88,8 +82,7 @@ internal import Testing
     }
 
     @Test func secondLevelErrorsAreReportedForTheirKey() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let subscription = try Self.twoLevels()
             try await fixture.subscribe(subscription, to: "PORTFOLIO")
             await fixture.publish("item1", "Acme", "7", to: "QUOTES")
@@ -102,8 +95,7 @@ internal import Testing
     }
 
     @Test func refusedSecondLevelIsReportedWithItsKey() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             try await fixture.subscribe(try Self.twoLevels(), to: "PORTFOLIO")
             await fixture.publish("portfolio1", "two words", "ADD", "1", to: "PORTFOLIO")
             await fixture.log.until("failed 14 below two words")
@@ -113,8 +105,7 @@ internal import Testing
     }
 
     @Test func lossOnTheSecondLevelIsReportedWithItsKey() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let subscription = try Self.twoLevels()
             try subscription.setRequestedMaxFrequency(.unfiltered)
             try await fixture.subscribe(subscription, to: "PORTFOLIO")

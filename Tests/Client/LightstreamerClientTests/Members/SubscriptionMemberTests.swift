@@ -116,8 +116,7 @@ internal import Testing
     }
 
     @Test func activeSubscriptionCannotBeChanged() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let subscription = try await fixture.quote()
             #expect(subscription.isActive && subscription.isSubscribed)
             let setters: [() throws -> Void] = [
@@ -137,8 +136,7 @@ internal import Testing
     }
 
     @Test func frequencyChangesWhileActive() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let subscription = try await fixture.quote()
             await fixture.log.until("frequency unlimited")
             try subscription.setRequestedMaxFrequency(.limited(5))
@@ -152,8 +150,7 @@ internal import Testing
     }
 
     @Test func valuesAreReadByNameAndPosition() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let subscription = try await fixture.quote()
             #expect(try subscription.valueWithItemPos(1, fieldPos: 1) == nil)
             await fixture.publish("item1", "Acme", "7", to: "QUOTES")
@@ -172,8 +169,7 @@ internal import Testing
     }
 
     @Test func valuesOfKeysAreReadByNameAndPosition() async throws {
-        try await MemberFixture.run { fixture in
-            try await fixture.connect()
+        try await MemberFixture.runConnected { fixture in
             let subscription = try Subscription(mode: .command, item: "portfolio1", fields: ["key", "command", "qty"])
             #expect(subscription.keyPosition == nil && subscription.commandPosition == nil)
             try await fixture.subscribe(subscription, to: "PORTFOLIO")

@@ -30,6 +30,24 @@ final class ClientFixture {
         return link
     }
 
+    /// A client that begins to connect, and its first connection.
+    static func connecting(
+        _ change: (inout ClientConfiguration) -> Void = { _ in }
+    ) async throws -> (ClientFixture, FakeLink) {
+        let fixture = try ClientFixture(change)
+        try fixture.client.connect()
+        guard let link = await fixture.connector.next() else { throw Ended() }
+        return (fixture, link)
+    }
+
+    /// A client with a session on a WebSocket, and the connection.
+    static func connected(
+        _ change: (inout ClientConfiguration) -> Void = { _ in }
+    ) async throws -> (ClientFixture, FakeLink) {
+        let fixture = try ClientFixture(change)
+        return (fixture, try await fixture.connected())
+    }
+
     struct Ended: Error {}
 
     /// The next event that is not a count of bytes, as text; nil at the end.

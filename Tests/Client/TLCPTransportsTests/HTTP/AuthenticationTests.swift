@@ -44,7 +44,7 @@ internal import Testing
         "Basic realm=\"here\"", "Negotiate, Digest realm=\"a,b\", nonce=\"n\", qop=\"auth,auth-int\", Basic",
     ])
     func configuredCredentialsAnswerChallenges(offer: String) async throws {
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             while true {
                 let request = try await peer.request()
                 guard let header = request.headers["authorization"] else {
@@ -53,8 +53,7 @@ internal import Testing
                 }
                 try await peer.respond("200 OK", body: "\(header)\r\n")
             }
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let connector = try SocketConnector(
                 .forTests { $0.credentials = HTTPCredentials(user: "mia", password: "p:w", host: "127.0.0.1") }
             )
@@ -76,11 +75,10 @@ internal import Testing
     @Test(arguments: [nil, "elsewhere.example"])
     func rejectedOrForeignCredentialsAreNotSentAgain(host: String?) async throws {
         let (requests, record) = AsyncStream<String>.makeStream()
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             record.yield(try await peer.request().headers["authorization"] ?? "none")
             try await peer.respond("401 Unauthorized", headers: "WWW-Authenticate: Basic\r\n")
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let credentials = HTTPCredentials(user: "mia", password: "wrong", host: host)
             let connector = try SocketConnector(.forTests { $0.credentials = credentials })
             #expect(
@@ -114,11 +112,10 @@ internal import Testing
     }
 
     @Test func withoutADelegateTheRefusalIsFinal() async throws {
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             _ = try await peer.request()
             try await peer.respond("401 Unauthorized", headers: "WWW-Authenticate: Basic\r\n")
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let connector = try SocketConnector(.forTests())
             #expect(
                 await Opened(connector, .to(server.port)).rest().end
@@ -158,11 +155,10 @@ internal import Testing
 
     @Test func plainRequestsGoThroughAProxyInAbsoluteForm() async throws {
         let (requests, record) = AsyncStream<Peer.Request>.makeStream()
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             record.yield(try await peer.request())
             try await peer.respond("200 OK", body: "REQOK\r\n")
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let proxy = ProxySettings(host: "127.0.0.1", port: server.port, user: "u", password: "p")
             let connector = try SocketConnector(.forTests { $0.proxy = proxy })
             let order = ConnectionRequest.to(8080, host: "push.invalid", target: "/x")
@@ -176,13 +172,12 @@ internal import Testing
 
     @Test func webSocketsGoThroughAProxyByConnect() async throws {
         let (requests, record) = AsyncStream<Peer.Request>.makeStream()
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             record.yield(try await peer.request())
             try await peer.send("HTTP/1.1 200 Connection established\r\n\r\n")
             record.yield(try await peer.acceptWebSocket(then: Peer.frame(1, "WSOK\r\n".utf8)))
             try await peer.closed()
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let proxy = ProxySettings(host: "127.0.0.1", port: server.port)
             let connector = try SocketConnector(.forTests { $0.proxy = proxy })
             let opened = Opened(connector, .to(443, .webSocket, host: "push.invalid"))
@@ -227,11 +222,10 @@ internal import Testing
     }
 
     @Test func proxyThatRefusesIsAFailure() async throws {
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             _ = try await peer.request()
             try await peer.respond("403 Forbidden")
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let proxy = ProxySettings(host: "127.0.0.1", port: server.port)
             let connector = try SocketConnector(.forTests { $0.proxy = proxy })
             let (_, end) = await Opened(connector, .to(443, .webSocket, host: "push.invalid")).rest()

@@ -7,11 +7,10 @@ internal import Testing
 @Suite struct HTTPTransportTests {
     @Test func requestIsAPostWithBodyAndHeadersOfTheOrder() async throws {
         let (requests, record) = AsyncStream<Peer.Request>.makeStream()
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             record.yield(try await peer.request())
             try await peer.respond("200 OK", body: "CONOK,S1,50000,5000,*\r\n")
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let connector = try SocketConnector(.forTests())
             var order = ConnectionRequest.to(server.port, body: "LS_cid=a%20b")
             order.headers = ["X-Extra": "1"]
@@ -31,15 +30,14 @@ internal import Testing
     }
 
     @Test func chunkedStreamIsCutIntoLinesWhereverChunksEnd() async throws {
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             _ = try await peer.request()
             try await peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
             for piece in ["CON", "OK,S1\r", "\nU,1,1,\u{E9}", "|b\r\nPRO", "BE\r\nunfinished"] {
                 try await peer.send(String(piece.utf8.count, radix: 16) + "\r\n" + piece + "\r\n")
             }
             try await peer.send("0\r\n\r\n")
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let connector = try SocketConnector(.forTests())
             let (lines, end) = await Opened(connector, .to(server.port, .httpStream)).rest()
             #expect(lines == ["CONOK,S1", "U,1,1,\u{E9}|b", "PROBE"])
@@ -53,11 +51,10 @@ internal import Testing
         ("403 Forbidden", .unauthorized),
     ])
     func statusOutsideTheTwoHundredsIsAFailure(status: String, kind: FailureKind) async throws {
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             _ = try await peer.request()
             try await peer.respond(status, headers: "Location: http://127.0.0.1:1/\r\n", body: "no\r\n")
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let connector = try SocketConnector(.forTests())
             let (lines, end) = await Opened(connector, .to(server.port)).rest()
             #expect(lines.isEmpty)
@@ -69,11 +66,10 @@ internal import Testing
 
     @Test(arguments: ["Transfer-Encoding: chunked\r\n\r\n7\r\nPROBE\r\n\r\n", "Content-Length: 20\r\n\r\nPROBE\r\n"])
     func truncatedStreamIsAFailureAfterItsLines(response: String) async throws {
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             _ = try await peer.request()
             try await peer.send("HTTP/1.1 200 OK\r\n" + response)
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let connector = try SocketConnector(.forTests())
             let (lines, end) = await Opened(connector, .to(server.port, .httpStream)).rest()
             #expect(lines == ["PROBE"])
@@ -91,13 +87,12 @@ internal import Testing
     }
 
     @Test func controlRequestsShareAConnectionThatIsKeptAlive() async throws {
-        let script: @Sendable (Int, Peer) async throws -> Void = { number, peer in
+        try await ScriptedServer.run { number, peer in
             while true {
                 let request = try await peer.request()
                 try await peer.respond("200 OK", body: "REQOK,\(number).\(request.body)\r\n")
             }
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let connector = try SocketConnector(.forTests())
             let first = await Opened(connector, .to(server.port, .httpControl, body: "a")).rest()
             let second = await Opened(connector, .to(server.port, .httpControl, body: "b")).rest()
@@ -110,13 +105,12 @@ internal import Testing
     @Test(arguments: [TransportKind.httpStream, .httpPoll, .httpControl])
     func requestIsNotRepeatedIfItsReusedConnectionBreaks(kind: TransportKind) async throws {
         let (requests, record) = AsyncStream<String>.makeStream()
-        let script: @Sendable (Int, Peer) async throws -> Void = { number, peer in
+        try await ScriptedServer.run { number, peer in
             record.yield(try await peer.request().body)
             try await peer.respond("200 OK", body: "REQOK,\(number)\r\n")
             // The second request on the first connection is read, and the connection closed without a response.
             if number == 1 { record.yield(try await peer.request().body) } else { try await peer.closed() }
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let connector = try SocketConnector(.forTests())
             let first = await Opened(connector, .to(server.port, kind, body: "a")).rest()
             let second = await Opened(connector, .to(server.port, kind, body: "b")).rest()
@@ -134,14 +128,13 @@ internal import Testing
     }
 
     @Test func releasedResponseGivesItsConnectionBack() async throws {
-        let script: @Sendable (Int, Peer) async throws -> Void = { number, peer in
+        try await ScriptedServer.run { number, peer in
             _ = try await peer.request()
             try await peer.send("HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\nLOOP,0\r\n")
             try await peer.send("padding!")
             _ = try await peer.request()
             try await peer.respond("200 OK", body: "second on \(number)\r\n")
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let connector = try SocketConnector(.forTests())
             let first = Opened(connector, .to(server.port))
             #expect(await first.lines() == ["LOOP,0"])
@@ -159,7 +152,7 @@ internal import Testing
         let line = String(repeating: "x", count: 65_534)
         let total = 256
         let (progress, report) = AsyncStream<Int>.makeStream()
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             _ = try await peer.request()
             try await peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(total * 65_536)\r\n\r\n")
             for count in 1...total {
@@ -167,8 +160,7 @@ internal import Testing
                 report.yield(count)
             }
             report.finish()
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let connector = try SocketConnector(.forTests { $0.receiveWindow = 65_536 })
             let opened = Opened(connector, .to(server.port, .httpStream), handling: false)
             var unhandled = 0
@@ -194,11 +186,10 @@ internal import Testing
     }
 
     @Test func lineBeyondTheBoundIsAFailure() async throws {
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             _ = try await peer.request()
             try await peer.respond("200 OK", body: String(repeating: "x", count: 2_000) + "\r\n")
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let connector = try SocketConnector(.forTests { $0.maxLineLength = 1_000 })
             let (lines, end) = await Opened(connector, .to(server.port)).rest()
             #expect(lines.isEmpty)
@@ -208,12 +199,11 @@ internal import Testing
     }
 
     @Test func closedConnectionDeliversNothingMore() async throws {
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             _ = try await peer.request()
             try await peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nPROBE\r\n\r\n")
             try await peer.closed()
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let connector = try SocketConnector(.forTests())
             let opened = Opened(connector, .to(server.port, .httpStream))
             #expect(await opened.lines() == ["PROBE"])
@@ -226,11 +216,10 @@ internal import Testing
 
     @Test func decoratorHasTheLastWord() async throws {
         let (requests, record) = AsyncStream<Peer.Request>.makeStream()
-        let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
+        try await ScriptedServer.run { _, peer in
             record.yield(try await peer.request())
             try await peer.respond("200 OK")
-        }
-        try await ScriptedServer.run(script: script) { server in
+        } _: { server in
             let settings = SocketSettings.forTests {
                 $0.decorate = { request in
                     request.target += "&seen=\(request.headers.contains { $0.name == "X-Extra" })"
