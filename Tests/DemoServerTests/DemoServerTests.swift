@@ -64,48 +64,42 @@ struct DemoServerTests {
     }
 
     @Test func connectionThatServedRequestsCanBecomeAWebSocket() async throws {
-        try await withServer { _, port in
-            try await RawConnection.open(port: port) { connection in
-                for _ in 0..<2 {
-                    try await connection.post("heartbeat", "\n")
-                    _ = try await connection.read(upTo: "REQOK\r\n")
-                }
-                #expect(try await connection.shakeHands().hasPrefix("HTTP/1.1 101 "))
-                try await connection.sendFrame("wsok")
-                #expect(try await connection.readLine(startingWith: "WSOK") == "WSOK")
+        try await withConnection { connection in
+            for _ in 0..<2 {
+                try await connection.post("heartbeat", "\n")
+                _ = try await connection.read(upTo: "REQOK\r\n")
             }
+            #expect(try await connection.shakeHands().hasPrefix("HTTP/1.1 101 "))
+            try await connection.sendFrame("wsok")
+            #expect(try await connection.readLine(startingWith: "WSOK") == "WSOK")
         }
     }
 
     @Test func pipelinedRequestsAreAnsweredInOrder() async throws {
-        try await withServer { _, port in
-            try await RawConnection.open(port: port) { connection in
-                try await connection.post("control", "LS_reqId=1&LS_op=destroy&LS_session=a")
-                try await connection.post("control", "LS_reqId=2&LS_op=destroy&LS_session=a")
-                let answers = try await connection.read(upTo: "REQERR,2,20,Session not found\r\n")
-                #expect(answers.contains("REQERR,1,20,Session not found\r\n"))
-            }
+        try await withConnection { connection in
+            try await connection.post("control", "LS_reqId=1&LS_op=destroy&LS_session=a")
+            try await connection.post("control", "LS_reqId=2&LS_op=destroy&LS_session=a")
+            let answers = try await connection.read(upTo: "REQERR,2,20,Session not found\r\n")
+            #expect(answers.contains("REQERR,1,20,Session not found\r\n"))
         }
     }
 
     @Test func preflightsUnknownPathsAndWrongMethodsAreAnswered() async throws {
-        try await withServer { _, port in
-            try await RawConnection.open(port: port) { connection in
-                try await connection.send(
-                    "OPTIONS /lightstreamer/control.txt HTTP/1.1\nHost: t\nOrigin: http://a\nAccess-Control-Request-Headers: x-y\n\n"
-                )
-                let preflight = try await connection.read(upTo: "\r\n\r\n")
-                #expect(preflight.hasPrefix("HTTP/1.1 200") && preflight.contains("Access-Control-Allow-Headers: x-y"))
-                #expect(preflight.contains("Access-Control-Allow-Methods: POST, GET, OPTIONS"))
-                try await connection.send("GET /favicon.ico HTTP/1.1\nHost: t\n\n")
-                #expect(try await connection.read(upTo: "\r\n\r\n").hasPrefix("HTTP/1.1 404"))
-                try await connection.send("PUT /lightstreamer/control.txt HTTP/1.1\nHost: t\nContent-Length: 0\n\n")
-                let wrong = try await connection.read(upTo: "\r\n\r\n")
-                #expect(wrong.hasPrefix("HTTP/1.1 405") && wrong.contains("Allow: POST, GET, OPTIONS"))
-                let elsewhere = try await connection.shakeHands(path: "/elsewhere")
-                #expect(elsewhere.hasPrefix("HTTP/1.1 404"))
-                _ = try await connection.readToEnd()
-            }
+        try await withConnection { connection in
+            try await connection.send(
+                "OPTIONS /lightstreamer/control.txt HTTP/1.1\nHost: t\nOrigin: http://a\nAccess-Control-Request-Headers: x-y\n\n"
+            )
+            let preflight = try await connection.read(upTo: "\r\n\r\n")
+            #expect(preflight.hasPrefix("HTTP/1.1 200") && preflight.contains("Access-Control-Allow-Headers: x-y"))
+            #expect(preflight.contains("Access-Control-Allow-Methods: POST, GET, OPTIONS"))
+            try await connection.send("GET /favicon.ico HTTP/1.1\nHost: t\n\n")
+            #expect(try await connection.read(upTo: "\r\n\r\n").hasPrefix("HTTP/1.1 404"))
+            try await connection.send("PUT /lightstreamer/control.txt HTTP/1.1\nHost: t\nContent-Length: 0\n\n")
+            let wrong = try await connection.read(upTo: "\r\n\r\n")
+            #expect(wrong.hasPrefix("HTTP/1.1 405") && wrong.contains("Allow: POST, GET, OPTIONS"))
+            let elsewhere = try await connection.shakeHands(path: "/elsewhere")
+            #expect(elsewhere.hasPrefix("HTTP/1.1 404"))
+            _ = try await connection.readToEnd()
         }
     }
 
@@ -131,22 +125,18 @@ struct DemoServerTests {
         ] as [(UInt8, Bool, [UInt8])]
     )
     func webSocketViolationsAreClosedWithTheirCode(opcode: UInt8, isMasked: Bool, code: [UInt8]) async throws {
-        try await withServer { _, port in
-            try await RawConnection.open(port: port) { connection in
-                _ = try await connection.shakeHands()
-                try await connection.sendFrame("wsok", opcode: opcode, isMasked: isMasked)
-                let frame = try await connection.readFrame()
-                #expect(frame.opcode == 8 && Array(frame.payload.prefix(2)) == code)
-            }
+        try await withConnection { connection in
+            _ = try await connection.shakeHands()
+            try await connection.sendFrame("wsok", opcode: opcode, isMasked: isMasked)
+            let frame = try await connection.readFrame()
+            #expect(frame.opcode == 8 && Array(frame.payload.prefix(2)) == code)
         }
     }
 
     @Test func nonsenseInsteadOfHTTPIsRefused() async throws {
-        try await withServer { _, port in
-            try await RawConnection.open(port: port) { connection in
-                try await connection.send(bytes: [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x0A, 0x0D, 0x0A])
-                #expect(try await connection.readToEnd().hasPrefix("HTTP/1.1 400"))
-            }
+        try await withConnection { connection in
+            try await connection.send(bytes: [0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x0A, 0x0D, 0x0A])
+            #expect(try await connection.readToEnd().hasPrefix("HTTP/1.1 400"))
         }
     }
 
@@ -167,21 +157,17 @@ struct DemoServerTests {
     }
 
     @Test func slowAndIdleConnectionsAreClosed() async throws {
-        try await withServer({ $0.timings.idleHTTP = .milliseconds(150) }) { _, port in
-            try await RawConnection.open(port: port) { connection in
-                let rest = try await connection.readToEnd()
-                #expect(rest.isEmpty)
-            }
+        try await withConnection({ $0.timings.idleHTTP = .milliseconds(150) }) { connection in
+            let rest = try await connection.readToEnd()
+            #expect(rest.isEmpty)
         }
         // A server of its own: a connection must not be idle for too long before its head has come.
-        try await withServer({ $0.timings.slowRequest = .milliseconds(150) }) { _, port in
-            try await RawConnection.open(port: port) { connection in
-                try await connection.send(
-                    "POST /lightstreamer/control.txt HTTP/1.1\nHost: t\nContent-Length: 50\n\nLS_"
-                )
-                let rest = try await connection.readToEnd()
-                #expect(rest.isEmpty)
-            }
+        try await withConnection({ $0.timings.slowRequest = .milliseconds(150) }) { connection in
+            try await connection.send(
+                "POST /lightstreamer/control.txt HTTP/1.1\nHost: t\nContent-Length: 50\n\nLS_"
+            )
+            let rest = try await connection.readToEnd()
+            #expect(rest.isEmpty)
         }
     }
 

@@ -46,8 +46,7 @@ struct FaultTests {
     }
 
     @Test func answerIsCutAsWell() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         bench.install(Fault(.cutLine(after: 4), at: .request(.constrain), skip: 1))
         let line = "LS_session=\(session)&LS_op=constrain&LS_reqId="
         let control = bench.post("control", line + "1\n" + line + "2")
@@ -143,8 +142,7 @@ struct FaultTests {
     }
 
     @Test func lostAnswersLeaveAnHTTPRequestUnanswered() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         bench.install(Fault(.loseAnswer), Fault(.delay(.seconds(1))), Fault(.rawCommas))
         let control = "LS_session=\(session)&LS_reqId=1&LS_op=constrain"
         let lost = bench.post("control", control)
@@ -210,8 +208,7 @@ struct FaultTests {
     }
 
     @Test func streamIsHeldBackUntilItsEnd() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         bench.install(Fault(.holdStream))
         let stream = bench.post("bind_session", "LS_session=\(session)")
         bench.advance(by: .seconds(4))

@@ -27,8 +27,7 @@ struct BindingTests {
     }
 
     @Test func unboundSessionExpires() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         bench.advance(by: .seconds(10))
         #expect(bench.machine.census.sessions == 0)
         let link = bench.post("bind_session", "LS_session=\(session)")
@@ -59,8 +58,7 @@ struct BindingTests {
     }
 
     @Test func lateBindStopsNoClientAndLosesNothing() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         let old = bench.openWebSocket()
         bench.advance(by: .seconds(1))
         let new = bench.openWebSocket()
@@ -79,8 +77,7 @@ struct BindingTests {
     }
 
     @Test func requestOnAnOldHTTPConnectionMayBeLateToo() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         bench.advance(by: .seconds(2))
         let new = bench.post("bind_session", "LS_session=\(session)")
         bench.advance(by: .seconds(1))
@@ -166,8 +163,7 @@ struct BindingTests {
     }
 
     @Test func webSocketLearnsWhyItsSessionWasClosedBetweenTwoPolls() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         let link = bench.openWebSocket()
         bench.say("bind_session\nLS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=0", on: link)
         #expect(bench.lines(link).last == "LOOP,0")
@@ -177,8 +173,7 @@ struct BindingTests {
     }
 
     @Test func synchronousPollAnswersAtOnce() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         let poll = bench.post(
             "bind_session",
             "LS_session=\(session)&LS_polling=true&LS_polling_millis=99000&LS_idle_millis=0"
@@ -190,8 +185,7 @@ struct BindingTests {
     }
 
     @Test func pollIsAnsweredWithDataGatheredAfterTheFirst() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         let query = "LS_protocol=TLCP-2.5.0&LS_session=\(session)"
         bench.post(
             "control",
@@ -218,8 +212,7 @@ struct BindingTests {
     }
 
     @Test func pollWaitsForAnItemThatMayNotSendYet() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         let query = "LS_protocol=TLCP-2.5.0&LS_session=\(session)"
         bench.post(
             "control",
@@ -239,8 +232,7 @@ struct BindingTests {
     }
 
     @Test func heldPollSendsNothingBeforeItsData() {
-        let bench = ServerBench(ServerBench.still { $0.holdsPolls = true })
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession(ServerBench.still { $0.holdsPolls = true })
         let poll = bench.post(
             "bind_session",
             "LS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=5000"
@@ -252,8 +244,7 @@ struct BindingTests {
     }
 
     @Test func controlsAreTakenWhileUnboundAndTheirEffectsWait() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         let control = bench.post(
             "control",
             "LS_session=\(session)&LS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES"
@@ -264,8 +255,7 @@ struct BindingTests {
     }
 
     @Test func keepaliveIdleAndContentLengthAreHeldWithinBounds() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         for (asked, granted) in [("10", "1000"), ("7000", "7000"), ("999999999999", "30000")] {
             let stream = bench.post(
                 "bind_session",

@@ -35,8 +35,7 @@ struct LivenessTests {
     }
 
     @Test func linesThatAreNotDataFitIntoTheContentLengthToo() {
-        let bench = ServerBench(ServerBench.still { $0.limits.minContentLength = 400 })
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession(ServerBench.still { $0.limits.minContentLength = 400 })
         let terms = "LS_content_length=400&LS_keepalive_millis=1000"
         let stream = bench.post("bind_session", "LS_session=\(session)&\(terms)")
         var lines = bench.lines(stream)
@@ -48,8 +47,7 @@ struct LivenessTests {
     }
 
     @Test func changesOfTheBandwidthFitIntoTheContentLengthToo() {
-        let bench = ServerBench(ServerBench.still { $0.limits.minContentLength = 400 })
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession(ServerBench.still { $0.limits.minContentLength = 400 })
         let stream = bench.post("bind_session", "LS_session=\(session)&LS_content_length=400")
         for id in 1...30 { bench.post("control", "LS_session=\(session)&LS_op=constrain&LS_reqId=\(id)") }
         let lines = bench.lines(stream)

@@ -136,8 +136,7 @@ struct MessageTests {
     }
 
     @Test func outcomesWaitForTheStreamAndAreReplayed() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         let answer = bench.post(
             "msg",
             "LS_reqId=1&LS_message=a&LS_msg_prog=1",

@@ -54,8 +54,7 @@ struct RequestTests {
     }
 
     @Test func nothingIsDoneForASessionThatHasEndedInTheSameBatch() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         let requests = "LS_reqId=1&LS_op=destroy\nLS_reqId=2&LS_op=destroy\nLS_reqId=3&LS_op=constrain"
         let answer = bench.post("control", requests, query: "LS_protocol=TLCP-2.5.0&LS_session=\(session)")
         let refusals = [2, 3].map { "REQERR,\($0),20,Session not found" }
@@ -176,8 +175,7 @@ struct RequestTests {
     }
 
     @Test func batchesAreAnsweredLineByLine() {
-        let bench = ServerBench()
-        let session = bench.pollSession()
+        let (bench, session) = ServerBench.withPollSession()
         let link = bench.post(
             "control",
             "LS_reqId=1&LS_op=constrain&LS_requested_max_bandwidth=40.0\nLS_reqId=2&LS_op=nonsense\n\nLS_reqId=4&LS_subId=1&LS_op=delete\n",

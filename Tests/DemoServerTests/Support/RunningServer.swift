@@ -17,3 +17,11 @@ func withServer(
         try await group.waitForAll()
     }
 }
+
+/// A connection to a server of its own.
+func withConnection(
+    _ change: (inout DemoServerConfiguration) -> Void = { _ in },
+    _ body: (inout RawConnection) async throws -> Void
+) async throws {
+    try await withServer(change) { _, port in try await RawConnection.open(port: port, body) }
+}

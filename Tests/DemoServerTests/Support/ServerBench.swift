@@ -166,6 +166,14 @@ extension ServerBench {
         return (bench, bench.openSession().link)
     }
 
+    /// A server, and the ID of a session made by an HTTP poll, not bound to anything.
+    static func withPollSession(
+        _ configuration: DemoServerConfiguration = ServerBench.still()
+    ) -> (bench: ServerBench, session: String) {
+        let bench = ServerBench(configuration)
+        return (bench, bench.pollSession())
+    }
+
     /// A WebSocket with a streaming session on it; its head has been read.
     func openSession(_ parameters: String = "") -> (link: LinkID, session: String) {
         let link = openWebSocket()
