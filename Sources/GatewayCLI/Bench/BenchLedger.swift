@@ -24,15 +24,20 @@ final class BenchLedger {
         var isClosed = false
     }
 
+    struct Counts {
+        var events = 0
+        var bytes = 0
+        var conflated = 0
+        var outOfOrder = 0
+        var doubled = 0
+        var gaps = 0
+        /// Streams that have ended before the benchmark.
+        var closed = 0
+    }
+
     private(set) var progress: [Progress] = []
     private(set) var delays = DelayHistogram()
-    private(set) var events = 0
-    private(set) var conflated = 0
-    private(set) var outOfOrder = 0
-    private(set) var doubled = 0
-    private(set) var gaps = 0
-    private(set) var closed = 0
-    var bytes = 0
+    var counts = Counts()
     private var arrivals: [UInt64: NIODeadline] = [:]
     /// Whether delays count from the times in the events, not from the first arrival of each.
     private let isTimed: Bool
@@ -52,9 +57,9 @@ final class BenchLedger {
     }
 
     func received(_ event: Event, stream: Int, at now: NIODeadline, milliseconds: Int64) {
-        events += 1
+        counts.events += 1
         if let last = progress[stream].last, event.position <= last {
-            if event.position == last { doubled += 1 } else { outOfOrder += 1 }
+            if event.position == last { counts.doubled += 1 } else { counts.outOfOrder += 1 }
             return
         }
         guard !event.isSnapshot else { return }
@@ -65,7 +70,7 @@ final class BenchLedger {
         } else {
             progress[stream].updates = Self.sum(progress[stream].updates, event.updates)
         }
-        conflated = Self.sum(conflated, event.updates - 1)
+        counts.conflated = Self.sum(counts.conflated, event.updates - 1)
         if !isTimed {
             delays.add(arrivals[event.position].map { now - $0 } ?? .zero)
         } else if let madeAt = event.madeAt, Self.times.contains(madeAt) {
@@ -83,13 +88,12 @@ final class BenchLedger {
 
     /// A stream has lost its place: it begins again with its next event, and nothing before counts as a hole.
     func restarted(stream: Int) {
-        gaps += 1
+        counts.gaps += 1
         progress[stream] = Progress()
     }
 
-    /// A stream has ended before the benchmark.
     func streamClosed(_ stream: Int) {
-        closed += 1
+        counts.closed += 1
         progress[stream].isClosed = true
     }
 

@@ -3,50 +3,38 @@ internal import NIOCore
 
 /// The events that the streams of a benchmark received, and the events that they lack.
 struct BenchReport: Sendable {
-    /// Figures that grow while streams are read.
-    struct Totals: Sendable {
-        let events: Int
-        let bytes: Int
-
-        init(_ ledger: BenchLedger) {
-            events = ledger.events
-            bytes = ledger.bytes
-        }
-    }
-
+    /// The number of streams that opened.
     let streams: Int
+    /// The number of streams that did not open, by the reason.
     let refusals: [String: Int]
-    let closed: Int
     let seconds: Double
-    let events: Int
-    let bytes: Int
+    /// The counts since the start; those of faults, since the first stream.
+    let counts: BenchLedger.Counts
     let holes: Int
-    let doubled: Int
-    let outOfOrder: Int
-    let conflated: Int
-    let gaps: Int
     let stale: Int
     /// Whether no event has the time from which delays count.
     let lacksTimes: Bool
     /// Delays in milliseconds: the median, the 99th percentile, the longest.
     let delays: [Double]
 
-    init(_ ledger: BenchLedger, _ connections: BenchRun.Connections, since start: NIODeadline, before: Totals) {
+    /// - Parameters:
+    ///   - start: When all streams were open.
+    ///   - before: The counts at that time.
+    init(
+        _ ledger: BenchLedger,
+        _ connections: BenchRun.Connections,
+        since start: NIODeadline,
+        before: BenchLedger.Counts
+    ) {
         let now = NIODeadline.now()
-        let after = Totals(ledger)
-        let losses = ledger.losses(at: now)
+        var counts = ledger.counts
+        counts.events -= before.events
+        counts.bytes -= before.bytes
+        self.counts = counts
+        (holes, stale) = ledger.losses(at: now)
         streams = connections.open.count
         refusals = connections.refusals
-        closed = ledger.closed
         seconds = max(0.001, Double((now - start).nanoseconds) / 1e9)
-        events = after.events - before.events
-        bytes = after.bytes - before.bytes
-        holes = losses.holes
-        stale = losses.stale
-        doubled = ledger.doubled
-        outOfOrder = ledger.outOfOrder
-        conflated = ledger.conflated
-        gaps = ledger.gaps
         lacksTimes = ledger.lacksTimes
         delays = [
             ledger.delays.percentile(0.5), ledger.delays.percentile(0.99),
@@ -56,20 +44,25 @@ struct BenchReport: Sendable {
 
     /// All streams opened and stayed open, and had every update once, in order.
     var isCorrect: Bool {
-        refusals.isEmpty && closed == 0 && holes == 0 && doubled == 0 && outOfOrder == 0 && stale == 0 && streams > 0
+        let faults = counts.closed + counts.doubled + counts.outOfOrder + holes + stale
+        return refusals.isEmpty && faults == 0 && streams > 0
     }
+
+    private var eventsPerSecond: Double { Double(counts.events) / seconds }
+
+    private var bytesPerEvent: Double { counts.events > 0 ? Double(counts.bytes) / Double(counts.events) : 0 }
 
     /// The figures with their names, in the order of the output.
     private var figures: [(name: String, value: Double, isCount: Bool)] {
         [
             ("streams", Double(streams), true), ("refused", Double(refusals.values.reduce(0, +)), true),
-            ("closed", Double(closed), true), ("seconds", seconds, false), ("events", Double(events), true),
-            ("eventsPerSecond", Double(events) / seconds, true), ("bytes", Double(bytes), true),
-            ("bytesPerEvent", events > 0 ? Double(bytes) / Double(events) : 0, false),
+            ("closed", Double(counts.closed), true), ("seconds", seconds, false),
+            ("events", Double(counts.events), true), ("eventsPerSecond", eventsPerSecond, true),
+            ("bytes", Double(counts.bytes), true), ("bytesPerEvent", bytesPerEvent, false),
             ("delayMedian", delays[0], false), ("delay99", delays[1], false), ("delayLongest", delays[2], false),
-            ("conflated", Double(conflated), true), ("gaps", Double(gaps), true), ("holes", Double(holes), true),
-            ("doubled", Double(doubled), true), ("outOfOrder", Double(outOfOrder), true),
-            ("stale", Double(stale), true),
+            ("conflated", Double(counts.conflated), true), ("gaps", Double(counts.gaps), true),
+            ("holes", Double(holes), true), ("doubled", Double(counts.doubled), true),
+            ("outOfOrder", Double(counts.outOfOrder), true), ("stale", Double(stale), true),
         ]
     }
 
@@ -93,14 +86,15 @@ struct BenchReport: Sendable {
 
     var table: String {
         let refused = refusals.sorted { $0.key < $1.key }.map { ", \($0.value) × \($0.key.printable)" }.joined()
-        let rate = Self.text(Double(events) / seconds, isCount: true)
-        let size = Self.text(events > 0 ? Double(bytes) / Double(events) : 0, isCount: false)
+        let rate = Self.text(eventsPerSecond, isCount: true)
+        let size = Self.text(bytesPerEvent, isCount: false)
         let times = delays.map { Self.text($0, isCount: false) }
         return """
-            streams   \(streams) open, \(closed) closed\(refused)
-            events    \(events) in \(Self.text(seconds, isCount: false)) s, \(rate) a second, \(size) bytes each
+            streams   \(streams) open, \(counts.closed) closed\(refused)
+            events    \(counts.events) in \(Self.text(seconds, isCount: false)) s, \(rate) a second, \(size) bytes each
             delay     median \(times[0]) ms, 99 % \(times[1]) ms, longest \(times[2]) ms
-            order     \(holes) holes, \(doubled) doubled, \(outOfOrder) out of order, \(conflated) conflated, \(gaps) gaps
+            order     \(holes) holes, \(counts.doubled) doubled, \(counts.outOfOrder) out of order, \
+            \(counts.conflated) conflated, \(counts.gaps) gaps
             stale     \(stale) streams
 
             """

@@ -40,7 +40,7 @@ struct BenchRun {
         }.get()
         let connections = await open(ledger, tls)
         let start = NIODeadline.now()
-        let before = try await loop.submit { BenchReport.Totals(ledger.value) }.get()
+        let before = try await loop.submit { ledger.value.counts }.get()
         if !connections.open.isEmpty { await wait() }
         let report = try await loop.submit {
             BenchReport(ledger.value, connections, since: start, before: before)

@@ -139,7 +139,7 @@ final class BenchByteCounter: ChannelInboundHandler {
     init(_ ledger: BenchLedger) { self.ledger = ledger }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        ledger.bytes += unwrapInboundIn(data).readableBytes
+        ledger.counts.bytes += unwrapInboundIn(data).readableBytes
         context.fireChannelRead(data)
     }
 }

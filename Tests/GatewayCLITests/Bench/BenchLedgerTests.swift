@@ -34,7 +34,7 @@ import Testing
         receive(.init(position: 1), ledger, stream)
         receive(.init(position: 7, updates: 3), ledger, stream)
         #expect(ledger.losses(at: .uptimeNanoseconds(0)).holes == 0)
-        #expect(ledger.conflated == 2)
+        #expect(ledger.counts.conflated == 2)
     }
 
     /// A program that is no gateway may tell any number.
@@ -43,14 +43,14 @@ import Testing
         for position: UInt64 in 2...21 {
             receive(.init(position: position, updates: 999_999_999_999_999_999), ledger, 0)
         }
-        #expect(ledger.conflated == BenchLedger.mostUpdates)
+        #expect(ledger.counts.conflated == BenchLedger.mostUpdates)
         #expect(ledger.losses(at: .uptimeNanoseconds(0)).holes == 0)
     }
 
     @Test func doublesAndOtherOrdersAreCounted() {
         let ledger = ledger([[1, 2, 2, 4, 3]])
-        #expect(ledger.doubled == 1)
-        #expect(ledger.outOfOrder == 1)
+        #expect(ledger.counts.doubled == 1)
+        #expect(ledger.counts.outOfOrder == 1)
     }
 
     @Test func aSnapshotIsNoPartOfTheSequence() {
@@ -91,7 +91,7 @@ import Testing
         ledger.streamClosed(streams[1])
         receive(.init(position: 1), ledger, streams[0])
         #expect(ledger.losses(at: .uptimeNanoseconds(2_000_000_000)).stale == 0)
-        #expect(ledger.closed == 1)
+        #expect(ledger.counts.closed == 1)
     }
 
     @Test func afterAGapNothingBeforeIsMissing() {
@@ -101,7 +101,7 @@ import Testing
         ledger.restarted(stream: stream)
         receive(.init(position: 4), ledger, stream)
         #expect(ledger.losses(at: .uptimeNanoseconds(0)).holes == 0)
-        #expect(ledger.gaps == 1)
+        #expect(ledger.counts.gaps == 1)
     }
 
     @Test(arguments: [(0.5, 1.0), (0.99, 1.0), (1.0, 900.0)])
