@@ -67,7 +67,7 @@ extension LightstreamerClient {
     public func addDelegate(_ delegate: any ClientDelegate) {
         guard core.state.withLock({ $0.delegates.appendObject(delegate) }) else { return }
         core.performAlways { [self] delivery in
-            delivery?.add(delegate)
+            delivery?.add(ClientDelegateAdapter(delegate))
             delegate.clientDidAddDelegate(self)
         }
     }
@@ -78,7 +78,7 @@ extension LightstreamerClient {
         guard core.state.withLock({ $0.delegates.removeObject(delegate) }) else { return }
         core.performAlways { [self] delivery in
             delegate.clientDidRemoveDelegate(self)
-            delivery?.remove(delegate)
+            delivery?.remove { ($0 as? ClientDelegateAdapter)?.delegate === delegate }
         }
     }
 

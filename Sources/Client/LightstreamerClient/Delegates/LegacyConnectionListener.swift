@@ -97,7 +97,7 @@ public protocol LegacyAuthenticationListener: LegacyConnectionListener {
 
 /// Derives the events of the older class reference from those of a client, for one listener.
 final class LegacyAdapter: ClientObserver {
-    private let listener: any LegacyConnectionListener
+    let listener: any LegacyConnectionListener
     private var hasStarted: Bool
     private var isWarning: Bool
 
@@ -112,8 +112,6 @@ final class LegacyAdapter: ClientObserver {
             hasStarted = true
         }
     }
-
-    func serves(_ other: any LegacyConnectionListener) -> Bool { listener === other }
 
     func client(_ client: LightstreamerClient, emitted event: ClientEvent) {
         switch event {
@@ -167,13 +165,16 @@ final class LegacyAdapter: ClientObserver {
 extension LightstreamerClient {
     /// Adds a legacy listener; a duplicate is ignored. It is held strongly.
     public func addLegacyListener(_ listener: any LegacyConnectionListener) {
-        if core.state.withLock({ $0.legacyListeners.appendObject(listener) }) { core.perform { $0.add(listener) } }
+        guard core.state.withLock({ $0.legacyListeners.appendObject(listener) }) else { return }
+        core.perform { [core] delivery in
+            delivery.add(LegacyAdapter(listener: listener, status: core.state.withLock { $0.status }))
+        }
     }
 
     /// Removes a legacy listener.
     public func removeLegacyListener(_ listener: any LegacyConnectionListener) {
         core.state.withLock { $0.legacyListeners.removeAll { $0 === listener } }
-        core.perform { $0.remove(listener) }
+        core.perform { delivery in delivery.remove { ($0 as? LegacyAdapter)?.listener === listener } }
     }
 
     /// Registers this application's device token for push notifications with the server, now and in later sessions.

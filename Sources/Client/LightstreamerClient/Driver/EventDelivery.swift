@@ -43,21 +43,9 @@ final class EventDelivery {
 
     func add(_ observer: any ClientObserver) { observers.append(observer) }
 
-    func remove(_ observer: any ClientObserver) { observers.removeAll { $0 === observer } }
+    func remove(_ observer: any ClientObserver) { remove { $0 === observer } }
 
-    func add(_ delegate: any ClientDelegate) { observers.append(ClientDelegateAdapter(delegate)) }
-
-    func remove(_ delegate: any ClientDelegate) {
-        observers.removeAll { ($0 as? ClientDelegateAdapter)?.delegate === delegate }
-    }
-
-    func add(_ listener: any LegacyConnectionListener) {
-        observers.append(LegacyAdapter(listener: listener, status: core.state.withLock { $0.status }))
-    }
-
-    func remove(_ listener: any LegacyConnectionListener) {
-        observers.removeAll { ($0 as? LegacyAdapter)?.serves(listener) ?? false }
-    }
+    func remove(where isRemoved: (any ClientObserver) -> Bool) { observers.removeAll(where: isRemoved) }
 
     // MARK: - Tokens
 
