@@ -81,16 +81,6 @@ struct ValueMemory {
         positions[exact] = count
         count += 1
     }
-
-    /// A text that is equal to texts of the same bytes only.
-    private struct ExactText: Hashable {
-        let text: String
-
-        init(_ text: String) { self.text = text }
-
-        static func == (left: ExactText, right: ExactText) -> Bool { left.text.hasSameBytes(as: right.text) }
-        func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
-    }
 }
 
 /// The values of one field, in both directions. A value is a number `n`, and more bytes for a text:

@@ -97,12 +97,12 @@ final class Recorder: WatchDisplay {
 struct RecordedRows {
     private struct Key: Hashable {
         let item: Int
-        let key: [UInt8]
+        let key: ExactText
     }
 
-    private let items: [[UInt8]: Int]
+    private let items: [ExactText: Int]
     /// The places of each field in a row: a field may be recorded more than once.
-    private let places: [[UInt8]: [Int]]
+    private let places: [ExactText: [Int]]
     private let fieldCount: Int
     private let isCommand: Bool
     private var rows: [Key: [String?]] = [:]
@@ -110,10 +110,10 @@ struct RecordedRows {
 
     init(_ segment: RecordedSegment) {
         items = Dictionary(
-            segment.items.enumerated().map { (Array($1.utf8), $0) },
+            segment.items.enumerated().map { (ExactText($1), $0) },
             uniquingKeysWith: { first, _ in first }
         )
-        places = Dictionary(grouping: segment.fields.indices) { Array(segment.fields[$0].utf8) }
+        places = Dictionary(grouping: segment.fields.indices) { ExactText(segment.fields[$0]) }
         fieldCount = segment.fields.count
         isCommand = segment.mode == "COMMAND"
     }
@@ -123,7 +123,7 @@ struct RecordedRows {
         switch event {
         case .status: return nil
         case .update(let update):
-            guard let item = items[Array(update.item.utf8)] else { return nil }
+            guard let item = items[ExactText(update.item)] else { return nil }
             isFresh = false
             return (item, .row(row(of: update, item), isSnapshot: update.isSnapshot))
         case .other(let name, let text):
@@ -132,7 +132,7 @@ struct RecordedRows {
                 rows.removeAll()
                 return isFresh ? nil : (0, .restarted)
             }
-            guard let item = content?["item"]?.string.flatMap({ items[Array($0.utf8)] }) else { return nil }
+            guard let item = content?["item"]?.string.flatMap({ items[ExactText($0)] }) else { return nil }
             switch name {
             case "end-of-snapshot": return (item, .endOfSnapshot)
             case "clear-snapshot":
@@ -146,10 +146,10 @@ struct RecordedRows {
     }
 
     private mutating func row(of update: WatchUpdate, _ item: Int) -> [String?] {
-        let key = Key(item: item, key: Array((update.key ?? "").utf8))
+        let key = Key(item: item, key: ExactText(update.key ?? ""))
         var row = rows[key] ?? Array(repeating: nil, count: fieldCount)
         func set(_ field: String, _ value: String?) {
-            for place in places[Array(field.utf8), default: []] { row[place] = value }
+            for place in places[ExactText(field), default: []] { row[place] = value }
         }
         for field in update.fields { set(field.name, field.value) }
         if isCommand {

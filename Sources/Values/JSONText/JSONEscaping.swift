@@ -101,6 +101,17 @@ extension String {
     }
 }
 
+/// A text that is equal to texts of the same UTF-8 bytes only.
+package struct ExactText: Hashable, Sendable {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    package static func == (left: ExactText, right: ExactText) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+    package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+}
+
 extension String? {
     /// Whether both are nil, or strings with the same UTF-8 bytes.
     package func hasSameBytes(as other: String?) -> Bool {

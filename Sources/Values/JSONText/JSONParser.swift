@@ -238,16 +238,8 @@ extension JSONParser {
 
 /// The names read so far in one object: found by linear search while they are few, by hash when they are many.
 struct JSONNames {
-    /// A name, compared by bytes.
-    struct Name: Hashable {
-        let text: String
-
-        static func == (left: Name, right: Name) -> Bool { left.text.hasSameBytes(as: right.text) }
-        func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
-    }
-
     private static let linearSearchLimit = 16
-    private var hashed: Set<Name> = []
+    private var hashed: Set<ExactText> = []
 
     /// Adds a name; false if it is a duplicate. `members` are the members before it.
     mutating func insert(_ name: String, among members: [JSONObject.Member]) -> Bool {
@@ -255,16 +247,16 @@ struct JSONNames {
             for member in members where member.name.hasSameBytes(as: name) { return false }
             return true
         }
-        if hashed.isEmpty { hashed = Set(members.map { Name(text: $0.name) }) }
-        return hashed.insert(Name(text: name)).inserted
+        if hashed.isEmpty { hashed = Set(members.map { ExactText($0.name) }) }
+        return hashed.insert(ExactText(name)).inserted
     }
 
     /// One member for each name: the value of the last, at the place of the first.
     static func lastMembers(_ members: [JSONObject.Member]) -> [JSONObject.Member] {
-        var positions: [Name: Int] = [:]
+        var positions: [ExactText: Int] = [:]
         var result: [JSONObject.Member] = []
         for member in members {
-            let name = Name(text: member.name)
+            let name = ExactText(member.name)
             if let position = positions[name] {
                 result[position].value = member.value
             } else {

@@ -141,16 +141,16 @@ package struct JSONObject: Sendable, Hashable, RandomAccessCollection {
     fileprivate func isEquivalent(to other: JSONObject) -> Bool {
         guard count == other.count else { return false }
         // Where the order is the same, as it nearly always is, no name is searched.
-        var positions: [JSONNames.Name: Int] = [:]
+        var positions: [ExactText: Int] = [:]
         for (index, member) in members.enumerated() {
             var position = index
             if !other.members[index].name.hasSameBytes(as: member.name) {
                 if positions.isEmpty {
                     for (index, member) in other.members.enumerated() {
-                        positions[JSONNames.Name(text: member.name)] = index
+                        positions[ExactText(member.name)] = index
                     }
                 }
-                guard let found = positions[JSONNames.Name(text: member.name)] else { return false }
+                guard let found = positions[ExactText(member.name)] else { return false }
                 position = found
             }
             guard other.members[position].value.isEquivalent(to: member.value) else { return false }
