@@ -75,7 +75,7 @@ public final class LightstreamerClient: Sendable {
     /// Why the last connection failed, or would fail if it ended now; nil before the first one.
     package var lastFailure: FailureKind? { core.state.withLock { $0.lastFailure } }
 
-    /// The HTTP status of the last failure; nil: it had none.
+    /// The HTTP status of the last failure; nil: the failure has none.
     package var lastHTTPStatus: Int? { core.state.withLock { $0.lastHTTPStatus } }
 
     /// The error of the server, if the last failure was one, known before the status after the failure; nil: another failure,

@@ -46,10 +46,10 @@ public final class Subscription: Sendable, CustomStringConvertible {
     /// How the items behave.
     public var mode: Mode { state.withLock { $0.properties.mode } }
 
-    /// Whether it is active: subscribed, and not unsubscribed since by the user or by the server.
+    /// Whether the subscription is active: subscribed, and not unsubscribed since by the user or by the server.
     public var isActive: Bool { state.withLock { $0.isActive } }
 
-    /// Whether the server accepted it in the present session.
+    /// Whether the server accepted the subscription in the present session.
     public var isSubscribed: Bool { state.withLock { $0.table?.isSubscribed ?? false } }
 
     /// The properties as one value; nil while items or fields are missing.
@@ -72,7 +72,7 @@ public final class Subscription: Sendable, CustomStringConvertible {
     /// The frequency limit in force; nil while not subscribed or unknown.
     public var realMaxFrequency: RealMaxFrequency? { state.withLock { $0.table?.realMaxFrequency } }
 
-    /// Its `LS_subId` since it was last made active, on a client with `ClientConfiguration.handover`; else nil.
+    /// The `LS_subId` since the last activation, on a client with `ClientConfiguration.handover`; else nil.
     package var number: Int? { state.withLock { $0.number } }
 
     /// A snapshot of all present values; nil while inactive.
@@ -90,7 +90,7 @@ extension Subscription {
         /// Identifies the present or the last `subscribe`; nil before the first.
         var token: SubscriptionToken?
         var isActive = false
-        /// The client that it is, or was last, active on.
+        /// The client that the subscription is, or was last, active on.
         weak var core: ClientCore?
         /// The values; nil while inactive.
         var table: ValueTable?
@@ -98,9 +98,9 @@ extension Subscription {
         var keyPosition: Int?
         /// COMMAND only: the position of the command field, as announced last for these fields.
         var commandPosition: Int?
-        /// Its `LS_subId` since the last `subscribe`; nil before the first, and on clients without a handover.
+        /// The `LS_subId` since the last `subscribe`; nil before the first, and on clients without a handover.
         var number: Int?
-        /// The refusal or removal that ended its last activity; nil while active, and if the application unsubscribed.
+        /// The refusal or removal that ended the last activity; nil while active, and if the application unsubscribed.
         var refusal: SubscriptionRefused?
         /// The delegates as the getter returns them.
         var delegates: [any SubscriptionDelegate] = []
@@ -217,7 +217,7 @@ extension Subscription {
         state.withLock { !$0.isActive && $0.token == token ? $0.observers : [] }
     }
 
-    /// The refusal or removal that ended its last activity; nil while active, and if the application unsubscribed.
+    /// The refusal or removal that ended the last activity; nil while active, and if the application unsubscribed.
     var refusal: SubscriptionRefused? { state.withLock { $0.refusal } }
 
     /// Makes the subscription inactive at the end of its client; returns the receivers of events, none if the application has moved

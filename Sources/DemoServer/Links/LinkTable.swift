@@ -15,7 +15,7 @@ struct LinkTable: Sendable {
     /// - Parameter seed: Seed of the positions at which the fault `split` cuts.
     init(seed: UInt64) { cutter = SplitMix64(seed: seed, part: "split") }
 
-    /// One connection; nil once it has ended. Changes to an absent one are ignored.
+    /// A connection; nil once the connection has ended. Changes of an absent connection are ignored.
     subscript(id: LinkID) -> Link? {
         get { links[id] }
         _modify { yield &links[id] }

@@ -33,7 +33,7 @@ struct ClientState {
     var counters = ClientCounters()
     /// The failure of the last connection; a timeout while no other end of it is known.
     var lastFailure: FailureKind?
-    /// The HTTP status of that failure; nil: it had none.
+    /// The HTTP status of the last failure; nil: the failure has none.
     var lastHTTPStatus: Int?
     /// The error of the server, if the last failure was one; nil: another failure, or a call has disconnected the client.
     var lastRefusal: UpstreamRefusal?

@@ -11,7 +11,7 @@ struct AttemptPace {
     private static let hastyTime = Duration.milliseconds(200)
     /// The time between binds that follow a `LOOP`, on average, whatever they carry.
     private static let loopSpacing = Duration.milliseconds(10)
-    /// So much time binds may be ahead of that average: 100 may follow each other at once.
+    /// The time by which binds may be ahead of the average: 100 binds may follow each other at once.
     private static let loopCredit = Duration.seconds(1)
 
     private var base: Duration

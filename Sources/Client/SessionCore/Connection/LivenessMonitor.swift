@@ -53,7 +53,7 @@ struct LivenessMonitor {
         case .off: return nil
         case .keepalive: return keepaliveExpired(silence: silence, at: now, stalledTimeout: stalledTimeout)
         case .quiet(let since):
-            // There had been silence until then: a line of the same moment came after the timer.
+            // A line of the moment at which the timer found silence came after the timer.
             guard lastLine >= since else {
                 phase = .stalled
                 return .stalled(reconnectTimeout)

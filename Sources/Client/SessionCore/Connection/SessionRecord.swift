@@ -12,8 +12,8 @@ struct SessionRecord {
     private(set) var address: String
     /// The control link that was refused last, so that it is noted once.
     private(set) var refusedLink: String?
-    /// The extra headers of all its requests, once the option was changed while it used a WebSocket: the class
-    /// reference lets such a change wait for a new session. Nil: those of the option.
+    /// The extra headers of all requests of the session; nil: those of the option. Set by a change of the option while the
+    /// session uses a WebSocket: the class reference lets the change wait for a new session.
     private(set) var heldHeaders: [String: String]?
     /// The maximum size of a request that the server accepts, in bytes.
     var requestLimit: Int

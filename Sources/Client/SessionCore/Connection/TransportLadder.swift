@@ -7,7 +7,7 @@ struct TransportLadder {
     private var disabled: Set<SessionTransport> = []
     /// The transports without success in the present session, or in the last one if that never became stable.
     private var refused: Set<SessionTransport> = []
-    /// The transports over which one connection was lost too early, in the same time and since the last one that was stable.
+    /// The transports over which one connection was lost too early, in the same time and since the last stable connection.
     private var doubted: Set<SessionTransport> = []
     /// Whether a bind to streaming on a WebSocket has ended before the first line, in the same time.
     private var isSocketSilent = false

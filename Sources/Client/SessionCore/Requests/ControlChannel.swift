@@ -24,8 +24,8 @@ struct ControlChannel {
     }
 
     private var state = State.idle
-    /// The last response had replies to other requests only. Requests without a reply are sent again at once, but not for
-    /// ever to a server that replies to others.
+    /// Whether the last response had replies to other requests only. Requests without a reply are then sent again at once; after
+    /// the next such response, when a pause is over.
     private var isMisanswered = false
     /// How many requests have failed since the last one with a reply.
     private(set) var failures = 0

@@ -29,9 +29,9 @@ package struct MessageLedger: ~Copyable {
     /// The messages without a delegate that were finished since `takeReleased`.
     private var released: [MessageToken] = []
 
-    /// So many sequences may messages of one session have: their numbers are kept as long as the session.
+    /// The most sequences of a session, which keeps the last number of each.
     package static let maxSequences = 100_000
-    /// So many of them may one of several senders begin.
+    /// The most sequences that one of several senders may begin.
     package static let maxSequencesOfSender = maxSequences / 2
 
     package init() {}

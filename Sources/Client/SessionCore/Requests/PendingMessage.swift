@@ -29,7 +29,7 @@ package struct PendingMessage: Sendable {
     fileprivate(set) var progressive: Int?
     let delayTimeout: Double?
     let hasDelegate: Bool
-    /// Which of several users of the client sends the message; nil: there is one.
+    /// The user that sends the message, where the client has several users; nil: the client has one user.
     let sender: String?
     /// The number of copies that were written; the server may have any of them.
     private(set) var copies = 0

@@ -10,7 +10,7 @@ struct RequestQueue: ~Copyable {
     var subscriptions = SubscriptionStore()
     var messages = MessageLedger()
     private var ids = RequestIDGenerator()
-    /// The WebSocket on which the requests that waited for it have been sent.
+    /// The WebSocket on which the requests that had to wait were sent in batches: later requests go singly.
     private var batchedSocket: ConnectionID?
     /// The WebSocket that takes no more requests at present.
     private(set) var fullSocket: ConnectionID?
@@ -20,10 +20,11 @@ struct RequestQueue: ~Copyable {
     private var lastIDs = 0..<0
     /// The numbers of requests that were refused, each alone in its HTTP request. Other requests precede them.
     private var refused: [Range<Int>] = []
-    /// The HTTP requests that have preceded the refused requests, and how many may.
+    /// The number of HTTP requests since the last turn of a refused request.
     private var preceding = 0
+    /// The number of HTTP requests after which a refused request has its turn.
     private static let mostPreceding = 20
-    /// The size that HTTP requests with several requests in them have at most in this session.
+    /// The largest size in bytes of an HTTP request with several requests, in this session.
     private var batchLimit = Int.max
     private let refusesOversized: Bool
 

@@ -60,8 +60,8 @@ struct SessionControls {
     /// Requests another limit if the option differs from the limit requested last.
     mutating func negotiateBandwidth() { if let limit = bandwidth.next() { ledger.ask(.bandwidth(limit)) } }
 
-    /// `CONS`. True: it answers a request. Where clients cannot request a limit, one that is to be requested is dropped. While a
-    /// request is to be sent, again after an interruption, `CONS` tells of the head of the connection.
+    /// `CONS`. True: the line answers a request. Where clients cannot request a limit, a pending request is dropped. A line that
+    /// arrives while a request is pending, again after an interruption, belongs to the head of the connection.
     mutating func confirmed(_ limit: RealMaxBandwidth) -> Bool {
         let isRequestPending = ledger.hasPendingBandwidth
         if isRequestPending, limit == .unmanaged {

@@ -32,12 +32,12 @@ package struct SubscriptionStore: ~Copyable {
     /// far above the number of requests that can be under way.
     static let reservedNumbers = 10_000
 
-    /// So many zombies may wait for the answer to their delete: a server that sends lines of ever more subscriptions,
-    /// and answers nothing, does not take more memory.
+    /// The most zombies that wait for the answer to a delete: a server that sends lines of ever more subscriptions, and
+    /// answers nothing, takes no more memory.
     package static let maxZombies = 1_000
 
-    /// Beyond so many unanswered requests no delete is awaited: a server that answers none of those which its own lines cause, as a
-    /// key of a two-level subscription that comes and goes, does not take more memory.
+    /// The number of unanswered requests beyond which the answer to a delete is not awaited: a server that answers no delete takes
+    /// no more memory, however often its lines cause one, as by a key of a two-level subscription that comes and goes.
     package static let maxUnanswered = 20_000
 
     /// A store without subscriptions. A client has one store for its whole life, because `LS_subId` is never reset.

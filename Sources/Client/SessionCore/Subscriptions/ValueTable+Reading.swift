@@ -90,8 +90,8 @@ extension ValueTable {
         secondLevelRefusals.map { .secondLevelFailed(code: $1.code, message: $1.message, key: $0.text) }
     }
 
-    /// The last row of each item whose `presentState` does not end with it, as updates marked as snapshot. Applied
-    /// after the present state, they change nothing else.
+    /// The last rows of the items whose `presentState` ends with another row, as updates marked as snapshot. Applied after
+    /// the present state, the updates change only the last rows.
     package func lastRows() -> [SubscriptionEvent] {
         guard let layout else { return [] }
         return items.indices.compactMap { index in

@@ -248,7 +248,7 @@ final class Dialer: Sendable {
     }
 
     /// Prepares another attempt after a response, with the configured credentials, else with those of the delegate;
-    /// rejected ones are forgotten. The future, on `loop`, is false without credentials or challenge.
+    /// rejected credentials are forgotten. The future, on `loop`, is false without credentials or challenge.
     func answer(_ challenge: HTTPChallenge?, failures: Int) -> EventLoopFuture<Bool> {
         guard let challenge else { return loop.makeSucceededFuture(false) }
         let (space, schemes, host) = (challenge.space, challenge.schemes, challenge.host)
