@@ -1,3 +1,4 @@
+internal import Primitives
 public import SessionCore
 
 /// The description of one connection option: name, type, limits, defaults, meaning, and when a change takes effect.
@@ -219,7 +220,7 @@ extension ConnectionOption {
             guard !name.isEmpty, name.utf8.allSatisfy(Self.isTokenByte) else {
                 return refusal(of: name, rule: "must hold valid header names")
             }
-            guard value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 }) else {
+            guard value.utf8.allSatisfy({ !$0.isASCIIControl || $0 == 0x09 }) else {
                 return refusal(of: name, rule: "must hold header values without control characters")
             }
         }
@@ -232,10 +233,7 @@ extension ConnectionOption {
 
     /// The bytes of a `token` (RFC 9110 section 5.6.2).
     private static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
+        byte.isASCIIAlphanumeric || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 }
 

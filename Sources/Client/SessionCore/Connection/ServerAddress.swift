@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// The parts of an `http` or `https` address, and the completion of a control link from it.
 package struct ServerAddress: Sendable, Equatable {
     /// `http` or `https`.
@@ -70,7 +72,7 @@ package struct ServerAddress: Sendable, Equatable {
     /// port.
     private static func port(_ text: Substring) -> Int?? {
         if text.isEmpty { return .some(nil) }
-        guard text.first == ":", text.dropFirst().utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard text.first == ":", text.dropFirst().hasASCIIDigitsOnly else { return nil }
         guard let port = Int(text.dropFirst()), (1...65535).contains(port) else { return nil }
         return .some(port)
     }

@@ -1,4 +1,5 @@
 internal import JSONText
+internal import Primitives
 public import TLCP
 
 /// The names of the items of a subscription, or of the fields of one of its levels.
@@ -17,10 +18,7 @@ public enum NameSource: Sendable, Hashable {
     }
 
     /// Whether a name consists of digits alone, so that it cannot name an item.
-    public static func isNumber(_ name: String) -> Bool {
-        for byte in name.utf8 where !(0x30...0x39).contains(byte) { return false }
-        return !name.isEmpty
-    }
+    public static func isNumber(_ name: String) -> Bool { !name.isEmpty && name.hasASCIIDigitsOnly }
 
     /// The names, or nil for a group or schema.
     public var names: [String]? {

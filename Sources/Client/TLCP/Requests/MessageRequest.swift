@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// `msg`: sends a message to the Metadata Adapter.
 package struct MessageRequest: Sendable, Hashable {
     /// The identifier that the response echoes.

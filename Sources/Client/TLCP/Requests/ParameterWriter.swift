@@ -1,4 +1,5 @@
 internal import JSONText
+internal import Primitives
 
 enum ParameterName: String, Sendable {
     case `protocol` = "LS_protocol"
@@ -178,18 +179,6 @@ package enum PercentCoding {
 }
 
 extension UInt8 {
-    var isASCIIDigit: Bool { self &- 0x30 < 10 }
-
-    /// Whether this is an ASCII letter or digit.
-    var isASCIIAlphanumeric: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: false
-        }
-    }
-
     /// The value of a hexadecimal digit of either case; nil for other bytes.
     var hexadecimalValue: UInt8? {
         if isASCIIDigit { return self & 0x0F }

@@ -1,4 +1,5 @@
 internal import JSONText
+internal import Primitives
 
 /// The identifier that the server assigns to a session; opaque.
 package struct SessionID: Sendable, Hashable, CustomStringConvertible {

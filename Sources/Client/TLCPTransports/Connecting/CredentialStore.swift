@@ -77,7 +77,7 @@ final class CredentialStore: Sendable {
             let credential = Self.credential(schemes, user, password) ?? .header(Self.basic(user, password))
             credentials.withLock { $0[space] = credential }
             return true
-        case .use(.header(let value)) where Self.isClean(value):
+        case .use(.header(let value)) where !value.hasASCIIControls:
             credentials.withLock { $0[space] = .header(value) }
             return true
         case .use, .continueWithoutCredential, .cancel, .performDefaultHandling, .rejectProtectionSpaceAndContinue:
@@ -88,13 +88,11 @@ final class CredentialStore: Sendable {
     /// The credential for the strongest scheme offered; nil if none is supported.
     private static func credential(_ schemes: [AuthenticationScheme], _ user: String, _ password: String) -> Credential?
     {
-        if isClean(user), let digest = DigestAuthentication(schemes, user: user, password: password) {
+        if !user.hasASCIIControls, let digest = DigestAuthentication(schemes, user: user, password: password) {
             return .digest(digest)
         }
         return schemes.contains { $0.name.lowercased() == "basic" } ? .header(basic(user, password)) : nil
     }
-
-    private static func isClean(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
 
     private static func basic(_ user: String, _ password: String) -> String {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// A list of cookies with the rules of RFC 6265 sections 5.3 and 5.4. The time is an argument.
 struct CookieStore {
     /// The maximum number of cookies of a domain; the oldest is removed (RFC 6265 section 6.1).
@@ -91,6 +93,6 @@ enum CookieDomain {
 
     /// Whether a host is an IPv4 or IPv6 literal.
     static func isLiteral(_ host: String) -> Bool {
-        host.contains(":") || host.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        host.contains(":") || host.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
     }
 }

@@ -1,3 +1,5 @@
+internal import Primitives
+
 /// Parses `Set-Cookie` headers as leniently as RFC 6265 section 5.2 requires.
 enum SetCookieParser {
     /// The maximum length of a header in bytes; longer ones are ignored.
@@ -14,7 +16,7 @@ enum SetCookieParser {
         guard let first = parts.popFirst(), let equals = first.firstIndex(of: UInt8(ascii: "=")) else { return nil }
         let name = trimmed(first[..<equals])
         let value = trimmed(first[first.index(after: equals)...])
-        guard !name.isEmpty, isClean(name), isClean(value) else { return nil }
+        guard !name.isEmpty, !name.hasASCIIControls, !value.hasASCIIControls else { return nil }
         var cookie = Cookie(
             name: name,
             value: value,
@@ -61,11 +63,9 @@ enum SetCookieParser {
 
     private static func seconds(_ text: String) -> Double? {
         let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard !digits.isEmpty, digits.hasASCIIDigitsOnly else { return nil }
         return Double(text).map { min($0, maxAgeLimit) }
     }
-
-    private static func isClean(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
 
     private static func trimmed(_ bytes: Substring.UTF8View) -> String {
         let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 }
@@ -116,7 +116,7 @@ enum CookieDate {
     }
 
     private static func number(_ token: Substring.UTF8View, digits: ClosedRange<Int>) -> Int? {
-        guard digits.contains(token.count), token.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard digits.contains(token.count), token.allSatisfy(\.isASCIIDigit) else { return nil }
         return token.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 

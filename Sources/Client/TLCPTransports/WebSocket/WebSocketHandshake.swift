@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import NIOHTTP1
+internal import Primitives
 
 #if canImport(FoundationEssentials)
     internal import FoundationEssentials
@@ -37,7 +38,7 @@ final class WebSocketHandshake: ChannelInboundHandler, RemovableChannelHandler {
     private static func encode(_ head: HTTPRequestHead) throws(DialFailure) -> [UInt8] {
         let lines = ["\(head.method.rawValue) \(head.uri) HTTP/1.1"] + head.headers.map { "\($0.name): \($0.value)" }
         // The request decorator can set any text.
-        guard lines.allSatisfy({ $0.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == 0x09 } }) else {
+        guard lines.allSatisfy({ $0.utf8.allSatisfy { !$0.isASCIIControl || $0 == 0x09 } }) else {
             throw .badAnswer("a header of the request holds control characters")
         }
         return Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)

@@ -1,0 +1,17 @@
+/// The classes of the characters of ASCII.
+extension UInt8 {
+    @inlinable package var isASCIIDigit: Bool { self &- 0x30 < 10 }
+
+    /// Whether this is a letter or a digit.
+    @inlinable package var isASCIIAlphanumeric: Bool { isASCIIDigit || (self | 0x20) &- 0x61 < 26 }
+
+    /// Whether this is a control character, a tab included.
+    @inlinable package var isASCIIControl: Bool { self < 0x20 || self == 0x7F }
+}
+
+extension StringProtocol {
+    /// Whether the text has digits and nothing else, or is empty.
+    @inlinable package var hasASCIIDigitsOnly: Bool { utf8.allSatisfy(\.isASCIIDigit) }
+
+    @inlinable package var hasASCIIControls: Bool { utf8.contains(where: \.isASCIIControl) }
+}
