@@ -102,7 +102,9 @@ extension ConnectionOption {
         case .seconds(let path, _):
             guard let seconds = NumberText.plain(text) else { throw refusal(of: text) }
             values[keyPath: path] = seconds
-        case .bytes(let path): values[keyPath: path] = UInt64(try NumberText.positiveInteger(text, name, limits))
+        case .bytes(let path):
+            guard let bytes = NumberText.positiveInteger(text) else { throw refusal(of: text) }
+            values[keyPath: path] = UInt64(bytes)
         case .flag(let path): values[keyPath: path] = try flag(text)
         case .transport(let path):
             guard let transport = ForcedTransport(rawValue: text) else { throw refusal(of: text) }

@@ -74,40 +74,31 @@ extension NumberOrWord {
         _ text: String,
         of property: String,
         _ rule: String,
-        _ number: (_ text: String, _ property: String, _ rule: String) throws(ClientError) -> Number
+        _ number: (_ text: String) -> Number?
     ) throws(ClientError) {
-        if let value = Self.words[text.lowercased()] {
-            self = value
-        } else {
-            self = .limited(try number(text, property, rule))
+        guard let value = Self.words[text.lowercased()] ?? number(text).map(Self.limited) else {
+            throw .invalid(property, text, rule)
         }
+        self = value
     }
 
     /// The word, or the number without a useless fraction.
     fileprivate var writtenText: String { word ?? number.map { NumberText.of($0) } ?? "" }
 }
 
-/// Decimal numbers of the class reference: digits with at most one point, no sign, no exponent.
+/// Decimal numbers of the class reference: digits with at most one point, no sign, no exponent. Nil for other text.
 enum NumberText {
-    static func positive(_ text: String, _ property: String, _ rule: String) throws(ClientError) -> Double {
-        guard let number = plain(text), number > 0 else {
-            throw .invalid(property, text, rule)
-        }
-        return number
-    }
+    static func positive(_ text: String) -> Double? { plain(text).flatMap { $0 > 0 ? $0 : nil } }
 
-    /// A number, 0 or greater; nil for other text.
+    /// A number, 0 or greater.
     static func plain(_ text: String) -> Double? {
-        let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+        let isPlain = text.utf8.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
         guard isPlain, text.utf8.count <= 64, let number = Double(text), number.isFinite else { return nil }
         return number
     }
 
-    static func positiveInteger(_ text: String, _ property: String, _ rule: String) throws(ClientError) -> Int {
-        let isPlain = text.utf8.allSatisfy { (0x30...0x39).contains($0) }
-        guard isPlain, let number = Int(text), number > 0 else {
-            throw .invalid(property, text, rule)
-        }
+    static func positiveInteger(_ text: String) -> Int? {
+        guard text.hasASCIIDigitsOnly, let number = Int(text), number > 0 else { return nil }
         return number
     }
 
