@@ -1,8 +1,28 @@
 internal import DemoServer
 internal import SessionCore
+internal import Testing
 
 /// The course of a conversation in a test.
 extension Conversation {
+    /// Plays a conversation for each number of lines after which the disturbances happen.
+    static func play(
+        _ transport: ForcedTransport,
+        _ kind: DataKind,
+        lines: some Sequence<Int>,
+        _ troubles: [Disturbance],
+        check: (Conversation, _ line: Int) -> Void = { _, _ in },
+        change: (Conversation) -> Void = { _ in }
+    ) {
+        for line in lines {
+            let conversation = Conversation(seed: UInt64(line), transport: transport)
+            conversation.troubles = [line: troubles]
+            change(conversation)
+            conversation.play([kind])
+            check(conversation, line)
+            conversation.finish("seed and line \(line), \(troubles)")
+        }
+    }
+
     /// Subscribes, connects, publishes data during the faults, waits until both ends have recovered, and compares them.
     func play(
         _ kinds: [DataKind] = DataKind.allCases,
@@ -34,14 +54,15 @@ extension Conversation {
         run(for: .seconds(5))
     }
 
-    /// Ends the session, and checks that all required events were delivered.
-    func finish() {
+    /// Ends the session, and expects that no rule was violated and that all required events were delivered.
+    func finish(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
         disconnect()
         run(for: .seconds(1))
         if client.status != .disconnected { checker.violations.append("status after the end: \(client.status)") }
         for (token, outcome) in checker.messages where outcome == nil {
             checker.violations.append("no outcome of message \(token.rawValue)")
         }
+        #expect(checker.violations == [], comment, sourceLocation: sourceLocation)
     }
 
     /// Records the differences between the data of client and server.
