@@ -8,8 +8,7 @@ internal import Testing
 @Suite struct LastFailureTests {
     @Test func refusalThatIsRetriedIsAnErrorOfTheServer() async throws {
         let (fixture, link) = try await ClientFixture.connecting()
-        link.open()
-        link.say("WSOK", "CONERR,6,Adapter not available")
+        link.open("WSOK", "CONERR,6,Adapter not available")
         _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
         #expect(fixture.client.lastFailure == .serverError)
         #expect(fixture.client.lastRefusal == UpstreamRefusal(code: 6, message: "Adapter not available"))
@@ -22,14 +21,12 @@ internal import Testing
 
     @Test func refusalThatEndsTheAttemptsIsKnownUntilTheClientIsDisconnected() async throws {
         let (fixture, link) = try await ClientFixture.connecting()
-        link.open()
-        link.say("WSOK", "CONERR,1,User/password check failed")
+        link.open("WSOK", "CONERR,1,User/password check failed")
         _ = await fixture.words(until: "error 1")
         #expect(fixture.client.lastRefusal == UpstreamRefusal(code: 1, message: "User/password check failed"))
         try fixture.client.connect()
         let next = try #require(await fixture.connector.next())
-        next.open()
-        next.say("WSOK", "CONERR,6,Adapter not available")
+        next.open("WSOK", "CONERR,6,Adapter not available")
         _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
         fixture.client.disconnect()
         _ = await fixture.words(until: "status DISCONNECTED")
@@ -42,8 +39,7 @@ internal import Testing
         try fixture.client.connectionDetails.setServerAddress("http://other.invalid")
         _ = await fixture.words(until: "property serverAddress")
         #expect(fixture.client.attemptAddress == "http://push.invalid")
-        link.open()
-        link.say("WSOK", "CONERR,6,Adapter not available")
+        link.open("WSOK", "CONERR,6,Adapter not available")
         _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
         await fixture.clock.fireNext()
         _ = await fixture.connector.next()
@@ -53,16 +49,14 @@ internal import Testing
 
     @Test func controlLinkIsTheAddressOfTheConnectionsThatUseIt() async throws {
         let (fixture, link) = try await ClientFixture.connecting()
-        link.open()
-        link.say("WSOK", "CONOK,S1,50000,5000,node.invalid:81")
+        link.open("WSOK", "CONOK,S1,50000,5000,node.invalid:81")
         _ = await fixture.words(until: "status CONNECTED:WS-STREAMING")
         #expect(fixture.client.attemptedControlLink == nil)
         link.say("LOOP,0")
         let bind = try #require(await fixture.connector.next())
         #expect(fixture.client.attemptedControlLink == "http://node.invalid:81")
         #expect(fixture.client.attemptAddress == "http://push.invalid")
-        bind.open()
-        bind.say("WSOK", "END,48,refresh")
+        bind.open("WSOK", "END,48,refresh")
         _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
         await fixture.clock.fireNext()
         _ = await fixture.connector.next()
@@ -113,8 +107,7 @@ internal import Testing
 
     @Test func serverMayCloseAWebSocketBeforeTheSession() async throws {
         let (fixture, link) = try await ClientFixture.connecting()
-        link.open()
-        link.say("WSOK")
+        link.open("WSOK")
         link.end(.completed)
         _ = await fixture.words(until: "status DISCONNECTED:WILL-RETRY")
         #expect(fixture.client.lastFailure == .closed)

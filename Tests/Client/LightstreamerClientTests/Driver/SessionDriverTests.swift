@@ -12,8 +12,7 @@ internal import Testing
         #expect(link.order.kind == .webSocket)
         #expect(link.order.target == "/lightstreamer")
         #expect(link.order.subprotocol == "TLCP-2.5.0.lightstreamer.com")
-        link.open()
-        link.say("WSOK", "CONOK,S1,50000,5000,*")
+        link.open("WSOK", "CONOK,S1,50000,5000,*")
         let words = await fixture.words(until: "status CONNECTED:WS-STREAMING")
         #expect(
             words.filter { !$0.hasPrefix("legacy") } == [
@@ -84,8 +83,7 @@ internal import Testing
 
     @Test func serverErrorFollowsDisconnected() async throws {
         let (fixture, link) = try await ClientFixture.connecting()
-        link.open()
-        link.say("WSOK", "CONERR,2,no such adapter set")
+        link.open("WSOK", "CONERR,2,no such adapter set")
         let words = await fixture.words(until: "error")
         #expect(words.suffix(2) == ["status DISCONNECTED", "error 2 no such adapter set"])
         await fixture.client.shutdown()

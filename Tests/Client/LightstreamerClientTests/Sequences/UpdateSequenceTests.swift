@@ -122,8 +122,7 @@ internal import Testing
     @Test(.timeLimit(.minutes(1))) func shutdownEndsTheLoopOverTheEventsOfASubscription() async throws {
         try await withServer { client, server in
             try await publish("1", nil, on: server)
-            let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
-            try subscription.setDataAdapter("MANUAL")
+            let subscription = try manualSubscription(item: "a")
             let events = subscription.events()
             try client.subscribe(subscription)
             try await subscription.activated()
@@ -199,8 +198,7 @@ internal import Testing
     @Test func earlierRefusalEndsNoLoopOfASubscriptionThatIsActiveAgain() async throws {
         try await withServer { client, server in
             try await publish("1", nil, on: server)
-            let subscription = try Subscription(mode: .merge, items: ["nope"], fields: ["x"])
-            try subscription.setDataAdapter("MANUAL")
+            let subscription = try manualSubscription(item: "nope")
             try client.subscribe(subscription)
             await #expect(throws: SubscriptionRefused.self) { try await subscription.activated() }
             try subscription.setItems(["a"])
@@ -215,8 +213,7 @@ internal import Testing
     @Test(.timeLimit(.minutes(1))) func loopsOverOneSequenceOfASubscriptionHaveAllUpdatesEach() async throws {
         try await withServer { client, server in
             try await publish("0", nil, on: server)
-            let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
-            try subscription.setDataAdapter("MANUAL")
+            let subscription = try manualSubscription(item: "a")
             let updates = subscription.updates()
             try client.subscribe(subscription)
             _ = try await subscription.snapshot()
@@ -231,8 +228,7 @@ internal import Testing
     /// Both wait at the same time.
     @Test(.timeLimit(.minutes(1))) func tasksThatReadOneSequenceOfASubscriptionEndWithTheClient() async throws {
         try await withServer { client, _ in
-            let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
-            try subscription.setDataAdapter("MANUAL")
+            let subscription = try manualSubscription(item: "a")
             try client.subscribe(subscription)
             let updates = subscription.updates()
             let (starts, start) = AsyncStream<Void>.makeStream()
@@ -255,8 +251,7 @@ internal import Testing
     @Test(.timeLimit(.minutes(1))) func loopContinuesWhereTheFormerOneOfItsSequenceStopped() async throws {
         try await withServer { client, server in
             try await publish("0", nil, on: server)
-            let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
-            try subscription.setDataAdapter("MANUAL")
+            let subscription = try manualSubscription(item: "a")
             let updates = subscription.updates()
             try client.subscribe(subscription)
             try await subscription.activated()

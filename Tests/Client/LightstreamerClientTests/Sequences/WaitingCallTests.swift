@@ -26,8 +26,7 @@ internal import Testing
         }
         let server = Task {
             guard let next = await connector.next() else { return }
-            next.open()
-            next.say("WSOK", "CONOK,S2,50000,5000,*")
+            next.open("WSOK", "CONOK,S2,50000,5000,*")
         }
         #expect(try await session.value == "S2")
         await client.shutdown()
@@ -108,8 +107,7 @@ internal import Testing
     @Test func waitingCallEndsWithTheConnection() async throws {
         try await withServer { client, server in
             await server.install(Fault(.ignore, at: .request(.add)))
-            let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
-            try subscription.setDataAdapter("MANUAL")
+            let subscription = try manualSubscription(item: "a")
             try client.subscribe(subscription)
             let waiting = Task { try await subscription.activated() }
             try await client.connected()
@@ -121,8 +119,7 @@ internal import Testing
 
     @Test func activatedReturnsOnceSubscribed() async throws {
         try await withServer { client, _ in
-            let subscription = try Subscription(mode: .merge, items: ["a"], fields: ["x"])
-            try subscription.setDataAdapter("MANUAL")
+            let subscription = try manualSubscription(item: "a")
             await #expect(throws: ClientError.self) { try await subscription.activated() }
             try client.subscribe(subscription)
             try await subscription.activated()

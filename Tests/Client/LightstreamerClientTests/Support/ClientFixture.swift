@@ -23,8 +23,7 @@ final class ClientFixture {
     func connected(keepalive: Int = 5_000) async throws -> FakeLink {
         try client.connect()
         guard let link = await connector.next() else { throw Ended() }
-        link.open()
-        link.say("WSOK", "CONOK,S1,50000,\(keepalive),*", "SERVNAME,srv", "CLIENTIP,1.2.3.4", "CONS,unlimited")
+        link.open("WSOK", "CONOK,S1,50000,\(keepalive),*", "SERVNAME,srv", "CLIENTIP,1.2.3.4", "CONS,unlimited")
         _ = await words(until: "property realMaxBandwidth")
         while let message = await link.heard(), !message.hasPrefix("create_session") {}
         return link

@@ -61,11 +61,16 @@ final class FakeLink: Transport {
 
     func release() { close() }
 
-    /// The connection is open.
-    func open() { events(.opened) }
+    /// The connection is open, and the server sends lines.
+    func open(_ lines: String...) {
+        events(.opened)
+        if !lines.isEmpty { say(lines) }
+    }
 
     /// The server sends lines.
-    func say(_ lines: String...) {
+    func say(_ lines: String...) { say(lines) }
+
+    private func say(_ lines: [String]) {
         let count = lines.reduce(0) { $0 + $1.utf8.count + 2 }
         unhandled.withLock { $0 += count }
         events(.received(LineBatch(lines: lines.map { Array($0.utf8)[...] }, byteCount: count)))

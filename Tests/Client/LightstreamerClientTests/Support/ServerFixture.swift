@@ -14,3 +14,10 @@ func withServer(
         }
     }
 }
+
+/// A subscription to the field `x` of an item of `MANUAL`.
+func manualSubscription(item: String) throws -> Subscription {
+    let subscription = try Subscription(mode: .merge, items: [item], fields: ["x"])
+    try subscription.setDataAdapter("MANUAL")
+    return subscription
+}
