@@ -118,7 +118,7 @@ struct FaultTests {
     }
 
     @Test func requestsAreRefusedIgnoredDelayedRepeatedAndLost() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         bench.install(
             Fault(.refuse(code: -7, message: "a, b"), at: .request(.constrain)),
             Fault(.ignore, at: .request(.reconf)),
@@ -153,7 +153,7 @@ struct FaultTests {
     }
 
     @Test func answersOfABatchComeLateAndInReverse() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         bench.install(Fault(.lateAnswers, times: 2))
         let add = "LS_op=add&LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES"
         #expect(

@@ -3,8 +3,7 @@ internal import Testing
 
 struct BindingTests {
     @Test func rebindContinuesWhereTheStreamStopped() {
-        let bench = ServerBench()
-        let (link, session) = bench.openSession()
+        let (bench, link, session) = ServerBench.withSession()
         _ = bench.subscribe(link, 1)
         bench.publish("item1", ["Acme", "1"], to: "QUOTES")
         bench.say("control\nLS_reqId=2&LS_op=force_rebind&LS_close_socket=true", on: link)
@@ -18,8 +17,7 @@ struct BindingTests {
     }
 
     @Test func socketStaysOpenAfterLoopUnlessItIsToBeClosed() {
-        let bench = ServerBench()
-        let (link, session) = bench.openSession()
+        let (bench, link, session) = ServerBench.withSession()
         #expect(bench.lines(bench.say("control\nLS_reqId=2&LS_op=force_rebind", on: link)) == ["REQOK,2", "LOOP,0"])
         #expect(bench.closed[link] == nil)
         #expect(bench.lines(bench.say("control\nLS_reqId=3&LS_op=force_rebind", on: link)) == ["REQOK,3"])
@@ -48,8 +46,7 @@ struct BindingTests {
     }
 
     @Test func plainBindSupersedesWithAFarewell() {
-        let bench = ServerBench()
-        let (old, session) = bench.openSession()
+        let (bench, old, session) = ServerBench.withSession()
         let new = bench.openWebSocket()
         bench.say("bind_session\nLS_session=\(session)", on: new)
         #expect(bench.lines(old).last?.hasPrefix("END,40,") == true)
@@ -91,8 +88,7 @@ struct BindingTests {
     }
 
     @Test func recoverySupersedesSilentlyAndReplaysTheExactLines() {
-        let bench = ServerBench()
-        let (old, session) = bench.openSession()
+        let (bench, old, session) = ServerBench.withSession()
         _ = bench.subscribe(old, 1)
         for price in ["1", "2", "3"] { bench.publish("item1", ["Acme", price], to: "QUOTES") }
         let sent = bench.lines(old)
@@ -107,8 +103,7 @@ struct BindingTests {
 
     /// Requests that rely on the refused bind fail with it; the session is still the one that was bound last.
     @Test func refusedBindLeavesTheSessionToTheNextOne() {
-        let bench = ServerBench()
-        let (link, session) = bench.openSession()
+        let (bench, link, session) = ServerBench.withSession()
         bench.say("control\nLS_reqId=1&LS_op=force_rebind", on: link)
         bench.say("bind_session\nLS_recovery_from=9", on: link)
         #expect(
@@ -124,8 +119,7 @@ struct BindingTests {
     }
 
     @Test func recoveryFromWhereNothingIsKeptIsRefused() {
-        let bench = ServerBench()
-        let (link, session) = bench.openSession()
+        let (bench, link, session) = ServerBench.withSession()
         _ = bench.subscribe(link, 1)
         bench.publish("item1", ["Acme", "1"], to: "QUOTES")
         bench.hangUp(link)
@@ -140,8 +134,7 @@ struct BindingTests {
     }
 
     @Test func brokenSessionIsKeptForItsRecoveryOnly() {
-        let bench = ServerBench()
-        let (link, session) = bench.openSession()
+        let (bench, link, session) = ServerBench.withSession()
         bench.hangUp(link)
         bench.advance(by: .milliseconds(12_900))
         #expect(bench.machine.census.sessions == 1)
@@ -152,8 +145,7 @@ struct BindingTests {
     }
 
     @Test func lateBindLearnsWhyTheSessionWasClosed() {
-        let bench = ServerBench()
-        let (link, session) = bench.openSession()
+        let (bench, link, session) = ServerBench.withSession()
         bench.say("control\nLS_reqId=1&LS_op=destroy&LS_cause_code=-5&LS_cause_message=shift%20over", on: link)
         #expect(bench.lines(link) == ["REQOK,1", "END,-5,shift over"])
         let late = bench.post("bind_session", "LS_session=\(session)")
@@ -174,10 +166,7 @@ struct BindingTests {
 
     @Test func synchronousPollAnswersAtOnce() {
         let (bench, session) = ServerBench.withPollSession()
-        let poll = bench.post(
-            "bind_session",
-            "LS_session=\(session)&LS_polling=true&LS_polling_millis=99000&LS_idle_millis=0"
-        )
+        let poll = bench.poll(session, pause: 99000)
         #expect(bench.lines(poll).last == "LOOP,15000")
         // Kept for the granted pause and the session timeout.
         bench.advance(by: .milliseconds(24_900))
@@ -192,15 +181,9 @@ struct BindingTests {
             "LS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1%20item2&LS_schema=price&LS_data_adapter=QUOTES",
             query: query
         )
-        let first = bench.post(
-            "bind_session",
-            "LS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=5000"
-        )
+        let first = bench.poll(session, idle: 5000)
         #expect(bench.lines(first).suffix(3) == ["SUBOK,1,2,1", "CONF,1,unlimited,filtered", "LOOP,0"])
-        let second = bench.post(
-            "bind_session",
-            "LS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=5000"
-        )
+        let second = bench.poll(session, idle: 5000)
         #expect(bench.lines(second).last == "CONS,unlimited")
         bench.advance(by: .seconds(1))
         bench.publish("item1", [nil, "1"], to: "QUOTES")
@@ -220,10 +203,9 @@ struct BindingTests {
             query: query
         )
         bench.publish("item1", [nil, "1"], to: "QUOTES")
-        let body = "LS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=5000"
-        #expect(bench.lines(bench.post("bind_session", body)).suffix(2) == ["U,1,1,1", "LOOP,0"])
+        #expect(bench.lines(bench.poll(session, idle: 5000)).suffix(2) == ["U,1,1,1", "LOOP,0"])
         bench.publish("item1", [nil, "2"], to: "QUOTES")
-        let poll = bench.post("bind_session", body)
+        let poll = bench.poll(session, idle: 5000)
         _ = bench.lines(poll)
         bench.advance(by: .milliseconds(1_999))
         #expect(bench.lines(poll).isEmpty)
@@ -233,10 +215,7 @@ struct BindingTests {
 
     @Test func heldPollSendsNothingBeforeItsData() {
         let (bench, session) = ServerBench.withPollSession(ServerBench.still { $0.holdsPolls = true })
-        let poll = bench.post(
-            "bind_session",
-            "LS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=5000"
-        )
+        let poll = bench.poll(session, idle: 5000)
         #expect(bench.answers[poll] == nil && !bench.streams.contains(poll))
         bench.advance(by: .seconds(5))
         #expect(bench.lines(poll).last == "LOOP,0")
@@ -265,10 +244,7 @@ struct BindingTests {
             #expect(head.first == "CONOK,\(session),50000,\(granted),*")
             #expect(bench.ended[stream] == nil)
         }
-        let poll = bench.post(
-            "bind_session",
-            "LS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=99999"
-        )
+        let poll = bench.poll(session, idle: 99999)
         #expect(bench.lines(poll).first == "CONOK,\(session),50000,30000,*")
     }
 

@@ -12,7 +12,7 @@ struct LivenessTests {
     }
 
     @Test func anyLineRestartsTheSilence() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         _ = bench.subscribe(link, 1)
         bench.advance(by: .seconds(3))
         bench.publish("item1", ["Acme", "1"], to: "QUOTES")
@@ -23,7 +23,7 @@ struct LivenessTests {
     }
 
     @Test func anyResponseRestartsTheSilence() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         bench.advance(by: .seconds(3))
         bench.say("msg\nLS_reqId=1&LS_message=a&LS_outcome=false", on: link)
         bench.advance(by: .seconds(3))
@@ -85,7 +85,7 @@ struct LivenessTests {
     }
 
     @Test func connectionThatTakesNothingIsCut() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         bench.setWritable(false, link)
         bench.advance(by: .seconds(19))
         #expect(!bench.cut.contains(link))
@@ -96,13 +96,10 @@ struct LivenessTests {
     }
 
     @Test func shutDownEndsEverything() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         let idle = bench.openWebSocket()
         let session = bench.pollSession()
-        let poll = bench.post(
-            "bind_session",
-            "LS_session=\(session)&LS_polling=true&LS_polling_millis=0&LS_idle_millis=9000"
-        )
+        let poll = bench.poll(session, idle: 9000)
         bench.shutDown()
         #expect(bench.lines(link).last == "END,32,Server closing")
         #expect(bench.lines(poll).last == "END,32,Server closing")

@@ -7,7 +7,7 @@ struct MessageTests {
     }
 
     @Test func sequencesAreProcessedInOrderWhateverTheOrderOfArrival() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         bench.say(message(1, "c", "&LS_sequence=q&LS_msg_prog=3"), on: link)
         bench.say(message(2, "b", "&LS_sequence=q&LS_msg_prog=2"), on: link)
         #expect(bench.lines(link) == ["REQOK,1", "REQOK,2"])
@@ -16,7 +16,7 @@ struct MessageTests {
     }
 
     @Test func aSingleMissingNumberIsSkippedWithItsOwnCode() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         bench.say(message(1, "b", "&LS_sequence=q&LS_msg_prog=2&LS_max_wait=100"), on: link)
         bench.advance(by: .milliseconds(100))
         #expect(
@@ -35,7 +35,7 @@ struct MessageTests {
     }
 
     @Test func repetitionsAreRefusedAsDuplicates() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         for id in 1...2 { bench.say(message(id, "b", "&LS_sequence=q&LS_msg_prog=2"), on: link) }
         #expect(bench.lines(link) == ["REQOK,1", "REQERR,2,33,Message progressive too low"])
         for id in 3...4 { bench.say(message(id, "u", "&LS_msg_prog=1"), on: link) }
@@ -43,7 +43,7 @@ struct MessageTests {
     }
 
     @Test func messageWithoutOutcomeReportsNothing() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         bench.say(message(1, "x", "&LS_outcome=false&LS_ack=false"), on: link)
         bench.say(message(2, "x", "&LS_outcome=false&LS_sequence=q&LS_msg_prog=1"), on: link)
         #expect(bench.lines(link) == ["REQOK,2"])
@@ -55,7 +55,7 @@ struct MessageTests {
         ("LS_msg_prog=1", "67,Missing LS_message"),
     ])
     func malformedMessagesAreRefused(parameters: String, answer: String) {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         #expect(bench.lines(bench.say("msg\nLS_reqId=1&\(parameters)", on: link)) == ["REQERR,1,\(answer)"])
     }
 
@@ -63,14 +63,7 @@ struct MessageTests {
         let bench = ServerBench()
         let (speaker, _) = bench.openSession()
         let (listener, _) = bench.openSession()
-        let lines = bench.subscribe(
-            listener,
-            1,
-            mode: "DISTINCT",
-            group: "chat_room",
-            schema: "message%20IP",
-            adapter: "CHAT_ROOM"
-        )
+        let lines = bench.subscribeList(listener, "chat_room", schema: "message%20IP", adapter: "CHAT_ROOM")
         #expect(lines.suffix(2) == ["U,1,1,Welcome to the demo chat room|127.0.0.1", "EOS,1,1"])
         bench.say(message(1, "CHAT%7Ccaff%C3%A8%20%7C%205%25", "&LS_msg_prog=1"), on: speaker)
         #expect(bench.lines(speaker) == ["REQOK,1", "MSGDONE,*,1,"])
@@ -85,15 +78,7 @@ struct MessageTests {
         let bench = ServerBench()
         let (speaker, _) = bench.openSession()
         let (listener, _) = bench.openSession()
-        _ = bench.subscribe(
-            listener,
-            1,
-            mode: "DISTINCT",
-            group: "chat_room",
-            schema: "IP%20message",
-            adapter: "CHAT_ROOM",
-            "&LS_snapshot=false"
-        )
+        bench.subscribeList(listener, "chat_room", schema: "IP%20message", adapter: "CHAT_ROOM", "&LS_snapshot=false")
         bench.say(message(1, text, more), on: speaker)
         #expect(bench.lines(listener).isEmpty)
         bench.advance(by: .milliseconds(500))
@@ -101,7 +86,7 @@ struct MessageTests {
     }
 
     @Test func messagesCanFailAndTakeTheirTime() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         bench.say(message(1, "DELAY%7C500%7CFAIL%7C-3%7Cno%2C%20never", "&LS_sequence=q&LS_msg_prog=1"), on: link)
         bench.say(message(2, "after", "&LS_sequence=q&LS_msg_prog=2"), on: link)
         #expect(bench.lines(link) == ["REQOK,1", "REQOK,2"])
@@ -110,7 +95,7 @@ struct MessageTests {
     }
 
     @Test func messageWithoutSequenceDelaysNoOther() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         bench.say(message(1, "DELAY%7C500%7Clast", "&LS_msg_prog=1"), on: link)
         bench.say(message(2, "DELAY%7C100%7CDELAY%7C100%7Cnext", "&LS_msg_prog=2"), on: link)
         bench.say(message(3, "first", "&LS_msg_prog=3"), on: link)
@@ -124,13 +109,13 @@ struct MessageTests {
     }
 
     @Test func messagesWithoutSequenceThatTakeTimeAreLimited() {
-        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.limits.waitingMessages = 1 })
+        let (bench, link, _) = ServerBench.withSession(ServerBench.still { $0.limits.waitingMessages = 1 })
         for id in 1...3 { bench.say(message(id, "DELAY%7C500%7Cx", "&LS_msg_prog=\(id)"), on: link) }
         #expect(bench.lines(link) == ["REQOK,1", "REQOK,2", "REQERR,3,34,Too many messages are waiting"])
     }
 
     @Test func messageCanEndTheSession() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         bench.say(message(1, "END%7C48%7Crefresh", "&LS_outcome=false"), on: link)
         #expect(bench.lines(link) == ["REQOK,1", "END,48,refresh"])
     }
@@ -151,14 +136,14 @@ struct MessageTests {
     }
 
     @Test func tooManyWaitingMessagesAreRefused() {
-        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.limits.waitingMessages = 2 })
+        let (bench, link, _) = ServerBench.withSession(ServerBench.still { $0.limits.waitingMessages = 2 })
         for id in 2...4 { bench.say(message(id, "x", "&LS_sequence=q&LS_msg_prog=\(id)"), on: link) }
         #expect(bench.lines(link) == ["REQOK,2", "REQOK,3", "REQERR,4,34,Too many messages are waiting"])
     }
 
     @Test(arguments: [("&LS_sequence=q", 33), ("", 32)])
     func repetitionsAreDuplicatesAtTheLimits(sequence: String, code: Int) {
-        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.limits.waitingMessages = 1 })
+        let (bench, link, _) = ServerBench.withSession(ServerBench.still { $0.limits.waitingMessages = 1 })
         for (id, number) in [(1, 1), (2, 2), (3, 3), (4, 4), (5, 2), (6, 4)] {
             bench.say(message(id, "DELAY%7C500%7Cx", "\(sequence)&LS_msg_prog=\(number)"), on: link)
         }
@@ -173,7 +158,7 @@ struct MessageTests {
     }
 
     @Test func greatestNumberIsRefused() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         let number = "&LS_msg_prog=9223372036854775807&LS_max_wait=0"
         bench.say(message(1, "x", "&LS_sequence=q" + number), on: link)
         bench.say(message(2, "x", number), on: link)

@@ -48,7 +48,7 @@ struct RequestTests {
         ),
     ])
     func everyRequestOfABatchIsAnswered(batch: String, lines: [String]) {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         #expect(bench.lines(bench.say(batch, on: link)) == lines)
         #expect(bench.closed[link] == 1_000)
     }
@@ -190,8 +190,7 @@ struct RequestTests {
     }
 
     @Test func webSocketSessionIsControlledOverHTTPToo() {
-        let bench = ServerBench()
-        let (link, session) = bench.openSession()
+        let (bench, link, session) = ServerBench.withSession()
         let control = bench.post(
             "control",
             "LS_session=\(session)&LS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES&LS_ack=false"
@@ -215,7 +214,7 @@ struct RequestTests {
         refusing.say("control\nLS_reqId=1&\(register)", on: plain)
         #expect(refusing.lines(plain) == ["REQERR,1,40,MPN Module disabled"])
 
-        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.mobilePush = .devicesOnly })
+        let (bench, link, _) = ServerBench.withSession(ServerBench.still { $0.mobilePush = .devicesOnly })
         bench.say("control\nLS_reqId=1&\(register)", on: link)
         let lines = bench.lines(link)
         #expect(lines[0] == "REQOK,1")
@@ -230,7 +229,7 @@ struct RequestTests {
     }
 
     @Test func theAdapterOfARegistrationHasTheStateOfTheDevice() {
-        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.mobilePush = .devicesOnly })
+        let (bench, link, _) = ServerBench.withSession(ServerBench.still { $0.mobilePush = .devicesOnly })
         bench.say("control\nLS_reqId=1&LS_op=register&PN_type=Google&PN_appId=app&PN_deviceToken=token", on: link)
         let parts = bench.lines(link).last?.split(separator: ",").map(String.init) ?? []
         let (device, adapter) = (parts[1], parts[2])
@@ -247,7 +246,7 @@ struct RequestTests {
 
     @Test(arguments: ["register", "reset_badge", "activate", "pn_reconf", "deactivate"])
     func mobilePushIsRefusedWithoutTheEndOfTheSession(operation: String) {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         for parameters in ["", "&PN_deviceId=device"] {
             bench.say("control\nLS_reqId=1&LS_op=\(operation)\(parameters)", on: link)
             #expect(bench.lines(link) == ["REQERR,1,40,MPN Module disabled"])
@@ -262,7 +261,7 @@ struct RequestTests {
         ("reset_badge", "REQERR,1,67,Missing PN_deviceId"),
     ])
     func parametersOfMobilePushAreNeeded(operation: String, answer: String) {
-        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.mobilePush = .devicesOnly })
+        let (bench, link, _) = ServerBench.withSession(ServerBench.still { $0.mobilePush = .devicesOnly })
         #expect(bench.lines(bench.say("control\nLS_reqId=1&LS_op=\(operation)", on: link)) == [answer])
     }
 
@@ -279,7 +278,7 @@ struct RequestTests {
             "heartbeat", "wsok", "LS_adapter_set=DEMO",
         ]
         for _ in 0..<500 {
-            let (bench, link) = ServerBench.withSession()
+            let (bench, link, _) = ServerBench.withSession()
             for _ in 0..<3 {
                 let count = Int.random(in: 1...14, using: &generator)
                 bench.say((0..<count).map { _ in words.randomElement(using: &generator) ?? "" }.joined(), on: link)

@@ -200,7 +200,7 @@ struct TranscriptTests {
     }
 
     @Test func failuresOfASession() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         bench.say("bind_session\nLS_session=S2", on: link)
         #expect(bench.lines(link) == ["CONERR,69,A streaming is already in place"])
         bench.say("control\nLS_reqId=4&LS_subId=9&LS_op=delete", on: link)

@@ -3,7 +3,7 @@ internal import Testing
 
 struct FrequencyTests {
     @Test func mergeConflatesToTheNewestRow() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         _ = bench.subscribe(link, 1, "&LS_requested_max_frequency=2.0&LS_snapshot=true")
         for price in 1...4 {
             bench.publish("item1", ["Acme", "\(price)"], to: "QUOTES")
@@ -24,7 +24,7 @@ struct FrequencyTests {
         ] as [(String, String?)]
     )
     func limitsMayHaveAnExponent(requested: String, granted: String?) {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         let first = bench.subscribe(link, 1, "&LS_requested_max_frequency=\(requested)")
         #expect(first.contains("CONF,1,\(granted ?? ""),filtered") == (granted != nil))
         #expect(first.contains("REQERR,1,65,Invalid value of LS_requested_max_frequency") == (granted == nil))
@@ -33,7 +33,7 @@ struct FrequencyTests {
     }
 
     @Test func itemsAreLimitedSeparately() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         _ = bench.subscribe(link, 1, group: "item1%20item2", "&LS_requested_max_frequency=1")
         for item in ["item1", "item2"] { bench.publish(item, ["n", "1"], to: "QUOTES") }
         for item in ["item1", "item2"] { bench.publish(item, ["n", "2"], to: "QUOTES") }
@@ -43,12 +43,10 @@ struct FrequencyTests {
     }
 
     @Test func distinctKeepsItsBufferAndDropsTheOldest() {
-        let (bench, link) = ServerBench.withSession()
-        _ = bench.subscribe(
+        let (bench, link, _) = ServerBench.withSession()
+        bench.subscribeList(
             link,
-            1,
-            mode: "DISTINCT",
-            group: "news",
+            "news",
             schema: "headline",
             adapter: "NEWS",
             "&LS_requested_max_frequency=1&LS_requested_buffer_size=2"
@@ -59,7 +57,7 @@ struct FrequencyTests {
     }
 
     @Test func commandLimitsUpdatesOfAKeyButNotItsAdditionAndDeletion() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         bench.subscribePortfolio(link, 1, "&LS_requested_max_frequency=1&LS_snapshot=true")
         bench.publish("portfolio1", ["a", "ADD", "1"], to: "PORTFOLIO")
         bench.publish("portfolio1", ["a", "UPDATE", "2"], to: "PORTFOLIO")
@@ -76,7 +74,7 @@ struct FrequencyTests {
     }
 
     @Test func unfilteredForwardsEverythingAndReportsLosses() {
-        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.limits.bufferSize = 3 })
+        let (bench, link, _) = ServerBench.withSession(ServerBench.still { $0.limits.bufferSize = 3 })
         _ = bench.subscribe(link, 1, "&LS_requested_max_frequency=unfiltered")
         bench.setWritable(false, link)
         for price in 1...5 { bench.publish("item1", ["Acme", "\(price)"], to: "QUOTES") }
@@ -85,7 +83,7 @@ struct FrequencyTests {
     }
 
     @Test func slowConnectionGetsTheNewestOfEachItem() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         _ = bench.subscribe(link, 1, group: "item1%20item2")
         bench.setWritable(false, link)
         for price in 1...50 { bench.publish("item\(price % 2 + 1)", ["n", "\(price)"], to: "QUOTES") }
@@ -94,7 +92,7 @@ struct FrequencyTests {
     }
 
     @Test func reconfigurationIsAnnouncedBeforeItTakesEffect() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         _ = bench.subscribe(link, 1, "&LS_requested_max_frequency=0.1")
         bench.publish("item1", ["Acme", "1"], to: "QUOTES")
         bench.publish("item1", ["Acme", "2"], to: "QUOTES")
@@ -127,7 +125,7 @@ struct FrequencyTests {
     }
 
     @Test func higherFrequencyReleasesUpdatesDelayedByALowerOne() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         bench.subscribePortfolio(link, 2, "&LS_requested_max_frequency=0.01")
         bench.publish("portfolio1", ["A", "ADD", "1"], to: "PORTFOLIO")
         bench.publish("portfolio1", ["B", "ADD", "1"], to: "PORTFOLIO")

@@ -25,14 +25,14 @@ struct SubscriptionTests {
         ),
     ])
     func refusedWithTheCodeOfItsReason(parameters: String, answer: String) {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         _ = bench.lines(link)
         bench.say("control\nLS_reqId=r1&LS_op=add&LS_subId=1&\(parameters)", on: link)
         #expect(bench.lines(link) == ["REQERR,r1,\(answer)"])
     }
 
     @Test func valuesOfTheSameCharactersAndOtherBytesAreChanges() {
-        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.acceptsFaultsFromClients = true })
+        let (bench, link, _) = ServerBench.withSession(ServerBench.still { $0.acceptsFaultsFromClients = true })
         let parameters = "LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=stock_name"
         bench.say("control\nLS_reqId=1&LS_op=add&\(parameters)", on: link)
         _ = bench.lines(link)
@@ -42,7 +42,7 @@ struct SubscriptionTests {
     }
 
     @Test func unfilteredIsRefusedWhereItemsHaveAFrequencyLimit() {
-        let (bench, link) = ServerBench.withSession(ServerBench.still { $0.limits.frequency = 10 })
+        let (bench, link, _) = ServerBench.withSession(ServerBench.still { $0.limits.frequency = 10 })
         bench.say(
             "control\nLS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=price&LS_data_adapter=QUOTES"
                 + "&LS_requested_max_frequency=unfiltered",
@@ -52,7 +52,7 @@ struct SubscriptionTests {
     }
 
     @Test func repeatedAddIsConfirmedAndHasNoFurtherEffect() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         _ = bench.subscribe(link, 1)
         bench.say(
             "control\nLS_reqId=2&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1&LS_schema=name%20price&LS_data_adapter=QUOTES&LS_snapshot=true",
@@ -69,7 +69,7 @@ struct SubscriptionTests {
     @Test func quotesAreTheDefaultAdapter() {
         var configuration = DemoServerConfiguration()
         configuration.feeds.isMoving = false
-        let (bench, link) = ServerBench.withSession(configuration)
+        let (bench, link, _) = ServerBench.withSession(configuration)
         bench.say(
             "control\nLS_reqId=1&LS_op=add&LS_subId=1&LS_mode=MERGE&LS_group=item1%20item30&LS_schema=stock_name&LS_snapshot=true",
             on: link
@@ -82,7 +82,7 @@ struct SubscriptionTests {
     }
 
     @Test func mergeWithoutDataSendsNothingUntilTheFirstEvent() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         #expect(bench.subscribe(link, 1) == ["SUBOK,1,1,2", "CONF,1,unlimited,filtered"])
         bench.publish("item1", ["Acme", nil], to: "QUOTES")
         bench.publish("item1", ["", "#5"], to: "QUOTES")
@@ -91,7 +91,7 @@ struct SubscriptionTests {
     }
 
     @Test func emptySnapshotsAreEnded() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         #expect(
             bench.subscribe(link, 1, mode: "DISTINCT", group: "news", schema: "headline", adapter: "NEWS")
                 == ["SUBOK,1,1,1", "CONF,1,unlimited,filtered", "EOS,1,1"]
@@ -109,20 +109,12 @@ struct SubscriptionTests {
         let bench = ServerBench()
         for line in ["a", "b", "c"] { bench.publish("news", [line], to: "NEWS") }
         let (link, _) = bench.openSession()
-        let lines = bench.subscribe(
-            link,
-            1,
-            mode: "DISTINCT",
-            group: "news",
-            schema: "headline",
-            adapter: "NEWS",
-            "&LS_snapshot=2"
-        )
+        let lines = bench.subscribeList(link, "news", schema: "headline", adapter: "NEWS", "&LS_snapshot=2")
         #expect(lines.suffix(3) == ["U,1,1,b", "U,1,1,c", "EOS,1,1"])
     }
 
     @Test func clearedListsAndTablesSendClearSnapshot() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         _ = bench.subscribe(link, 1, mode: "DISTINCT", group: "news", schema: "headline", adapter: "NEWS")
         bench.subscribePortfolio(link, 2)
         _ = bench.subscribe(link, 3)
@@ -133,7 +125,7 @@ struct SubscriptionTests {
     }
 
     @Test func lossesAreReportedToUnfilteredAndRawSubscriptionsOnly() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         _ = bench.subscribe(link, 1)
         _ = bench.subscribe(link, 2, "&LS_requested_max_frequency=unfiltered")
         #expect(
@@ -165,7 +157,7 @@ struct SubscriptionTests {
     }
 
     @Test func nothingFollowsTheEndOfASubscription() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         _ = bench.subscribe(link, 1)
         bench.setWritable(false, link)
         bench.publish("item1", ["Acme", "1"], to: "QUOTES")
@@ -178,7 +170,7 @@ struct SubscriptionTests {
     }
 
     @Test func numbersMayBeUsedAgain() {
-        let (bench, link) = ServerBench.withSession()
+        let (bench, link, _) = ServerBench.withSession()
         _ = bench.subscribe(link, 1, group: "item1%20item2")
         bench.setWritable(false, link)
         bench.publish("item2", ["Zeta", "1"], to: "QUOTES")

@@ -158,12 +158,13 @@ final class ServerBench {
 extension ServerBench {
     static let create = "create_session\nLS_adapter_set=DEMO&LS_cid=x&LS_send_sync=false"
 
-    /// A server, and a WebSocket with a streaming session on it, whose head has been read.
+    /// A server, a WebSocket with a streaming session on it, whose head has been read, and the ID of the session.
     static func withSession(
         _ configuration: DemoServerConfiguration = ServerBench.still()
-    ) -> (bench: ServerBench, link: LinkID) {
+    ) -> (bench: ServerBench, link: LinkID, session: String) {
         let bench = ServerBench(configuration)
-        return (bench, bench.openSession().link)
+        let (link, session) = bench.openSession()
+        return (bench, link, session)
     }
 
     /// A server, and the ID of a session made by an HTTP poll, not bound to anything.
@@ -193,6 +194,12 @@ extension ServerBench {
         return String(greeting.split(separator: ",").dropFirst().first ?? "")
     }
 
+    /// Binds a session to an HTTP poll that may wait for data up to `idle` and requests a pause, both in milliseconds.
+    func poll(_ session: String, idle: Int = 0, pause: Int = 0) -> LinkID {
+        let times = "&LS_polling_millis=\(pause)&LS_idle_millis=\(idle)"
+        return post("bind_session", "LS_session=\(session)&LS_polling=true\(times)")
+    }
+
     /// Subscribes on a WebSocket and returns the lines.
     func subscribe(
         _ link: LinkID,
@@ -209,6 +216,18 @@ extension ServerBench {
             on: link
         )
         return lines(link)
+    }
+
+    /// Subscribes to an item in DISTINCT mode and returns the lines.
+    @discardableResult
+    func subscribeList(
+        _ link: LinkID,
+        _ item: String,
+        schema: String,
+        adapter: String,
+        _ more: String = "&LS_snapshot=true"
+    ) -> [String] {
+        subscribe(link, 1, mode: "DISTINCT", group: item, schema: schema, adapter: adapter, more)
     }
 
     /// Subscribes to the table of the feed `PORTFOLIO` in COMMAND mode and returns the lines.
