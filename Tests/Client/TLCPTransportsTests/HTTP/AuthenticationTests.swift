@@ -4,6 +4,11 @@ internal import Testing
 @testable internal import TLCPTransports
 
 @Suite struct AuthenticationTests {
+    /// The server is a proxy.
+    private static func useProxy(_ settings: inout SocketSettings, port: Int) {
+        settings.proxy = ProxySettings(host: "127.0.0.1", port: port)
+    }
+
     @Test func passwordOfAChallengeIsUsedAndStored() async throws {
         let script: @Sendable (Int, Peer) async throws -> Void = { _, peer in
             while true {
@@ -35,9 +40,7 @@ internal import Testing
             await connector.shutDown()
         }
         asked.finish()
-        var kinds: [AuthenticationChallenge.Kind] = []
-        for await kind in challenges { kinds.append(kind) }
-        #expect(kinds == [.server(schemes: ["Basic"], realm: "here")])
+        #expect(await challenges.all() == [.server(schemes: ["Basic"], realm: "here")])
     }
 
     @Test(arguments: [
@@ -75,22 +78,16 @@ internal import Testing
     @Test(arguments: [nil, "elsewhere.example"])
     func rejectedOrForeignCredentialsAreNotSentAgain(host: String?) async throws {
         let (requests, record) = AsyncStream<String>.makeStream()
-        try await ScriptedServer.run { _, peer in
+        try await ScriptedServer.runWithConnector({ settings, _ in
+            settings.credentials = HTTPCredentials(user: "mia", password: "wrong", host: host)
+        }) { _, peer in
             record.yield(try await peer.request().headers["authorization"] ?? "none")
             try await peer.respond("401 Unauthorized", headers: "WWW-Authenticate: Basic\r\n")
-        } _: { server in
-            let credentials = HTTPCredentials(user: "mia", password: "wrong", host: host)
-            let connector = try SocketConnector(.forTests { $0.credentials = credentials })
-            #expect(
-                await Opened(connector, .to(server.port)).rest().end
-                    == .refused(reason: "HTTP status 401", kind: .unauthorized, status: 401)
-            )
-            await connector.shutDown()
+        } _: { server, connector in
+            #expect(await Opened(connector, .to(server.port)).rest().end == .unauthorized)
         }
         record.finish()
-        var sent: [String] = []
-        for await header in requests { sent.append(header) }
-        #expect(sent == (host == nil ? ["none", "Basic bWlhOndyb25n"] : ["none"]))
+        #expect(await requests.all() == (host == nil ? ["none", "Basic bWlhOndyb25n"] : ["none"]))
     }
 
     @Test(arguments: [
@@ -112,16 +109,11 @@ internal import Testing
     }
 
     @Test func withoutADelegateTheRefusalIsFinal() async throws {
-        try await ScriptedServer.run { _, peer in
+        try await ScriptedServer.runWithConnector { _, peer in
             _ = try await peer.request()
             try await peer.respond("401 Unauthorized", headers: "WWW-Authenticate: Basic\r\n")
-        } _: { server in
-            let connector = try SocketConnector(.forTests())
-            #expect(
-                await Opened(connector, .to(server.port)).rest().end
-                    == .refused(reason: "HTTP status 401", kind: .unauthorized, status: 401)
-            )
-            await connector.shutDown()
+        } _: { server, connector in
+            #expect(await Opened(connector, .to(server.port)).rest().end == .unauthorized)
         }
     }
 
@@ -141,52 +133,43 @@ internal import Testing
                     }
                 }
             )
-            #expect(
-                await Opened(connector, .to(server.port)).rest().end
-                    == .refused(reason: "HTTP status 401", kind: .unauthorized, status: 401)
-            )
+            #expect(await Opened(connector, .to(server.port)).rest().end == .unauthorized)
             await connector.shutDown()
         }
         asked.finish()
-        var all: [Int] = []
-        for await count in counts { all.append(count) }
-        #expect(all == [0, 1, 2, 3, 4])
+        #expect(await counts.all() == [0, 1, 2, 3, 4])
     }
 
     @Test func plainRequestsGoThroughAProxyInAbsoluteForm() async throws {
         let (requests, record) = AsyncStream<Peer.Request>.makeStream()
-        try await ScriptedServer.run { _, peer in
+        try await ScriptedServer.runWithConnector({
+            $0.proxy = ProxySettings(host: "127.0.0.1", port: $1, user: "u", password: "p")
+        }) { _, peer in
             record.yield(try await peer.request())
             try await peer.respond("200 OK", body: "REQOK\r\n")
-        } _: { server in
-            let proxy = ProxySettings(host: "127.0.0.1", port: server.port, user: "u", password: "p")
-            let connector = try SocketConnector(.forTests { $0.proxy = proxy })
+        } _: { _, connector in
             let order = ConnectionRequest.to(8080, host: "push.invalid", target: "/x")
             #expect(await Opened(connector, order).rest().lines == ["REQOK"])
             let request = await requests.first { _ in true }
             #expect(request?.line == "POST http://push.invalid:8080/x HTTP/1.1")
             #expect(request?.headers["proxy-authorization"] == "Basic dTpw")
-            await connector.shutDown()
         }
     }
 
     @Test func webSocketsGoThroughAProxyByConnect() async throws {
         let (requests, record) = AsyncStream<Peer.Request>.makeStream()
-        try await ScriptedServer.run { _, peer in
+        try await ScriptedServer.runWithConnector(Self.useProxy) { _, peer in
             record.yield(try await peer.request())
             try await peer.send("HTTP/1.1 200 Connection established\r\n\r\n")
             record.yield(try await peer.acceptWebSocket(then: Peer.frame(1, "WSOK\r\n".utf8)))
             try await peer.closed()
-        } _: { server in
-            let proxy = ProxySettings(host: "127.0.0.1", port: server.port)
-            let connector = try SocketConnector(.forTests { $0.proxy = proxy })
+        } _: { _, connector in
             let opened = Opened(connector, .to(443, .webSocket, host: "push.invalid"))
             #expect(await opened.lines() == ["WSOK"])
             opened.transport.close()
             var iterator = requests.makeAsyncIterator()
             #expect(await iterator.next()?.line == "CONNECT push.invalid:443 HTTP/1.1")
             #expect(await iterator.next()?.line == "GET /lightstreamer HTTP/1.1")
-            await connector.shutDown()
         }
     }
 
@@ -216,21 +199,16 @@ internal import Testing
             await connector.shutDown()
         }
         asked.finish()
-        var kinds: [AuthenticationChallenge.Kind] = []
-        for await kind in challenges { kinds.append(kind) }
-        #expect(kinds.isEmpty)
+        #expect(await challenges.all().isEmpty)
     }
 
     @Test func proxyThatRefusesIsAFailure() async throws {
-        try await ScriptedServer.run { _, peer in
+        try await ScriptedServer.runWithConnector(Self.useProxy) { _, peer in
             _ = try await peer.request()
             try await peer.respond("403 Forbidden")
-        } _: { server in
-            let proxy = ProxySettings(host: "127.0.0.1", port: server.port)
-            let connector = try SocketConnector(.forTests { $0.proxy = proxy })
+        } _: { _, connector in
             let (_, end) = await Opened(connector, .to(443, .webSocket, host: "push.invalid")).rest()
             #expect(end == .failed(reason: "the proxy answered with HTTP status 403", kind: .proxy, status: 403))
-            await connector.shutDown()
         }
     }
 
@@ -244,12 +222,11 @@ internal import Testing
     }
 
     @Test func proxyThatClosesTheConnectionIsAFailureOfTheProxy() async throws {
-        try await ScriptedServer.run(script: { _, peer in _ = try await peer.request() }) { server in
-            let proxy = ProxySettings(host: "127.0.0.1", port: server.port)
-            let connector = try SocketConnector(.forTests { $0.proxy = proxy })
+        try await ScriptedServer.runWithConnector(Self.useProxy) { _, peer in
+            _ = try await peer.request()
+        } _: { _, connector in
             let (_, end) = await Opened(connector, .to(443, .webSocket, host: "push.invalid")).rest()
             #expect(end == .failed(reason: "the proxy failed: closed early: proxy", kind: .proxy))
-            await connector.shutDown()
         }
     }
 }

@@ -101,3 +101,16 @@ extension SocketSettings {
         return settings
     }
 }
+
+extension TransportEnd {
+    static let unauthorized = TransportEnd.refused(reason: "HTTP status 401", kind: .unauthorized, status: 401)
+}
+
+extension AsyncStream {
+    /// The elements that remain, once the stream is finished.
+    func all() async -> [Element] {
+        var elements: [Element] = []
+        for await element in self { elements.append(element) }
+        return elements
+    }
+}

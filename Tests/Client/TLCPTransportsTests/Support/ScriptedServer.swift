@@ -2,6 +2,8 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
+@testable internal import TLCPTransports
+
 /// A loopback server with a script for each connection, in the order of the connections.
 final class ScriptedServer: Sendable {
     typealias Script = @Sendable (Peer) async throws -> Void
@@ -59,6 +61,19 @@ final class ScriptedServer: Sendable {
         } catch {
             await scripted.stop()
             throw error
+        }
+    }
+
+    /// Listens while the body runs with a connector, which is shut down at the end.
+    static func runWithConnector(
+        _ change: (_ settings: inout SocketSettings, _ port: Int) -> Void = { _, _ in },
+        script: @escaping @Sendable (Int, Peer) async throws -> Void,
+        _ body: (ScriptedServer, SocketConnector) async throws -> Void
+    ) async throws {
+        try await run(script: script) { server in
+            let connector = try SocketConnector(.forTests { change(&$0, server.port) })
+            try await body(server, connector)
+            await connector.shutDown()
         }
     }
 

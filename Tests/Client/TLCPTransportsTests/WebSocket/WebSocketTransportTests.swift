@@ -171,14 +171,16 @@ internal import Testing
     @Test(.timeLimit(.minutes(1))) func handshakeMayTakeAsLongAsTheResponse() async throws {
         let (connections, connection) = AsyncStream<Void>.makeStream()
         let (answers, answer) = AsyncStream<Void>.makeStream()
-        try await ScriptedServer.run(script: { number, peer in
-            guard number == 1 else { return try await peer.closed() }
-            connection.yield()
-            _ = await answers.first { true }
-            try await peer.acceptWebSocket()
-            try await peer.closed()
-        }) { server in
-            let connector = try SocketConnector(.forTests { $0.connectTimeout = .milliseconds(50) })
+        try await ScriptedServer.runWithConnector(
+            { settings, _ in settings.connectTimeout = .milliseconds(50) },
+            script: { number, peer in
+                guard number == 1 else { return try await peer.closed() }
+                connection.yield()
+                _ = await answers.first { true }
+                try await peer.acceptWebSocket()
+                try await peer.closed()
+            }
+        ) { server, connector in
             var request = ConnectionRequest.to(server.port, .webSocket)
             request.responseTime = .seconds(60)
             let patient = Opened(connector, request)
@@ -188,7 +190,6 @@ internal import Testing
             guard case .closed(.failed(_, .timeout, _)) = end else { return #expect(end == nil) }
             answer.yield()
             #expect(await patient.next() == .opened)
-            await connector.shutDown()
         }
     }
 
