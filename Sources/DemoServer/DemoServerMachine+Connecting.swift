@@ -2,7 +2,8 @@ internal import TLCP
 
 extension DemoServerMachine {
     mutating func create(_ request: CreateSessionRequest, on id: LinkID) {
-        guard let faults = applyFaults(.create, isStreaming: !request.connection.isPolling, on: id),
+        let effects = context.faults.effects(at: .create)
+        guard let faults = apply(effects, isStreaming: !request.connection.isPolling, on: id),
             let link = context.links[id]
         else { return }
         if let refusal = refusal(on: link) ?? refusal(of: request)?.conErr { return refuse(id, refusal) }
@@ -14,22 +15,15 @@ extension DemoServerMachine {
         }
         let handle = openSession(request, version: link.version)
         for (addition, plan) in additions { subscribe(addition, plan, of: handle) }
-        for operation in request.operations {
-            if case .constrain(let constrain) = operation {
-                sessions[handle]?.constrain(constrain.maxBandwidth, &context)
-            }
-            if case .reconf(let reconf) = operation {
-                sessions[handle]?.reconfigure(reconf.subscriptionID, reconf.maxFrequency, &context)
-            }
-        }
+        for operation in request.operations { execute(operation, in: handle) }
         _ = sessions[handle]?.bind(to: id, request.connection, isCreation: true, &context)
         for effect in faults { sessions[handle]?.apply(effect, &context) }
     }
 
     mutating func bind(_ request: BindSessionRequest, on id: LinkID) {
         let isRecovery = request.recoveryFrom != nil
-        let effects = context.faults.isEmpty ? [] : context.faults.effects(at: isRecovery ? .recovery : .bind)
-        guard let faults = applyFaults(nil, isStreaming: !request.connection.isPolling, on: id, effects),
+        let effects = context.faults.effects(at: isRecovery ? .recovery : .bind)
+        guard let faults = apply(effects, isStreaming: !request.connection.isPolling, on: id),
             let link = context.links[id]
         else { return }
         if let refusal = refusal(on: link) { return refuse(id, refusal) }
@@ -112,21 +106,12 @@ extension DemoServerMachine {
         }
     }
 
-    /// Applies the installed faults to a create or bind.
+    /// Applies the effects of faults to a create or bind, and those of faults of streaming connections.
     ///
     /// - Returns: the effects to apply to the stream once it is bound; nil if a fault has answered the request.
-    private mutating func applyFaults(
-        _ request: FaultRequest?,
-        isStreaming: Bool,
-        on id: LinkID,
-        _ earlier: [FaultEffect] = []
-    ) -> [FaultEffect]? {
-        guard !context.faults.isEmpty || !earlier.isEmpty else { return [] }
+    private mutating func apply(_ effects: [FaultEffect], isStreaming: Bool, on id: LinkID) -> [FaultEffect]? {
         var onStream: [FaultEffect] = []
-        var effects = earlier
-        if let request { effects += context.faults.effects(at: request) }
-        if isStreaming { effects += context.faults.effects(at: .streaming) }
-        for effect in effects {
+        for effect in effects + (isStreaming ? context.faults.effects(at: .streaming) : []) {
             switch effect {
             case .refuse(let code, let message):
                 refuse(id, .conErr(code: code, message: message))

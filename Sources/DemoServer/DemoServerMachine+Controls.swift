@@ -53,7 +53,7 @@ extension DemoServerMachine {
             return nil
         }
         let handle = id.map { handles[$0] } ?? context.links[batch.link]?.defaultSession
-        guard let handle, sessions[handle]?.hasEnded == false else {
+        guard let handle, sessions[handle] != nil, !context.ended.contains(where: { $0.session == handle }) else {
             answer(.reqErr(requestID, code: 20, message: "Session not found"), faults, &batch)
             return nil
         }
@@ -112,11 +112,12 @@ extension DemoServerMachine {
         ControlRefusal(code: 19, message: "Specified subscription not found")
     }
 
-    private mutating func execute(
+    /// Performs a granted operation; an `add` without plan is performed already.
+    mutating func execute(
         _ operation: ControlOperation,
         in handle: SessionHandle,
-        plan: SubscriptionPlan?,
-        _ faults: ResponseFaults
+        plan: SubscriptionPlan? = nil,
+        _ faults: ResponseFaults = ResponseFaults()
     ) {
         switch operation {
         case .add(let request):

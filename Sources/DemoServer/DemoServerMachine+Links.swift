@@ -45,8 +45,11 @@ extension DemoServerMachine {
         guard let link = context.links[id], !link.faults.isHalfOpen else { return settle() }
         context.links[id]?.lastReceived = now
         guard message.count <= context.configuration.limits.request else {
+            // The session can be recovered.
             context.links.end(id, .close(code: 1_009))
-            return linkEnded(id)
+            if let session = link.stream { sessions[session]?.connectionBroke(id, &context) }
+            context.links[id]?.stream = nil
+            return settle()
         }
         dispatch(RequestParser.parse(webSocketMessage: message[...]), on: id)
         return settle()
@@ -118,13 +121,6 @@ extension DemoServerMachine {
             let isWebSocket = context.links[id]?.kind == .webSocket
             context.links.end(id, isWebSocket ? .close(code: 1_001) : .complete(closesSocket: true))
         }
-        return settle()
-    }
-
-    /// Detaches the session from a connection that the server closes; the session can be recovered.
-    private mutating func linkEnded(_ id: LinkID) -> [ServerAction] {
-        if let session = context.links[id]?.stream { sessions[session]?.connectionBroke(id, &context) }
-        context.links[id]?.stream = nil
         return settle()
     }
 

@@ -18,7 +18,7 @@ extension DemoServerMachine {
             answer(.reqErr(request.requestID, code: code, message: "Message progressive too low"), faults, &batch)
         case .refused, nil:
             answer(.reqErr(request.requestID, code: 34, message: "Too many messages are waiting"), faults, &batch)
-        case .accepted, .waits:
+        case .accepted:
             remember(request.text)
             if request.isAcknowledged || !batch.isWebSocket { answer(.reqOK(request.requestID), faults, &batch) }
             work(on: message.sequence, of: handle)

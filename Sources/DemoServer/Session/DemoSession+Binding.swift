@@ -160,7 +160,6 @@ extension DemoSession {
     mutating func end(_ end: SessionEnd, isRemembered: Bool = true, _ context: inout ServerContext) {
         write(.end(code: end.code, message: end.message), &context)
         leaveConnection(isEnd: true, &context)
-        hasEnded = true
         context.ended.append((handle, isRemembered ? end : nil))
     }
 

@@ -40,8 +40,6 @@ struct DemoSession: Sendable {
     var pollingPause = Duration.zero
     /// Until when the session is kept without a connection; zero while it is bound.
     var expiry = Duration.zero
-    /// Whether the session ended in the present event, after which the server forgets it.
-    var hasEnded = false
 
     init(
         _ handle: SessionHandle,

@@ -39,22 +39,17 @@ struct MessageSequences: Sendable {
             if let number = message.progressive { unordered.insert(number) }
             bytes += size(of: message)
             enqueue([.process(message)], sequence: nil)
-            return .accepted([])
+            return .accepted
         }
         if sequences[name] == nil {
             guard sequences.count < maxSequences else { return .refused }
             sequences[name] = MessageSequence(capacity: capacity)
             bytes += name.utf8.count
         }
-        let verdict = sequences[name]?.received(message, number: number, at: now) ?? .refused
-        switch verdict {
-        case .accepted(let events):
-            bytes += size(of: message)
-            enqueue(events, sequence: name)
-        case .waits: bytes += size(of: message)
-        case .duplicate, .refused: break
-        }
-        return verdict
+        guard let events = sequences[name]?.received(message, number: number, at: now) else { return .refused }
+        bytes += size(of: message)
+        enqueue(events, sequence: name)
+        return .accepted
     }
 
     private func duplicateCode(of message: ClientMessage) -> Int? {
@@ -157,16 +152,16 @@ struct MessageSequence: Sendable {
         return number <= lastSkipped ? 32 : 33
     }
 
-    mutating func received(_ message: ClientMessage, number: Int, at now: Duration) -> MessageAcceptance {
-        if let code = duplicateCode(of: number) { return .duplicate(code: code) }
+    /// Accepts a message with a number that is not a duplicate. The result has the messages that became ready, none if the
+    /// message waits; nil if too many messages wait.
+    mutating func received(_ message: ClientMessage, number: Int, at now: Duration) -> [SequenceEvent]? {
         guard number > next else {
             next += 1
-            return .accepted([.process(message)] + releaseReady())
+            return [.process(message)] + releaseReady()
         }
-        guard waiting.count < capacity else { return .refused }
-        let until = now + message.maxWait
-        waiting[number] = Waiting(message: message, until: until)
-        return .waits(until: until)
+        guard waiting.count < capacity else { return nil }
+        waiting[number] = Waiting(message: message, until: now + message.maxWait)
+        return []
     }
 
     /// Skips the missing numbers of messages whose waiting time is over.
@@ -198,10 +193,8 @@ enum SequenceEvent: Sendable, Hashable {
 }
 
 enum MessageAcceptance: Sendable, Hashable {
-    /// The message was accepted; these events are processed in order.
-    case accepted([SequenceEvent])
-    /// The message was accepted and waits for earlier ones up to this instant.
-    case waits(until: Duration)
+    /// The message is processed, or waits for earlier messages.
+    case accepted
     /// The message was received before: control code 32 or 33.
     case duplicate(code: Int)
     /// Too many messages wait.
@@ -222,12 +215,11 @@ struct SeenNumbers: Sendable {
     /// Whether a number was received before.
     func contains(_ number: Int) -> Bool { number < seenBelow || seen.contains(number) }
 
-    /// Inserts a number, at least 1; false if it was received before.
-    @discardableResult
-    mutating func insert(_ number: Int) -> Bool {
-        guard number >= seenBelow, seen.insert(number).inserted else { return false }
+    /// Inserts a number, at least 1.
+    mutating func insert(_ number: Int) {
+        guard !contains(number) else { return }
+        seen.insert(number)
         if seen.count > capacity, let lowest = seen.min() { seenBelow = lowest }
         while seen.remove(seenBelow) != nil { seenBelow += 1 }
-        return true
     }
 }
