@@ -101,7 +101,7 @@ final class HTTPExchangeHandler: LinkHandler, RemovableChannelHandler {
         }
     }
 
-    /// Writes the head that ends HTTP on this connection.
+    /// Writes the head of a stream, of `100 Continue`, or of the response that ends HTTP on this connection.
     func write(_ head: HTTPResponseHead, _ context: ChannelHandlerContext) {
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
     }
@@ -113,8 +113,7 @@ final class HTTPExchangeHandler: LinkHandler, RemovableChannelHandler {
 
     func openStream() {
         guard case .answering(let request) = state, let context else { return }
-        let head = ResponseHeads.stream(for: request, date: driver.date)
-        context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+        write(ResponseHeads.stream(for: request, date: driver.date), context)
     }
 
     func write(_ bytes: [UInt8], isFragment: Bool) {

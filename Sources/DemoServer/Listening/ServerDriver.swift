@@ -10,7 +10,7 @@ final class ServerDriver {
     private let clockStart: Int64
     private let logger: Logger
     private let start = NIODeadline.now()
-    private var machine: DemoServerMachine
+    private(set) var machine: DemoServerMachine
     private var outlets: [LinkID: any LinkOutlet] = [:]
     private var channels: [ObjectIdentifier: any Channel] = [:]
     private var lastLink = 0
@@ -38,8 +38,6 @@ final class ServerDriver {
         )
         reschedule()
     }
-
-    var census: ServerCensus { machine.census }
 
     /// The time since the server's start.
     var now: Duration {
@@ -106,8 +104,6 @@ final class ServerDriver {
     /// Changes the meaning of messages with a text.
     func respond(to text: String, as command: String?) { machine.respond(to: text, as: command) }
 
-    var messages: [String] { machine.messages }
-
     /// Moves a manual clock to each deadline on the way, and to the end.
     func advance(by duration: Duration) {
         let end = manualNow + max(.zero, duration)
@@ -119,7 +115,7 @@ final class ServerDriver {
     }
 
     /// Adds a watch of the counts; dropped after the shutdown.
-    func add(_ watch: CensusWatch) { if !isShutDown, !watch.isMet(by: census) { watches.append(watch) } }
+    func add(_ watch: CensusWatch) { if !isShutDown, !watch.isMet(by: machine.census) { watches.append(watch) } }
 
     func shutDown() {
         isShutDown = true
@@ -149,7 +145,7 @@ final class ServerDriver {
         isPerforming = false
         reschedule()
         guard !watches.isEmpty else { return }
-        let census = census
+        let census = machine.census
         watches.removeAll { $0.isMet(by: census) }
     }
 
