@@ -101,11 +101,16 @@ extension String {
     }
 }
 
-/// A text that is equal to texts of the same UTF-8 bytes only.
-package struct ExactText: Hashable, Sendable {
+/// A text that is equal to texts of the same UTF-8 bytes only, whereas the `==` of `String` also equates canonically equivalent
+/// texts.
+package struct ExactText: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     package let text: String
 
     package init(_ text: String) { self.text = text }
+
+    package init(stringLiteral text: String) { self.text = text }
+
+    package var description: String { text }
 
     package static func == (left: ExactText, right: ExactText) -> Bool { left.text.hasSameBytes(as: right.text) }
 

@@ -1,4 +1,4 @@
-internal import JSONText
+package import JSONText
 internal import Primitives
 
 /// The identifier that the server assigns to a session; opaque.
@@ -38,22 +38,9 @@ package struct RequestID: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A name whose identity is its UTF-8 bytes, as for the server: an item, field, key, group, schema, adapter or user.
-///
-/// `String` does not serve as a key for such names, because its `==` also equates canonically equivalent texts, which
-/// the server keeps apart.
-package struct UpstreamName: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
-    package let text: String
+package typealias UpstreamName = ExactText
 
-    package init(_ text: String) { self.text = text }
-
-    package init(stringLiteral text: String) { self.text = text }
-
-    package var description: String { text }
-
-    package static func == (left: UpstreamName, right: UpstreamName) -> Bool { left.text.hasSameBytes(as: right.text) }
-
-    package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
-
+extension UpstreamName {
     /// The names of a group or schema, which the server splits at the byte 0x20; empty names are kept.
     package static func split(_ list: String) -> [String] {
         list.utf8.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false).map { String(Substring($0)) }
