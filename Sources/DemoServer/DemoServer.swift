@@ -33,7 +33,7 @@ package final class DemoServer: Sendable {
 
     /// The port that the server listens on; waits until the server listens.
     ///
-    /// - Throws: `DemoServerError.ended` if it ended before; `CancellationError`.
+    /// - Throws: `DemoServerError.ended` if the server ended before; `CancellationError`.
     package var boundPort: Int { get async throws { try await runtime.port() } }
 
     /// Installs faults, in addition to those that are installed already.

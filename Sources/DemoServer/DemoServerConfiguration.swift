@@ -54,7 +54,7 @@ package struct ServerTimings: Sendable, Hashable {
     package var maxIdle = Duration.seconds(30)
     /// Longest pause between two polls that is granted.
     package var maxPollingInterval = Duration.seconds(15)
-    /// Time for which a poll that has data collects more before it is answered.
+    /// Time for which a poll that has data collects more before the answer.
     package var pollGathering = Duration.milliseconds(5)
     /// Time after which an unbound session is closed following a clean `LOOP`; the granted polling interval is added.
     package var sessionTimeout = Duration.seconds(10)
@@ -106,7 +106,7 @@ package struct ServerLimits: Sendable, Hashable {
     package var pendingControl = 1 << 20
     /// Concurrent sessions; beyond it creation is answered with session code 8.
     package var sessions = 10_000
-    /// Concurrent connections; beyond it new ones are closed at once.
+    /// Concurrent connections; beyond it new connections are closed at once.
     package var connections = 20_000
     /// Subscriptions of one session; beyond it `add` is answered with code 30.
     package var subscriptions = 10_000
@@ -114,7 +114,7 @@ package struct ServerLimits: Sendable, Hashable {
     package var itemsPerSubscription = 1_000
     /// Items of all subscriptions of all sessions together; beyond it `add` is answered with code 30.
     package var items = 500_000
-    /// Messages of one session that wait for earlier ones; beyond it `msg` is answered with code 34.
+    /// Messages of one session that wait for earlier messages; beyond it `msg` is answered with code 34.
     package var waitingMessages = 1_000
     /// Bytes written but not yet accepted by the peer above which a connection is not writable.
     package var writeBuffer = 1 << 18

@@ -3,7 +3,7 @@ internal import TLCP
 extension DemoServerMachine {
     /// A client requested a WebSocket.
     ///
-    /// - Returns: nil to grant it, or the HTTP status to refuse it with.
+    /// - Returns: nil to grant the WebSocket, or the HTTP status of the refusal.
     package mutating func webSocketRequested(at now: Duration) -> Int? {
         context.now = now
         var refusal: Int?
@@ -22,7 +22,7 @@ extension DemoServerMachine {
     ///
     /// - Parameters:
     ///   - subprotocol: The requested subprotocol; nil if the client named none of TLCP.
-    ///   - peer: Its address.
+    ///   - peer: The client's address.
     package mutating func webSocketOpened(
         _ id: LinkID,
         subprotocol: String?,
@@ -55,7 +55,7 @@ extension DemoServerMachine {
         return settle()
     }
 
-    /// An HTTP request was received; the link stands for it and its response.
+    /// An HTTP request was received; the link stands for the request and its response.
     ///
     /// - Parameters:
     ///   - peer: The client's address.

@@ -27,7 +27,7 @@ package struct DemoServerMachine: ~Copyable {
 
     struct Tombstone: Sendable {
         var id: SessionID
-        /// Why it was closed.
+        /// Why the session was closed.
         var end: SessionEnd
     }
 
@@ -37,7 +37,7 @@ package struct DemoServerMachine: ~Copyable {
     ///   - configuration: Data, limits and faults.
     ///   - clockStart: Milliseconds since 1970 at time zero, for the times in the data.
     ///   - identitySeed: Seed of the session IDs; nil takes the seed of the configuration, which
-    ///     makes them predictable.
+    ///     makes the IDs predictable.
     package init(_ configuration: DemoServerConfiguration, clockStart: Int64 = 0, identitySeed: UInt64? = nil) {
         context = ServerContext(configuration)
         feeds = FeedDirectory(configuration, clockStart: clockStart)
@@ -141,7 +141,7 @@ package struct DemoServerMachine: ~Copyable {
         return settle()
     }
 
-    /// Closes a silent WebSocket; one with a stream is supervised by the timers of its session.
+    /// Closes a silent WebSocket; a WebSocket with a stream is supervised by the timers of its session.
     private mutating func idleDue(_ id: LinkID) {
         guard let link = context.links[id] else { return }
         let end = link.lastReceived + context.configuration.timings.idleSocket

@@ -27,7 +27,7 @@ struct GatewayOptions: ParsableArguments {
 
     @OptionGroup var logging: LogOptions
 
-    /// Mistakes of flags are found here, so that the usage below them is that of the command.
+    /// Mistakes of flags are found here, so that the usage of the command is printed below them.
     func validate() throws { _ = try flags() }
 
     func flags() throws -> [(key: String, value: String)] {

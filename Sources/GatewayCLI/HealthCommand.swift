@@ -55,7 +55,7 @@ struct HealthCommand: AsyncParsableCommand {
         }
     }
 
-    /// The line of output for a response. Its text may be that of another program, which must not control the terminal.
+    /// The line of output for a response. The text may come from another program, which must not control the terminal.
     static func line(status: Int, _ body: String) -> String {
         "\(status) \((body.last?.isNewline == true ? String(body.dropLast()) : body).printable)\n"
     }

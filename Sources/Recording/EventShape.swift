@@ -52,10 +52,10 @@ struct ShapeTable {
     private var shapes: [EventShape] = []
     private var numbers: [EventShape: Int] = [:]
 
-    /// The number of shapes; as the number of an event it announces a new shape.
+    /// The number of shapes; as the shape number of an event, announces a new shape.
     var count: Int { shapes.count }
 
-    /// The number of a shape; nil if it is new.
+    /// The number of a shape; nil for a new shape.
     func number(of shape: EventShape) -> Int? { numbers[shape] }
 
     func shape(_ number: Int) -> EventShape? { number < shapes.count ? shapes[number] : nil }

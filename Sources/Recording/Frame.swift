@@ -42,7 +42,7 @@ struct Frame {
         checksum = Self.number(bytes[8..<12])
     }
 
-    /// Whether the content is the one that was written.
+    /// Whether the content is unchanged since it was written.
     func holds(_ content: [UInt8]) -> Bool { Compression.checksum(content) == checksum }
 
     /// The bytes of a frame; nil if the content is too long.

@@ -72,7 +72,7 @@ package struct RecordedEvent: Sendable, Equatable {
 
 /// Why a file cannot be read as a recording.
 package struct RecordingError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The offset in the file at which the violation was found: that of a frame, in bytes.
+    /// The offset in the file, in bytes, of the frame in which the violation was found.
     package let position: Int
     /// The rule that the file violates, or why the file cannot be read.
     package let rule: String

@@ -11,8 +11,8 @@ package struct RecordingEncoder {
     /// An encoder without events; `segment` has items and fields.
     package init(_ segment: RecordedSegment) { encoder = BlockEncoder(segment) }
 
-    /// The frame that begins a segment; nil for a segment that no reader accepts: one without items or fields, or with more
-    /// of them than a file may have.
+    /// The frame that begins a segment; nil for a segment that no reader accepts: without items or fields, or with more
+    /// items or fields than a file may have.
     package static func frame(of segment: RecordedSegment) -> [UInt8]? {
         let content = Frame.content(of: segment)
         guard (try? Frame.segment(content)) != nil else { return nil }

@@ -69,7 +69,7 @@ package final class RecordingWriter {
     deinit { close(descriptor) }
 
     /// Writes a block and waits until it is on disk. After an error nothing is written any more: each block continues the
-    /// values of those before it.
+    /// values of the blocks before.
     package func append(_ block: RecordingBlock) throws(RecordingFileError) {
         if let failure { throw failure }
         do throws(RecordingFileError) {

@@ -55,7 +55,7 @@ package struct RecordingReader: Sendable {
         return segments
     }
 
-    /// The next frame with its content, which was written as it is; nil at the end of the file.
+    /// The next frame with its content, whose checksum is right; nil at the end of the file.
     private mutating func frame() throws(RecordingError) -> (Frame, [UInt8])? {
         if position == 0, try !header() { return nil }
         let header = try source(position, Frame.headerLength)

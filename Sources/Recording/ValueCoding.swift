@@ -89,7 +89,7 @@ struct ValueMemory {
 ///     0        null
 ///     1        a text that follows
 ///     2 + 2d   the decimal number before it, for the same item, plus d: 0, −1, 1, −2, 2, …
-///     3 + 2d   the value that was remembered as the d-th last one
+///     3 + 2d   the value that was remembered as the d-th last value
 ///
 /// Texts and distant numbers are remembered.
 struct ValueCoder {

@@ -4,11 +4,11 @@ internal import TLCP
 public struct Fault: Sendable, Hashable {
     /// The effect.
     public var effect: FaultEffect
-    /// When it takes effect.
+    /// When the fault takes effect.
     public var moment: FaultMoment
     /// Number of occasions that pass without effect before the first effect.
     public var skip: Int
-    /// Number of occasions at which it takes effect; `Int.max`: all of them.
+    /// Number of occasions at which the fault takes effect; `Int.max`: all of them.
     public var times: Int
 
     /// A fault from its parts.

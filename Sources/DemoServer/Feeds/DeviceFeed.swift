@@ -1,5 +1,5 @@
-/// The data adapter that `MPNREG` names, with the state of devices for push notifications. Client libraries subscribe to it after
-/// a registration, and report its outcome from there.
+/// The data adapter that `MPNREG` names, with the state of devices for push notifications. After a registration, client libraries
+/// subscribe to the adapter and report the outcome from its data.
 ///
 /// `DEV-` with the identifier of a device (MERGE): the status. `SUBS-` with the identifier (COMMAND): no push subscriptions.
 struct DeviceFeed: Feed {

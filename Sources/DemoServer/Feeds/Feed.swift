@@ -20,7 +20,7 @@ protocol Feed: Sendable {
     /// The events up to an instant, in order.
     mutating func advance(to now: Duration) -> [FeedEvent]
 
-    /// The events of a request. Only a manual feed remembers them; others continue with their own values.
+    /// The events of a request. Only a manual feed remembers the events; other feeds continue with their own values.
     mutating func requested(_ request: FeedRequest) -> [FeedEvent]
 
     /// The events of a chat message of a client.
@@ -46,7 +46,7 @@ extension Feed {
 
     mutating func received(_ text: String, from address: String, at now: Duration) -> [FeedEvent] { [] }
 
-    /// The row of these values, null in the fields after them; nil if there are too many, or key or command is not valid.
+    /// The row of these values, null in further fields; nil if there are too many values, or key or command is not valid.
     func row(_ values: [String?], _ mode: SubscriptionMode) -> FeedRow? {
         guard values.count <= fields.count else { return nil }
         var row = FeedRow(values: values + Array(repeating: nil, count: fields.count - values.count))
@@ -57,7 +57,7 @@ extension Feed {
 }
 
 struct FeedItem: Sendable, Hashable {
-    /// The only mode of its subscriptions.
+    /// The only mode of subscriptions to the item.
     var mode: SubscriptionMode
     /// Greatest frequency in updates per second; nil sets no limit.
     var maxFrequency: Double?
@@ -78,7 +78,7 @@ struct FeedEvent: Sendable, Hashable {
 struct FeedSnapshot: Sendable, Hashable {
     /// MERGE: at most one row; DISTINCT: the last rows, oldest first; COMMAND: one `ADD` per key.
     var rows: [FeedRow]
-    /// Whether `rows` is the whole snapshot; if not, its other rows follow as events up to `ItemEvent.endOfSnapshot`.
+    /// Whether `rows` is the whole snapshot; if not, further rows follow as events up to `ItemEvent.endOfSnapshot`.
     var isComplete = true
 }
 
@@ -107,7 +107,7 @@ struct RowCommand: Sendable, Hashable {
 }
 
 extension RowCommand {
-    /// The values of the fields `key` and `command`; nil if one of them is missing or not valid.
+    /// The values of the fields `key` and `command`; nil if one of the values is missing or not valid.
     init?(of row: FeedRow, _ fields: [String]) {
         guard let keyIndex = fields.firstIndex(of: "key"), let commandIndex = fields.firstIndex(of: "command"),
             let key = row.values[keyIndex], !key.isEmpty,

@@ -13,7 +13,7 @@ struct Link: Sendable {
     var kind: Kind
     /// The client's address, as in `CLIENTIP`.
     let peer: String
-    /// When the client opened it; an HTTP connection may have carried other requests since.
+    /// When the client opened the connection, which for HTTP may have carried other requests since.
     let openedAt: Duration
     /// The TLCP version of the client.
     var version = ProtocolVersion.current
@@ -33,14 +33,14 @@ struct Link: Sendable {
     var lineEnds: [Int] = []
     /// How the connection ends once `pending` is written; nil if it stays open.
     var ending: LinkEnding?
-    /// Whether the requests of a batch are executed: their responses are written although one of them ends the connection.
+    /// Whether the requests of a batch are executed: all responses are written although one of the requests ends the connection.
     var isInBatch = false
     var takesBytes = true
     /// When the last message was received.
     var lastReceived: Duration
     var faults = LinkFaults()
 
-    /// Whether the response is sent as a whole when it is complete.
+    /// Whether the response is sent as a whole, once complete.
     var isWhole: Bool { kind == .exchange || (kind == .stream && faults.isHeld) }
 
     enum WriteResult: Sendable, Hashable {

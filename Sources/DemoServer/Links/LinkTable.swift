@@ -4,7 +4,7 @@ internal import TLCP
 /// All open connections, and the pending actions of the listeners.
 struct LinkTable: Sendable {
     private(set) var links: [LinkID: Link] = [:]
-    /// Sessions whose stream connection was cut by a fault, until they have handled it.
+    /// Sessions whose stream connection was cut by a fault, until they have handled the cut.
     private(set) var lostStreams: [(link: LinkID, session: SessionHandle)] = []
     private var dirty: [LinkID] = []
     private var actions: [ServerAction] = []

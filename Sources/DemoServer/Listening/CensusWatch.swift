@@ -1,4 +1,4 @@
-/// A caller that waits until the counts of a server meet a condition. Its stream ends with it.
+/// A caller that waits until the counts of a server meet a condition. The stream ends with the watch.
 final class CensusWatch: Sendable {
     private let condition: @Sendable (ServerCensus) -> Bool
     private let arrival: AsyncStream<Void>.Continuation

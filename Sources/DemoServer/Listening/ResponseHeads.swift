@@ -6,7 +6,7 @@ enum ResponseHeads {
     /// - Parameter date: The value of the header `Date`.
     static func stream(for request: HTTPRequestHead, date: String) -> HTTPResponseHead {
         var headers = common(for: request, date)
-        // Not text/plain: some clients buffer the beginning of it for content sniffing.
+        // Not text/plain: some clients buffer the beginning of such a body for content sniffing.
         headers.add(name: "Content-Type", value: "text/enriched; charset=UTF-8")
         headers.add(name: "X-Accel-Buffering", value: "no")
         if request.version == .http1_1 {

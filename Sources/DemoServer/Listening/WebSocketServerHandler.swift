@@ -94,7 +94,7 @@ final class WebSocketServerHandler: LinkHandler {
             wrapOutboundOut(WebSocketFrame(fin: true, opcode: .connectionClose, data: payload)),
             promise: nil
         )
-        // The peer answers with a close frame. If it does not within two seconds, the connection is closed.
+        // Without a close frame of the peer within two seconds, the connection is closed.
         context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(2)) { context.close(promise: nil) }
     }
 

@@ -10,7 +10,7 @@ final class WebSocketSwitch {
     private let driver: ServerDriver
     /// The HTTP handlers without the decoder, in the order of the pipeline.
     private let handlers: [any RemovableChannelHandler]
-    /// Removed last: it forwards the bytes after the request that it has read already.
+    /// The decoder of HTTP requests; removed last, when it forwards the bytes behind the request that it has read already.
     private let decoder: any RemovableChannelHandler
 
     /// A switch for handlers that are in the pipeline.
@@ -36,9 +36,9 @@ final class WebSocketSwitch {
         return driver.webSocketRequested()
     }
 
-    /// Replaces all handlers by that of the WebSocket.
+    /// Replaces all handlers by the handler of the WebSocket.
     ///
-    /// - Parameter handler: The handler that received the request; it is removed as well.
+    /// - Parameter handler: The handler that received the request; removed as well.
     /// - Returns: A future that fails, with nothing changed, if the handshake is not well-formed.
     func perform(
         _ head: HTTPRequestHead,

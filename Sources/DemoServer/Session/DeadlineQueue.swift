@@ -30,7 +30,7 @@ struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Sets the deadline of a key, in place of the one that it had.
+    /// Sets the deadline of a key, in place of its earlier deadline.
     mutating func set(_ key: Key, at time: Duration) {
         lastSerial &+= 1
         valid[key] = lastSerial

@@ -38,7 +38,7 @@ struct DemoSession: Sendable {
     var waiting = DeadlineQueue<ChannelReference>()
     /// The pause that was granted with the last poll.
     var pollingPause = Duration.zero
-    /// Until when the session is kept without a connection; zero while it is bound.
+    /// Until when the session is kept without a connection; zero while the session is bound.
     var expiry = Duration.zero
 
     init(
@@ -132,7 +132,7 @@ struct DemoSession: Sendable {
         case .unlimited: bandwidth.request(nil)
         case nil: break
         }
-        // Where it does not fit, the head of the next connection has it.
+        // Where `CONS` does not fit, the head of the next connection has it.
         if !hidesBandwidth, !writeOrLoop(.cons(bandwidth.granted), &context) { return }
         pump(&context)
     }
@@ -171,7 +171,7 @@ struct DemoSession: Sendable {
 
     // MARK: - Timers
 
-    /// A timer of this session fired; the machine handles those of messages.
+    /// A timer of this session fired; the machine handles the timers of messages.
     mutating func timerFired(_ timer: DemoSessionTimer, _ context: inout ServerContext) {
         switch timer {
         case .keepalive: keepaliveDue(&context)
@@ -185,7 +185,7 @@ struct DemoSession: Sendable {
     }
 
     /// Sends `PROBE` at 95 % of the interval, because clients count from their last read. The timer is not reset by
-    /// every write: when it fires, it compares with the time of the last one.
+    /// every write: when it fires, the time of the last write decides.
     private mutating func keepaliveDue(_ context: inout ServerContext) {
         guard let stream, stream.poll == nil else { return }
         let interval = stream.keepalive * 0.95
@@ -201,7 +201,7 @@ struct DemoSession: Sendable {
         context.timers.set(.session(handle, .sync), at: context.now + context.configuration.timings.syncPeriod)
     }
 
-    /// Writes a notification that is not counted, or `LOOP` if it does not fit; false in that case.
+    /// Writes a notification that is not counted, or `LOOP`, with the result false, if the notification does not fit.
     mutating func writeOrLoop(_ notification: ServerNotification, _ context: inout ServerContext) -> Bool {
         let line = notification.encoded
         guard let stream,

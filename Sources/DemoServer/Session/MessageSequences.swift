@@ -28,7 +28,7 @@ struct MessageSequences: Sendable {
 
     /// Accepts a message; messages that became ready are queued for processing.
     mutating func received(_ message: ClientMessage, at now: Duration) -> MessageAcceptance {
-        // The number after it would overflow.
+        // The next number would overflow.
         guard message.progressive != .max else { return .refused }
         // A repetition, sent because the reply was lost, is recognized at the limits, too: after another refusal the client
         // would give up the message.
@@ -115,9 +115,9 @@ struct ClientMessage: Sendable, Hashable {
     var text: String
     /// The sequence; nil: unordered.
     var sequence: String?
-    /// Its number in the sequence, or among messages without sequence; nil if the client requests no outcome.
+    /// The number in the sequence, or among messages without sequence; nil if the client requests no outcome.
     var progressive: Int?
-    /// Longest time for which it waits for earlier ones.
+    /// Longest time for which the message waits for earlier messages.
     var maxWait: Duration
     var wantsOutcome: Bool
     /// The address of the sender.

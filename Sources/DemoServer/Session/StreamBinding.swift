@@ -20,7 +20,7 @@ struct StreamBinding: Sendable {
     }
 
     let link: LinkID
-    /// Whether it is a WebSocket: no content length, no padding.
+    /// Whether the connection is a WebSocket: no content length, no padding.
     let isWebSocket: Bool
     /// Parameters of a poll; nil when streaming.
     var poll: Poll?

@@ -26,7 +26,7 @@ struct CommandQueue: ItemQueue {
     mutating func offerSnapshot(_ event: ItemEvent) {
         append(event)
         live = popped + entries.count
-        // Rows are not merged across the end of the snapshot: only those before it are snapshot rows.
+        // Rows are not merged across the end of the snapshot: only the rows before the end are snapshot rows.
         if event == .endOfSnapshot { positions.removeAll() }
     }
 
@@ -38,7 +38,7 @@ struct CommandQueue: ItemQueue {
             let oldest = entries[start...].firstIndex(where: \.isRow)
         {
             entries.remove(at: oldest)
-            // The rows behind it have moved.
+            // The rows behind the removed row have moved.
             positions.removeAll()
             lost += 1
         }
@@ -83,7 +83,7 @@ struct CommandQueue: ItemQueue {
         entries.append(event)
     }
 
-    /// Merges the row with a pending one of the same key; false if there is none that it may be merged with.
+    /// Merges the row with a pending row of the same key; false if there is none, or the two may not be merged.
     private mutating func merge(_ row: FeedRow, _ command: RowCommand) -> Bool {
         if held[command.key] != nil {
             guard command.kind == .update else {
@@ -124,7 +124,7 @@ struct CommandQueue: ItemQueue {
         }
     }
 
-    /// The instant before which an update must not be sent; nil if it may be sent now.
+    /// The instant before which an update must not be sent; nil: the update may be sent now.
     private func gate(for event: ItemEvent, at now: Duration) -> Duration? {
         guard let interval = policy.interval, case .row(let row) = event, let command = row.command,
             command.kind == .update, let last = lastRowAt[command.key], last + interval > now

@@ -4,7 +4,7 @@ internal import TLCP
 struct DemoSubscription: Sendable {
     /// The number that the client assigned (`LS_subId`).
     let id: SubscriptionID
-    /// The request, kept to recognize a repetition of it.
+    /// The request, kept to recognize its repetition.
     let request: AddRequest
     /// The items and fields of the request.
     let plan: SubscriptionPlan
@@ -48,7 +48,7 @@ struct DemoSubscription: Sendable {
 
     var configuration: ServerNotification { .conf(id, frequency, isFiltered: !isUnfiltered) }
 
-    /// Queues the snapshot of an item, as far as it was requested.
+    /// Queues the snapshot of an item, as far as requested.
     mutating func offerSnapshot(_ snapshot: FeedSnapshot, to index: Int) {
         let rows: ArraySlice<FeedRow>
         switch request.snapshot {

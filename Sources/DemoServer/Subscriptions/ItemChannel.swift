@@ -31,7 +31,7 @@ struct ItemChannel: Sendable {
         if isSnapshot { queue.offerSnapshot(.row(row)) } else { queue.offer(row) }
     }
 
-    /// Encodes a row as the difference to the one encoded before.
+    /// Encodes a row as the difference to the row encoded before.
     mutating func encode(_ row: FeedRow, plan: SubscriptionPlan, diffs: DiffFormats) -> FieldList {
         var values: [String?] = []
         values.reserveCapacity(plan.columns.count)

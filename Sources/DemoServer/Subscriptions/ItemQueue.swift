@@ -3,7 +3,7 @@ protocol ItemQueue: Sendable {
     /// Limits and rates; pending events are kept when they change.
     var policy: QueuePolicy { get set }
     var isEmpty: Bool { get }
-    /// Queues a row of the snapshot, or the end of it.
+    /// Queues a row of the snapshot, or its end.
     mutating func offerSnapshot(_ event: ItemEvent)
     mutating func offer(_ row: FeedRow)
     /// The item was cleared: pending rows are removed, except in unfiltered subscriptions.
@@ -26,7 +26,7 @@ enum ItemQueueHead: Sendable, Hashable {
 
 /// Limits and rates of a queue.
 struct QueuePolicy: Sendable, Hashable {
-    /// Greatest number of pending events; beyond it the oldest is removed.
+    /// Greatest number of pending events; beyond it the oldest event is removed.
     var capacity: Int
     /// Whether every event is forwarded unchanged; lost ones are reported by `OV`.
     var isUnfiltered: Bool

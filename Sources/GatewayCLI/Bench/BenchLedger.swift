@@ -47,7 +47,7 @@ final class BenchLedger {
 
     init(isTimed: Bool = false) { self.isTimed = isTimed }
 
-    /// Whether there are events, none of which has the time at which it was made.
+    /// Whether there are events, but none with the time at which the event was made.
     var lacksTimes: Bool { isTimed && delays.count == 0 && !arrivals.isEmpty }
 
     /// Adds a stream that is open; returns its number.

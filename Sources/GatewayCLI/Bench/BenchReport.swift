@@ -8,7 +8,7 @@ struct BenchReport: Sendable {
     /// The number of streams that did not open, by the reason.
     let refusals: [String: Int]
     let seconds: Double
-    /// The counts since the start; those of faults, since the first stream.
+    /// The counts since the start; the counts of faults, since the first stream.
     let counts: BenchLedger.Counts
     let holes: Int
     let stale: Int

@@ -71,7 +71,7 @@ struct GetCommand: AsyncParsableCommand {
         try StandardOutput.check()
     }
 
-    /// The sentence for a response that is not that of a gateway.
+    /// The sentence for a response that is not from a gateway.
     private static func sentence(_ address: String, _ status: Int, _ body: String) -> String {
         "No gateway responds at \(address), but something else with "
             + ProblemText.sentence(status: status, body)

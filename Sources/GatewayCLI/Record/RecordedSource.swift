@@ -7,7 +7,7 @@ internal import Recording
 struct RecordedSource {
     /// The kind of the server.
     let address: AddressFinder.Finding
-    /// The options of `watch` that read it.
+    /// The options of `watch` that read the subscription.
     let arguments: [String]
     /// The description of the source in the file.
     let segment: RecordedSegment
@@ -15,7 +15,7 @@ struct RecordedSource {
     /// The command that reads the subscription.
     func watch() throws -> WatchCommand { try WatchCommand.parse(arguments) }
 
-    /// A feed as its gateway describes it, or some items and fields of it.
+    /// A feed as its gateway describes it, or some of its items and fields.
     static func feed(_ name: String, of address: String, items: String?, fields: String?) async throws -> RecordedSource
     {
         let feed = try await FeedDescription(of: name, at: address).read()

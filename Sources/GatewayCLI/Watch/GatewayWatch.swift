@@ -114,7 +114,7 @@ struct GatewayWatch {
         }
     }
 
-    /// Throws if the server removed the subscription; it stays active when only its session has ended.
+    /// Throws if the server removed the subscription, which stays active when only its session has ended.
     private func checkRemoval(of data: JSONValue?) async throws {
         guard let id = data?["subscription"]?.string else { return }
         let request = try GatewayRequest.make(address, "/v1/subscriptions/\(id)", timeout: Self.responseTimeout)

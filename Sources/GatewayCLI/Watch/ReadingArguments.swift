@@ -9,7 +9,7 @@ struct ReadingArguments: Equatable {
     /// The names of fields, separated by commas.
     var fields: String?
 
-    /// Reads words: the first one is an address if it looks like one, the last one of several others has the fields.
+    /// Reads words: the first word is an address if it looks like one; the last of several further words has the fields.
     ///
     /// - Parameter hasFields: Whether fields are given elsewhere, so that all words name items.
     init(_ words: [String], hasFields: Bool = false) {

@@ -113,7 +113,7 @@ struct WatchCommand: AsyncParsableCommand {
         try StandardOutput.check()
     }
 
-    /// The server to read from. An address without an option is asked for its kind.
+    /// The server to read from. An address that no option names is asked for its kind.
     private func find() async throws(WatchFailure) -> AddressFinder.Finding {
         if let server { return .server(AddressFinder.url(server)) }
         if let gateway { return .gateway(AddressFinder.url(gateway)) }
@@ -121,7 +121,7 @@ struct WatchCommand: AsyncParsableCommand {
         return try await AddressFinder.find(address)
     }
 
-    /// What is wrong with the options for this source: each of them belongs to one kind of source. Nil without a mistake.
+    /// What is wrong with the options for this source: some options belong to one kind of source. Nil without a mistake.
     func mistake(with source: AddressFinder.Finding) -> String? {
         switch source {
         case .gateway(let url):
