@@ -74,19 +74,6 @@ struct ClientState {
     }
 }
 
-extension ConnectionOptionValues {
-    /// Applies a change made by the server or by the library.
-    mutating func take(_ change: PropertyChange) {
-        switch change {
-        case .keepaliveInterval(let seconds): keepaliveInterval = seconds
-        case .idleTimeout(let seconds): idleTimeout = seconds
-        case .pollingInterval(let seconds): pollingInterval = seconds
-        case .currentConnectTimeout(let seconds): currentConnectTimeout = seconds
-        case .sessionId, .serverInstanceAddress, .serverSocketName, .clientIp, .realMaxBandwidth: break
-        }
-    }
-}
-
 extension PropertyChange {
     /// The name of the property in the newest edition.
     var name: String {

@@ -74,6 +74,17 @@ public struct ConnectionOptionValues: Sendable, Equatable {
         }
         return headers.count == others.count && headers.allSatisfy { others[$0.key].hasSameBytes(as: $0.value) }
     }
+
+    /// Applies a change made by the server or by the library.
+    package mutating func take(_ change: PropertyChange) {
+        switch change {
+        case .keepaliveInterval(let seconds): keepaliveInterval = seconds
+        case .idleTimeout(let seconds): idleTimeout = seconds
+        case .pollingInterval(let seconds): pollingInterval = seconds
+        case .currentConnectTimeout(let seconds): currentConnectTimeout = seconds
+        case .sessionId, .serverInstanceAddress, .serverSocketName, .clientIp, .realMaxBandwidth: break
+        }
+    }
 }
 
 /// The connection details that a session is created with.

@@ -62,14 +62,7 @@ extension Conversation {
                 clock.schedule(.trouble(trouble), at: clock.now)
             }
         }
-        guard case .propertyChanged(let change) = event else { return }
-        switch change {
-        case .keepaliveInterval(let value): options.keepaliveInterval = value
-        case .idleTimeout(let value): options.idleTimeout = value
-        case .pollingInterval(let value): options.pollingInterval = value
-        case .currentConnectTimeout(let value): options.currentConnectTimeout = value
-        default: break
-        }
+        if case .propertyChanged(let change) = event { options.take(change) }
     }
 
     // MARK: - What arrives

@@ -61,7 +61,7 @@ final class SessionHarness {
     func abandon() { perform(machine.abandon(at: context)) }
 
     func setOptions(_ change: (inout ConnectionOptionValues) -> Void) {
-        for case .propertyChanged(let property) in events { follow(property) }
+        for case .propertyChanged(let property) in events { options.take(property) }
         change(&options)
         perform(machine.optionsChanged(options, at: context))
     }
@@ -217,16 +217,6 @@ final class SessionHarness {
             trace.append("remember \(version) \(address)")
         case .log(let note):
             trace.append("note \(note)")
-        }
-    }
-
-    private func follow(_ change: PropertyChange) {
-        switch change {
-        case .keepaliveInterval(let value): options.keepaliveInterval = value
-        case .idleTimeout(let value): options.idleTimeout = value
-        case .pollingInterval(let value): options.pollingInterval = value
-        case .currentConnectTimeout(let value): options.currentConnectTimeout = value
-        default: break
         }
     }
 
