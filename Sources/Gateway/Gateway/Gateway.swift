@@ -149,10 +149,15 @@ package final class Gateway: Sendable {
     /// the certificate. Ends only what callers have lost the right to.
     ///
     /// - Returns: The changed keys that take effect with the next start only.
-    /// - Throws: `DaemonError` for an unusable certificate; the mistake in a key for the verification of tokens. Other
-    ///   settings are then left as they were.
+    /// - Throws: `ConfigurationError` if the new configuration requires no credentials on the address that the gateway
+    ///   listens on until the next start; `DaemonError` for an unusable certificate; the mistake in a key for the
+    ///   verification of tokens. Other settings are then left as they were.
     package func reload(_ newer: GatewayConfiguration) async throws -> [String] {
         let older = current.value
+        if let rule = newer.access.violation(listeningOn: older.http.host) {
+            let place = "the address in use, \(older.http.host)"
+            throw ConfigurationError(mistakes: [ConfigurationMistake(place: place, key: "http.host", rule: rule)])
+        }
         if let certificate = newer.http.certificate, older.http.certificate != nil {
             try await daemon.replaceCertificate(certificate)
         }

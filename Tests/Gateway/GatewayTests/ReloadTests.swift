@@ -74,4 +74,23 @@ import Testing
         await #expect(throws: KeyMaterial.Mistake.self) { _ = try await gateway.reload(newer) }
         #expect(gateway.pool.upstreams.map(\.name) == ["a", "b"])
     }
+
+    @Test func credentialsStayRequiredOnTheAddressInUse() async throws {
+        var older = Self.configuration(["a"])
+        older.http.host = "0.0.0.0"
+        older.access = AccessFixture.keys()
+        let gateway = Gateway(
+            configuration: older,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        var newer = Self.configuration(["b"])
+        let error = await #expect(throws: ConfigurationError.self) { _ = try await gateway.reload(newer) }
+        let mistake = "the address in use, 0.0.0.0: http.host: is not a loopback address: configure auth.keys or "
+        #expect(error?.description.hasPrefix(mistake) == true)
+        #expect(gateway.configuration.access == older.access)
+        #expect(gateway.pool.upstreams.map(\.name) == ["a"])
+        newer.access.configuredModes = [.none]
+        #expect(try await gateway.reload(newer) == ["http.host"])
+        #expect(gateway.pool.upstreams.map(\.name) == ["b"])
+    }
 }

@@ -42,6 +42,12 @@ package struct AccessConfiguration: Sendable, Equatable {
 
     /// Whether callers need no credentials.
     package var isOpen: Bool { modes.isEmpty || modes == [.none] }
+
+    /// The rule that a gateway breaks which listens on a host with this access; nil if it breaks none.
+    func violation(listeningOn host: String) -> String? {
+        guard modes.isEmpty, !ListeningAddress.isLoopback(host) else { return nil }
+        return "is not a loopback address: configure auth.keys or auth.jwt, or auth: none to admit every caller"
+    }
 }
 
 /// One API key: its name and its rights.

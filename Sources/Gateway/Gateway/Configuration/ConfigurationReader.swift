@@ -305,12 +305,7 @@ package struct ConfigurationReader {
         if let rule = CertificateCheck.violation(of: configuration.http.certificate) {
             note("http.tls.certificate", rule)
         }
-        if configuration.access.modes.isEmpty, !ListeningAddress.isLoopback(configuration.http.host) {
-            note(
-                "http.host",
-                "is not a loopback address: configure auth.keys or auth.jwt, or auth: none to admit every caller"
-            )
-        }
+        if let rule = configuration.access.violation(listeningOn: configuration.http.host) { note("http.host", rule) }
     }
 
     /// Adds a mistake, unless its key already has one.
