@@ -18,13 +18,19 @@ enum SettingValue {
         zeroAllowed: Bool,
         most: Double = longestTime
     ) throws(SettingError) -> Duration {
-        guard let number = Double(text), number.isFinite, number > 0 || (zeroAllowed && number == 0) else {
+        guard let number = decimal(text), number > 0 || (zeroAllowed && number == 0) else {
             throw SettingError(
                 rule: "must be a decimal number of seconds, \(zeroAllowed ? "0 or more" : "more than 0")"
             )
         }
         guard number <= most else { throw SettingError(rule: "must be \(SettingValue.text(most)) or less") }
         return .seconds(number)
+    }
+
+    /// A finite number in decimal notation; nil if the text is none, such as one in hexadecimal notation.
+    static func decimal(_ text: String) -> Double? {
+        guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }) else { return nil }
+        return Double(text).flatMap { $0.isFinite ? $0 : nil }
     }
 
     static func flag(_ text: String) throws(SettingError) -> Bool {

@@ -134,7 +134,7 @@ extension Settings {
             limits.setting("rate", .number("requests a second")) {
                 SettingValue.text($0.rate)
             } apply: { limits, text throws(SettingError) in
-                limits.rate = Double(text) == 0 ? 0 : try rate(text, orElse: ", or 0 for no limit")
+                limits.rate = SettingValue.decimal(text) == 0 ? 0 : try rate(text, orElse: ", or 0 for no limit")
             }
             .means("The request rate of one address; 0: no limit."),
             limits.setting("burst", .integer(burst, unit: nil)) {
@@ -232,7 +232,7 @@ extension Settings {
 
     /// - Parameter other: The other value that the setting admits, as the end of a sentence.
     private static func rate(_ text: String, orElse other: String = "") throws(SettingError) -> Double {
-        guard let rate = Double(text), RateConfiguration.range.contains(rate) else {
+        guard let rate = SettingValue.decimal(text), RateConfiguration.range.contains(rate) else {
             let (least, most) = (RateConfiguration.range.lowerBound, RateConfiguration.range.upperBound)
             throw SettingError(
                 rule: "must be a number of requests a second, \(SettingValue.text(least)) to \(SettingValue.text(most))"

@@ -488,6 +488,13 @@ internal import Testing
         #expect(mistakes.last?.contains(mistake) == true)
     }
 
+    @Test(arguments: ["http.idleTimeout", "limits.rate", "auth.jwt.rate"], ["0x10", "0x1p3", "nan", "infinity"])
+    func aNumberIsWrittenInDecimalNotation(key: String, text: String) {
+        let mistakes = Self.mistakes { try Self.read(flags: [(key, text)]) }
+        #expect(mistakes.first?.hasPrefix("flags: \(key): must be") == true, "\(mistakes)")
+        #expect(throws: Never.self) { try Self.read(flags: [(key, "1.5e1")]) }
+    }
+
     @Test(arguments: ["upstreams: [", "- 1\n- 2"])
     func unreadableFileIsOneMistake(text: String) {
         #expect(Self.mistakes { try Self.read(file: text) }.count == 1)
