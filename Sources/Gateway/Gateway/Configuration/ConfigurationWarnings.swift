@@ -6,7 +6,14 @@ extension GatewayConfiguration {
     ///
     /// - Parameter now: Seconds since 1970.
     package func warnings(now: Double = Date().timeIntervalSince1970) -> [String] {
-        [memoryWarning(), tokenWarning, keySetWarning, http.certificate?.warning(now: now)].compactMap(\.self)
+        let certificate = http.certificate?.warning(now: now)
+        return [memoryWarning(), tokenWarning, keySetWarning, clusterWarning, certificate].compactMap(\.self)
+    }
+
+    /// A warning of settings for a cluster that has no engine; nil if there are none.
+    private var clusterWarning: String? {
+        guard cluster.engine == .none, cluster != ClusterConfiguration() else { return nil }
+        return "cluster.engine is none: the gateway runs alone, and the other settings of cluster have no effect"
     }
 
     /// A warning of settings for tokens that no key can verify; nil if there are none.

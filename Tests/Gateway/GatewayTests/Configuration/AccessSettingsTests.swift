@@ -206,6 +206,16 @@ import Testing
         #expect(configuration.warnings().isEmpty)
     }
 
+    /// Replicas without an engine ran alone, each with its own sessions and ids.
+    @Test func settingsOfAClusterWithoutAnEngineAreWarnedAbout() {
+        var configuration = GatewayConfiguration()
+        configuration.cluster.secret = "0123456789abcdef"
+        let warning = "cluster.engine is none: the gateway runs alone, and the other settings of cluster have no effect"
+        #expect(configuration.warnings() == [warning])
+        configuration.cluster.engine = .nats
+        #expect(configuration.warnings().isEmpty)
+    }
+
     @Test func keysOfAJWKSetThatAreSkippedAreWarnedAbout() {
         var configuration = GatewayConfiguration()
         let point = KeySetLoaderTests.keySet(TokenForge.ellipticKey)
