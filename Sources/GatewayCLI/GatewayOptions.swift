@@ -92,9 +92,7 @@ struct GatewayOptions: ParsableArguments {
             "the environment variable \(variable.name) is not a setting"
                 + (variable.suggestion.map { "; did you mean \($0)?" } ?? "")
         }
-        if configuration.pool.upstreams.isEmpty, configuration.pool.allowedAddresses.entries.isEmpty {
-            warnings.append("no upstream is configured: use --upstream NAME=URL or upstreams.NAME.serverAddress")
-        }
+        if let warning = configuration.upstreamWarning { warnings.append(warning) }
         return warnings + configuration.warnings()
     }
 
@@ -126,5 +124,13 @@ struct UnreadableFile: Error, CustomStringConvertible {
         let type = try? files.attributesOfItem(atPath: target)[.type] as? FileAttributeType
         // A pipe has nothing to read at a reload.
         return type == .typeRegular ? "cannot be read as UTF-8 text" : "must be a file, not a folder or a pipe"
+    }
+}
+
+extension GatewayConfiguration {
+    /// A warning that there is nothing to read from; nil if there is.
+    var upstreamWarning: String? {
+        guard pool.upstreams.isEmpty, pool.allowedAddresses.entries.isEmpty else { return nil }
+        return "no upstream is configured: use --upstream NAME=URL or upstreams.NAME.serverAddress"
     }
 }

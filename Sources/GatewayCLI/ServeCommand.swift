@@ -48,8 +48,13 @@ struct ReloadService: Service {
     private func reload() async {
         do {
             let newer = try configuration()
+            let wasOpen = gateway.configuration.access.isOpen
             let waiting = try await gateway.reload(newer)
             logger.notice("configuration reloaded")
+            if !wasOpen, newer.access.modes.isEmpty {
+                logger.warning("callers need no credentials any more: no auth.keys and no auth.jwt are configured")
+            }
+            if let warning = newer.upstreamWarning { logger.warning("\(warning)") }
             for warning in newer.warnings() { logger.warning("\(warning)") }
             for key in waiting {
                 logger.warning("the change takes effect at the next start", metadata: ["key": "\(key)"])

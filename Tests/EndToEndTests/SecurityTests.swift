@@ -130,4 +130,19 @@ internal import Testing
         #expect(status == 78)
         #expect(output.contains("http.host"))
     }
+
+    /// An empty file, such as one that is about to be written, opened the gateway without a word.
+    @Test func aReloadThatEndsTheNeedForCredentialsIsWarnedAbout() async throws {
+        let folder = try ProcessFolder()
+        let keys = "auth.keys.a.hash: \(try await Self.hash(Self.admin, in: folder))\n"
+        let file = try folder.write("gateway.yaml", "http: {port: 0}\n" + keys)
+        let process = try GatewayProcess(["serve", "--config", file])
+        let url = try await process.address()
+        #expect(try await call("GET", url + "/v1/upstreams").status == 401)
+        try folder.write("gateway.yaml", "")
+        process.signal(SIGHUP)
+        #expect(await process.log(with: "callers need no credentials any more") != nil)
+        #expect(await process.log(with: "no upstream is configured") != nil)
+        await process.stop()
+    }
 }
