@@ -110,23 +110,6 @@ struct GatewayOptions: ParsableArguments {
     }
 }
 
-/// A configuration file that cannot be read at all.
-struct UnreadableFile: Error, CustomStringConvertible {
-    let path: String
-
-    var description: String { "\(path): \(reason)" }
-
-    private var reason: String {
-        let files = FileManager.default
-        guard files.fileExists(atPath: path) else { return "does not exist" }
-        guard files.isReadableFile(atPath: path) else { return "must not be read by this user" }
-        let target = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        let type = try? files.attributesOfItem(atPath: target)[.type] as? FileAttributeType
-        // A pipe has nothing to read at a reload.
-        return type == .typeRegular ? "cannot be read as UTF-8 text" : "must be a file, not a folder or a pipe"
-    }
-}
-
 extension GatewayConfiguration {
     /// A warning that there is nothing to read from; nil if there is.
     var upstreamWarning: String? {

@@ -40,15 +40,6 @@ import Testing
         )
     }
 
-    /// All were called no UTF-8 text.
-    @Test func theReasonWhyAFileCannotBeReadIsNamed() {
-        let folder = FileManager.default.temporaryDirectory.path
-        #expect(UnreadableFile(path: folder).description == "\(folder): must be a file, not a folder or a pipe")
-        #expect(UnreadableFile(path: "/dev/null").description == "/dev/null: must be a file, not a folder or a pipe")
-        #expect(UnreadableFile(path: "/nonexistent").description == "/nonexistent: does not exist")
-        #expect(UnreadableFile(path: "/bin/sh").description == "/bin/sh: cannot be read as UTF-8 text")
-    }
-
     @Test func variablesOfTheDemosOwnNamesAreSettings() throws {
         let options = try GatewayOptions.parse([])
         let defaults = DemoCommand.defaults(host: "127.0.0.1", port: 1)

@@ -181,13 +181,19 @@ package struct ConfigurationReader {
             }
             guard let path else { continue }
             guard let text = readFile(path) else {
-                note(key + "File", "names a file that cannot be read")
+                note(key + "File", Self.rule(ofUnreadable: path))
                 return nil
             }
             // A line end of two bytes is one character.
             return text.last == "\n" || text.last == "\r\n" ? String(text.dropLast()) : text
         }
         return nil
+    }
+
+    /// The rule that a key breaks which names a file that cannot be read. The path is not shown: it may be the secret
+    /// itself, by mistake.
+    private static func rule(ofUnreadable path: String) -> String {
+        "names a path that \(UnreadableFile(path: path).reason)"
     }
 
     /// The names that the operator chose: from the keys with this beginning, and from a variable that lists them.
@@ -300,7 +306,7 @@ package struct ConfigurationReader {
         note(AccessCheck.mistakes(in: configuration.access))
         note(configuration.cluster.mistakes)
         for file in configuration.cluster.files where readFile(file.path) == nil {
-            note(file.key, "names a file that cannot be read")
+            note(file.key, Self.rule(ofUnreadable: file.path))
         }
         if let rule = CertificateCheck.violation(of: configuration.http.certificate) {
             note("http.tls.certificate", rule)
@@ -368,24 +374,4 @@ package struct ConfigurationReader {
         }
         return name
     }
-}
-
-package struct ConfigurationMistake: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The place: a file with its line, an environment variable or a flag.
-    package let place: String
-    /// The key; nil for a mistake of the file as a whole.
-    package let key: String?
-    /// The rule that the value, or the file, breaks.
-    package let rule: String
-
-    /// `place: key: rule`.
-    package var description: String { [place, key, rule].compactMap(\.self).joined(separator: ": ") }
-}
-
-/// All mistakes of a configuration; never empty.
-package struct ConfigurationError: Error, Sendable, CustomStringConvertible {
-    /// The mistakes, in the order of the sources.
-    package let mistakes: [ConfigurationMistake]
-
-    package var description: String { mistakes.map(\.description).joined(separator: "\n") }
 }

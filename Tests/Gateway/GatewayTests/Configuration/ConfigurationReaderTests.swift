@@ -161,7 +161,7 @@ internal import Testing
         #expect(
             Self.mistakes { try Self.read(environment: missing, file: file, files: files) } == [
                 "environment GATEWAY_UPSTREAMS_DEMO_PASSWORD_FILE: upstreams.demo.passwordFile: "
-                    + "names a file that cannot be read"
+                    + "names a path that does not exist"
             ]
         )
     }
@@ -474,7 +474,7 @@ internal import Testing
         if let other { cluster.append(("cluster.\(other)", "/g")) }
         #expect(throws: Never.self) { try Self.read(flags: cluster, files: ["/f": "x", "/g": "y"]) }
         let mistakes = Self.mistakes { try Self.read(flags: cluster, files: ["/g": "y"]) }
-        #expect(mistakes == ["flags: cluster.\(member): names a file that cannot be read"])
+        #expect(mistakes == ["flags: cluster.\(member): names a path that does not exist"])
         #expect(throws: Never.self) { try Self.read(flags: Array(cluster.dropFirst())) }
     }
 
@@ -486,6 +486,21 @@ internal import Testing
         #expect(mistakes.count == 1, "\(mistakes)")
         let mistake = "cluster.tls.\(missing): is required where cluster.tls.\(present) is set"
         #expect(mistakes.last?.contains(mistake) == true)
+    }
+
+    /// All were called no UTF-8 text.
+    @Test func theReasonWhyAFileCannotBeReadIsNamed() {
+        #expect(UnreadableFile(path: "/").description == "/: must be a file, not a folder or a pipe")
+        #expect(UnreadableFile(path: "/dev/null").description == "/dev/null: must be a file, not a folder or a pipe")
+        #expect(UnreadableFile(path: "/nonexistent").description == "/nonexistent: does not exist")
+        #expect(UnreadableFile(path: "/bin/sh").description == "/bin/sh: cannot be read as UTF-8 text")
+    }
+
+    /// A folder, a missing file and one that the user must not read were all called a file that cannot be read.
+    @Test func theReasonWhyAFileOfASecretCannotBeReadIsNamed() {
+        let mistakes = Self.mistakes { try Self.read(file: Self.demo + "\n    passwordFile: /dev/null\n") }
+        let mistake = "upstreams.demo.passwordFile: names a path that must be a file, not a folder or a pipe"
+        #expect(mistakes == ["gateway.yaml:5: \(mistake)"])
     }
 
     @Test(arguments: ["http.idleTimeout", "limits.rate", "auth.jwt.rate"], ["0x10", "0x1p3", "nan", "infinity"])
