@@ -46,7 +46,10 @@ package struct ConfigurationReader {
         for setting in Settings.all {
             for name in names(for: setting, of: chosen) {
                 let key = Self.key(of: setting, named: name)
-                guard let value = value(of: setting, key: key, from: sources) else { continue }
+                guard let value = value(of: setting, key: key, from: sources) else {
+                    refuseVacant(setting, key)
+                    continue
+                }
                 do throws(SettingError) {
                     try setting.apply(&configuration, name, value)
                 } catch {
@@ -210,7 +213,7 @@ package struct ConfigurationReader {
         }
         for key in (file?.vacant ?? []).map(\.key) {
             let parts = key.split(separator: ".")
-            if parts.count == start.count + 1, parts.starts(with: start) { names.append(String(parts[start.count])) }
+            if parts.count > start.count, parts.starts(with: start) { names.append(String(parts[start.count])) }
         }
         names += SettingValue.list(environment[variable] ?? "")
         var seen: Set<String> = []
@@ -248,6 +251,22 @@ package struct ConfigurationReader {
             return "is not a key of the configuration" + (suggestion.map { "; did you mean \($0)?" } ?? "")
         }
         for key in flags.map(\.key) + (file?.entries ?? []).map(\.key) where !isKnown(key) { note(key, rule(for: key)) }
+        for key in (file?.vacant ?? []).map(\.key) where !isKnown(key) {
+            let parts = key.split(separator: ".", omittingEmptySubsequences: false)
+            // A group may be empty.
+            let isGroup = patterns.contains { Self.isMatch(parts, Array($0.prefix(parts.count))) }
+            if !isGroup { note(key, rule(for: key)) }
+        }
+    }
+
+    /// Refuses a key of the file that has no value and gets none from another source, if access, encryption or a field
+    /// would be missing without a word. Other keys without a value have their defaults.
+    private mutating func refuseVacant(_ setting: Setting, _ key: String) {
+        guard case .text = setting.type, let vacant = file?.vacant else { return }
+        let isNeeded = setting.isSecret || setting.key == "auth.jwt.jwksURL" || setting.key.hasSuffix(".fields.*")
+        let names = setting.isSecret ? [key, key + "File"] : [key]
+        guard isNeeded else { return }
+        for name in names where vacant.contains(where: { $0.key == name }) { note(name, "has no value") }
     }
 
     /// Refuses repeated flags of settings that are not lists, and sequences of the file for settings of one value.
@@ -345,7 +364,8 @@ package struct ConfigurationReader {
         let variables = names.map(Self.variable(for:))
         if let variable = variables.first(where: { environment[$0] != nil }) { return "environment \(variable)" }
         for name in names {
-            if let entry = file?.entries.first(where: { $0.key == name }) { return "\(file?.path ?? ""):\(entry.line)" }
+            let entry = file.flatMap { ($0.entries + $0.vacant).first { $0.key == name } }
+            if let entry { return "\(file?.path ?? ""):\(entry.line)" }
         }
         if let place = placeOfName(in: key) { return place }
         guard let file else { return "configuration" }

@@ -503,6 +503,37 @@ internal import Testing
         #expect(mistakes == ["gateway.yaml:5: \(mistake)"])
     }
 
+    /// They were ignored: the gateway was open, or without TLS.
+    @Test(
+        arguments: [
+            ("auth:\n  keys:\n    board:\n      hash:", "4: auth.keys.board.hash: is required"),
+            ("auth:\n  jwt:\n    secret:", "3: auth.jwt.secret: has no value"),
+            ("auth:\n  jwt:\n    jwksURL: ~\n    issuer: a", "3: auth.jwt.jwksURL: has no value"),
+            ("http:\n  tls: {certificateFile: , keyFile: \"\"}", "2: http.tls.certificateFile: has no value"),
+            ("upstreams: {push: {serverAddress: }}", "1: upstreams.push.serverAddress: is required"),
+            ("feeds:\n  a:\n    fields:\n      key: string\n      b:", "5: feeds.a.fields.b: has no value"),
+            ("feeds:\n  a: {fields: {}}", "2: feeds.a.fields: must have at least one field"),
+            ("http:\n  prot:", "2: http.prot: is not a key of the configuration; did you mean http.port?"),
+            ("xyzzyplugh:", "1: xyzzyplugh: is not a key of the configuration"),
+        ]
+    )
+    func aKeyWithoutAValueIsAMistakeWhereItNeedsOne(text: String, mistake: String) {
+        let mistakes = Self.mistakes { try Self.read(file: text) }
+        #expect(mistakes.contains("gateway.yaml:\(mistake)"), "\(mistakes)")
+    }
+
+    @Test func otherKeysWithoutAValueHaveTheirDefaults() throws {
+        let groups = "http: {port: , hosts: }\nauth:\n  keys:\nfeeds: {}\n"
+        let empty = groups + Self.demo + "\n    password:\n    options:\n"
+        let mistakes = Self.mistakes { try Self.read(file: empty) }
+        #expect(mistakes == ["gateway.yaml:9: upstreams.demo.password: has no value"])
+        let environment = ["GATEWAY_UPSTREAMS_DEMO_PASSWORD": "p"]
+        let configuration = try Self.read(environment: environment, file: empty)
+        #expect(configuration.http.port == 8080)
+        #expect(configuration.access.modes.isEmpty)
+        #expect(configuration.pool.upstreams.first?.password == "p")
+    }
+
     @Test(arguments: ["http.idleTimeout", "limits.rate", "auth.jwt.rate"], ["0x10", "0x1p3", "nan", "infinity"])
     func aNumberIsWrittenInDecimalNotation(key: String, text: String) {
         let mistakes = Self.mistakes { try Self.read(flags: [(key, text)]) }
