@@ -75,6 +75,26 @@ import Testing
         #expect(gateway.pool.upstreams.map(\.name) == ["a", "b"])
     }
 
+    /// The certificate of the file was taken for the one in use: all later reloads were refused, as the server had started
+    /// without TLS, or a renewed certificate was not used.
+    @Test(arguments: [false, true])
+    func aReloadDoesNotSwitchTLS(hasTLS: Bool) async throws {
+        var older = Self.configuration(["a"])
+        older.http.certificate = hasTLS ? .init(chain: "old", key: "old") : nil
+        let gateway = Gateway(
+            configuration: older,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        var newer = older
+        newer.http.certificate = hasTLS ? nil : .init(chain: "new", key: "new")
+        for maxStreams in 1...2 {
+            newer.maxStreams = maxStreams
+            #expect(try await gateway.reload(newer) == ["http.tls.certificate"])
+            #expect(gateway.configuration.http.certificate?.chain == (hasTLS ? "old" : nil))
+            #expect(gateway.configuration.maxStreams == maxStreams)
+        }
+    }
+
     @Test func credentialsStayRequiredOnTheAddressInUse() async throws {
         var older = Self.configuration(["a"])
         older.http.host = "0.0.0.0"

@@ -109,7 +109,8 @@ extension GatewayConfiguration {
     func keepingRestartSettings(of older: GatewayConfiguration) -> GatewayConfiguration {
         var kept = self
         kept.http = older.http
-        kept.http.certificate = http.certificate
+        // TLS cannot be switched on or off.
+        if older.http.certificate != nil, let certificate = http.certificate { kept.http.certificate = certificate }
         kept.hub = older.hub
         kept.log = older.log
         kept.cluster = older.cluster
@@ -119,7 +120,7 @@ extension GatewayConfiguration {
     /// The keys of the settings that differ from an older configuration and take effect at the next start.
     func restartKeys(changedFrom older: GatewayConfiguration) -> [String] {
         var keys = Settings.all.filter { $0.effect == .restart && $0.compared(self) != $0.compared(older) }.map(\.key)
-        // A certificate can be replaced while the gateway runs; TLS cannot be switched on or off.
+        // A certificate can be replaced while the gateway runs.
         if (http.certificate == nil) != (older.http.certificate == nil) { keys.append("http.tls.certificate") }
         return keys
     }
