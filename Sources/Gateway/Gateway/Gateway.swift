@@ -109,9 +109,10 @@ package final class Gateway: Sendable {
         let (streams, configuration, coordination) = (streams, configuration, coordination)
         _ = try access.load(configuration.access)
         configuration.pool.sessionLimit.apply()
-        let daemon = Daemon(configuration: configuration.daemon, handler: host) { loop -> any StreamFeed in
-            streams.makeFeed(for: loop)
-        }
+        let daemon = Daemon(
+            configuration: configuration.daemon(following: current),
+            handler: host
+        ) { loop -> any StreamFeed in streams.makeFeed(for: loop) }
         let port: UInt16
         do {
             port = try daemon.start()

@@ -56,14 +56,16 @@ package enum Readiness: String, Sendable, CaseIterable {
 }
 
 extension GatewayConfiguration {
-    /// The configuration of the HTTP server, with the groups of addresses whose connections are limited together.
-    var daemon: DaemonConfiguration {
+    /// The configuration of the HTTP server. The groups of addresses whose connections are limited together are those of
+    /// the configuration in force.
+    func daemon(following current: LiveConfiguration) -> DaemonConfiguration {
         var daemon = http
-        let (proxies, countsLoopback) = (TrustedProxies(networks: access.trustedProxies), access.limits.countsLoopback)
         daemon.expectedDescriptors = pool.mostDescriptors
         daemon.responseBudget = responseBudget()
         daemon.addressGroup = { host in
-            if proxies.contains(host) || (!countsLoopback && ListeningAddress.isLoopback(host)) { return nil }
+            let access = current.version.configuration.access
+            if TrustedProxies(networks: access.trustedProxies).contains(host) { return nil }
+            if !access.limits.countsLoopback, ListeningAddress.isLoopback(host) { return nil }
             return IPNetwork.subscriber(of: host)
         }
         return daemon
