@@ -4,6 +4,7 @@ internal import Gateway
 internal import GatewayCluster
 internal import Logging
 internal import ServiceLifecycle
+internal import UnixSignals
 
 /// `demo`: a gateway and an embedded Lightstreamer server with seeded data, ready for the first `curl`.
 struct DemoCommand: AsyncParsableCommand {
@@ -21,6 +22,7 @@ struct DemoCommand: AsyncParsableCommand {
     @OptionGroup var demo: DemoServerOptions
 
     func run() async throws {
+        let hangups = await ReloadService.trappedSignals()
         let demoConfiguration = demo.configuration()
         let host = demoConfiguration.host
         let defaults = Self.defaults(host: host, port: demoConfiguration.port)
@@ -40,7 +42,7 @@ struct DemoCommand: AsyncParsableCommand {
                 from: Self.address(host: host, port: demoConfiguration.port),
                 to: Self.address(host: host, port: port)
             )
-            let services = services(configuration, demo: (host, port), logger: logger)
+            let services = services(configuration, demo: (host, port), hangups: hangups, logger: logger)
             let grace = configuration.shutdownGrace
             group.addTask { try await ProcessServices.run(services, grace: grace, logger: logger) }
             // The first task that ends stops the other one: the services end after a signal, the server ends when it
@@ -69,17 +71,20 @@ struct DemoCommand: AsyncParsableCommand {
     private func services(
         _ configuration: GatewayConfiguration,
         demo: (host: String, port: Int),
+        hangups: UnixSignalsSequence,
         logger: Logger
     ) -> [any Service] {
         let gateway = Gateway(configuration: configuration, logger: logger, coordination: Clustering.coordination)
+        let hasStarted = StopSignal()
         let service = GatewayService(gateway: gateway) { port in
             StandardOutput.write(
                 "gateway: \(ProcessServices.url(of: configuration, port: port))\n"
                     + "demo-server: \(ProcessServices.url(host: demo.host, port: demo.port))\n"
             )
+            hasStarted.set()
         }
         let options = options
-        let reloading = ReloadService(gateway: gateway, logger: logger) {
+        let reloading = ReloadService(gateway: gateway, start: hasStarted, hangups: hangups, logger: logger) {
             try options.read(defaults: Self.defaults(host: demo.host, port: demo.port))
         }
         return [reloading, service]

@@ -20,15 +20,20 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var options: GatewayOptions
 
     func run() async throws {
+        let hangups = await ReloadService.trappedSignals()
         let configuration = try options.configuration()
         let logger = LogOptions.start(configuration.log)
         for warning in options.warnings(about: configuration) { logger.warning("\(warning)") }
         let gateway = Gateway(configuration: configuration, logger: logger, coordination: Clustering.coordination)
+        let hasStarted = StopSignal()
         let service = GatewayService(gateway: gateway) { port in
             StandardOutput.write("gateway: \(ProcessServices.url(of: configuration, port: port))\n")
+            hasStarted.set()
         }
         let options = options
-        let reloading = ReloadService(gateway: gateway, logger: logger) { try options.read() }
+        let reloading = ReloadService(gateway: gateway, start: hasStarted, hangups: hangups, logger: logger) {
+            try options.read()
+        }
         try await ProcessServices.run([reloading, service], grace: configuration.shutdownGrace, logger: logger)
     }
 }
@@ -36,13 +41,19 @@ struct ServeCommand: AsyncParsableCommand {
 /// Reads the configuration again at every SIGHUP. A configuration with mistakes changes nothing.
 struct ReloadService: Service {
     let gateway: Gateway
+    /// Set once the gateway accepts connections; there are no reloads before.
+    let start: StopSignal
+    let hangups: UnixSignalsSequence
     let logger: Logger
     let configuration: @Sendable () throws -> GatewayConfiguration
 
+    /// The signals for reloads, from now on. A command calls this before it reads the configuration, so that a signal
+    /// during the start neither ends the process nor is lost.
+    static func trappedSignals() async -> UnixSignalsSequence { await UnixSignalsSequence(trapping: .sighup) }
+
     func run() async throws {
-        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            await reload()
-        }
+        await start.wait()
+        for await _ in hangups.cancelOnGracefulShutdown() { await reload() }
     }
 
     private func reload() async {

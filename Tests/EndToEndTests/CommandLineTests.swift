@@ -199,4 +199,15 @@ internal import Testing
         #expect(await process.log(with: "no upstream is configured") != nil)
         await process.stop()
     }
+
+    /// The signal ended the process, and systemd took that for a stop.
+    @Test func aReloadDuringTheStartIsPerformed() async throws {
+        let process = try GatewayProcess(["serve", "--port", "0"])
+        // The log of the start; the gateway does not listen yet.
+        #expect(await process.log(with: "no upstream is configured") != nil)
+        process.signal(SIGHUP)
+        #expect(await process.log(with: "configuration reloaded") != nil)
+        process.signal(SIGTERM)
+        #expect(await process.ended() == 0)
+    }
 }
