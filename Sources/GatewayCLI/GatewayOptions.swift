@@ -88,10 +88,7 @@ struct GatewayOptions: ParsableArguments {
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> [String] {
         let variables = (try? reader(defaults, environment))?.unknownVariables ?? []
-        var warnings = variables.map { variable in
-            "the environment variable \(variable.name) is not a setting"
-                + (variable.suggestion.map { "; did you mean \($0)?" } ?? "")
-        }
+        var warnings = variables.map(\.description)
         if let warning = configuration.upstreamWarning { warnings.append(warning) }
         return warnings + configuration.warnings()
     }

@@ -71,7 +71,7 @@ package struct ConfigurationReader {
     }
 
     /// A group of settings of things that the operator names.
-    private struct NamedGroup: Sendable {
+    struct NamedGroup: Sendable {
         let key: String
         let variable: String
         /// The key that each name needs, and the rule that a name without it breaks.
@@ -115,13 +115,6 @@ package struct ConfigurationReader {
         return "feeds.\(names[0]).fields.\(names.last ?? "")"
     }
 
-    /// An environment variable that has the prefix of the settings and is not the variable of a setting.
-    package struct UnknownVariable: Sendable, Equatable {
-        package let name: String
-        /// The most similar known name; nil if none is similar.
-        package let suggestion: String?
-    }
-
     /// The variables with the prefix `GATEWAY_` that have no effect.
     package var unknownVariables: [UnknownVariable] {
         var known = Set(NamedGroup.all.map(\.variable) + [Self.tokenVariable])
@@ -136,10 +129,8 @@ package struct ConfigurationReader {
         let unknown = environment.keys.filter { $0.hasPrefix(Self.prefix) && !known.contains($0) }
         return unknown.sorted().map {
             let name = $0.dropFirst(Self.prefix.count)
-            return UnknownVariable(
-                name: $0,
-                suggestion: Self.suggestion(for: $0, among: known.sorted(), withEnding: "_\(name)")
-            )
+            let suggestion = Self.suggestion(for: $0, among: known.sorted(), withEnding: "_\(name)")
+            return UnknownVariable(name: $0, suggestion: suggestion)
         }
     }
 

@@ -113,4 +113,16 @@ import Testing
             ]
         )
     }
+
+    /// They were called no settings, which they are with the list of names.
+    @Test(arguments: [
+        ("UPSTREAMS_PUSH_SERVER_ADDRESS", "UPSTREAM_NAMES"), ("UPSTREAMS_A_B_TLS_CA", "UPSTREAM_NAMES"),
+        ("UPSTREAMS_PUSH_PASSWORD_FILE", "UPSTREAM_NAMES"), ("AUTH_KEYS_BOARD_HASH", "AUTH_KEY_NAMES"),
+        ("FEEDS_QUOTES_ITEMS", "FEED_NAMES"), ("UPSTREAMS_PUSH_COLOUR", nil), ("AUTH_KEYS_HASH", nil),
+    ])
+    func aVariableOfANameThatIsNotListedTellsOfTheList(name: String, listing: String?) {
+        let unknown = ConfigurationReader(environment: ["GATEWAY_\(name)": "x"]).unknownVariables
+        let reason = listing.map { "has no effect: GATEWAY_\($0) must list its name" } ?? "is not a setting"
+        #expect(unknown.map(\.description) == ["the environment variable GATEWAY_\(name) \(reason)"])
+    }
 }
