@@ -6,7 +6,8 @@ extension SourceDefaults {
     func expanded(_ reader: ObjectReader) -> JSONObject? {
         guard let name = reader.name("feed") else { return nil }
         guard let feed = feed(name) else {
-            reader.refusals.refuse(reader.path + ["feed"], as: .unknownFeed, "There is no feed \"\(name)\".")
+            let rule = "There is no feed \"\(name)\".\(SimilarNames.hint(for: name, among: feedNames))"
+            reader.refusals.refuse(reader.path + ["feed"], as: .unknownFeed, rule)
             return nil
         }
         for member in Self.determined where reader.has(member) {
@@ -32,8 +33,10 @@ extension SourceDefaults {
     ]
 
     private func checkNames(_ object: JSONObject, of feed: FeedConfiguration, _ reader: ObjectReader) {
-        refuse("items", of: object, reader, as: .unknownItem, "item") { feed.has(item: $0) }
-        refuse("fields", of: object, reader, as: .unknownField, "field") { feed.field($0) != nil }
+        refuse("items", of: object, reader, as: .unknownItem, "item", similarTo: []) { feed.has(item: $0) }
+        refuse("fields", of: object, reader, as: .unknownField, "field", similarTo: feed.fieldNames) {
+            feed.field($0) != nil
+        }
     }
 
     /// Refuses each name of a list that the feed does not have.
@@ -43,12 +46,14 @@ extension SourceDefaults {
         _ reader: ObjectReader,
         as code: ProblemCode,
         _ kind: String,
+        similarTo known: [String],
         unless isKnown: (String) -> Bool
     ) {
         for (index, element) in (object[list]?.array ?? []).enumerated() {
             if reader.refusals.isFull { return }
             guard let name = element.string, !isKnown(name) else { continue }
-            reader.refusals.refuse(reader.path + [list, "\(index)"], as: code, "The feed has no \(kind) \"\(name)\".")
+            let rule = "The feed has no \(kind) \"\(name)\".\(SimilarNames.hint(for: name, among: known))"
+            reader.refusals.refuse(reader.path + [list, "\(index)"], as: code, rule)
         }
     }
 }

@@ -45,7 +45,8 @@ struct FeedsResource: Sendable {
         let name = call.parameter("field")
         if feed.mode == .command { return try await read(feed, items: [item], .key(name), call) }
         guard feed.field(name) != nil else {
-            throw Problem(.unknownField, detail: "The feed \"\(feed.name)\" has no field \"\(name)\".")
+            let hint = SimilarNames.hint(for: name, among: feed.fieldNames)
+            throw Problem(.unknownField, detail: "The feed \"\(feed.name)\" has no field \"\(name)\".\(hint)")
         }
         return try await read(feed, items: [item], fields: [name], .value, call)
     }
@@ -54,12 +55,13 @@ struct FeedsResource: Sendable {
 
     private func feed(_ call: Call) throws(Problem) -> FeedConfiguration {
         let name = call.parameter("feed")
-        guard let feed = services.configuration.feeds.first(where: { $0.name == name }),
-            services.permissions(call).sees(feed)
-        else {
+        let permissions = services.permissions(call)
+        guard let feed = services.configuration.feeds.first(where: { $0.name == name }), permissions.sees(feed) else {
             // Credentials may make the feed visible.
             if call.caller.isAnonymous { throw Challenge.missing() }
-            throw Problem(.unknownFeed, detail: "There is no feed \"\(name)\".")
+            let visible = services.configuration.feeds.filter(permissions.sees).map(\.name)
+            let hint = SimilarNames.hint(for: name, among: visible)
+            throw Problem(.unknownFeed, detail: "There is no feed \"\(name)\".\(hint)")
         }
         return feed
     }

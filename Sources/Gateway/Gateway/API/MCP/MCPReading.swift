@@ -23,7 +23,8 @@ struct MCPReading: Sendable {
         return try await perform("GET", "/v1/values", query, headers) { call in
             let name = call.query.values("feed").first ?? ""
             guard feeds.contains(where: { $0.name == name }) else {
-                throw Problem(.unknownFeed, detail: "There is no feed \"\(name)\".")
+                let hint = SimilarNames.hint(for: name, among: feeds.map(\.name))
+                throw Problem(.unknownFeed, detail: "There is no feed \"\(name)\".\(hint)")
             }
             return try await CurrentValuesResource(services: services).get(call)
         }

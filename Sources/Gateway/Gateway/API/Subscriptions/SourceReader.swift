@@ -117,6 +117,9 @@ struct SourceDefaults: Sendable {
     /// The feed of a name; nil: there is none, or sources may not name it.
     func feed(_ name: String) -> FeedConfiguration? { feeds.first { $0.name == name && sees($0) } }
 
+    /// The names of the feeds that sources may name.
+    var feedNames: [String] { feeds.filter(sees).map(\.name) }
+
     /// The rule that a source without an upstream breaks where none is the default.
     var upstreamRule: String {
         guard upstreamCount > 1 else { return "It is required: no upstream is configured." }

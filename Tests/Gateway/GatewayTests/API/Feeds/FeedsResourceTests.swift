@@ -169,6 +169,16 @@ import Testing
         #expect(fixture.perform("GET", target).code == code)
     }
 
+    @Test(arguments: [
+        ("/feeds/quote", "Did you mean quotes?"), ("/v1/feeds/Quotes", "Did you mean quotes?"),
+        ("/v1/values?feed=quote", "Did you mean quotes?"), ("/feeds/quotes/item1/prise", "Did you mean price?"),
+        ("/v1/values?feed=quotes&items=item1&fields=pricee", "Did you mean price?"),
+        ("/v1/values?feed=quotes&items=item3", "The feed has no item \"item3\"."),
+    ])
+    func similarNamesAreSuggested(target: String, ending: String) {
+        #expect(fixture.perform("GET", target).json["detail"]?.string?.hasSuffix(ending) == true)
+    }
+
     @Test func refusedFormsOfShortURLsAreToldTheStream() {
         let type = fixture.perform("GET", "/feeds/quotes/item1", "", ["Accept": "image/png"])
         #expect(type.status == 406 && type.json["detail"]?.string?.hasSuffix("x-ndjson, text/event-stream.") == true)

@@ -140,6 +140,11 @@ import Testing
         let headers = [HTTPField("Content-Type", "application/merge-patch+json")]
         let patch = #"{"add":[{"feed":"\#(name)"}]}"#
         #expect(fixture.perform("PATCH", "/v1/streams/\(id)", as: Self.key, patch, headers).code == "unknown-feed")
+        // Nor does a suggestion tell of them.
+        for path in ["/v1/values?feed=\(name)s", "/feeds/\(name)s", "/v1/feeds/\(name)s"] {
+            let detail = fixture.read(path, Self.key).json["detail"]?.string
+            #expect(detail?.hasSuffix("There is no feed \"\(name)s\".") == true, "\(path)")
+        }
     }
 
     @Test func feedsAndUpstreamsThatAreNotListedAreNotVisible() async throws {
