@@ -46,7 +46,9 @@ struct WatchFailure: Error, Equatable {
 
     /// The refusal of a session by a Lightstreamer server.
     static func serverError(_ code: Int, _ message: String) -> WatchFailure {
-        refusal("The server refused or closed the session", code, message, .session)
+        let sentence = refusal("The server refused or closed the session", code, message, .session).sentence
+        // Commands that connect to a server have an option for it.
+        return WatchFailure(sentence.replacing("Correct adapterSet", with: "Correct --adapter-set"))
     }
 
     /// The refusal of a subscription by a Lightstreamer server.

@@ -111,7 +111,7 @@ import Testing
         #expect(
             WatchFailure.serverError(2, "unknown set").sentence
                 == "The server refused or closed the session with code 2: \"unknown set\". "
-                + "The adapter set does not exist on the server. Correct adapterSet; the name is case-sensitive."
+                + "The adapter set does not exist on the server. Correct --adapter-set; the name is case-sensitive."
         )
         #expect(WatchFailure.subscriptionError(99, "strange").sentence.hasSuffix("with code 99: \"strange\"."))
     }
