@@ -84,6 +84,17 @@ CHECKS = [
         if (!element.textContent.includes("/feeds/any/{item}")) return element.textContent;
         if (opened.join(" ") !== "a8,a9,a10") return JSON.stringify(opened);
     """),
+    # Another reader has the subscription already: the columns were 1, 2, 3 and 4 beside empty ones.
+    trial("a_subscription_that_is_joined_has_the_names_of_its_fields", """
+        const { Feed } = await import("/assets/feed.js"), { TableView } = await import("/assets/table.js");
+        const spec = { upstream: "u", mode: "COMMAND", items: ["a"], fields: ["key", "command", "n"], commandSecondLevelFields: ["n"] };
+        const feed = new Feed("f", "F", spec), view = new TableView(feed);
+        feed.sourceState({ ...fake.state, fieldKeys: "position", fieldCount: 3 }, "fresh");
+        feed.apply("update", { item: "a", itemPos: 1, key: "k", command: "ADD", snapshot: true, fields: { 1: "k", 2: "ADD", 3: "4", 4: "5" } });
+        view.draw();
+        const row = [...view.element.querySelectorAll("tbody tr > *")].map((cell) => cell.textContent).slice(0, 3).join();
+        if (feed.columns.join() !== "n,n (2)" || row !== "k,4,5") return `${feed.columns}: ${row}`;
+    """),
     trial("a_chart_of_large_numbers_ends", """
         const { Chart } = await import("/assets/chart.js");
         const canvas = document.body.appendChild(document.createElement("canvas"));

@@ -150,6 +150,8 @@ export class Feed extends EventTarget {
   sourceState(state, resume) {
     if (resume !== "resumed") this.#expectSnapshot();
     this.isSubscribed = state.subscribed;
+    // A stream that joins a subscription does not receive its event `subscribed`.
+    if (state.fieldKeys) this.#readLabels(state);
     if (state.client) this.client = state.client;
     // The gateway has accepted it by now.
     if (this.error?.step === "gateway") this.error = null;
@@ -205,7 +207,7 @@ export class Feed extends EventTarget {
     case "subscribed":
       this.isSubscribed = true;
       this.error = null;
-      this.#labels = data.fieldKeys === "position" ? this.#positions(data.fieldCount) : null;
+      this.#readLabels(data);
       this.#expectSnapshot();
       break;
     case "end-of-snapshot": this.#endSnapshot(data.item ?? String(data.itemPos)); break;
@@ -225,6 +227,8 @@ export class Feed extends EventTarget {
     }
     this.#changed();
   }
+
+  #readLabels({ fieldKeys, fieldCount }) { this.#labels = fieldKeys === "position" ? this.#positions(fieldCount) : null; }
 
   /** The names of positions, for events that have positions instead of names. */
   #positions(firstLevel) {
