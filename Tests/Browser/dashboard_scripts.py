@@ -84,6 +84,24 @@ CHECKS = [
         if (!element.textContent.includes("/feeds/any/{item}")) return element.textContent;
         if (opened.join(" ") !== "a8,a9,a10") return JSON.stringify(opened);
     """),
+    # The tab told that the gateway describes no feeds.
+    trial("feeds_stay_while_the_gateway_does_not_answer", """
+        const feed = { name: "few", title: null, description: null, upstream: "u", dataAdapter: null, mode: "MERGE", selector: null, public: true,
+            items: [{ pattern: "a", description: null }], fields: [], url: "/feeds/few" };
+        let answer = () => fake.json(200, { feeds: [feed], subscriptions: [], nextCursor: null });
+        window.fetch = async () => answer();
+        const { Catalog } = await import("/assets/catalog.js");
+        const element = document.body.appendChild(document.createElement("div")), catalog = new Catalog(element, document.createElement("p"));
+        const look = async (text) => {
+            await catalog.read();
+            return element.querySelector(".feed")?.textContent.includes("/feeds/few") && element.textContent.includes(text);
+        };
+        if (!await look("")) return "no feed";
+        answer = () => { throw new TypeError("Failed to fetch"); };
+        if (!await look("The gateway does not answer.")) return element.textContent;
+        answer = () => fake.json(503, { detail: "Too many requests." });
+        if (!await look("Too many requests.")) return element.textContent;
+    """),
     # Another reader has the subscription already: the columns were 1, 2, 3 and 4 beside empty ones.
     trial("a_subscription_that_is_joined_has_the_names_of_its_fields", """
         const { Feed } = await import("/assets/feed.js"), { TableView } = await import("/assets/table.js");

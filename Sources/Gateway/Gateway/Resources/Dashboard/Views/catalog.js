@@ -51,15 +51,23 @@ export class Catalog {
       h("div", { class: "card" }, h("div", { class: "card-head" }, h("h2", {}, "In use")), this.#used, this.#cut));
   }
 
-  async read() {
-    const [feeds, subscriptions] = await Promise.all([
-      list("/v1/feeds", "feeds").catch(() => []), list("/v1/subscriptions", "subscriptions", 200).catch(() => []),
-    ]);
+  /** What cannot be read stays as it was, with the reason. */
+  read() {
+    const told = (note) => ({ message }) => setText(note, message);
+    return Promise.all([this.#readFeeds().catch(told(this.#note)), this.#readUsed().catch(told(this.#cut))]);
+  }
+
+  async #readFeeds() {
+    const feeds = await list("/v1/feeds", "feeds");
     // A feed that a reload has changed is shown anew.
     keep(this.#feeds, feeds, (feed) => JSON.stringify(feed), (feed) => this.#make(feed), (view, feed) => {
       view.button.disabled = !rights.may("subscribe") && !feed.public;
     });
     setText(this.#note, feeds.length ? cutText({ feeds }) : "This gateway describes no feeds (`feeds` in the configuration).");
+  }
+
+  async #readUsed() {
+    const subscriptions = await list("/v1/subscriptions", "subscriptions", 200);
     const entries = rights.may("subscribe") ? subscriptions : [];
     keep(this.#used, entries, ({ id }) => id, () => this.#makeUsed(), (view, entry) => {
       view.entry = entry;
