@@ -102,6 +102,19 @@ CHECKS = [
         answer = () => fake.json(503, { detail: "Too many requests." });
         if (!await look("Too many requests.")) return element.textContent;
     """),
+    # The tab had another subscription, without the limits; that of a client by address was one of an upstream.
+    trial("a_subscription_in_use_is_shown_as_it_is", """
+        const { specOfResource } = await import("/assets/subscriptions.js"), { layoutOf, urlOf } = await import("/assets/layout.js");
+        const resource = { upstream: "u", mode: "MERGE", items: ["a"], itemGroup: null, fields: ["n"], fieldSchema: null, dataAdapter: null, selector: null,
+            requestedSnapshot: "no", requestedMaxFrequency: 2, requestedBufferSize: 5, commandSecondLevelFields: null,
+            commandSecondLevelFieldSchema: null, commandSecondLevelDataAdapter: null };
+        const wanted = { upstream: "u", mode: "MERGE", items: ["a"], fields: ["n"], requestedSnapshot: "no", requestedMaxFrequency: 2, requestedBufferSize: 5 };
+        const spec = specOfResource(resource), [read] = layoutOf(new URL(urlOf({ specs: [spec], key: "own-1" }), "http://gateway.example")).specs;
+        for (const [name, value] of Object.entries(wanted)) {
+            for (const found of [spec, read]) if (`${found[name]}` !== `${value}`) return `${name}: ${found[name]}`;
+        }
+        if (specOfResource({ ...resource, upstream: null })) return "a subscription by address can be shown";
+    """),
     # Another reader has the subscription already: the columns were 1, 2, 3 and 4 beside empty ones.
     trial("a_subscription_that_is_joined_has_the_names_of_its_fields", """
         const { Feed } = await import("/assets/feed.js"), { TableView } = await import("/assets/table.js");

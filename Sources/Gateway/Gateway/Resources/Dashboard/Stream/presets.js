@@ -51,7 +51,7 @@ const lists = ["items", "fields", "commandSecondLevelFields"];
 const singles = { items: "item", fields: "field" };
 const words = [
   "upstream", "feed", "mode", "itemGroup", "fieldSchema", "dataAdapter", "selector", "requestedSnapshot", "requestedMaxFrequency",
-  "commandSecondLevelFieldSchema", "commandSecondLevelDataAdapter",
+  "requestedBufferSize", "commandSecondLevelFieldSchema", "commandSecondLevelDataAdapter",
 ];
 
 const split = (text) => text.split(/[\s,]+/).filter(Boolean);

@@ -72,6 +72,7 @@ export class Catalog {
     keep(this.#used, entries, ({ id }) => id, () => this.#makeUsed(), (view, entry) => {
       view.entry = entry;
       setText(view.button, named(entry));
+      view.button.disabled = !specOfResource(entry);
       setText(view.note, ` ${entry.mode}, upstream ${entry.upstream ?? "by address"}${entry.dataAdapter ? `, adapter ${entry.dataAdapter}` : ""}`);
     });
     setText(this.#cut, entries.length ? cutText({ subscriptions }) : "");

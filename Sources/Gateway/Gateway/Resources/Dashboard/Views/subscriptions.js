@@ -15,11 +15,13 @@ export function named({ items, itemGroup }) {
   return text.length > mostNames ? `${items ? `${items.length} items: ` : ""}${text.slice(0, mostNames)}…` : text;
 }
 
-/** The subscription as this page would join it. */
+/** The subscription as this page would join it; null for one by address, which no other upstream has. */
 export function specOfResource(resource) {
+  if (resource.upstream === null) return null;
   const members = [
     "upstream", "mode", "items", "itemGroup", "fields", "fieldSchema", "dataAdapter", "selector", "requestedSnapshot",
-    "commandSecondLevelFields", "commandSecondLevelFieldSchema", "commandSecondLevelDataAdapter",
+    "requestedMaxFrequency", "requestedBufferSize", "commandSecondLevelFields", "commandSecondLevelFieldSchema",
+    "commandSecondLevelDataAdapter",
   ];
   return Object.fromEntries(members.filter((name) => resource[name] !== null).map((name) => [name, resource[name]]));
 }
@@ -47,6 +49,7 @@ export class SubscriptionsTable {
       view.readAt = now;
       view.entry = entry;
       setText(view.open, named(entry));
+      view.open.disabled = !specOfResource(entry);
       showLinks(view.client, entry.client ? [entry.client] : []);
       showLinks(view.readers, readers.get(entry.id) ?? []);
       setOptional(view.cells.rate, view.rate === null ? null : view.rate < 10 ? view.rate.toFixed(1) : count(view.rate));
