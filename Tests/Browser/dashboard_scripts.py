@@ -84,6 +84,20 @@ CHECKS = [
         if (!element.textContent.includes("/feeds/any/{item}")) return element.textContent;
         if (opened.join(" ") !== "a8,a9,a10") return JSON.stringify(opened);
     """),
+    # Another subscription, of all updates, was opened for a feed with a frequency.
+    trial("a_feed_is_opened_with_its_snapshot_and_frequency", """
+        const feed = { name: "f", title: null, description: null, upstream: "u", dataAdapter: "d", mode: "MERGE", selector: null,
+            requestedSnapshot: "no", requestedMaxFrequency: 2, public: false, items: [{ pattern: "a", description: null }],
+            fields: [{ name: "n", type: "number", unit: null, description: null }], url: "/feeds/f" };
+        window.fetch = async () => fake.json(200, { feeds: [feed], subscriptions: [], nextCursor: null });
+        const { rights } = await import("/assets/rights.js"), { Catalog } = await import("/assets/catalog.js");
+        rights.session = { operations: ["read", "subscribe"] };
+        const element = document.body.appendChild(document.createElement("div")), opened = [];
+        await new Catalog(element, document.createElement("p"), (spec) => opened.push(JSON.stringify(spec))).read();
+        element.querySelector(".feed button").click();
+        const wanted = { upstream: "u", mode: "MERGE", items: ["a"], fields: ["n"], dataAdapter: "d", requestedSnapshot: "no", requestedMaxFrequency: 2 };
+        if (opened.join() !== JSON.stringify(wanted)) return opened.join();
+    """),
     # The tab told that the gateway describes no feeds.
     trial("feeds_stay_while_the_gateway_does_not_answer", """
         const feed = { name: "few", title: null, description: null, upstream: "u", dataAdapter: null, mode: "MERGE", selector: null, public: true,

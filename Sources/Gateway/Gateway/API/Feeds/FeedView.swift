@@ -15,6 +15,8 @@ struct FeedView: Sendable {
         json.member("dataAdapter", feed.dataAdapter)
         json.member("mode", feed.mode.rawValue)
         json.member("selector", feed.selector)
+        json.member("requestedSnapshot", feed.snapshot)
+        json.member("requestedMaxFrequency", feed.maxFrequency)
         json.member("public", feed.isPublic)
         writeItems(to: &json)
         json.objects("fields", of: feed.fields) { json, field in

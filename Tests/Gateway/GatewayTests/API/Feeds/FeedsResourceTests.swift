@@ -35,6 +35,19 @@ import Testing
         #expect(resource.properties.requestedMaxFrequency == frequency)
     }
 
+    /// Whoever names the members of a feed instead of the feed joins the same subscription.
+    @Test func feedsTellTheSnapshotAndFrequencyOfTheirSubscriptions() {
+        let fixture = Fixture {
+            Self.feeds(&$0)
+            $0.feeds[0].snapshot = .no
+            $0.feeds[0].maxFrequency = .limited(2)
+        }
+        let feed = fixture.perform("GET", "/v1/feeds/quotes").json
+        #expect(feed["requestedSnapshot"]?.string == "no")
+        #expect(feed["requestedMaxFrequency"]?.number?.intValue == 2)
+        #expect(fixture.perform("GET", "/v1/feeds/any").json["requestedSnapshot"] == .null)
+    }
+
     @Test func eachUnknownNameHasItsPlace() {
         let lists = #""feed":"quotes","items":["item1","x","y"],"fields":["z"]"#
         let made = fixture.perform("POST", "/v1/streams", "{\(lists)}")

@@ -29,8 +29,7 @@ function specOfFeed(feed) {
   const fields = feed.fields.map(({ name }) => name);
   if (!rights.may("subscribe")) return { feed: feed.name, mode: feed.mode, items, fields };
   const spec = { upstream: feed.upstream, mode: feed.mode, items, fields };
-  if (feed.dataAdapter) spec.dataAdapter = feed.dataAdapter;
-  if (feed.selector) spec.selector = feed.selector;
+  for (const name of ["dataAdapter", "selector", "requestedSnapshot", "requestedMaxFrequency"]) if (feed[name]) spec[name] = feed[name];
   return spec;
 }
 
