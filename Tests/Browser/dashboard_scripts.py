@@ -147,6 +147,24 @@ CHECKS = [
         const times = [Date.now() - 5000, Date.now()];
         new Chart(canvas).show([{ series: { times, values: [999999999999999, 999999999999999.1], decimals: 1 }, label: "a" }]);
     """),
+    # Lines at halves had the labels of whole numbers, and all lines of large numbers the same one.
+    trial("labels_of_a_chart_are_those_of_their_lines", """
+        const { Chart } = await import("/assets/chart.js");
+        const canvas = document.body.appendChild(document.createElement("canvas")), { fillText } = CanvasRenderingContext2D.prototype;
+        canvas.style.cssText = "width: 400px; height: 600px";
+        let labels;
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+            if (!text.includes(":")) labels.push([text, Number(text), y]);
+            fillText.call(this, text, x, y);
+        };
+        for (const [values, decimals, least] of [[[0, 0], 0, 2], [[1, 2], 0, 0], [[5, 5], 2, 3], [[0.1, 0.3], 1, 2], [[25_000_000, 25_000_010], 0, 3]]) {
+            labels = [];
+            new Chart(canvas).show([{ series: { times: [Date.now() - 5000, Date.now()], values, decimals }, label: "a" }]);
+            // The last one is the value.
+            const lines = labels.slice(0, -1), steps = lines.slice(1).map(([, value, y], index) => (value - lines[index][1]) / (lines[index][2] - y));
+            if (lines.length < least || steps.some((step) => !(step > 0 && Math.abs(step / steps[0] - 1) < 0.1))) return JSON.stringify([values, labels]);
+        }
+    """),
     trial("a_stream_that_is_discarded_is_not_open", """
         window.SharedWorker = undefined;
         const { LiveStream } = await import("/assets/stream.js");

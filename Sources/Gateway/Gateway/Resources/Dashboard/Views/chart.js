@@ -219,10 +219,13 @@ export class Chart {
     context.textBaseline = "middle";
     context.textAlign = "left";
     const last = lines.map(({ points }) => plot.y(points.at(-1).value));
-    for (const value of ticks(plot.low, plot.high, Math.max(2, Math.floor(plot.height / 48)))) {
-      const y = Math.round(plot.y(value)) + 0.5;
+    let former;
+    for (const value of ticks(plot.low, plot.high, Math.max(2, Math.floor(plot.height / 48)), 10 ** -plot.decimals)) {
+      const y = Math.round(plot.y(value)) + 0.5, text = short(value, plot.decimals);
       stroke(context, [[margin.left, y], [plot.right, y]]);
-      if (last.every((other) => Math.abs(y - other) > 16)) context.fillText(short(value, plot.decimals), plot.right + 11, y);
+      // Long numbers are rounded: what another line has already would be wrong beside this one.
+      if (text !== former && last.every((other) => Math.abs(y - other) > 16)) context.fillText(text, plot.right + 11, y);
+      former = text;
     }
     context.textAlign = "center";
     const step = steps.find((step) => plot.span / step <= Math.max(2, plot.width / 110)) ?? steps.at(-1);
@@ -291,8 +294,9 @@ export class Chart {
   }
 }
 
-function ticks(low, high, wanted) {
-  const rough = (high - low) / wanted;
+/** Values for the lines of the grid, which differ by `least` or more. */
+function ticks(low, high, wanted, least) {
+  const rough = Math.max(least, (high - low) / wanted);
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((step) => step >= rough);
   const first = Math.ceil(low / step) * step;
@@ -300,8 +304,11 @@ function ticks(low, high, wanted) {
   return Array.from({ length: Math.floor((high - first) / step) + 1 }, (_, index) => first + index * step);
 }
 
-/** A number with the decimals of the data. */
-const short = (value, decimals) => (Math.abs(value) >= 1e7 ? value.toExponential(2) : value.toFixed(decimals));
+/** A number with the decimals of the data, unless that is longer than the space beside the chart. */
+function short(value, decimals) {
+  const text = value.toFixed(decimals);
+  return Math.abs(value) >= 1e7 && text.length > 8 ? value.toExponential(2) : text;
+}
 
 function stroke(context, points) {
   context.beginPath();
