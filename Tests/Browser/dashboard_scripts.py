@@ -147,6 +147,25 @@ CHECKS = [
         const times = [Date.now() - 5000, Date.now()];
         new Chart(canvas).show([{ series: { times, values: [999999999999999, 999999999999999.1], decimals: 1 }, label: "a" }]);
     """),
+    # Hours later, a loss for another reason was one of the last interruption.
+    trial("an_interruption_has_its_own_losses", """
+        const { RecoveryTimeline } = await import("/assets/recovery.js");
+        let now = 0;
+        performance.now = () => now;
+        const timeline = new RecoveryTimeline(), line = () => timeline.element.querySelector("li").textContent.split(" → ").at(-1);
+        const lose = (count, by, client) => timeline.take("lost-updates", { count, by, client });
+        for (const client of ["c", "d"]) timeline.take("status", { client, status: "CONNECTED:WS-STREAMING" });
+        timeline.take("status", { client: "c", status: "DISCONNECTED:TRYING-RECOVERY" });
+        now = 3000;
+        lose(8, "server", "d");
+        timeline.take("status", { client: "c", status: "CONNECTED:WS-STREAMING" });
+        now = 4000;
+        lose(2, "server", "c");
+        lose(4, "gateway", "c");
+        now = 3_600_000;
+        lose(1, "server", "c");
+        if (line() !== "lost 2 updates") return line();
+    """),
     # Lines at halves had the labels of whole numbers, and all lines of large numbers the same one.
     trial("labels_of_a_chart_are_those_of_their_lines", """
         const { Chart } = await import("/assets/chart.js");

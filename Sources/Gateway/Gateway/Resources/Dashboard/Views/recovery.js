@@ -3,6 +3,7 @@
 import { clock, h, plural, setText } from "/assets/dom.js";
 
 const most = 20;
+const lossTime = 5000; // ms after a recovery in which the server reports what was lost by the interruption
 
 const short = (milliseconds) => (milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${(milliseconds / 1000).toFixed(1)} s`);
 
@@ -18,7 +19,7 @@ export class RecoveryTimeline {
 
   take(name, data) {
     if (name === "status") this.#status(data.client, data.status);
-    else if (name === "lost-updates") this.#lost(data.count);
+    else if (name === "lost-updates") this.#lost(data);
     else if (name === "update") this.#update(data.client);
   }
 
@@ -57,9 +58,10 @@ export class RecoveryTimeline {
     this.#show(entry);
   }
 
-  #lost(count) {
-    const entry = [...this.#open.values()].at(-1) ?? this.#last;
-    if (!entry) return;
+  /** Later losses, those of other sessions and those of the reader's own window have other causes. */
+  #lost({ client, count, by }) {
+    const entry = this.#open.get(client) ?? this.#last;
+    if (by !== "server" || entry?.client !== client || performance.now() - entry.at - entry.took > lossTime) return;
     entry.lost += count;
     this.#show(entry);
   }
