@@ -147,6 +147,36 @@ CHECKS = [
         const times = [Date.now() - 5000, Date.now()];
         new Chart(canvas).show([{ series: { times, values: [999999999999999, 999999999999999.1], decimals: 1 }, label: "a" }]);
     """),
+    # Values of hours ago were "now", and old values had their last update "just now".
+    trial("a_snapshot_has_no_age", """
+        const { Feed } = await import("/assets/feed.js"), { TableView } = await import("/assets/table.js"), { age } = await import("/assets/status.js");
+        const feed = new Feed("f", "F", quotes), view = new TableView(feed);
+        let now = Date.now();
+        Date.now = () => now;
+        const update = (n, snapshot) => feed.apply("update", { item: "a", itemPos: 1, snapshot, fields: { n } });
+        const look = (seconds) => {
+            now += seconds * 1000;
+            view.draw();
+            view.drawSlowly();
+            return `${view.element.querySelector(".age").textContent}, ${age("open", feed, false).text}`;
+        };
+        const seen = [];
+        feed.sourceState({ ...fake.state, status: "DISCONNECTED:WILL-RETRY" }, "fresh");
+        update("1", true);
+        seen.push(look(0), look(5));
+        feed.status = fake.state.status;
+        update("2", false);
+        seen.push(look(0), look(5));
+        // Of the snapshot after a gap, only what differs has changed since.
+        feed.sourceState(fake.state, "gap");
+        update("2", true);
+        seen.push(look(5));
+        update("3", true);
+        seen.push(look(5));
+        const wanted = ["–, values are old: no update yet", "over 5 s, values are old: no update for 5 s", "now, last update just now", "5 s, last update 5 s ago",
+            "10 s, no update for 5 s", "over 5 s, no update for 5 s"];
+        if (seen.join() !== wanted.join()) return seen.join(" | ");
+    """),
     # Hours later, a loss for another reason was one of the last interruption.
     trial("an_interruption_has_its_own_losses", """
         const { RecoveryTimeline } = await import("/assets/recovery.js");

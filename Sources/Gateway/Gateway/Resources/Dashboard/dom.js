@@ -92,6 +92,12 @@ export function duration(seconds) {
   return `${Math.floor(seconds / size)} ${unit}`;
 }
 
+/** How long ago something changed; unless the time of the change is known, it is only known to be earlier. */
+export function ageText(seconds, isKnown) {
+  const text = duration(seconds);
+  return isKnown ? text : text === "now" ? "–" : `over ${text}`;
+}
+
 const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 

@@ -38,6 +38,8 @@ export class Row {
   direction = {};
   history = new Map();
   at = Date.now();
+  /** Whether `at` is the time of an update. A snapshot has values that are older by an unknown time. */
+  isKnown = false;
   removed = false;
   isDrawn = false;
   /** Whether the row is from before a reconnection and was not sent again since. */
@@ -50,9 +52,8 @@ export class Row {
   }
 
   /** Takes new values and returns the names of those that differ; of each number, `most` values are kept. */
-  take(fields, most = historyLimit) {
+  take(fields, most = historyLimit, isSnapshot = false) {
     const now = Date.now();
-    this.at = now;
     const names = [];
     for (const [name, value] of Object.entries(fields)) {
       const before = this.values[name];
@@ -65,6 +66,7 @@ export class Row {
       if (!series) this.history.set(name, series = new Series());
       series.push(now, value, most);
     }
+    if (!isSnapshot || names.length) [this.at, this.isKnown] = [now, !isSnapshot];
     return names;
   }
 }
@@ -79,6 +81,8 @@ export class Feed extends EventTarget {
   failure = null;
   isSubscribed = false;
   hasValue = false;
+  /** Whether an update has followed the snapshot. */
+  hasUpdate = false;
   error = null;
   updates = 0;
   /** Counts the events that changed the state, so that a state that was read before them is not shown. */
@@ -251,11 +255,12 @@ export class Feed extends EventTarget {
   #update(data) {
     this.updates += 1;
     this.lastValueAt = Date.now();
+    this.hasUpdate ||= !data.snapshot;
     const item = data.item ?? String(data.itemPos);
     const fields = this.#named(data.fields);
     if (this.isList) this.#append(item, fields);
     else if (this.mode === "COMMAND") this.#command(item, data, fields);
-    else this.#merge(item, item, item, fields);
+    else this.#merge(item, item, item, fields, data.snapshot);
     if (!this.hasValue) {
       this.hasValue = true;
       this.#changed();
@@ -263,7 +268,7 @@ export class Feed extends EventTarget {
     this.dispatchEvent(new Event("values"));
   }
 
-  #merge(id, item, name, fields) {
+  #merge(id, item, name, fields, isSnapshot) {
     let row = this.rows.get(id);
     if (!row) {
       row = new Row(id, item, name);
@@ -271,7 +276,7 @@ export class Feed extends EventTarget {
       this.dirty.set(row, null);
     }
     const share = Math.floor(historyBudget / (this.rows.size * Math.max(1, this.columns.length)));
-    const names = row.take(fields, Math.max(leastHistory, Math.min(historyLimit, share)));
+    const names = row.take(fields, Math.max(leastHistory, Math.min(historyLimit, share)), isSnapshot);
     if (row.isOld) {
       row.isOld = false;
       this.dirty.set(row, new Set(names));
@@ -291,7 +296,7 @@ export class Feed extends EventTarget {
       return;
     }
     const { key, command, ...rest } = fields;
-    this.#merge(id, item, data.key ?? "", rest);
+    this.#merge(id, item, data.key ?? "", rest, data.snapshot);
   }
 
   /** Adds an event of a list; fields that it omits have the values of the previous event. */
@@ -332,7 +337,7 @@ export class Feed extends EventTarget {
 
   /** A snapshot follows: except in DISTINCT mode, the shown rows stay, with their history, until it arrives. */
   #expectSnapshot() {
-    this.hasValue = false;
+    this.hasValue = this.hasUpdate = false;
     if (this.mode === "DISTINCT") for (const row of [...this.rows.values()]) this.#forget(row);
     this.#items.clear();
     for (const row of this.rows.values()) {

@@ -152,6 +152,7 @@ export function age(streamState, feed, isSilent) {
   const isStale = streamState !== "open" || isSilent || !feed.isConnected || !feed.isSubscribed;
   if (!feed.lastValueAt) return { isStale, text: "no value yet" };
   const seconds = (Date.now() - feed.lastValueAt) / 1000;
-  const ago = seconds < 1 ? "just now" : `${duration(seconds)} ago`;
-  return { isStale, text: isStale ? `values are old: last update ${ago}` : `last update ${ago}` };
+  const since = feed.hasUpdate ? `last update ${seconds < 1 ? "just now" : `${duration(seconds)} ago`}`
+    : seconds < 1 ? "no update yet" : `no update for ${duration(seconds)}`;
+  return { isStale, text: isStale ? `values are old: ${since}` : since };
 }

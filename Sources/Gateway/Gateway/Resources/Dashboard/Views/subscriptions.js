@@ -1,7 +1,7 @@
 // The table of subscriptions: what they read, who reads them, how much arrives.
 
 import { remove } from "/assets/api.js";
-import { count, duration, h, setText } from "/assets/dom.js";
+import { ageText, count, h, setText } from "/assets/dom.js";
 import { explain } from "/assets/codes.js";
 import { endButton, keep, rowId, setOptional, showLinks, tableCard } from "/assets/lists.js";
 import { rights } from "/assets/rights.js";
@@ -53,8 +53,7 @@ export class SubscriptionsTable {
       showLinks(view.client, entry.client ? [entry.client] : []);
       showLinks(view.readers, readers.get(entry.id) ?? []);
       setOptional(view.cells.rate, view.rate === null ? null : view.rate < 10 ? view.rate.toFixed(1) : count(view.rate));
-      const age = duration((now - view.changedAt) / 1000);
-      setText(view.cells.age, view.isKnown ? age : age === "now" ? "–" : `over ${age}`);
+      setText(view.cells.age, ageText((now - view.changedAt) / 1000, view.isKnown));
       this.#showState(view.state, entry);
       view.end.hidden = !(rights.may("subscribe") && (!entry.shared || entry.ttl !== null));
     });

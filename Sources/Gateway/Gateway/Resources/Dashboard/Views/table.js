@@ -1,6 +1,6 @@
 // The table of a subscription: one row for each item (MERGE), key (COMMAND) or event (DISTINCT, RAW).
 
-import { clock, duration, h, isNumeric, reducedMotion, setText } from "/assets/dom.js";
+import { ageText, clock, h, isNumeric, reducedMotion, setText } from "/assets/dom.js";
 import { Sparkline } from "/assets/sparkline.js";
 
 const fadeTime = 900;
@@ -188,7 +188,7 @@ export class TableView extends EventTarget {
     for (const row of this.#sparks) this.#lines.get(row)?.spark.draw(this.#trend(row));
     this.#sparks.clear();
     const now = Date.now();
-    for (const [row, { age }] of this.#lines) setText(age, duration((now - row.at) / 1000));
+    for (const [row, { age }] of this.#lines) setText(age, ageText((now - row.at) / 1000, row.isKnown));
   }
 
   /** The past values of the field of the chart, or else of the row's first number. */
