@@ -55,6 +55,15 @@ CHECKS = [
         }
         if (count > 600_000) return `${count} values`;
     """),
+    # They were shown as functions and objects.
+    trial("fields_with_the_names_of_members_of_objects_have_values", """
+        const { Feed } = await import("/assets/feed.js"), { TableView } = await import("/assets/table.js");
+        const feed = new Feed("f", "F", { ...quotes, fields: ["constructor", "__proto__", "valueOf"] }), view = new TableView(feed);
+        feed.apply("update", { item: "a", itemPos: 1, snapshot: false, fields: JSON.parse('{"__proto__":"1","valueOf":null}') });
+        view.draw();
+        const seen = [...view.element.querySelectorAll("td[data-field] .value")].map(({ textContent }) => textContent).join();
+        if (seen !== ",1,") return seen;
+    """),
     # Hundreds of animations at a time stopped the page.
     trial("changes_of_very_many_cells_are_not_animated", """
         Object.defineProperty(document, "hidden", { value: false });

@@ -34,8 +34,9 @@ export class Series {
 
 /** A line of a table: an item, a key of an item (COMMAND) or a single event (DISTINCT, RAW). */
 export class Row {
-  values = {};
-  direction = {};
+  // Without the members of objects: a field may have the name of one.
+  values = Object.create(null);
+  direction = Object.create(null);
   history = new Map();
   at = Date.now();
   /** Whether `at` is the time of an update. A snapshot has values that are older by an unknown time. */
