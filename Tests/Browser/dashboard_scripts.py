@@ -83,7 +83,8 @@ CHECKS = [
     trial("a_feed_of_any_items_is_shown_beside_others", """
         const feed = { name: "any", title: null, description: null, upstream: "u", dataAdapter: null, mode: "MERGE", selector: null, public: true,
             items: null, fields: [{ name: "n", type: "number", unit: null, description: null }], url: "/feeds/any" };
-        const feeds = [feed, { ...feed, name: "few", items: [{ pattern: "a{8…10}", description: null }], url: "/feeds/few" }];
+        const few = { ...feed, name: "few", items: [{ pattern: "a{8…10}", description: null }], url: "/feeds/few" };
+        const feeds = [feed, few, { ...few, name: "many", items: [...few.items, { pattern: "a{11…200}", description: null }] }];
         const bodies = { "/v1/feeds": { feeds, nextCursor: null }, "/v1/subscriptions": { subscriptions: [], nextCursor: null } };
         window.fetch = async (url) => fake.json(200, bodies[url.split("?")[0]]);
         const { Catalog } = await import("/assets/catalog.js");
@@ -91,7 +92,10 @@ CHECKS = [
         await new Catalog(element, document.createElement("p"), ({ items }) => opened.push(items.join())).read();
         element.querySelectorAll(".feed button").forEach((button) => button.click());
         if (!element.textContent.includes("/feeds/any/{item}")) return element.textContent;
-        if (opened.join(" ") !== "a8,a9,a10") return JSON.stringify(opened);
+        if (opened.length !== 2 || opened[0] !== "a8,a9,a10" || opened[1].split(",").length !== 100) return JSON.stringify(opened);
+        // A table of a part says so.
+        const buttons = [...element.querySelectorAll(".feed button")].map(({ textContent }) => textContent).join();
+        if (buttons !== "Open few,Open the first 100 items many") return buttons;
     """),
     # Another subscription, of all updates, was opened for a feed with a frequency.
     trial("a_feed_is_opened_with_its_snapshot_and_frequency", """

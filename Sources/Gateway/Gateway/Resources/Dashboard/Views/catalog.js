@@ -1,7 +1,7 @@
 // The tab Feeds: what this gateway offers, and what is in use, to open with a click.
 
 import { list } from "/assets/api.js";
-import { h, setText, whileShown } from "/assets/dom.js";
+import { count, h, setText, whileShown } from "/assets/dom.js";
 import { cutText, keep } from "/assets/lists.js";
 import { rights } from "/assets/rights.js";
 import { named, specOfResource } from "/assets/subscriptions.js";
@@ -9,8 +9,8 @@ import { named, specOfResource } from "/assets/subscriptions.js";
 const interval = 5000;
 const mostItems = 100;
 
-/** The items of a feed: its names, and those of patterns such as `item{1…30}`. */
-export function itemsOf({ items }) {
+/** The items of a feed: its names, and those of patterns such as `item{1…30}`, of which the first `most` are enough. */
+export function itemsOf({ items }, most = mostItems) {
   const names = [];
   for (const { pattern } of items) {
     const range = pattern.match(/^(.*)\{(\d+)…(\d+)\}(.*)$/);
@@ -18,7 +18,7 @@ export function itemsOf({ items }) {
       names.push(pattern);
       continue;
     }
-    for (let number = Number(range[2]); number <= Number(range[3]) && names.length < mostItems; number += 1) names.push(range[1] + number + range[4]);
+    for (let number = Number(range[2]); number <= Number(range[3]) && names.length < most; number += 1) names.push(range[1] + number + range[4]);
   }
   return names;
 }
@@ -79,10 +79,11 @@ export class Catalog {
   }
 
   #make(feed) {
-    const button = h("button", { type: "button", class: "primary small", onclick: () => this.#open(specOfFeed(feed), feed.title ?? feed.name) },
-      "Open", h("span", { class: "visually-hidden" }, ` ${feed.title ?? feed.name}`));
     // A feed of any items has no table: its URL needs the name of an item.
-    const takesAny = feed.items === null;
+    const takesAny = feed.items === null, shown = takesAny ? 0 : itemsOf(feed).length;
+    const isCut = !takesAny && shown < itemsOf(feed, Infinity).length;
+    const button = h("button", { type: "button", class: "primary small", onclick: () => this.#open(specOfFeed(feed), feed.title ?? feed.name) },
+      isCut ? `Open the first ${count(shown)} items` : "Open", h("span", { class: "visually-hidden" }, ` ${feed.title ?? feed.name}`));
     const items = takesAny ? "any" : feed.items.map(({ pattern }) => pattern).join(", ");
     return { button, elements: [h("article", { class: "feed" },
       h("div", { class: "row" }, h("h3", {}, feed.title ?? feed.name), h("code", {}, takesAny ? `${feed.url}/{item}` : feed.url)),
