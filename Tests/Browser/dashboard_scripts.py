@@ -404,6 +404,24 @@ CHECKS = [
         if (values.join() !== "5" || times[0] > Date.now()) return JSON.stringify([times, values]);
     """),
     # Six pages without a shared stream: the browser has no connection for the other requests, and the page said that it is stale.
+    # As over a connection that is lost without a sign: the dashboard was connected, and told afterwards that a new stream began.
+    trial("a_stream_without_a_byte_is_stale", DASHBOARD + """
+        const now = Date.now, badge = document.getElementById("status");
+        let passed = 0;
+        Date.now = () => now() + passed;
+        lists["/v1/upstreams"] = { upstreams: [{ name: "u", adapterSet: "DEMO" }], nextCursor: null };
+        await import("/assets/app.js");
+        await until(() => fake.requests.some(({ path }) => path.endsWith("/events")));
+        fake.update(1, { last_price: "7.1" });
+        await until(() => badge.dataset.word === "connected");
+        passed = 31_000;
+        await until(() => badge.dataset.word === "stale");
+        if (!document.querySelector(".panel:not([hidden])").classList.contains("stale")) return "the values are not marked";
+        fake.write(":\\n\\n");
+        await until(() => badge.dataset.word === "connected");
+        const begun = document.getElementById("panel-events").textContent.split("A new stream began").length - 1;
+        if (begun !== 1) return `${begun} streams began`;
+    """),
     trial("a_page_without_answers_is_not_stale_while_values_arrive", DASHBOARD + """
         lists["/v1/upstreams"] = { upstreams: [{ name: "u", adapterSet: "DEMO" }], nextCursor: null };
         const page = window.fetch, badge = document.getElementById("status");

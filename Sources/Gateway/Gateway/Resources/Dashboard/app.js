@@ -218,7 +218,8 @@ class Dashboard {
   #drawState() {
     // A browser sends no request while its six connections have streams, of pages that cannot share one: values still arrive.
     const { silentSince } = this.#metrics;
-    const isSilent = silentSince !== null && ![...this.#panels.values()].some(({ feed }) => feed.lastValueAt > silentSince);
+    const isSilent = this.#streamState.isSilent
+      || (silentSince !== null && ![...this.#panels.values()].some(({ feed }) => feed.lastValueAt > silentSince));
     const panel = this.#panel;
     const state = overall(this.#streamState, panel?.feed ?? this.stream.feeds[0], isSilent);
     this.#badge.show(state);

@@ -12,16 +12,19 @@ function described({ state, reason, nextAt, problem, resume, sources }, stream) 
   case "connecting": case "waiting": return { state: "opening", reason: reason ?? null, retryAt: null };
   case "reconnecting": return { state: problem?.status === 0 ? "gone" : "reconnecting", reason, retryAt: nextAt };
   case "refused": return { state: "refused", reason: reason ?? problem.title, retryAt: null };
+  // The stream is silent for longer than its heartbeats are apart.
+  case "stale": return { state: "open", reason, retryAt: null, isSilent: true };
   default: return { state: "open", reason: null, retryAt: null, stream, resume, sources };
   }
 }
 
 /**
- * Dispatches `state` (detail `{state, reason, retryAt}`; state: idle, opening, open, reconnecting, gone or refused), `event`
+ * Dispatches `state` (detail `{state, reason, retryAt, isSilent}`; state: idle, opening, open, reconnecting, gone or refused), `event`
  * (detail `{name, data, feed}`; feed is null for events of clients and of the stream) and `refused` (detail `{feed, error}`).
  */
 export class LiveStream extends EventTarget {
   state = "idle";
+  #isSilent = false;
   #gateway = null;
   #handles = new Map();
   /** The last event that concerns several feeds, which is told once. */
@@ -71,12 +74,13 @@ export class LiveStream extends EventTarget {
   #become(gateway, state) {
     // Of a gateway that this page discards.
     if (state.state === "closed") return;
-    const detail = described(state, gateway.stream);
-    this.state = detail.state;
+    const detail = described(state, gateway.stream), wasSilent = this.#isSilent;
+    [this.state, this.#isSilent] = [detail.state, detail.isSilent];
     if (state.state === "refused" && state.problem.status === 401) {
       access.dispatchEvent(new CustomEvent("needed", { detail: { wasKey: hasKey() } }));
     }
-    if (state.resume) this.#tell("stream", { stream: gateway.stream, resume: state.resume, sources: state.sources }, null);
+    // The same stream goes on after a silence.
+    if (state.resume && !wasSilent) this.#tell("stream", { stream: gateway.stream, resume: state.resume, sources: state.sources }, null);
     this.dispatchEvent(new CustomEvent("state", { detail }));
   }
 
