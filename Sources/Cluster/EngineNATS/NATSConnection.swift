@@ -135,18 +135,14 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
             if let reason { receive(.notStored("\(appends): \(reason)")) }
             return
         }
-        guard let token = name.flatMap({ UInt64($0) }) else { return }
-        let reply = NATSReply(
-            bytes: Self.bytes(of: message),
-            sequence: Self.header("Nats-Sequence", of: message).flatMap { UInt64($0) },
-            failure: Self.header("Status", of: message).map { $0 == "503" ? .noResponder : .missing }
-        )
+        guard let name = name.flatMap({ ReplyName($0) }) else { return }
+        let reply = NATSReply(message, position: name.position)
         let (isAwaited, done) = state.withLock { state in
-            (state.requests.awaits(token), state.requests.arrived(reply, for: token))
+            (state.requests.awaits(name.token), state.requests.arrived(reply, for: name.token))
         }
         done?.resume()
         // A frame that arrives after the time of its request need not be fetched again.
-        if !isAwaited, let position = reply.sequence {
+        if !isAwaited, reply.failure == nil, let position = reply.position {
             receive(.frame(StoredFrame(position: position, bytes: reply.bytes)))
         }
     }
@@ -177,16 +173,33 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     /// The server refuses what this connection has sent, or one of its subscriptions.
     fileprivate func refused(_ text: String) { receive(.refused(configuration.refusal(text))) }
 
-    private static func bytes(of message: OpaquePointer) -> [UInt8] {
+    fileprivate static func bytes(of message: OpaquePointer) -> [UInt8] {
         let count = Int(natsMsg_GetDataLength(message))
         guard count > 0, let data = natsMsg_GetData(message) else { return [] }
         return Array(UnsafeRawBufferPointer(start: data, count: count))
     }
 
-    private static func header(_ name: String, of message: OpaquePointer) -> String? {
+    fileprivate static func header(_ name: String, of message: OpaquePointer) -> String? {
         var value: UnsafePointer<CChar>?
         guard natsMsgHeader_Get(message, name, &value) == NATS_OK, let value else { return nil }
         return String(cString: value)
+    }
+}
+
+extension NATSReply {
+    /// The reply of a message.
+    ///
+    /// - Parameter position: The position of the requested frame, if the request is for a frame of the log. A message
+    ///   with a stored frame has the status and all other headers that the client which appended the frame has given it.
+    ///   The server adds a sequence number to these, which the report of a missing frame lacks.
+    init(_ message: OpaquePointer, position: UInt64?) {
+        let isStored = position != nil && NATSConnection.header("Nats-Sequence", of: message) != nil
+        let status = isStored ? nil : NATSConnection.header("Status", of: message)
+        self.init(
+            bytes: NATSConnection.bytes(of: message),
+            position: position,
+            failure: status.map { $0 == "503" ? .noResponder : .missing }
+        )
     }
 }
 

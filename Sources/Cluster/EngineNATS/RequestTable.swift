@@ -2,10 +2,33 @@ package import Replication
 
 struct NATSReply: Sendable {
     let bytes: [UInt8]
-    /// The position of the frame in the log, if the body is a stored frame; else nil.
-    let sequence: UInt64?
+    /// The position of the requested frame in the log; nil for a reply to another request.
+    let position: UInt64?
     /// The reason for a missing body.
     let failure: EngineError?
+}
+
+/// The last part of the subject of a reply: the token of the request and, for a frame of the log, the frame's position.
+/// The subject tells the position because other clients of NATS can give the frames that they append any header.
+///
+///     token ["-" position]
+struct ReplyName: Equatable {
+    let token: UInt64
+    let position: UInt64?
+
+    init(token: UInt64, position: UInt64?) {
+        self.token = token
+        self.position = position
+    }
+
+    /// Reads a name; nil for any other text.
+    init?(_ text: Substring) {
+        let numbers = text.split(separator: "-").map { UInt64($0) }
+        guard let token = numbers.first ?? nil else { return nil }
+        self.init(token: token, position: numbers.count == 2 ? numbers[1] : nil)
+    }
+
+    var text: String { position.map { "\(token)-\($0)" } ?? "\(token)" }
 }
 
 /// A reply that takes several messages: each begins with a number that all of them share, its index, and their count.
@@ -111,7 +134,7 @@ struct RequestTable: Sendable {
             return complete(token, .success(replies))
         case .pieces:
             guard let piece = ReplyPiece(reply.bytes), let bytes = add(piece, to: token) else { return nil }
-            return complete(token, .success([NATSReply(bytes: bytes, sequence: nil, failure: nil)]))
+            return complete(token, .success([NATSReply(bytes: bytes, position: nil, failure: nil)]))
         }
     }
 
@@ -132,8 +155,14 @@ extension NATSConnection {
     package func fetch(_ range: ClosedRange<UInt64>) async throws -> [StoredFrame] {
         let bodies = range.map { Array("{\"seq\":\($0)}".utf8) }
         let subject = "$JS.API.DIRECT.GET.\(configuration.stream)"
-        let replies = try await request(subject, bodies, collecting: .messages(range.count), within: .seconds(3))
-        let frames = replies.map { StoredFrame(position: $0.sequence ?? 0, bytes: $0.bytes) }
+        let replies = try await request(
+            subject,
+            bodies,
+            positions: range,
+            collecting: .messages(range.count),
+            within: .seconds(3)
+        )
+        let frames = replies.map { StoredFrame(position: $0.position ?? 0, bytes: $0.bytes) }
         return frames.sorted { $0.position < $1.position }
     }
 
@@ -153,10 +182,13 @@ extension NATSConnection {
 
     package func notify(_ process: UInt64, _ bytes: [UInt8]) { publish(bytes, to: configuration.calls(of: process)) }
 
-    /// Sends messages whose replies go to one address, and waits for all replies.
+    /// Sends messages and waits for all replies.
+    ///
+    /// - Parameter positions: The positions of the frames that the messages request, one each; nil if they request no frames.
     func request(
         _ subject: String,
         _ bodies: [[UInt8]],
+        positions: ClosedRange<UInt64>? = nil,
         collecting: RequestTable.Collection,
         within time: Duration,
         sent: @escaping @Sendable () -> Void = {}
@@ -169,7 +201,11 @@ extension NATSConnection {
                     guard self.state.withLock({ $0.requests.wait(for: token, continuation) }) else {
                         return continuation.resume(throwing: EngineError.timeout)
                     }
-                    for body in bodies { self.publish(body, to: subject, replyTo: "\(self.inbox).\(token)") }
+                    for (index, body) in bodies.enumerated() {
+                        let position = positions.map { $0.lowerBound + UInt64(index) }
+                        let name = ReplyName(token: token, position: position)
+                        self.publish(body, to: subject, replyTo: "\(self.inbox).\(name.text)")
+                    }
                     sent()
                 }
             }

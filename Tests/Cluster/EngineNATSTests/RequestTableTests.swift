@@ -1,3 +1,4 @@
+import CNATS
 import Replication
 import Testing
 
@@ -5,13 +6,13 @@ import Testing
 
 struct RequestTableTests {
     private static func frame(_ position: UInt64) -> NATSReply {
-        NATSReply(bytes: [UInt8(position)], sequence: position, failure: nil)
+        NATSReply(bytes: [UInt8(position)], position: position, failure: nil)
     }
 
-    private static let missing = NATSReply(bytes: [], sequence: nil, failure: .missing)
+    private static let missing = NATSReply(bytes: [], position: nil, failure: .missing)
 
     private static func positions(_ completed: RequestTable.Completed?) throws -> [UInt64?]? {
-        try completed?.result.get().map(\.sequence)
+        try completed?.result.get().map(\.position)
     }
 
     @Test
@@ -71,6 +72,39 @@ struct RequestTableTests {
         #expect(replies.isEmpty)
     }
 
+    /// A client of NATS that appends to the log chooses the headers of its message. The server adds the position.
+    @Test(arguments: [
+        ["Status": "503", "Nats-Sequence": "7"], ["Status": "404", "Nats-Sequence": "9999"],
+        ["Nats-Sequence": "-1"], [:],
+    ])
+    func headersOfAStoredFrameHaveNoEffect(headers: [String: String]) throws {
+        let reply = try Self.reply(headers, position: 7)
+        #expect(reply.position == 7 && reply.bytes == [1, 2] && reply.failure == nil)
+    }
+
+    @Test(arguments: [("404", EngineError.missing), ("408", .missing), ("503", .noResponder)])
+    func replyWithoutAFrameTellsThatTheFrameIsMissing(status: String, failure: EngineError) throws {
+        #expect(try Self.reply(["Status": status], position: 7).failure == failure)
+        #expect(try Self.reply(["Status": status, "Nats-Sequence": "7"], position: nil).failure == failure)
+    }
+
+    private static func reply(_ headers: [String: String], position: UInt64?) throws -> NATSReply {
+        var message: OpaquePointer?
+        let status = [UInt8]([1, 2]).withUnsafeBytes { natsMsg_Create(&message, "a", nil, $0.baseAddress, 2) }
+        defer { natsMsg_Destroy(message) }
+        #expect(status == NATS_OK)
+        for (name, value) in headers { #expect(natsMsgHeader_Set(message, name, value) == NATS_OK) }
+        return NATSReply(try #require(message), position: position)
+    }
+
+    @Test
+    func nameOfAReplyHasTheToken() {
+        for name in [ReplyName(token: 5, position: nil), ReplyName(token: .max, position: .max)] {
+            #expect(ReplyName(name.text[...]) == name)
+        }
+        for text in ["", "frame", "x-1", "-1"] { #expect(ReplyName(text[...]) == nil) }
+    }
+
     @Test
     func replyOfSeveralPiecesIsJoined() throws {
         var table = RequestTable()
@@ -80,7 +114,7 @@ struct RequestTableTests {
         #expect(pieces.count == 3)
         var completed: RequestTable.Completed?
         for piece in pieces {
-            completed = table.arrived(NATSReply(bytes: piece, sequence: nil, failure: nil), for: token)
+            completed = table.arrived(NATSReply(bytes: piece, position: nil, failure: nil), for: token)
         }
         #expect(try completed?.result.get().first?.bytes == bytes)
     }
