@@ -23,6 +23,8 @@ package struct NATSConfiguration: Sendable, Equatable {
     package var window = Duration.seconds(60)
     /// How many bytes of frames are kept.
     package var windowBytes = 1 << 30
+    /// How many bytes of replies that have not arrived completely are kept.
+    package var replyBytes = 1 << 30
     /// The number of servers of the engine that store the log.
     package var copies = 1
     /// Whether a connection gives an existing log these limits.

@@ -10,7 +10,7 @@ internal import Replication
 /// `deinit`; its calls may be made from any thread. All other state is protected by the mutex.
 package final class NATSConnection: EngineConnection, @unchecked Sendable {
     struct State {
-        var requests = RequestTable()
+        var requests: RequestTable
         var isClosed = false
     }
 
@@ -21,13 +21,14 @@ package final class NATSConnection: EngineConnection, @unchecked Sendable {
     private let receive: @Sendable (EngineInput) -> Void
     private let appends: String
     let inbox = "_INBOX.\(String(UInt64.random(in: .min ... .max), radix: 36))"
-    let state = RankedMutex(State())
+    let state: RankedMutex<State>
     private var handle: OpaquePointer?
     private var subscriptions: [OpaquePointer] = []
 
     init(configuration: NATSConfiguration, process: UInt64, receive: @escaping @Sendable (EngineInput) -> Void) {
         self.configuration = configuration
         appends = configuration.appends
+        state = RankedMutex(State(requests: RequestTable(limit: configuration.replyBytes)))
         self.process = process
         self.receive = receive
     }

@@ -87,11 +87,22 @@ struct RequestTable: Sendable {
         /// Nil until the task that waits is running.
         var continuation: Continuation?
         var replies: [NATSReply] = []
-        /// The bytes and the number of the pieces of each reply.
+        /// The bytes and the number of the pieces of each incomplete reply.
         var pieces: [UInt32: (bytes: [UInt8], count: Int)] = [:]
+        /// The memory of these pieces.
+        var size = 0
     }
 
+    /// The memory of a piece beside its bytes.
+    private static let overhead = 64
+
     private var pending: [UInt64: Pending] = [:]
+    /// The most memory of all incomplete replies, and the present one.
+    private let limit: Int
+    private(set) var size = 0
+
+    /// - Parameter limit: The most bytes of incomplete replies that are kept.
+    init(limit: Int) { self.limit = limit }
 
     /// Adds a request; returns its token, a random number, so that only a client that sees the request can reply.
     mutating func add(_ collection: Collection) -> UInt64 {
@@ -109,7 +120,7 @@ struct RequestTable: Sendable {
     }
 
     mutating func removeAll() -> [Continuation] {
-        defer { pending = [:] }
+        defer { (pending, size) = ([:], 0) }
         return pending.values.compactMap(\.continuation)
     }
 
@@ -143,11 +154,26 @@ struct RequestTable: Sendable {
         guard piece.index == pending[token]?.pieces[piece.reply]?.count ?? 0 else { return nil }
         pending[token]?.pieces[piece.reply, default: ([], 0)].bytes += piece.bytes
         pending[token]?.pieces[piece.reply]?.count += 1
-        return piece.index + 1 == piece.count ? pending[token]?.pieces[piece.reply]?.bytes : nil
+        if piece.index + 1 == piece.count { return pending[token]?.pieces[piece.reply]?.bytes }
+        pending[token]?.size += piece.bytes.count + Self.overhead
+        size += piece.bytes.count + Self.overhead
+        if size > limit { dropPieces() }
+        return nil
+    }
+
+    /// Drops the pieces of the request with the most of them. Another client of NATS that sees a request can send pieces
+    /// without end; a reply in one piece still completes the request.
+    private mutating func dropPieces() {
+        guard let token = pending.max(by: { $0.value.size < $1.value.size })?.key else { return }
+        size -= pending[token]?.size ?? 0
+        pending[token]?.pieces = [:]
+        pending[token]?.size = 0
     }
 
     private mutating func complete(_ token: UInt64, _ result: Result<[NATSReply], any Error>) -> Completed? {
-        pending.removeValue(forKey: token).map { Completed(continuation: $0.continuation, result: result) }
+        guard let request = pending.removeValue(forKey: token) else { return nil }
+        size -= request.size
+        return Completed(continuation: request.continuation, result: result)
     }
 }
 

@@ -2,6 +2,7 @@ internal import Changes
 internal import Cryptography
 internal import EngineNATS
 internal import Gateway
+internal import MicroHTTPD
 internal import Replication
 
 extension ClusterConfiguration {
@@ -31,6 +32,8 @@ extension NATSConfiguration {
         certificateFile = configuration.certificateFile
         keyFile = configuration.keyFile
         (window, windowBytes, copies) = (configuration.window, configuration.windowBytes, configuration.copies)
+        // The state of the cluster, which a joining member receives, has the values of all shared subscriptions.
+        replyBytes = MachineMemory.available / 2
     }
 }
 

@@ -17,7 +17,7 @@ struct RequestTableTests {
 
     @Test
     func allMessagesCompleteARequest() throws {
-        var table = RequestTable()
+        var table = RequestTable(limit: 4 << 20)
         let token = table.add(.messages(2))
         #expect(try Self.positions(table.arrived(Self.frame(1), for: token)) == nil)
         let completed = table.arrived(Self.frame(2), for: token)
@@ -27,7 +27,7 @@ struct RequestTableTests {
 
     @Test
     func tokensCannotBeGuessed() {
-        var table = RequestTable()
+        var table = RequestTable(limit: 4 << 20)
         let tokens = (0..<16).map { _ in table.add(.messages(1)) }
         #expect(Set(tokens).count == tokens.count)
         #expect(tokens.contains { $0 > 1 << 32 })
@@ -36,7 +36,7 @@ struct RequestTableTests {
 
     @Test
     func messagesThatArriveInTimeAreNotLost() throws {
-        var table = RequestTable()
+        var table = RequestTable(limit: 4 << 20)
         let token = table.add(.messages(3))
         _ = table.arrived(Self.frame(1), for: token)
         _ = table.arrived(Self.frame(2), for: token)
@@ -46,7 +46,7 @@ struct RequestTableTests {
 
     @Test
     func messagesBeforeAMissingOneAreNotLost() throws {
-        var table = RequestTable()
+        var table = RequestTable(limit: 4 << 20)
         let token = table.add(.messages(3))
         _ = table.arrived(Self.frame(1), for: token)
         #expect(try Self.positions(table.arrived(Self.missing, for: token)) == [1])
@@ -54,7 +54,7 @@ struct RequestTableTests {
 
     @Test
     func requestWithoutAnyMessageFails() throws {
-        var table = RequestTable()
+        var table = RequestTable(limit: 4 << 20)
         let token = table.add(.messages(3))
         #expect(throws: EngineError.missing) { try Self.positions(table.arrived(Self.missing, for: token)) }
         let other = table.add(.messages(1))
@@ -63,7 +63,7 @@ struct RequestTableTests {
 
     @Test
     func requestWhoseTimeIsOverBeforeItsTaskRunsDoesNotWait() async throws {
-        var table = RequestTable()
+        var table = RequestTable(limit: 4 << 20)
         let token = table.add(.messages(1))
         _ = table.timedOut(token)
         let replies = try await withCheckedThrowingContinuation { continuation in
@@ -107,7 +107,7 @@ struct RequestTableTests {
 
     @Test
     func replyOfSeveralPiecesIsJoined() throws {
-        var table = RequestTable()
+        var table = RequestTable(limit: 4 << 20)
         let token = table.add(.pieces)
         let bytes = [UInt8](repeating: 7, count: 1_200_000)
         let pieces = ReplyPiece.messages(of: bytes, reply: 5)
@@ -117,5 +117,31 @@ struct RequestTableTests {
             completed = table.arrived(NATSReply(bytes: piece, position: nil, failure: nil), for: token)
         }
         #expect(try completed?.result.get().first?.bytes == bytes)
+    }
+
+    private static func piece(_ index: Int, of count: Int, reply: UInt32) -> NATSReply {
+        let pieces = ReplyPiece.messages(of: [UInt8](repeating: 7, count: count * 512 << 10), reply: reply)
+        return NATSReply(bytes: pieces[index], position: nil, failure: nil)
+    }
+
+    /// Another client of NATS that sees a request can reply to it as well.
+    @Test
+    func piecesWithoutEndHaveALimit() throws {
+        var table = RequestTable(limit: 4 << 20)
+        let (flooded, other) = (table.add(.pieces), table.add(.pieces))
+        let half = Self.piece(0, of: 2, reply: 1)
+        #expect(try Self.positions(table.arrived(half, for: other)) == nil)
+        let forged = Self.piece(0, of: 2, reply: 2)
+        for number in 2..<100 {
+            let bytes = [0, 0, 0, UInt8(number)] + forged.bytes.dropFirst(4)
+            let reply = NATSReply(bytes: bytes, position: nil, failure: nil)
+            #expect(try Self.positions(table.arrived(reply, for: flooded)) == nil)
+            #expect(table.size <= 4 << 20)
+        }
+        // The other request keeps its pieces, and the flooded one is completed by a reply in one piece.
+        #expect(try table.arrived(Self.piece(1, of: 2, reply: 1), for: other)?.result.get().count == 1)
+        let whole = Self.piece(0, of: 1, reply: 500)
+        #expect(try table.arrived(whole, for: flooded)?.result.get().first?.bytes.count == 512 << 10)
+        #expect(table.size == 0)
     }
 }
