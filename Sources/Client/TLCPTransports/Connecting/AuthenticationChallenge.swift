@@ -49,7 +49,7 @@ public final class AuthenticationChallenge: Sendable {
     public let host: String
     /// The port of the server or proxy.
     public let port: Int
-    /// The number of failed attempts of this connection.
+    /// The number of failed attempts of this connection with credentials for this host.
     public let previousFailureCount: Int
 
     private let handler: RankedMutex<(@Sendable (Answer) -> Void)?>

@@ -20,6 +20,9 @@ final class CredentialStore: Sendable {
         case digest(DigestAuthentication)
     }
 
+    /// How many challenges of a peer are answered in one exchange: the first, and later ones that call the nonce stale.
+    private static let maxAnswers = 3
+
     private let configured: HTTPCredentials?
     private let proxy: HTTPCredentials?
     private let credentials: RankedMutex<[ProtectionSpace: Credential]>
@@ -49,15 +52,17 @@ final class CredentialStore: Sendable {
 
     func forget(_ space: ProtectionSpace) { credentials.withLock { $0[space] = nil } }
 
-    /// Answers a challenge with the configured credentials; false if there are none for the host, or if the server has
-    /// just rejected them. `failures` counts the challenges of one exchange.
+    /// Answers a challenge with the configured credentials; false if there are none for the host, or if the peer has
+    /// just rejected them, and not only the nonce of the response. `failures` counts the challenges of this peer in one
+    /// exchange.
     func useConfigured(
         for space: ProtectionSpace,
         host: String,
         _ schemes: [AuthenticationScheme],
         failures: Int
     ) -> Bool {
-        guard failures == 0, let configured = space == .proxy ? proxy : configured, configured.applies(to: host),
+        let mayTry = failures == 0 || (failures < Self.maxAnswers && schemes.contains(where: \.isStale))
+        guard mayTry, let configured = space == .proxy ? proxy : configured, configured.applies(to: host),
             let credential = Self.credential(schemes, configured.user, configured.password)
         else { return false }
         return credentials.withLock { credentials in

@@ -26,6 +26,8 @@ struct AuthenticationScheme: Sendable, Equatable {
     var parameters: [String: String] = [:]
 
     var realm: String? { parameters["realm"] }
+    /// Digest: whether the peer rejects the nonce of the request alone, and not user and password.
+    var isStale: Bool { parameters["stale"]?.lowercased() == "true" }
 
     /// Parses the values of all headers of a response, each of which may list several schemes.
     static func parse(_ headers: [String]) -> [AuthenticationScheme] {

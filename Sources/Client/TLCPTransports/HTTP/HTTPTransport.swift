@@ -30,7 +30,8 @@ final class HTTPTransport: Transport, @unchecked Sendable {
     private let receiver: LineReceiver
     private var state = State.waiting
     private var isReusable = false
-    private var failures = 0
+    /// The challenges so far. A proxy and a server behind the proxy each have credentials of their own.
+    private var failures: [CredentialStore.ProtectionSpace: Int] = [:]
 
     init(_ request: ConnectionRequest, _ shared: SocketContext, events: @escaping @Sendable (TransportEvent) -> Void) {
         self.request = request
@@ -114,9 +115,10 @@ final class HTTPTransport: Transport, @unchecked Sendable {
         if (200..<300).contains(head.status.code) { return events(.opened) }
         state = .waiting
         handler.close()
-        defer { failures += 1 }
         let challenge = HTTPChallenge(head, request, shared.settings.proxy)
-        shared.dialer.answer(challenge, failures: failures).whenSuccess { [self] isAnswered in
+        let failed = challenge.map { failures[$0.space, default: 0] } ?? 0
+        if let challenge { failures[challenge.space] = failed + 1 }
+        shared.dialer.answer(challenge, failures: failed).whenSuccess { [self] isAnswered in
             guard case .waiting = state else { return }
             if isAnswered { dial() } else { finish(DialFailure.end(httpStatus: Int(head.status.code))) }
         }

@@ -140,6 +140,55 @@ internal import Testing
         #expect(await counts.all() == [0, 1, 2, 3, 4])
     }
 
+    /// The proxy accepts each nonce once.
+    @Test func aProxyAndTheServerBehindTheProxyAreAnsweredInOneExchange() async throws {
+        let script: @Sendable (Int, Peer) async throws -> Void = { number, peer in
+            let headers = try await peer.request().headers
+            if headers["proxy-authorization"]?.contains("nonce=\"n\(number - 1)\"") != true {
+                let offer = "Digest realm=\"proxy\", nonce=\"n\(number)\", qop=\"auth\", stale=\(number > 1)"
+                try await peer.respond("407 Unauthorized", headers: "Proxy-Authenticate: \(offer)\r\n")
+            } else if headers["authorization"] == nil {
+                try await peer.respond("401 Unauthorized", headers: "WWW-Authenticate: Basic realm=\"server\"\r\n")
+            } else {
+                try await peer.respond("200 OK", body: "REQOK\r\n")
+            }
+        }
+        try await ScriptedServer.run(script: script) { server in
+            let connector = try SocketConnector(
+                .forTests {
+                    $0.proxy = ProxySettings(host: "127.0.0.1", port: server.port, user: "pat", password: "p")
+                    $0.credentials = HTTPCredentials(user: "mia", password: "p:w")
+                }
+            )
+            let (lines, end) = await Opened(connector, .to(8080)).rest()
+            #expect(lines == ["REQOK"])
+            #expect(end == .completed)
+            await connector.shutDown()
+        }
+    }
+
+    @Test func aPeerThatCallsEachNonceStaleIsAnsweredABoundedNumberOfTimes() async throws {
+        let (requests, record) = AsyncStream<Bool>.makeStream()
+        let script: @Sendable (Int, Peer) async throws -> Void = { number, peer in
+            record.yield(try await peer.request().headers["authorization"] != nil)
+            let offer = "Digest realm=\"server\", nonce=\"n\(number)\", qop=\"auth\", stale=TRUE"
+            try await peer.respond("401 Unauthorized", headers: "WWW-Authenticate: \(offer)\r\n")
+        }
+        try await ScriptedServer.run(script: script) { server in
+            let credentials = HTTPCredentials(user: "mia", password: "p:w")
+            let connector = try SocketConnector(.forTests { $0.credentials = credentials })
+            #expect(
+                await Opened(connector, .to(server.port)).rest().end
+                    == .refused(reason: "HTTP status 401", kind: .unauthorized, status: 401)
+            )
+            await connector.shutDown()
+        }
+        record.finish()
+        var answered: [Bool] = []
+        for await isAnswered in requests { answered.append(isAnswered) }
+        #expect(answered == [false, true, true, true])
+    }
+
     @Test func plainRequestsGoThroughAProxyInAbsoluteForm() async throws {
         let (requests, record) = AsyncStream<Peer.Request>.makeStream()
         try await ScriptedServer.runWithConnector({
