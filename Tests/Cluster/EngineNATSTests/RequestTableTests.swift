@@ -89,6 +89,8 @@ struct RequestTableTests {
     }
 
     private static func reply(_ headers: [String: String], position: UInt64?) throws -> NATSReply {
+        // A message outside of a connection needs the library's own threads.
+        try #require(nats_Open(-1) == NATS_OK)
         var message: OpaquePointer?
         let status = [UInt8]([1, 2]).withUnsafeBytes { natsMsg_Create(&message, "a", nil, $0.baseAddress, 2) }
         defer { natsMsg_Destroy(message) }
