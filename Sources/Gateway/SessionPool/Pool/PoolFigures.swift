@@ -31,35 +31,19 @@ package struct PoolFigures: Equatable, Sendable {
     }
 }
 
-/// The quotas of one upstream, as far as the machine needs them, and how its sessions are opened.
-package struct PoolLimits: Equatable, Sendable {
-    private let sessions: UpstreamConfiguration
-    let maxSessions: Int
-    let maxSubscriptionsPerSession: Int
-    let maxSubscriptions: Int
-    let maxItems: Int
-
-    package init(_ upstream: UpstreamConfiguration) {
-        sessions = upstream.withoutQuotas
-        maxSessions = upstream.maxSessions
-        maxSubscriptionsPerSession = upstream.maxSubscriptionsPerSession
-        maxSubscriptions = upstream.maxSubscriptions
-        maxItems = upstream.maxItems
-    }
-
-    /// Whether sessions are opened in the same way: server, adapter set, credentials, options, TLS and proxy.
-    func hasSameSessions(as other: PoolLimits) -> Bool {
-        let (own, others) = (sessions, other.sessions)
-        // Equal texts can have other bytes.
-        guard own == others, own.serverAddress.hasSameBytes(as: others.serverAddress) else { return false }
-        return own.adapterSet.hasSameBytes(as: others.adapterSet) && own.user.hasSameBytes(as: others.user)
-            && own.password.hasSameBytes(as: others.password)
-    }
-}
-
 extension UpstreamConfiguration {
+    /// Whether sessions are opened in the same way: server, adapter set, credentials, options, TLS and proxy.
+    func hasSameSessions(as other: UpstreamConfiguration) -> Bool {
+        // Equal texts can have other bytes.
+        guard withoutQuotas == other.withoutQuotas, serverAddress.hasSameBytes(as: other.serverAddress) else {
+            return false
+        }
+        return adapterSet.hasSameBytes(as: other.adapterSet) && user.hasSameBytes(as: other.user)
+            && password.hasSameBytes(as: other.password)
+    }
+
     /// The configuration as far as its sessions depend on it.
-    fileprivate var withoutQuotas: UpstreamConfiguration {
+    private var withoutQuotas: UpstreamConfiguration {
         var rest = self
         rest.isDefault = false
         (rest.maxSessions, rest.maxSubscriptionsPerSession, rest.maxSubscriptions) = (0, 0, 0)

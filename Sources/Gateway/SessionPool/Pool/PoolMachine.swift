@@ -27,7 +27,8 @@ package struct PoolMachine: ~Copyable {
 
     private var subscriptionLinger: Duration
     private var sessionLinger: Duration
-    private var limits: [String: PoolLimits]
+    /// The upstreams by name, with their limits.
+    private var limits: [String: UpstreamConfiguration]
     /// Oldest first.
     private var sessions: OrderedDictionary<ClientID, Session> = [:]
     private var shared: [SharedID: Shared] = [:]
@@ -55,8 +56,8 @@ package struct PoolMachine: ~Copyable {
         }
     }
 
-    private static func limits(of configuration: PoolConfiguration) -> [String: PoolLimits] {
-        Dictionary(configuration.upstreams.map { ($0.name, PoolLimits($0)) }, uniquingKeysWith: { first, _ in first })
+    private static func limits(of configuration: PoolConfiguration) -> [String: UpstreamConfiguration] {
+        Dictionary(configuration.upstreams.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Ends the lingers of the subscriptions that are in the way of a new one, those that have lingered longest first: they
@@ -277,20 +278,20 @@ package struct PoolMachine: ~Copyable {
 
     private func sessionWithRoom(_ key: SessionKey) throws(PoolError) -> ClientID? {
         guard let limit = limits[key.upstream] else { throw .unknownUpstream(key.upstream) }
-        if let open = firstSession(of: key, below: limit) { return open }
+        if let open = firstSession(of: key, below: limit.maxSubscriptionsPerSession) { return open }
         let isFull = figures(of: key.upstream).sessions >= limit.maxSessions
         guard isFull || credits?.sharesSessions(of: key.upstream) ?? false else { return nil }
         // Without a session of its own, the group shares one with another group.
-        if let open = firstSession(of: key, ofAnyGroup: true, below: limit) { return open }
+        if let open = firstSession(of: key, ofAnyGroup: true, below: limit.maxSubscriptionsPerSession) { return open }
         guard isFull else { return nil }
         throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions))
     }
 
     /// The first session below its limit of a key, or of any group of the same account: then also one that is outdated, if
     /// there is no other.
-    private func firstSession(of key: SessionKey, ofAnyGroup: Bool = false, below limit: PoolLimits) -> ClientID? {
+    private func firstSession(of key: SessionKey, ofAnyGroup: Bool = false, below limit: Int) -> ClientID? {
         var outdated: ClientID?
-        for (client, session) in sessions where session.shared < limit.maxSubscriptionsPerSession {
+        for (client, session) in sessions where session.shared < limit {
             guard ofAnyGroup ? session.key.hasSameAccount(as: key) : session.key == key else { continue }
             if !session.isOutdated { return client }
             if ofAnyGroup { outdated = outdated ?? client }
@@ -317,7 +318,7 @@ package struct PoolMachine: ~Copyable {
         let held = credits.held(of: upstream)
         let missing = figures(of: upstream).used + needed - held
         guard !missing.isNone else { return }
-        let shared = firstSession(of: session, ofAnyGroup: true, below: limit)
+        let shared = firstSession(of: session, ofAnyGroup: true, below: limit.maxSubscriptionsPerSession)
         throw .creditsNeeded(
             CreditShortage(
                 upstream: upstream,
