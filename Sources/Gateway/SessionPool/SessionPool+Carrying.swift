@@ -142,29 +142,21 @@ extension SessionPool {
     /// Finds or creates the upstream subscription of a key. If it cannot be created, nothing has changed.
     private func open(_ key: SharedKey, in state: inout State) throws(PoolError) -> Acquired {
         if state.isStopping { throw .stopping }
-        let fresh = state.nextClient
-        let (id, actions) = try state.machine.acquired(present(key), freshClient: fresh)
+        let (key, fresh) = (present(key), state.nextClient)
+        let (id, carrier) = try state.machine.acquired(key, freshClient: fresh)
         if let shared = state.shared[id] { return Acquired(shared: shared) }
-        var newClient: PooledClient?
         do throws(PoolError) {
-            for action in actions {
-                switch action {
-                case .openClient(let id, let session): newClient = try addPooledClient(id, session, to: &state)
-                case .openShared(let id, let key, let clientID):
-                    guard let client = state.clients[clientID] else { throw .unknownClient(clientID.rawValue) }
-                    let shared = makeShared(id, key.properties, on: client)
-                    state.shared[id] = shared
-                    return Acquired(shared: shared, isNew: true, newClient: newClient)
-                case .closeShared, .closeClient: preconditionFailure("acquiring closes nothing")
-                }
-            }
+            var newClient: PooledClient?
+            if carrier == fresh { newClient = try addPooledClient(fresh, key.session, to: &state) }
+            guard let client = state.clients[carrier] else { throw .unknownClient(carrier.rawValue) }
+            let shared = makeShared(id, key.properties, on: client)
+            state.shared[id] = shared
+            return Acquired(shared: shared, isNew: true, newClient: newClient)
         } catch {
             state.machine.sharedEnded(id, at: clock())
             state.machine.clientRemoved(fresh)
-            state.clients[fresh] = nil
             throw error
         }
-        preconditionFailure("acquiring ends with a subscription to open")
     }
 
     /// The key with the credentials that its upstream has now: a subscription may be older than these.
@@ -187,10 +179,9 @@ extension SessionPool {
         let (client, isNew) = try state.withLock { state throws(PoolError) in
             if state.isStopping { throw .stopping }
             let (fresh, session) = (state.nextClient, present(session))
-            let (id, actions) = try state.machine.messenger(session, freshClient: fresh, until: end)
+            let id = try state.machine.messenger(session, freshClient: fresh, until: end)
             if let present = state.clients[id] { return (present, false) }
             do throws(PoolError) {
-                guard !actions.isEmpty else { throw .unknownClient(id.rawValue) }
                 return (try addPooledClient(id, session, to: &state), true)
             } catch {
                 state.machine.clientRemoved(id)

@@ -164,21 +164,17 @@ package final class SessionPool: Sendable {
         }
         for (resource, target, refusal) in refused.moves { arrived(resource, at: target, refusal, isOfSession: true) }
         end(refused.messengers)
-        for action in actions { perform(action) }
+        for action in actions {
+            switch action {
+            case .closeShared(let id): closeShared(id)
+            case .closeClient(let id):
+                if let client = client(id) { closeClient(client) }
+            }
+        }
         deleteUnread(unread)
         renewUnserved()
         for client in clients() { client.reconnectIfDue(at: now) }
         endUnused(at: now, withSubscriptions: isExpiryDue)
-    }
-
-    private func perform(_ action: PoolAction) {
-        switch action {
-        case .closeShared(let id): closeShared(id)
-        case .closeClient(let id):
-            if let client = client(id) { closeClient(client) }
-        case .openClient, .openShared:
-            break  // Returned to `acquire` only, which performs them itself.
-        }
     }
 }
 

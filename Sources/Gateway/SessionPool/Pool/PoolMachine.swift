@@ -4,8 +4,8 @@ package import SessionCore
 
 /// Decides which upstream session carries which shared subscription, and when either is closed.
 ///
-/// The machine does no I/O: time and the ids of new clients are arguments, and each method returns what to do as a list of
-/// actions.
+/// The machine does no I/O: time and the ids of new clients are arguments. A client that has the id of a new one is to be
+/// opened, as is a subscription with another id than all before; `timePassed` returns what to close.
 package struct PoolMachine: ~Copyable {
     private struct Shared {
         let key: SharedKey
@@ -85,37 +85,29 @@ package struct PoolMachine: ~Copyable {
     }
 
     /// Adds a user to the open subscription of this key. If none is open, opens one on a session below its limit, else
-    /// on a new session with the id `freshClient`.
+    /// on a new session with the id `freshClient`. Returns the subscription and its client.
     package mutating func acquired(
         _ key: SharedKey,
         freshClient: ClientID
-    ) throws(PoolError) -> (SharedID, [PoolAction]) {
-        if let id = byKey[key], shared[id] != nil {
-            shared[id]?.users += 1
-            shared[id]?.closesAt = nil
-            figures[key.session.upstream, default: PoolFigures()].users += 1
-            return (id, [])
-        }
+    ) throws(PoolError) -> (shared: SharedID, client: ClientID) {
+        if let id = byKey[key], let client = shared[id]?.client, reclaimed(id) { return (id, client) }
         try checkQuotas(key)
-        var actions: [PoolAction] = []
-        let client: ClientID
         let present = try sessionWithRoom(key.session)
         if credits != nil { try checkCredits(key, needsSession: present == nil) }
-        if let open = present {
-            client = open
+        let client: ClientID
+        if let present {
+            client = present
         } else {
             client = freshClient
             sessions[client] = Session(key: key.session)
             figures[key.session.upstream, default: PoolFigures()].sessions += 1
-            actions.append(.openClient(client, key.session))
         }
         let id = open(key, on: client)
-        actions.append(.openShared(id, key, on: client))
         if credits != nil {
             let used = figures(of: key.session.upstream).used
             credits?.used(used, of: key.session.upstream)
         }
-        return (id, actions)
+        return (id, client)
     }
 
     /// The session that carries messages for this key: the oldest open session, else a new session with the id `freshClient`.
@@ -124,13 +116,13 @@ package struct PoolMachine: ~Copyable {
         _ key: SessionKey,
         freshClient: ClientID,
         until end: Moment
-    ) throws(PoolError) -> (ClientID, [PoolAction]) {
+    ) throws(PoolError) -> ClientID {
         let isFull = figures(of: key.upstream).sessions >= limits[key.upstream]?.maxSessions ?? 0
         let open = sessions.elements.filter { $0.value.key == key }
         if let (client, session) = open.first(where: { !$0.value.isOutdated }) ?? (isFull ? open.first : nil) {
             sessions[client]?.keptUntil = max(session.keptUntil, end)
             if let closesAt = session.closesAt { sessions[client]?.closesAt = max(closesAt, end) }
-            return (client, [])
+            return client
         }
         guard let limit = limits[key.upstream] else { throw .unknownUpstream(key.upstream) }
         if isFull { throw .overQuota(.sessions(upstream: key.upstream, limit: limit.maxSessions)) }
@@ -139,7 +131,7 @@ package struct PoolMachine: ~Copyable {
         figures[key.upstream, default: PoolFigures()].sessions += 1
         let used = figures(of: key.upstream).used
         credits?.used(used, of: key.upstream)
-        return (freshClient, [.openClient(freshClient, key)])
+        return freshClient
     }
 
     /// Adds a session that another process has opened, with its subscriptions and one user for each of them. Quotas do
@@ -355,9 +347,6 @@ package struct PoolMachine: ~Copyable {
 
 /// An order of the pool's machine to its driver.
 package enum PoolAction: Equatable, Sendable {
-    case openClient(ClientID, SessionKey)
-    /// Create a subscription and subscribe to it on this client.
-    case openShared(SharedID, SharedKey, on: ClientID)
     /// Unsubscribe and release the subscription.
     case closeShared(SharedID)
     case closeClient(ClientID)
