@@ -79,7 +79,7 @@ extension SessionPool {
         var opened: [Opened] = []
         do throws(PoolError) {
             for ((id, key), subscription) in zip(zip(ids, keys), adopted.subscriptions) {
-                let shared = makeShared(id, key.properties, on: client)
+                let shared = SharedSubscription(id: id, client: client, properties: key.properties, pool: self)
                 let home = SubscriptionHome.pooled(key.session)
                 let resource = try insert(subscription.id, home: home, isImplicit: true, key.properties, into: &state)
                 opened.append(Opened(shared: shared, resource: resource, subscription: subscription))

@@ -25,7 +25,7 @@ extension SessionPool {
         switch resource.home {
         case .dedicated(let id):
             let client = try usedClient(id)
-            let shared = makeShared(nil, properties, on: client)
+            let shared = SharedSubscription(id: nil, client: client, properties: properties, pool: self)
             _ = shared.join(resource)
             try open(Acquired(shared: shared, isNew: true))
         case .pooled(let session):
@@ -149,7 +149,7 @@ extension SessionPool {
             var newClient: PooledClient?
             if carrier == fresh { newClient = try addPooledClient(fresh, key.session, to: &state) }
             guard let client = state.clients[carrier] else { throw .unknownClient(carrier.rawValue) }
-            let shared = makeShared(id, key.properties, on: client)
+            let shared = SharedSubscription(id: id, client: client, properties: key.properties, pool: self)
             state.shared[id] = shared
             return Acquired(shared: shared, isNew: true, newClient: newClient)
         } catch {
@@ -232,32 +232,22 @@ extension SessionPool {
             core.connectionDetails.setUser(session.user)
             core.connectionDetails.setPassword(session.password)
             try upstream.apply(to: core)
-            return makeClient(id, core, of: upstream, isDedicated: false, isTransferable: isTransferable)
+            return PooledClient(
+                id: id,
+                upstream: upstream,
+                isDedicated: false,
+                isTransferable: isTransferable,
+                core: core,
+                pool: self
+            )
         } catch {
             throw .invalidValue(property: error.property ?? "upstream", rule: error.rule)
         }
     }
 
-    func makeShared(
-        _ id: SharedID?,
-        _ properties: SubscriptionProperties,
-        on client: PooledClient
-    ) -> SharedSubscription {
-        SharedSubscription(
-            id: id,
-            client: client,
-            properties: properties,
-            arrived: { [weak self] shared, resources, refusal in
-                for resource in resources { self?.arrived(resource, at: shared, refusal) }
-            },
-            ended: { [weak self] shared, resources in self?.ended(shared, resources) },
-            exceeded: { [weak self] shared in self?.subscriptionToEnd(for: shared) ?? shared }
-        )
-    }
-
     /// The server refused or removed the subscription: the next request for it opens a new one. Implicit resources without
     /// readers, which had lingered with it, are deleted.
-    private func ended(_ shared: SharedSubscription, _ resources: [SubscriptionResource]) {
+    func ended(_ shared: SharedSubscription, _ resources: [SubscriptionResource]) {
         guard let id = shared.id else { return }
         let now = clock()
         state.withLock { state in

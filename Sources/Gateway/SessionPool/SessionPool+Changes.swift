@@ -126,6 +126,11 @@ extension SessionPool {
         }
     }
 
+    /// The values of the subscription that resources move to have come, or the subscription was refused.
+    func arrived(_ resources: [SubscriptionResource], at target: SharedSubscription, _ refusal: UpstreamRefusal?) {
+        for resource in resources { arrived(resource, at: target, refusal) }
+    }
+
     /// The values of the subscription that a resource moves to have come, or the subscription was refused. No effect if the
     /// move has ended meanwhile, also if another one has begun.
     ///

@@ -56,7 +56,7 @@ extension SessionPool {
         core.connectionDetails.setPassword(specification.password ?? upstream?.password)
         try upstream?.apply(to: core)
         try prepare(core)
-        let client = makeClient(id, core, of: upstream, isDedicated: true)
+        let client = PooledClient(id: id, upstream: upstream, isDedicated: true, core: core, pool: self)
         let limit = configuration.maxDedicatedClients
         try state.withLock { state throws(PoolError) in
             if state.isStopping { throw .stopping }
@@ -163,33 +163,11 @@ extension SessionPool {
     /// Calls the body on each of these threads, with the index of the thread, once the thread comes round.
     package func onEachThread(_ body: @escaping @Sendable (Int) -> Void) { clientConfiguration.eventLoops.onEach(body) }
 
-    /// A client that the pool does not have yet.
-    func makeClient(
-        _ id: ClientID,
-        _ core: LightstreamerClient,
-        of upstream: UpstreamConfiguration?,
-        isDedicated: Bool,
-        isTransferable: Bool = false
-    ) -> PooledClient {
-        PooledClient(
-            id: id,
-            upstream: upstream?.name,
-            isDedicated: isDedicated,
-            isTransferable: isTransferable,
-            secretHeaders: upstream?.headerNames ?? [],
-            core: core,
-            sink: sink,
-            metrics: upstreamMetrics,
-            values: values(of: upstream?.name ?? ""),
-            clock: clock,
-            refused: { [weak self] client, refusal in self?.sessionRefused(client, refusal) },
-            observeConnection: observeConnection,
-            deliveryChanged: { [weak self] client in
-                self?.notifyWatchers(of: client)
-                self?.finishMoves(to: client)
-                self?.renewIfOutdated(client)
-            }
-        )
+    /// Updates of a client can arrive again, or no longer, or the server has refused the session of a dedicated client.
+    func deliveryChanged(of client: PooledClient) {
+        notifyWatchers(of: client)
+        finishMoves(to: client)
+        renewIfOutdated(client)
     }
 
     /// Reports the client to the sink and starts to observe it.

@@ -55,42 +55,31 @@ package final class PooledClient: Sendable {
     let values: UpstreamValues
     let metrics: UpstreamMetrics
     private let clock: @Sendable () -> Moment
-    /// Called when the server has refused the session of a pooled client, with an error that another attempt repeats.
-    private let refused: @Sendable (PooledClient, UpstreamRefusal) -> Void
     private let observeConnection: ConnectionObserver?
-    /// Called when updates can arrive again, or no longer, and when the server has refused the session of a dedicated
-    /// client.
-    private let deliveryChanged: @Sendable (PooledClient) -> Void
+    private weak let pool: SessionPool?
     private let state: RankedMutex<State>
 
+    /// A client that the pool does not have yet; `upstream` is nil for a client by address.
     init(
         id: ClientID,
-        upstream: String?,
+        upstream: UpstreamConfiguration?,
         isDedicated: Bool,
-        isTransferable: Bool,
-        secretHeaders: Set<String>,
+        isTransferable: Bool = false,
         core: LightstreamerClient,
-        sink: any PoolSink,
-        metrics: UpstreamMetrics,
-        values: UpstreamValues,
-        clock: @escaping @Sendable () -> Moment,
-        refused: @escaping @Sendable (PooledClient, UpstreamRefusal) -> Void,
-        observeConnection: ConnectionObserver?,
-        deliveryChanged: @escaping @Sendable (PooledClient) -> Void
+        pool: SessionPool
     ) {
-        self.refused = refused
-        self.deliveryChanged = deliveryChanged
-        self.observeConnection = observeConnection
         self.id = id
-        self.upstream = upstream
+        self.upstream = upstream?.name
         self.isDedicated = isDedicated
         self.isTransferable = isTransferable
-        self.secretHeaders = secretHeaders
+        secretHeaders = upstream?.headerNames ?? []
         self.core = core
-        self.sink = sink
-        self.metrics = metrics
-        self.values = values
-        self.clock = clock
+        self.pool = pool
+        sink = pool.sink
+        metrics = pool.upstreamMetrics
+        values = pool.values(of: upstream?.name ?? "")
+        clock = pool.clock
+        observeConnection = pool.observeConnection
         state = RankedMutex(State(lastUsed: clock()), rank: .pooledClient)
     }
 
@@ -316,7 +305,7 @@ extension PooledClient: ClientObserver {
         let failure = sink.lastFailure(of: self)
         report([.status(status, failure: failure)] + state.withLock { $0.legacy.events(forStatus: status) })
         if !watchers.isEmpty { watchers.notify(situation) }
-        if wasDelivering != status.delivers { deliveryChanged(self) }
+        if wasDelivering != status.delivers { pool?.deliveryChanged(of: self) }
     }
 
     private func received(_ refusal: UpstreamRefusal) {
@@ -325,9 +314,9 @@ extension PooledClient: ClientObserver {
         report([.serverError(code: refusal.code, message: refusal.message)])
         if !watchers.isEmpty { watchers.notify(situation) }
         if isDedicated {
-            deliveryChanged(self)
+            pool?.deliveryChanged(of: self)
         } else if refusal.isLasting {
-            refused(self, refusal)
+            pool?.sessionRefused(self, refusal)
         }
     }
 

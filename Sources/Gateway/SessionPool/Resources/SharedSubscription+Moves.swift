@@ -37,7 +37,7 @@ extension SharedSubscription {
         let arrivals = state.withLock { state in
             state.arriving.indices.filter { state.arriving[$0].look(table) }.map { state.arriving[$0].resource }
         }
-        if !arrivals.isEmpty { arrived(self, arrivals, nil) }
+        pool?.arrived(arrivals, at: self, nil)
     }
 
     /// Refuses one resource, because the session that it was to move to was refused. False if another call has removed

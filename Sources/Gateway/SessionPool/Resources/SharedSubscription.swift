@@ -33,30 +33,16 @@ final class SharedSubscription: Sendable {
     let subscription: Subscription
 
     private let properties: SubscriptionProperties
-    /// Called with the resources that the subscription served until the server refused or removed it.
-    private let ended: @Sendable (SharedSubscription, [SubscriptionResource]) -> Void
-    /// Called with the resources that move to this subscription and whose values have come, and with the refusal of the
-    /// subscription; nil: it was not refused.
-    let arrived: @Sendable (SharedSubscription, [SubscriptionResource], UpstreamRefusal?) -> Void
-    /// The subscription that ends because the values of this one exceed the budget of the upstream.
-    private let exceeded: @Sendable (SharedSubscription) -> SharedSubscription
+    /// The pool, whose methods are called without the lock of the subscription.
+    weak let pool: SessionPool?
     let state = RankedMutex(State(), rank: .sharedSubscription)
 
-    init(
-        id: SharedID?,
-        client: PooledClient,
-        properties: SubscriptionProperties,
-        arrived: @escaping @Sendable (SharedSubscription, [SubscriptionResource], UpstreamRefusal?) -> Void,
-        ended: @escaping @Sendable (SharedSubscription, [SubscriptionResource]) -> Void,
-        exceeded: @escaping @Sendable (SharedSubscription) -> SharedSubscription
-    ) {
+    init(id: SharedID?, client: PooledClient, properties: SubscriptionProperties, pool: SessionPool) {
         self.id = id
         self.client = client
         self.properties = properties
+        self.pool = pool
         subscription = Subscription(checked: properties)
-        self.arrived = arrived
-        self.ended = ended
-        self.exceeded = exceeded
     }
 
     /// Adds a resource; false if the subscription has ended meanwhile.
@@ -198,7 +184,7 @@ extension SharedSubscription: SubscriptionObserver {
                 }
             default: apply(CollectionOfOne(event))
             }
-        if !arrivals.isEmpty { arrived(self, arrivals, refusal) }
+        if !arrivals.isEmpty { pool?.arrived(arrivals, at: self, refusal) }
     }
 
     /// Ends the subscription with an error that is not the server's response to it: the server has refused the session of the
@@ -214,7 +200,7 @@ extension SharedSubscription: SubscriptionObserver {
         client.metrics.subscriptionError(refusal.code, on: client)
         for resource in affected { resource.notifyWatchers() }
         end()
-        ended(self, affected)
+        pool?.ended(self, affected)
         return arrivals
     }
 
@@ -277,7 +263,7 @@ extension SharedSubscription: SubscriptionObserver {
         guard isWithinBudget else { return exceedBudget(by: events) }
         guard let end else { return (arrivals, nil) }
         self.end()
-        ended(self, affected)
+        pool?.ended(self, affected)
         return (arrivals, UpstreamRefusal(end))
     }
 
@@ -297,10 +283,9 @@ extension SharedSubscription: SubscriptionObserver {
     private func exceedBudget(
         by events: some Collection<SubscriptionEvent>
     ) -> (arrivals: [SubscriptionResource], refusal: UpstreamRefusal?) {
-        let leaving = exceeded(self)
-        if leaving === self { return leaveBudget() }
+        guard let leaving = pool?.subscriptionToEnd(for: self), leaving !== self else { return leaveBudget() }
         let (arrivals, refusal) = leaving.leaveBudget()
-        if !arrivals.isEmpty { leaving.arrived(leaving, arrivals, refusal) }
+        pool?.arrived(arrivals, at: leaving, refusal)
         return apply(events)
     }
 
