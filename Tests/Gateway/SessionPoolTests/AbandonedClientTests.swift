@@ -1,5 +1,4 @@
 internal import Changes
-internal import Logging
 internal import SessionCore
 internal import Synchronization
 internal import TestSupport
@@ -37,20 +36,13 @@ internal import Testing
 
     /// The client is here again before its former session has ended.
     @Test func aClientThatAnotherProcessHasReportsItsRemovalAndNothingLater() throws {
-        let (sink, time) = (RecordingSink(), ManualTime())
-        let upstream = UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")
-        let pool = SessionPool(
-            configuration: PoolConfiguration(upstreams: [upstream]),
-            sink: sink,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            clock: { time.moment }
-        )
+        let pool = pool()
         let id = ClientID("c1")
-        let former = try pool.createClient(ClientSpecification(target: .upstream("demo")), as: id)
+        let former = try client(in: pool, as: id)
         pool.abandon(id)
         #expect(pool.client(id) == nil)
         #expect(sink.present.ofClients == [.client(id, .added(.disconnected)), .client(id, .removed)])
-        let present = try pool.createClient(ClientSpecification(target: .upstream("demo")), as: id)
+        let present = try client(in: pool, as: id)
         former.client(former.core, emitted: .status(.connecting))
         #expect(sink.present.ofClients.count == 3)
         #expect(pool.client(id) === present)

@@ -13,7 +13,7 @@ internal import Testing
     let time = ManualTime()
 
     private static func other(_ frequency: RequestedMaxFrequency? = nil) -> SharedKey {
-        var properties = SubscriptionProperties(mode: .merge, items: .list(["item2"]), fields: .list(["last_price"]))
+        var properties = SharedKey.demo("item2").properties
         properties.requestedMaxFrequency = frequency
         return SharedKey(session: key.session, properties: properties)
     }

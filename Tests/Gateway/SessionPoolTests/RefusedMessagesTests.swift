@@ -1,4 +1,3 @@
-internal import Logging
 internal import SessionCore
 internal import TestSupport
 internal import Testing
@@ -7,24 +6,13 @@ internal import Testing
 @testable import SessionPool
 
 /// Messages with credentials that the server has refused.
-@Suite struct RefusedMessagesTests {
-    private let time = ManualTime()
-
-    private static let key = SharedKey(
-        session: SessionKey(upstream: "demo", user: nil, password: nil),
-        properties: SubscriptionProperties(mode: .merge, items: .list(["item1"]), fields: .list(["last_price"]))
-    )
+@Suite struct RefusedMessagesTests: PoolSuite {
+    let sink = RecordingSink()
+    let time = ManualTime()
 
     /// The server could lock the account. What uses the client meanwhile is refused as well.
     @Test func messagesAfterARefusalDoNotConnect() throws {
-        let pool = SessionPool(
-            configuration: PoolConfiguration(
-                upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
-            ),
-            sink: RecordingSink(),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            clock: { [time] in time.moment }
-        )
+        let pool = pool()
         func messenger() throws -> PooledClient { try pool.messenger(Self.key.session, for: .seconds(30)) }
         let first = try messenger()
         first.client(first.core, emitted: .serverError(code: 1, message: "wrong password"))

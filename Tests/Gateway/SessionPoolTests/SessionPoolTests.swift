@@ -296,10 +296,7 @@ internal import Testing
 
     // MARK: - Sessions of other processes
 
-    private static let grouped = SharedKey(
-        session: SessionKey(upstream: "demo", user: nil, password: nil, group: 1),
-        properties: key.properties
-    )
+    private static let grouped = SharedKey.demo(group: 1)
 
     private static var adoption: SessionAdoption {
         var table = ValueTable(properties: key.properties)
@@ -346,14 +343,8 @@ internal import Testing
     @Test func resourcesAreListedInTheOrderOfTheirMaking() throws {
         let pool = pool()
         let made = try (0..<20).map { index in
-            try pool.createResource(
-                home: .pooled(Self.key.session),
-                properties: SubscriptionProperties(
-                    mode: .merge,
-                    items: .list(["item\(index)"]),
-                    fields: .list(["last_price"])
-                )
-            ).id
+            let key = SharedKey.demo("item\(index)")
+            return try pool.createResource(home: .pooled(key.session), properties: key.properties).id
         }
         try pool.delete(made[7])
         #expect(pool.resources().map(\.id) == made.filter { $0 != made[7] })

@@ -1,43 +1,31 @@
-internal import Logging
 internal import Primitives
 internal import SessionCore
+internal import TestSupport
 internal import Testing
 
 @testable import LightstreamerClient
 @testable import SessionPool
 
 /// Changes of the properties of a subscription resource.
-@Suite struct SubscriptionChangeTests {
-    private let sink = RecordingSink()
-
-    private func pool(_ change: (inout UpstreamConfiguration) -> Void = { _ in }) -> SessionPool {
-        var upstream = UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")
-        change(&upstream)
-        return SessionPool(
-            configuration: PoolConfiguration(upstreams: [upstream]),
-            sink: sink,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            clock: { .zero }
-        )
-    }
-
-    private static let session = SessionKey(upstream: "demo", user: nil, password: nil)
+@Suite struct SubscriptionChangeTests: PoolSuite {
+    let sink = RecordingSink()
+    let time = ManualTime()
 
     private static func quote(_ frequency: RequestedMaxFrequency? = nil) -> SubscriptionProperties {
-        var properties = SubscriptionProperties(mode: .merge, items: .list(["item1"]), fields: .list(["last_price"]))
+        var properties = key.properties
         properties.requestedMaxFrequency = frequency
         return properties
     }
 
     private func active(_ pool: SessionPool, _ properties: SubscriptionProperties) throws -> SubscriptionResource {
-        let resource = try pool.createResource(home: .pooled(Self.session), properties: properties)
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: properties)
         try pool.activate(resource)
         return resource
     }
 
     @Test func inactiveResourceTakesAnyProperties() throws {
         let pool = pool()
-        let resource = try pool.createResource(home: .pooled(Self.session), properties: Self.quote())
+        let resource = try pool.createResource(home: .pooled(Self.key.session), properties: Self.quote())
         var other = Self.quote(.unfiltered)
         other.items = .group("g")
         try pool.change(resource, to: other)
@@ -58,7 +46,7 @@ internal import Testing
 
     @Test func nextReaderOfTheFormerFrequencyDoesNotGetTheNewOne() throws {
         let pool = pool()
-        let key = SharedKey(session: Self.session, properties: Self.quote(.limited(1)))
+        let key = SharedKey(session: Self.key.session, properties: Self.quote(.limited(1)))
         let former = try pool.joinImplicit(key).resource
         let resource = try active(pool, key.properties)
         pool.leaveImplicit(former)
@@ -119,7 +107,7 @@ internal import Testing
             try confirm(shared)
             try deliver(update(value), of: shared)
         }
-        let key = SharedKey(session: Self.session, properties: Self.quote(.limited(2)))
+        let key = SharedKey(session: Self.key.session, properties: Self.quote(.limited(2)))
         #expect(try pool.acquire(key).shared === target)
         #expect(target.expect(resources[1], from: former) && former.release(resources[1]))
         return (resources[1], former, target)
@@ -176,7 +164,7 @@ internal import Testing
     }
 
     @Test func moveToASessionThatIsRefusedRefusesTheResource() throws {
-        let pool = pool { $0.maxSubscriptionsPerSession = 1 }
+        let pool = pool { $0.upstreams[0].maxSubscriptionsPerSession = 1 }
         let first = try active(pool, Self.quote(.limited(1)))
         let second = try active(pool, Self.quote(.limited(1)))
         let carrier = try #require(first.carrier)
@@ -222,7 +210,7 @@ internal import Testing
     /// Readers got older values of the target, and nothing more until its session had recovered.
     @Test(arguments: [ClientStatus.disconnectedTryingRecovery, .stalled])
     func aMoveWaitsWhileTheSessionOfItsTargetIsInterrupted(status: ClientStatus) async throws {
-        let pool = pool { $0.maxSubscriptionsPerSession = 1 }
+        let pool = pool { $0.upstreams[0].maxSubscriptionsPerSession = 1 }
         let resources = try [1.0, 1, 2].map { try active(pool, Self.quote(.limited($0))) }
         let (former, target) = (try #require(resources[1].carrier), try #require(resources[2].carrier))
         for (shared, value) in [(former, "2"), (target, "1")] {
@@ -318,7 +306,7 @@ internal import Testing
 
     /// The properties are those of the target.
     @Test func aChangeThatIsRefusedDuringAMoveLeavesTheMove() throws {
-        let pool = pool { $0.maxSubscriptions = 2 }
+        let pool = pool { $0.upstreams[0].maxSubscriptions = 2 }
         let resources = try [1.0, 1, 2].map { try active(pool, Self.quote(.limited($0))) }
         let target = try #require(resources[2].carrier)
         try confirm(try #require(resources[1].carrier))
@@ -334,7 +322,7 @@ internal import Testing
     }
 
     @Test func changeOverQuotaKeepsTheOldProperties() throws {
-        let pool = pool { $0.maxSubscriptions = 1 }
+        let pool = pool { $0.upstreams[0].maxSubscriptions = 1 }
         let first = try active(pool, Self.quote(.limited(1)))
         let second = try active(pool, Self.quote(.limited(1)))
         #expect(throws: PoolError.self) { try pool.change(second, to: Self.quote(.limited(2))) }

@@ -9,30 +9,11 @@ internal import Testing
         UpstreamCredits(sessions: sessions, subscriptions: subscriptions, items: items)
     }
 
-    private static func key(_ items: String..., group: UInt64? = nil) -> SharedKey {
-        SharedKey(
-            session: SessionKey(upstream: "demo", user: nil, password: nil, group: group),
-            properties: SubscriptionProperties(mode: .merge, items: .list(items), fields: .list(["f"]))
-        )
-    }
-
     private static func machine(_ given: UpstreamCredits, sessions: Int = 8) -> PoolMachine {
-        var upstream = UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")
-        upstream.maxSessions = sessions
-        upstream.maxSubscriptions = 10
-        var machine = PoolMachine(configuration: PoolConfiguration(upstreams: [upstream]))
+        var machine = PoolMachine(configuration: .demo { ($0.maxSessions, $0.maxSubscriptions) = (sessions, 10) })
         machine.requireCredits()
         _ = machine.changeCredits(of: "demo") { credits, _ in credits.add(given, of: "demo") }
         return machine
-    }
-
-    private static func refusal(_ key: SharedKey, _ client: String, _ machine: inout PoolMachine) -> PoolError? {
-        do {
-            _ = try machine.acquired(key, freshClient: ClientID(client))
-            return nil
-        } catch {
-            return error
-        }
     }
 
     private static func shortage(
@@ -46,32 +27,32 @@ internal import Testing
     @Test func whatIsMissingIsReportedTogether() {
         var machine = Self.machine(Self.credits(0, 1, 1))
         let shortage = Self.shortage(Self.credits(1, 0, 1), of: Self.credits(0, 1, 1))
-        #expect(Self.refusal(Self.key("a", "b"), "c1", &machine) == shortage)
+        #expect(machine.refusal(of: .demo("a", "b"), on: "c1") == shortage)
         let used = machine.figures(of: "demo").used
         #expect(used == .none)
         _ = machine.changeCredits(of: "demo") { credits, _ in credits.add(Self.credits(1, 0, 1), of: "demo") }
-        #expect(Self.refusal(Self.key("a", "b"), "c1", &machine) == nil)
+        #expect(machine.refusal(of: .demo("a", "b"), on: "c1") == nil)
         let further = Self.shortage(Self.credits(0, 1, 1), of: Self.credits(1, 1, 2))
-        #expect(Self.refusal(Self.key("c"), "c2", &machine) == further)
+        #expect(machine.refusal(of: .demo("c"), on: "c2") == further)
     }
 
     @Test func aGroupSharesASessionOnceAnotherOneIsRefused() {
         var machine = Self.machine(Self.credits(1, 9, 9))
-        #expect(Self.refusal(Self.key("a", group: 1), "c1", &machine) == nil)
+        #expect(machine.refusal(of: .demo("a", group: 1), on: "c1") == nil)
         let shortage = Self.shortage(Self.credits(1, 0, 0), of: Self.credits(1, 9, 9), isOptional: true)
-        #expect(Self.refusal(Self.key("b", group: 2), "c2", &machine) == shortage)
+        #expect(machine.refusal(of: .demo("b", group: 2), on: "c2") == shortage)
         _ = machine.changeCredits(of: "demo") { credits, _ in credits.sessionsRefused(of: "demo") }
-        #expect(Self.refusal(Self.key("b", group: 2), "c2", &machine) == nil)
+        #expect(machine.refusal(of: .demo("b", group: 2), on: "c2") == nil)
         _ = machine.changeCredits(of: "demo") { credits, _ in credits.add(Self.credits(1, 0, 0), of: "demo") }
-        #expect(Self.refusal(Self.key("c", group: 3), "c3", &machine) == nil)
+        #expect(machine.refusal(of: .demo("c", group: 3), on: "c3") == nil)
         let sessions = machine.figures(of: "demo").sessions
         #expect(sessions == 2)
     }
 
     @Test func theLimitsOfTheConfigurationHoldBesideTheCredits() {
         var machine = Self.machine(Self.credits(9, 99, 99), sessions: 1)
-        #expect(Self.refusal(Self.key("a", group: 1), "c1", &machine) == nil)
-        #expect(Self.refusal(Self.key("b", group: 2), "c2", &machine) == nil)
+        #expect(machine.refusal(of: .demo("a", group: 1), on: "c1") == nil)
+        #expect(machine.refusal(of: .demo("b", group: 2), on: "c2") == nil)
         let sessions = machine.figures(of: "demo").sessions
         #expect(sessions == 1)
     }

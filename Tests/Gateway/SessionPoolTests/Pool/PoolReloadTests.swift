@@ -10,56 +10,43 @@ internal import Testing
     private let second = ClientID("c2")
     private let third = ClientID("c3")
 
-    private static func configuration(_ change: (inout UpstreamConfiguration) -> Void = { _ in }) -> PoolConfiguration {
-        var upstream = UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")
-        change(&upstream)
-        return PoolConfiguration(upstreams: [upstream])
-    }
-
-    private static func key(_ item: String) -> SharedKey {
-        SharedKey(
-            session: SessionKey(upstream: "demo", user: nil, password: nil),
-            properties: SubscriptionProperties(mode: .merge, items: .list([item]), fields: .list(["last_price"]))
-        )
-    }
-
     @Test(arguments: ["http://127.0.0.1:2", "http://127.0.0.1:1"], [nil, "OTHER"])
     func subscriptionsAndMessagesOfAnotherServerUseANewSession(address: String, adapterSet: String?) throws {
-        var machine = PoolMachine(configuration: Self.configuration())
-        let (open, _) = try machine.acquired(Self.key("a"), freshClient: first)
+        var machine = PoolMachine(configuration: .demo())
+        let (open, _) = try machine.acquired(.demo("a"), freshClient: first)
         machine.configurationChanged(
-            Self.configuration {
+            .demo {
                 $0.serverAddress = address
                 $0.adapterSet = adapterSet
                 $0.maxItems = 7
             }
         )
         let isSame = address == "http://127.0.0.1:1" && adapterSet == nil
-        #expect(try machine.acquired(Self.key("a"), freshClient: second).shared == open)
+        #expect(try machine.acquired(.demo("a"), freshClient: second).shared == open)
         let expected = isSame ? first : second
-        #expect(try machine.acquired(Self.key("b"), freshClient: second).client == expected)
-        #expect(try machine.messenger(Self.key("a").session, freshClient: third, until: .zero) == expected)
+        #expect(try machine.acquired(.demo("b"), freshClient: second).client == expected)
+        #expect(try machine.messenger(SharedKey.demo("a").session, freshClient: third, until: .zero) == expected)
     }
 
     @Test func withoutAFurtherSessionThePresentOneIsUsed() throws {
-        var machine = PoolMachine(configuration: Self.configuration { $0.maxSessions = 1 })
-        _ = try machine.acquired(Self.key("a"), freshClient: first)
+        var machine = PoolMachine(configuration: .demo { $0.maxSessions = 1 })
+        _ = try machine.acquired(.demo("a"), freshClient: first)
         machine.configurationChanged(
-            Self.configuration {
+            .demo {
                 $0.serverAddress = "http://127.0.0.1:2"
                 $0.maxSessions = 1
             }
         )
-        #expect(try machine.acquired(Self.key("b"), freshClient: second).client == first)
-        #expect(try machine.messenger(Self.key("a").session, freshClient: second, until: .zero) == first)
+        #expect(try machine.acquired(.demo("b"), freshClient: second).client == first)
+        #expect(try machine.messenger(SharedKey.demo("a").session, freshClient: second, until: .zero) == first)
     }
 
     /// Whether further subscriptions use another session after a change.
     private func isOutdated(by change: (inout UpstreamConfiguration) -> Void) throws -> Bool {
-        var machine = PoolMachine(configuration: Self.configuration())
-        _ = try machine.acquired(Self.key("a"), freshClient: first)
-        machine.configurationChanged(Self.configuration(change))
-        return try machine.acquired(Self.key("b"), freshClient: second).client == second
+        var machine = PoolMachine(configuration: .demo())
+        _ = try machine.acquired(.demo("a"), freshClient: first)
+        machine.configurationChanged(.demo(change))
+        return try machine.acquired(.demo("b"), freshClient: second).client == second
     }
 
     @Test func subscriptionsUseANewSessionWhereItIsOpenedInAnotherWay() throws {

@@ -1,5 +1,4 @@
 internal import Changes
-internal import Logging
 internal import Primitives
 internal import SessionCore
 internal import TestSupport
@@ -8,7 +7,10 @@ internal import Testing
 @testable import LightstreamerClient
 @testable import SessionPool
 
-@Suite struct ConnectionTroubleTests {
+@Suite struct ConnectionTroubleTests: PoolSuite {
+    let sink = RecordingSink()
+    let time = ManualTime()
+
     private func trouble(_ kind: FailureKind, code: Int? = nil, at seconds: Int) -> ConnectionTrouble {
         let refusal = code.map { UpstreamRefusal(code: $0, message: "m") }
         return ConnectionTrouble(kind: kind, refusal: refusal, since: .zero + .seconds(seconds))
@@ -37,14 +39,8 @@ internal import Testing
     }
 
     @Test func attemptsToRecoverASessionCountOnce() throws {
-        let pool = SessionPool(
-            configuration: PoolConfiguration(
-                upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
-            ),
-            sink: RecordingSink(),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        )
-        let client = try pool.createClient(ClientSpecification(target: .upstream("demo")))
+        let pool = pool()
+        let client = try client(in: pool)
         func emit(_ event: ClientEvent, after failure: FailureKind) {
             client.core.core.state.withLock { $0.noteFailure(failure) }
             client.client(client.core, emitted: event)
@@ -71,16 +67,8 @@ internal import Testing
     }
 
     /// A pooled client that makes no attempt by itself.
-    private func pooledClient(_ time: ManualTime, _ sink: RecordingSink = RecordingSink()) throws -> PooledClient {
-        let pool = SessionPool(
-            configuration: PoolConfiguration(
-                upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
-            ),
-            sink: sink,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            clock: { time.moment }
-        )
-        return try pool.makePooledClient(ClientID("c1"), SessionKey(upstream: "demo", user: nil, password: nil))
+    private func pooledClient() throws -> PooledClient {
+        try pool().makePooledClient(ClientID("c1"), Self.key.session)
     }
 
     /// The server refuses or closes the session of a client; the client knows the error before its events.
@@ -92,8 +80,7 @@ internal import Testing
     }
 
     @Test func refusalHasTheTimeOfTheNextAttempt() throws {
-        let time = ManualTime()
-        let client = try pooledClient(time)
+        let client = try pooledClient()
         close(client, code: 8, "full")
         #expect(client.trouble?.nextAttempt == time.moment + .seconds(1))
         close(client, code: 1, "wrong password")
@@ -101,9 +88,7 @@ internal import Testing
     }
 
     @Test func statusOfARefusedClientHasTheCause() throws {
-        let sink = RecordingSink()
-        let time = ManualTime()
-        let client = try pooledClient(time, sink)
+        let client = try pooledClient()
         close(client, code: 8, "full")
         close(client, code: 8, "full")
         close(client, code: 1, "wrong password")
@@ -124,8 +109,7 @@ internal import Testing
 
     /// As after data that cannot be parsed, which the server sends in each session.
     @Test func pausesGrowAlsoIfTheServerAcceptsEachSession() throws {
-        let time = ManualTime()
-        let client = try pooledClient(time)
+        let client = try pooledClient()
         func pause(afterSeconds seconds: Double) -> Duration? {
             client.client(client.core, emitted: .status(.connectedStreamSensing))
             time.pass(seconds)
@@ -141,7 +125,7 @@ internal import Testing
     /// of the session ID already returns nil.
     @Test(arguments: [ClientStatus.connectedStreamSensing, .disconnectedTryingRecovery])
     func onlyAServerWithoutASessionIsOfAnotherKind(status: ClientStatus) throws {
-        let client = try pooledClient(ManualTime())
+        let client = try pooledClient()
         let delivery = EventDelivery(core: client.core.core)
         delivery.add(client)
         func trouble(after events: [SessionEvent]) -> ConnectionTrouble? {
@@ -162,15 +146,8 @@ internal import Testing
 
     @Test func refusedConnectionIsReportedWithItsReason() async throws {
         let (reports, source) = AsyncStream.makeStream(of: ConnectionReport.self)
-        let pool = SessionPool(
-            configuration: PoolConfiguration(
-                upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
-            ),
-            sink: RecordingSink(),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            observeConnection: { _, report in source.yield(report) }
-        )
-        let client = try pool.createClient(ClientSpecification(target: .upstream("demo")))
+        let pool = pool(observeConnection: { _, report in source.yield(report) })
+        let client = try client(in: pool)
         try client.connect()
         for await report in reports {
             guard case .failed(let trouble) = report else { continue }

@@ -5,10 +5,7 @@ internal import Testing
 @testable import SessionPool
 
 @Suite struct ResourceTableTests {
-    private static let key = SharedKey(
-        session: SessionKey(upstream: "demo", user: nil, password: nil),
-        properties: SubscriptionProperties(mode: .merge, items: .list(["item1"]), fields: .list(["last_price"]))
-    )
+    private static let key = SharedKey.demo()
 
     private func resource(_ id: String, isImplicit: Bool) -> SubscriptionResource {
         SubscriptionResource(

@@ -1,3 +1,4 @@
+internal import Changes
 internal import Logging
 internal import SessionCore
 internal import TestSupport
@@ -16,30 +17,31 @@ protocol PoolSuite {
 
 extension PoolSuite {
     /// A shared subscription of the upstream.
-    static var key: SharedKey {
-        SharedKey(
-            session: SessionKey(upstream: "demo", user: nil, password: nil),
-            properties: SubscriptionProperties(mode: .merge, items: .list(["item1"]), fields: .list(["last_price"]))
-        )
-    }
+    static var key: SharedKey { .demo() }
 
     /// A pool over an upstream without a server.
     func pool(
         _ change: (inout PoolConfiguration) -> Void = { _ in },
-        held: @escaping @Sendable () -> [String: Set<String>] = { [:] }
+        removed: @escaping @Sendable (TopicID) -> Void = { _ in },
+        held: @escaping @Sendable () -> [String: Set<String>] = { [:] },
+        observeConnection: ConnectionObserver? = nil
     ) -> SessionPool {
-        var configuration = PoolConfiguration(
-            upstreams: [UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")]
-        )
-        configuration.subscriptionLinger = .seconds(5)
+        var configuration = PoolConfiguration.demo()
         change(&configuration)
         return SessionPool(
             configuration: configuration,
             sink: sink,
+            removed: removed,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             clock: { [time] in time.moment },
-            held: held
+            held: held,
+            observeConnection: observeConnection
         )
+    }
+
+    /// A client of a pool, made for a request.
+    func client(in pool: SessionPool, as id: ClientID? = nil) throws -> PooledClient {
+        try pool.createClient(ClientSpecification(target: .upstream("demo")), as: id)
     }
 
     /// Changes the values of a subscription, and delivers the event.
@@ -53,5 +55,37 @@ extension PoolSuite {
     func pass(_ duration: Double, in pool: SessionPool) {
         time.pass(duration)
         pool.timePassed()
+    }
+}
+
+extension SharedKey {
+    /// A subscription of the upstream `demo`, to `item1` where no items are named.
+    static func demo(_ items: String..., user: String? = nil, group: UInt64? = nil) -> SharedKey {
+        let items = items.isEmpty ? ["item1"] : items
+        return SharedKey(
+            session: SessionKey(upstream: "demo", user: user, password: nil, group: group),
+            properties: SubscriptionProperties(mode: .merge, items: .list(items), fields: .list(["last_price"]))
+        )
+    }
+}
+
+extension PoolConfiguration {
+    /// The upstream `demo`, which has no server.
+    static func demo(_ change: (inout UpstreamConfiguration) -> Void = { _ in }) -> PoolConfiguration {
+        var upstream = UpstreamConfiguration(name: "demo", serverAddress: "http://127.0.0.1:1")
+        change(&upstream)
+        return PoolConfiguration(upstreams: [upstream])
+    }
+}
+
+extension PoolMachine {
+    /// The error of an acquisition; nil: it succeeds.
+    mutating func refusal(of key: SharedKey, on client: String) -> PoolError? {
+        do {
+            _ = try acquired(key, freshClient: ClientID(client))
+            return nil
+        } catch {
+            return error
+        }
     }
 }
