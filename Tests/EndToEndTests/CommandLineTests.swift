@@ -112,6 +112,19 @@ internal import Testing
         await process.stop()
     }
 
+    /// The health check of a container failed, and could end a gateway that went on with its former configuration.
+    @Test(arguments: ["http: [", "http: {port: 1}", "http: {port: 0, hots: a}"])
+    func healthOfAProcessDoesNotDependOnChangesOfItsFile(text: String) async throws {
+        let folder = try ProcessFolder()
+        let file = try folder.write("gateway.yaml", "http: {port: 0}")
+        let process = try GatewayProcess(["serve", "--config", file])
+        _ = try await process.address()
+        try folder.write("gateway.yaml", text)
+        let outcome = try await gateway("health", "--pid", "\(process.id)", "--ready")
+        #expect(outcome.status == 0 && outcome.output == "200 {\"status\":\"ready\"}\n", "\(outcome)")
+        await process.stop()
+    }
+
     /// They had the usage of the whole program; the arguments of another program were read as those of a gateway.
     @Test func mistakesThatACommandFindsLaterAreOneLine() async throws {
         let program = try GatewayProcess.binary("lightstreamer-gateway").path

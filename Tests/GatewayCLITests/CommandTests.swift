@@ -242,6 +242,32 @@ import Testing
     }
 
     /// It had the usage of the whole program.
+    @Test func theListeningSocketsOfTheSystemAreRead() throws {
+        let loopback = Self.words([127, 0, 0, 1])
+        let version6 = [UInt8](repeating: 0, count: 15) + [1]
+        for (address, host) in [
+            (loopback, "127.0.0.1"), (Self.words([0, 0, 0, 0]), "0.0.0.0"), (Self.words(version6), "0:0:0:0:0:0:0:1"),
+            (Self.words([UInt8](repeating: 0, count: 16)), "::"),
+        ] {
+            let entry = ListeningSocket.entry("  0: \(address):1F90 0:0000 0A 0:0 00:0 0 0 0 4711 1 0 100 0")
+            #expect(entry?.socket == ListeningSocket(host: host, port: 8080))
+            #expect(entry?.inode == "4711")
+        }
+        #expect(ListeningSocket.entry("  0: \(loopback):1F90 0:0000 01 0:0 00:0 0 0 0 4711 1 0 100 0") == nil)
+        #expect(ListeningSocket.entry("  sl  local_address rem_address   st tx_queue rx_queue tr tm->when") == nil)
+        #expect(ListeningSocket.all(of: 999_999_999).isEmpty)
+    }
+
+    /// An address as the system writes it: words of 32 bits in the byte order of the machine.
+    private static func words(_ bytes: [UInt8]) -> String {
+        stride(from: 0, to: bytes.count, by: 4).map { start in
+            let word = bytes[start..<start + 4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            let text = String(UInt32(littleEndian: word), radix: 16, uppercase: true)
+            return String(repeating: "0", count: 8 - text.count) + text
+        }
+        .joined()
+    }
+
     @Test func aProcessThatCannotBeReadIsAMistakeOfHealth() throws {
         let error = try #require(throws: (any Error).self) {
             try GatewayCommand.parseAsRoot(["health", "--pid", "999999999"])
