@@ -18,6 +18,8 @@ package struct JSONParseError: Error, Hashable, Sendable {
         case controlCharacter
         /// Bytes that are not UTF-8.
         case invalidUTF8
+        /// The text begins with U+FEFF, as some editors write it (RFC 8259 section 8.1).
+        case byteOrderMark
         /// Arrays or objects nested deeper than the limit.
         case tooDeep(limit: Int)
         /// Two members of one object have the same name.
@@ -33,7 +35,8 @@ package struct JSONParseError: Error, Hashable, Sendable {
 
     /// An error at an offset of a text, line and column counted.
     init(_ reason: Reason, at offset: Int, in bytes: UnsafeBufferPointer<UInt8>) {
-        self.reason = reason
+        let isMarked = offset == 0 && bytes.starts(with: [0xEF, 0xBB, 0xBF])
+        self.reason = isMarked ? .byteOrderMark : reason
         var line = 1
         var lineStart = 0
         for index in 0..<Swift.min(offset, bytes.count) where bytes[index] == UInt8(ascii: "\n") {
@@ -63,6 +66,7 @@ extension JSONParseError.Reason {
         case .loneSurrogate: "half of a surrogate pair"
         case .controlCharacter: "control character that is not escaped"
         case .invalidUTF8: "invalid UTF-8"
+        case .byteOrderMark: "byte order mark"
         case .tooDeep(let limit): "nesting deeper than \(limit)"
         case .duplicateName(let name): "duplicate member \"\(name)\""
         }

@@ -111,6 +111,12 @@ struct JSONParserTests {
         #expect(error?.column == column)
     }
 
+    @Test func aByteOrderMarkIsNamed() {
+        #expect(reason("\u{FEFF}{}") == .byteOrderMark)
+        #expect(reason("\u{FEFD}{}") == .unexpectedByte(0xEF))
+        #expect(reason(" \u{FEFF}{}") == .unexpectedByte(0xEF))
+    }
+
     @Test func everyCutOfATextIsRefused() {
         let text = Array(#"{"a":[1.5e3,true,"\u00e9x"],"b":null}"#.utf8)
         #expect(reason(text) == nil)

@@ -139,4 +139,15 @@ import Testing
         let names = query.split(separator: "&").map { String($0.prefix { $0 != "=" }) }
         #expect(outcome.code == "malformed" && outcome.pointers == names, "\(outcome.text)")
     }
+
+    /// They were an unexpected byte 239, and an unexpected end of text.
+    @Test(arguments: [
+        ("", "The body is empty. A JSON object is expected."),
+        ("\u{FEFF}{}", "The body is not JSON: byte order mark at line 1, column 1."),
+    ])
+    func bodiesThatAreOftenSentByMistakeAreNamed(body: String, detail: String) {
+        let refused = fixture.perform("POST", "/v1/messages", body, ["Content-Type": "application/json"])
+        #expect(refused.status == 400)
+        #expect(refused.json["detail"]?.string == detail)
+    }
 }

@@ -68,7 +68,7 @@ struct CookiesResource: Sendable {
         return elements.enumerated().compactMap { index, element in
             let location = reader.path + ["cookies", "\(index)"]
             guard let object = element.object else {
-                reader.refusals.refuse(location, "A cookie is expected.")
+                reader.refusals.refuse(location, "An object with name and value is expected.")
                 return nil
             }
             return cookie(ObjectReader(object, at: location, reader.refusals), host: host)

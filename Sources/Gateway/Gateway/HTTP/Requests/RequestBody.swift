@@ -13,6 +13,7 @@ enum RequestBody {
         do {
             value = try JSONValue(parsing: call.body)
         } catch {
+            if call.body.isEmpty { throw Problem(.malformed, detail: "The body is empty. A JSON object is expected.") }
             throw Problem(.malformed, detail: "The body is not JSON: \(error.description).")
         }
         guard let object = value.object else { throw Problem(.malformed, detail: "The body must be a JSON object.") }
