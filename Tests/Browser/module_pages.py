@@ -390,6 +390,20 @@ CHECKS = [
         await until(() => added.state.state === "open");
         if (added.info.lastFailure) return JSON.stringify(added.info);
     """),
+    # Old values of an upstream that was away had their last update when the page was opened.
+    trial("a_snapshot_is_no_update", """
+        const away = (status) => fake.send("status", { client: "c", status });
+        start();
+        await until(() => handle.state.state === "open");
+        fake.send("update", { subscription: "s1", client: "c", item: "a", itemPos: 1, snapshot: true, fields: { n: "1" } });
+        away("DISCONNECTED:WILL-RETRY");
+        await until(() => handle.state.state === "stale");
+        if (handle.state.since !== null) return `since ${handle.state.since}`;
+        away(fake.state.status);
+        fake.update(1, { n: "2" });
+        away("DISCONNECTED:WILL-RETRY");
+        await until(() => handle.state.since > Date.now() - 10_000);
+    """),
     trial("a_clock_that_is_set_back_delays_no_events", """
         start();
         await until(() => handle.state.state === "open");

@@ -95,7 +95,7 @@ export type State =
   | { state: "waiting"; reason: string }
   /** Of a connection with how the stream began, and its number of sources. */
   | { state: "open"; resume?: "fresh" | "resumed" | "gap"; sources?: number }
-  /** The rows may be old; `since`: the last update. */
+  /** The rows may be old; `since`: the last update, null if none has followed the snapshot. */
   | { state: "stale"; reason: string; since: number | null }
   /** The stream was lost; the next attempt is at `nextAt`. */
   | { state: "reconnecting"; attempt: number; nextAt: number; reason: string; problem?: Problem }

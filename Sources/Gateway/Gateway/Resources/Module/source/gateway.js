@@ -353,7 +353,8 @@ class Gateway {
       sub.since = this.#last;
       sub.isWhole = true;
     }
-    if (name === "update") sub.updatedAt = Date.now();
+    // Undefined without a value; null while all values are those of a snapshot, whose time is not known.
+    if (name === "update") sub.updatedAt = data.snapshot ? sub.updatedAt ?? null : Date.now();
     touched.set(sub, touched.get(sub) || name === "reset");
     sub.each((handle) => handle.take(name, data));
   }

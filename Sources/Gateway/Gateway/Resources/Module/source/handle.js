@@ -9,7 +9,6 @@ export class Sub {
   /** Events up to this id are in the table. */
   skip = "";
   since = null;
-  updatedAt = 0;
 
   constructor(key, spec) {
     Object.assign(this, { key, spec });

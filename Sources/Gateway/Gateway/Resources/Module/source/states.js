@@ -17,14 +17,14 @@ export function derived(conn, sub, since, url) {
   if (refusal) return { state: "refused", reason: refusal.detail ?? refusal.meaning ?? refusal.title, problem: refusal };
   if (!sub && conn.state === "idle") return { state: "idle" };
   if (conn.state === "reconnecting") return conn;
-  const stale = (reason) => ({ state: "stale", reason, since: sub?.updatedAt || null });
+  const stale = (reason) => ({ state: "stale", reason, since: sub?.updatedAt ?? null });
   if (conn.state === "open") {
     if (conn.isSilent) return stale("The gateway is silent.");
     if (!sub) return { state: "open", resume: conn.resume, sources: conn.sources };
     if (sub.info.subscribed && isLive(sub.info.status)) return { state: "open" };
   }
   const reason = conn.state !== "open" ? `The gateway at ${url} has not answered yet.`
-    : sub.info.source ? sub.info.lastFailure?.detail ?? sentences[sub.info.status] ?? "The upstream has not answered yet." : "The subscription is being added to the stream.";
-  if (sub?.updatedAt && conn.state === "open") return stale(reason);
+    : sub.info.source ? sub.info.lastFailure?.detail ?? sentences[sub.info.status] ?? "The upstream has not answered yet." : "The subscription is being added.";
+  if (sub?.updatedAt !== undefined && conn.state === "open") return stale(reason);
   return Date.now() - since >= patience ? { state: "waiting", reason } : { state: "connecting" };
 }
