@@ -440,6 +440,52 @@ CHECKS = [
         await until(() => badge.dataset.word === "connected", 2000);
         await until(() => badge.dataset.word === "stale");
     """),
+    # It was nowhere after *Open*, *Subscribe* and *Unsubscribe*: screen readers began at the top of the page.
+    trial("the_focus_follows_to_the_tab_that_is_opened", """
+        const { Tabs } = await import("/assets/tabs.js");
+        document.body.innerHTML = `<div id="list"></div><details open><summary>s</summary><button id="form"></button></details>
+            <div id="a"><button id="open"></button></div><div id="b"><button id="end"></button></div>`;
+        const tabs = new Tabs(document.getElementById("list")), at = () => document.activeElement.id;
+        for (const key of ["a", "b"]) tabs.add(key, key, document.getElementById(key));
+        const focus = (id) => document.getElementById(id).focus();
+        tabs.select("a");
+        focus("open");
+        tabs.select("b", true);
+        if (at() !== "tab-b") return `opened: ${at()}`;
+        focus("form");
+        document.querySelector("details").open = false;
+        tabs.select("b", true);
+        if (at() !== "tab-b") return `subscribed: ${at()}`;
+        focus("end");
+        document.getElementById("b").remove();
+        tabs.remove("b");
+        if (at() !== "tab-a") return `removed: ${at()}`;
+        document.querySelector("details").open = true;
+        focus("form");
+        tabs.select("a", true);
+        if (at() !== "form") return `it left what is visible: ${at()}`;
+        // The buttons that end a row and a line of the chart go with these.
+        const { endButton, tableCard } = await import("/assets/lists.js"), { FeedPanel } = await import("/assets/panel.js"), { Feed } = await import("/assets/feed.js");
+        const line = document.createElement("tr"), card = tableCard("T", "T", [["a"]], document.body.appendChild(document.createElement("tbody")));
+        document.body.replaceChildren(card);
+        card.querySelector("tbody").append(line);
+        line.append(endButton("End it", { note() {}, read: async () => line.remove() }, async () => {}));
+        line.firstChild.focus();
+        line.firstChild.click();
+        await until(() => !line.isConnected);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        if (document.activeElement !== card.querySelector("[role=region]")) return `ended: ${document.activeElement.outerHTML}`;
+        const feed = new Feed("f", "F", { ...quotes, fields: ["n", "m"] }), panel = new FeedPanel(feed);
+        document.body.replaceChildren(panel.element);
+        panel.element.hidden = false;
+        feed.apply("update", { item: "a", itemPos: 1, fields: { n: "1", m: "2" } });
+        panel.draw();
+        panel.element.querySelector("[data-field=m]").dispatchEvent(new MouseEvent("click", { shiftKey: true }));
+        const remove = panel.element.querySelector(".legend button");
+        remove.focus();
+        remove.click();
+        if (document.activeElement !== panel.addButton) return `line: ${document.activeElement.outerHTML.slice(0, 200)}`;
+    """),
     # The rows of the first drawing were offered; a list of all of them was made whenever the row of the chart was deleted.
     trial("the_chart_offers_the_present_rows", """
         const { Feed } = await import("/assets/feed.js"), { FeedPanel } = await import("/assets/panel.js");

@@ -39,11 +39,14 @@ export const tableCard = (title, caption, columns, body) =>
 export function endButton(label, page, end) {
   const button = h("button", { type: "button", class: "small danger", "aria-label": label }, "End");
   button.addEventListener("click", async () => {
+    const region = button.closest("[role=region]");
     button.disabled = true;
     try {
       await end();
       page.note("page", `${label.replace(/^End /, "").replace(/^./, (letter) => letter.toUpperCase())} was ended from this page.`);
       await page.read();
+      // The row is gone, and with it the focus.
+      if (document.activeElement === document.body) region.focus({ preventScroll: true });
     } catch (error) {
       button.disabled = false;
       page.fail(error);

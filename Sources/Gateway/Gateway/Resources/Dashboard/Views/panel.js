@@ -116,6 +116,7 @@ export class FeedPanel extends EventTarget {
   #drop(line) {
     this.#chosen = this.#chosen.filter((other) => other !== line);
     this.#showLines();
+    (this.legend.hidden ? this.addButton : this.legend.querySelector("button")).focus({ preventScroll: true });
     this.dispatchEvent(new Event("chart"));
   }
 

@@ -51,6 +51,9 @@ export class Tabs extends EventTarget {
     // Only the list scrolls, not the page.
     const { button } = this.#tabs.get(key);
     this.#list.scrollLeft = button.offsetLeft - this.#list.offsetLeft - 24;
+    // What had the focus is gone, or in a panel that is hidden now.
+    const { activeElement, body } = document;
+    if (isByUser && (activeElement === body || !activeElement.checkVisibility())) button.focus({ preventScroll: true });
     this.dispatchEvent(new CustomEvent("select", { detail: { key, isByUser } }));
   }
 
