@@ -129,6 +129,17 @@ CHECKS = [
         answer = () => fake.json(503, { detail: "Too many requests." });
         if (!await look("Too many requests.")) return element.textContent;
     """),
+    # After a reload there was no page: the gateway refuses request lines of 16 KiB.
+    trial("a_long_layout_is_no_part_of_the_request", """
+        const { layoutOf, urlOf } = await import("/assets/layout.js");
+        const items = Array.from({ length: 100 }, (_, index) => `EXCHANGE.INSTRUMENT.${index}?#`), chart = [["EXCHANGE.INSTRUMENT.1?#", "n"]];
+        for (const count of [1, 2, 5]) {
+            const specs = Array.from({ length: count }, (_, index) => ({ upstream: "u", mode: "MERGE", items, fields: [`n${index}`] }));
+            const url = new URL(urlOf({ specs, key: "own-2", row: "r", chart }), location), found = layoutOf(url);
+            if (count > 1 && url.search) return `${url.search.length} characters in the query`;
+            if (JSON.stringify(found) !== JSON.stringify({ specs, key: "own-2", row: "r", chart })) return JSON.stringify(found);
+        }
+    """),
     # The tab had another subscription, without the limits; that of a client by address was one of an upstream.
     trial("a_subscription_in_use_is_shown_as_it_is", """
         const { specOfResource } = await import("/assets/subscriptions.js"), { layoutOf, urlOf } = await import("/assets/layout.js");
