@@ -61,9 +61,10 @@ extension NATSConnection {
         return LogGeneration(created: created, first: first, last: last)
     }
 
-    /// Why the server has not stored a frame, by its reply; nil if it has.
+    /// Why the server has not stored a frame, by its reply; nil if it has. A reply is longer only if it is forged.
     static func failure(in reply: [UInt8], status: String?) -> String? {
         if status == "503" { return "no stream takes the subject, or its servers have no leader" }
+        guard reply.count <= 4096 else { return nil }
         return (try? JSONValue(parsing: reply))?.object?["error"]?.object?["description"]?.string
     }
 

@@ -37,6 +37,11 @@ struct EngineFactsTests {
         #expect(NATSConnection.failure(in: Array(reply.utf8), status: status) == reason)
     }
 
+    @Test func replyThatIsTooLongForTheServerTellsNothing() {
+        let reply = #"{"error":{"code":503,"description":"\#(String(repeating: "x", count: 5000))"}}"#
+        #expect(NATSConnection.failure(in: Array(reply.utf8), status: nil) == nil)
+    }
+
     @Test(arguments: [
         ("(conn.c:1909): Expected 'PONG', got ''", "Expected 'PONG', got ''"),
         ("(conn.c:733): SSL handshake error: 64:IP address mismatch", "SSL handshake error: 64:IP address mismatch"),

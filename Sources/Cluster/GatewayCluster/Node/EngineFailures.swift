@@ -2,8 +2,8 @@ internal import Primitives
 
 /// What the engine refuses or does not do. The log of the gateway has each reason once, or once in a while.
 struct EngineFailures: Sendable {
-    /// The time between two records of the same reason in the log of the gateway.
-    private static let logInterval = Duration.seconds(60)
+    /// The time after a record in the log of the gateway to one of the same reason, and to one of another reason.
+    private static let (logInterval, otherInterval) = (Duration.seconds(60), Duration.seconds(1))
     /// How long a reason of unstored frames holds.
     private static let lifetime = Duration.seconds(3)
 
@@ -12,7 +12,9 @@ struct EngineFailures: Sendable {
     /// Why the last attempt to connect to the engine has failed; nil: it has not.
     private var unconnected: String?
     /// Why the engine does not store frames, which it tells once a second while a frame waits.
-    private var unstored: (reason: String, at: Moment, loggedAt: Moment)?
+    private var unstored: (reason: String, at: Moment)?
+    /// The last reason of unstored frames that was logged.
+    private var logged: (reason: String, at: Moment)?
 
     mutating func connected() { unconnected = nil }
 
@@ -27,13 +29,13 @@ struct EngineFailures: Sendable {
         refusals.updateValue(number, forKey: reason) == nil
     }
 
-    /// The engine does not store frames; returns whether to log the reason.
+    /// The engine does not store frames, or another client of NATS says so; returns whether to log the reason.
     mutating func notStored(_ reason: String, at now: Moment) -> Bool {
-        let loggedAt = unstored.flatMap {
-            $0.reason == reason && now - $0.loggedAt < Self.logInterval ? $0.loggedAt : nil
-        }
-        unstored = (reason, now, loggedAt ?? now)
-        return loggedAt == nil
+        unstored = (reason, now)
+        let pause = logged?.reason == reason ? Self.logInterval : Self.otherInterval
+        if let logged, now - logged.at < pause { return false }
+        logged = (reason, now)
+        return true
     }
 
     /// What the engine refuses since a connection, why there is no connection, and why frames are not stored.

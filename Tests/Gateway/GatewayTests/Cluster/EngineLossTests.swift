@@ -230,6 +230,15 @@ import Testing
         #expect(failures.reasons(since: 0, at: Moment.zero + .seconds(65)) == [])
     }
 
+    /// Another client of NATS can report any number of reasons.
+    @Test func anotherReasonIsLoggedOnceASecond() {
+        var failures = EngineFailures()
+        let times = (0..<100).map { Moment.zero + .milliseconds($0 * 40) }
+        let logged = times.enumerated().filter { failures.notStored("reason \($0.offset)", at: $0.element) }
+        let isLogged = failures.notStored("full", at: Moment.zero + .seconds(5))
+        #expect(logged.map(\.offset) == [0, 25, 50, 75] && isLogged)
+    }
+
     @Test func aMemberThatWasPausedConnectsToItsOwnLogAgain() async throws {
         try await ClusterFixture.run(1, onEngineLoss: .local) { fixture in
             let member = fixture.members[0]
