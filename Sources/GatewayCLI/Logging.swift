@@ -140,6 +140,12 @@ enum StandardOutput {
         return error == 0
     }
 
+    /// Whether control characters would have an effect on the reader.
+    private static let isTerminal = isatty(STDOUT_FILENO) == 1
+
+    /// Writes a text of a server: to a terminal without its control characters, to a file or pipe as it is.
+    @discardableResult static func show(_ text: String) -> Bool { write(isTerminal ? text.printableLines : text) }
+
     /// Writes all bytes. Returns 0, or the error of the system.
     static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
         var written = 0

@@ -64,7 +64,7 @@ struct GetCommand: AsyncParsableCommand {
         do {
             var body = try await read(address, arguments)
             if format == .text, !body.isEmpty, body.last != UInt8(ascii: "\n") { body.append(UInt8(ascii: "\n")) }
-            StandardOutput.write(String(decoding: body, as: UTF8.self))
+            StandardOutput.show(String(decoding: body, as: UTF8.self))
         } catch let failure as WatchFailure {
             throw ExitCode.failure.because(failure.sentence)
         }

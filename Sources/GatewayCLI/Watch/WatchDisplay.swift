@@ -55,7 +55,7 @@ final class StreamDisplay: WatchDisplay {
     private let isOpen = Atomic(true)
 
     func received(_ line: [UInt8]) {
-        if !StandardOutput.write(String(decoding: line, as: UTF8.self) + "\n") {
+        if !StandardOutput.show(String(decoding: line, as: UTF8.self) + "\n") {
             isOpen.store(false, ordering: .relaxed)
         }
     }
@@ -70,7 +70,7 @@ final class StreamDisplay: WatchDisplay {
 
 /// Each event as a line of JSON on standard output, in the form of the gateway's NDJSON streams.
 struct JSONDisplay: WatchDisplay {
-    func show(_ event: WatchEvent) -> Bool { StandardOutput.write(Self.line(event) + "\n") }
+    func show(_ event: WatchEvent) -> Bool { StandardOutput.show(Self.line(event) + "\n") }
 
     static func line(_ event: WatchEvent) -> String {
         var json = JSONBytes()

@@ -83,10 +83,16 @@ struct WatchFailure: Error, Equatable {
 
 extension String {
     /// The text without control characters, which could control a terminal.
-    var printable: String {
-        String(
-            String.UnicodeScalarView(unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 })
-        )
+    var printable: String { printable(except: []) }
+
+    /// The lines of the text without control characters other than tabs.
+    var printableLines: String { replacing("\r\n", with: "\n").printable(except: ["\n", "\t"]) }
+
+    private func printable(except kept: [Unicode.Scalar]) -> String {
+        let scalars = unicodeScalars.map { scalar in
+            scalar.properties.generalCategory != .control || kept.contains(scalar) ? scalar : "\u{FFFD}"
+        }
+        return String(String.UnicodeScalarView(scalars))
     }
 }
 

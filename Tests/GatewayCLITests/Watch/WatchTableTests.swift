@@ -169,4 +169,11 @@ import Testing
         let line = LineDisplay.line(WatchUpdate(item: "i\u{1B}", fields: [.init(name: "a", value: "1\r\n2")]))
         #expect(line == "i\u{FFFD} a=1\u{FFFD}\u{FFFD}2")
     }
+
+    /// The output of `get`, and lines of JSON, in a terminal: no value ends a line, or overwrites its beginning.
+    @Test(arguments: [
+        ("a\tb\r\nc\td\r\n", "a\tb\nc\td\n"), ("\u{1B}]0;x\u{7}\n", "\u{FFFD}]0;x\u{FFFD}\n"),
+        ("{\"a\":\"\u{9B}31m\u{7F}\"}\n", "{\"a\":\"\u{FFFD}31m\u{FFFD}\"}\n"), ("a\rb\n", "a\u{FFFD}b\n"), ("", ""),
+    ])
+    func linesKeepTheirEndsAndTabs(text: String, shown: String) { #expect(text.printableLines == shown) }
 }
