@@ -23,9 +23,10 @@ struct ReplyName: Equatable {
 
     /// Reads a name; nil for any other text.
     init?(_ text: Substring) {
-        let numbers = text.split(separator: "-").map { UInt64($0) }
-        guard let token = numbers.first ?? nil else { return nil }
-        self.init(token: token, position: numbers.count == 2 ? numbers[1] : nil)
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { UInt64($0) }
+        guard numbers.count == parts.count else { return nil }
+        self.init(token: numbers[0], position: numbers.count == 2 ? numbers[1] : nil)
     }
 
     var text: String { position.map { "\(token)-\($0)" } ?? "\(token)" }

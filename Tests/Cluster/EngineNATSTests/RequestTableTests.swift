@@ -104,7 +104,7 @@ struct RequestTableTests {
         for name in [ReplyName(token: 5, position: nil), ReplyName(token: .max, position: .max)] {
             #expect(ReplyName(name.text[...]) == name)
         }
-        for text in ["", "frame", "x-1", "-1"] { #expect(ReplyName(text[...]) == nil) }
+        for text in ["", "frame", "x-1", "-1", "1-", "1-x", "1-2-3"] { #expect(ReplyName(text[...]) == nil) }
     }
 
     @Test
