@@ -216,6 +216,14 @@ def tabs_work_by_keyboard(page, address):
     page.wait("document.activeElement.id === 'tab-quotes'")
     if page.see("[...document.querySelectorAll('[role=tab]')].filter((tab) => tab.tabIndex === 0).length") != 1:
         raise RuntimeError("more than one tab is in the tab order")
+    # The link at the top of the page leads past the tabs, and shows no other one.
+    page.click("#tab-portfolio")
+    page.see("document.querySelector('.skip').focus()")
+    page.press("Enter", 13, "\r")
+    page.wait("document.getElementById('panels').contains(document.activeElement)")
+    if page.see("location.hash") != "#portfolio" or page.see("document.getElementById('panel-portfolio').hidden"):
+        raise RuntimeError("the link to the values shows another tab")
+    page.click("#tab-quotes")
 
 
 def readers_of_all_kinds_find_names(page, address):

@@ -54,6 +54,11 @@ class Dashboard {
     this.#tabs.add("events", "Events", byId("panel-events"));
     this.#tabs.addEventListener("select", ({ detail }) => this.#selected(detail.key, detail.isByUser));
     addEventListener("popstate", () => this.#route());
+    // The fragment of the address names the tab.
+    document.querySelector(".skip").addEventListener("click", (event) => {
+      event.preventDefault();
+      byId("panels").focus();
+    });
     byId("overview").after(this.#recovery.element);
     this.stream.addEventListener("state", ({ detail }) => this.#streamChanged(detail));
     this.stream.addEventListener("event", ({ detail }) => {
