@@ -415,6 +415,24 @@ CHECKS = [
         if (values.join() !== "5" || times[0] > Date.now()) return JSON.stringify([times, values]);
     """),
     # Six pages without a shared stream: the browser has no connection for the other requests, and the page said that it is stale.
+    # Held values had their last update "just now", for hours.
+    trial("values_that_are_held_become_stale", DASHBOARD + """
+        const now = Date.now, badge = document.getElementById("status"), panel = () => document.querySelector(".panel:not([hidden])");
+        let passed = 0;
+        Date.now = () => now() + passed;
+        lists["/v1/upstreams"] = { upstreams: [{ name: "u", adapterSet: "DEMO" }], nextCursor: null };
+        await import("/assets/app.js");
+        await until(() => fake.requests.some(({ path }) => path.endsWith("/events")));
+        fake.update(1, { last_price: "7.1" });
+        await until(() => badge.dataset.word === "connected" && panel().textContent.includes("7.1"));
+        document.getElementById("pause").click();
+        fake.update(1, { last_price: "7.2" });
+        await until(() => document.getElementById("pause").textContent === "Resume (1 held)");
+        passed = 20_000;
+        fake.send("status", { client: "c", status: "DISCONNECTED:WILL-RETRY" });
+        await until(() => panel().classList.contains("stale") && /values are old: last update 2. s ago/.test(panel().textContent));
+        if (panel().textContent.includes("7.2")) return "the value is not held";
+    """),
     # As over a connection that is lost without a sign: the dashboard was connected, and told afterwards that a new stream began.
     trial("a_stream_without_a_byte_is_stale", DASHBOARD + """
         const now = Date.now, badge = document.getElementById("status");

@@ -232,8 +232,7 @@ class Dashboard {
     const held = count(this.#updates() - this.#heldFrom);
     setText(byId("pause"), this.#isPaused ? `Resume (${held} held)` : "Pause");
     for (const [key, { feed }] of this.#panels) this.#tabs.mark(key, feed.error ? "✗" : "");
-    if (this.#isPaused) return;
-    panel?.drawState(this.#streamState.state, isSilent);
+    panel?.drawState(this.#streamState.state, isSilent, this.#isPaused);
   }
 }
 

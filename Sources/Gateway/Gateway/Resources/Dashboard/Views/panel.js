@@ -164,14 +164,14 @@ export class FeedPanel extends EventTarget {
     this.#drawChart();
   }
 
-  /** Draws what depends on the time and on the state of the stream. */
-  drawState(streamState, isSilent) {
+  /** Draws what depends on the time and on the state of the stream; of a page that holds its values, not what depends on these. */
+  drawState(streamState, isSilent, isPaused) {
     this.#progress.show(streamState, this.feed);
     const { isStale, text } = age(streamState, this.feed, isSilent);
     setText(this.#ageText, text);
     this.element.classList.toggle("stale", isStale && this.feed.lastValueAt !== null);
     this.chat?.show(streamState, rights.may("send"));
-    this.#drawTimesSoon();
+    if (!isPaused) this.#drawTimesSoon();
   }
 
   /** Draws the ages of all rows, and the chart. */
