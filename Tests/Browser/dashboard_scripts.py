@@ -201,6 +201,16 @@ CHECKS = [
             "10 s, no update for 5 s", "over 5 s, no update for 5 s"];
         if (seen.join() !== wanted.join()) return seen.join(" | ");
     """),
+    # With another key that has no right to them, the values of the former one looked current.
+    trial("values_of_a_refused_subscription_are_old", """
+        const { Feed } = await import("/assets/feed.js"), { age } = await import("/assets/status.js"), { ProblemError } = await import("/assets/api.js");
+        const feed = new Feed("f", "F", quotes);
+        feed.sourceState(fake.state, "fresh");
+        feed.apply("update", { item: "a", itemPos: 1, snapshot: false, fields: { n: "1" } });
+        if (age("open", feed, false).isStale) return "old before the refusal";
+        feed.refuse(new ProblemError(403, { code: "forbidden", detail: "No." }));
+        if (!age("open", feed, false).isStale) return age("open", feed, false).text;
+    """),
     # Hours later, a loss for another reason was one of the last interruption.
     trial("an_interruption_has_its_own_losses", """
         const { RecoveryTimeline } = await import("/assets/recovery.js");

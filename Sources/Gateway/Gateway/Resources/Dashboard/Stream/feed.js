@@ -139,6 +139,7 @@ export class Feed extends EventTarget {
     // If the message names the refused values, the general cure adds nothing.
     const cure = error.problem?.errors?.length ? undefined : explain("problem", error.code)?.cure;
     this.error = { step: "gateway", text: error.message, cure, code: error.code, kind: "problem" };
+    this.isSubscribed = false;
     this.#changed();
   }
 
