@@ -705,6 +705,13 @@ CHECKS = [
         fake.update(1, { n: "7" });
         await until(() => document.querySelector("ls-value").shadowRoot.textContent === "7");
     """),
+    trial("elements_may_be_hidden", """
+        await import("/gateway-elements.js");
+        document.body.innerHTML = '<ls-value hidden item="a" field="n" gateway="http://gateway.example"></ls-value><ls-table hidden></ls-table>';
+        for (const element of document.body.children) if (element.checkVisibility()) return `${element.localName} is shown`;
+        for (const element of document.body.children) element.hidden = false;
+        if (![...document.body.children].every((element) => element.checkVisibility())) return "hidden for good";
+    """),
     trial("a_table_announces_a_state_once", """
         await import("/gateway-elements.js");
         const table = document.createElement("ls-table");

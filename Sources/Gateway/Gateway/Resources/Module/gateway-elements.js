@@ -24,6 +24,7 @@ const sheet = new CSSStyleSheet();
 sheet.replaceSync(`
   :host { display: inline-block; color: var(--ls-color, inherit); font: var(--ls-font, inherit); }
   :host(ls-table) { display: block; overflow-x: auto; }
+  :host([hidden]) { display: none; }
   [data-state=stale], [data-state=reconnecting] { opacity: var(--ls-stale-opacity, 0.55); }
   .problem { color: var(--ls-problem-color, #b3261e); }
   table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
