@@ -21,8 +21,8 @@ const tiles = [
   { name: "conflated", label: "Conflated", unit: "", format: count, title: "Updates merged into newer ones" },
   { name: "dropped", label: "Dropped", unit: "", format: count, isBad: (value) => value > 0,
     title: "Updates lost from full windows; their streams received lost-updates" },
-  { name: "reconnects", label: "Reconnects", unit: "", format: count, isWarning: (value) => value > 0,
-    title: "Upstream connections that were lost and opened again" },
+  { name: "reconnects", label: "Interruptions", unit: "", format: count, isWarning: (value) => value > 0,
+    title: "Upstream connections that were lost, and attempts to connect that failed" },
 ];
 
 export class Overview {
