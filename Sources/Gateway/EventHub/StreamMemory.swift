@@ -2,12 +2,13 @@ internal import Synchronization
 
 /// The memory of the streams and event logs of a hub, compared with a budget.
 ///
-///     logs        replay windows, and the events that late readers have yet to read from them
+///     logs        replay windows, and the events that late readers have yet to read from them; compressors
 ///     pending     events of single readers: snapshots, conflated updates
 ///     sources     what the gateway keeps for each source of a stream, also of one that is prepared
 ///
 /// Above the budget the oldest replay windows are dropped first, then the slowest readers are closed. The pending events
-/// of the streams of one owner have a budget of their own. Sources beyond half of the budget are refused by the gateway.
+/// of the streams of one owner have a budget of their own. Sources beyond half of the budget are refused by the gateway, and
+/// groups of compressed streams beyond an eighth of it have no compressor.
 package final class StreamMemory: Sendable {
     /// The budget of all streams and logs, in bytes.
     package let limit: Int
@@ -16,6 +17,7 @@ package final class StreamMemory: Sendable {
     private let logBytes = Atomic<Int>(0)
     private let pendingBytes = Atomic<Int>(0)
     private let sourceBytes = Atomic<Int>(0)
+    private let compressorBytes = Atomic<Int>(0)
 
     /// What a source of a stream takes, about, in bytes: its places in the tables of the gateway, of the hub and of a shard.
     package static let sourceWeight = 3 << 10
@@ -52,6 +54,19 @@ package final class StreamMemory: Sendable {
 
     /// A log has grown, or shrunk, by a number of bytes.
     func addLog(_ bytes: Int) { logBytes.wrappingAdd(bytes, ordering: .relaxed) }
+
+    /// Counts a further compressor of a number of bytes; false if there is no room for one.
+    func addCompressor(_ bytes: Int) -> Bool {
+        guard compressorBytes.load(ordering: .relaxed) + bytes <= limit / 8 else { return false }
+        compressorBytes.wrappingAdd(bytes, ordering: .relaxed)
+        addLog(bytes)
+        return true
+    }
+
+    func removeCompressor(_ bytes: Int) {
+        compressorBytes.wrappingAdd(-bytes, ordering: .relaxed)
+        addLog(-bytes)
+    }
 
     /// Streams have more sources, or fewer.
     package func addSources(_ count: Int) { sourceBytes.wrappingAdd(count * Self.sourceWeight, ordering: .relaxed) }

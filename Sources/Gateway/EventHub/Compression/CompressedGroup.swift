@@ -52,7 +52,7 @@ final class CompressedGroup {
         self.context = context
     }
 
-    deinit { if compressor != nil { context.memory.addLog(-Deflater.memory) } }
+    deinit { dropCompressor() }
 
     var isEmpty: Bool { synchronized.isEmpty && waiting.isEmpty }
 
@@ -126,22 +126,29 @@ final class CompressedGroup {
     }
 
     /// Makes or drops the compressor as the number of readers demands, and has it forget its history if enough streams
-    /// wait for that.
+    /// wait for that. Without room for a compressor, all streams wait.
     private func adapt() {
         let count = synchronized.streams.count + waiting.streams.count
-        guard count >= Self.leastReaders else {
-            if compressor != nil { context.memory.addLog(-Deflater.memory) }
-            compressor = nil
+        guard count >= Self.leastReaders, let compressor = compressor ?? makeCompressor() else {
+            dropCompressor()
             return synchronized.move(to: &waiting)
         }
-        if compressor == nil {
-            compressor = Deflater(.usual)
-            context.memory.addLog(Deflater.memory)
-        }
-        guard let compressor, !waiting.isEmpty else { return }
+        guard !waiting.isEmpty else { return }
         if waiting.streams.count * Self.mostWaiting >= count || compressor.history >= Self.mostHistory {
             compressor.reset()
             waiting.move(to: &synchronized)
         }
+    }
+
+    private func makeCompressor() -> Deflater? {
+        guard context.memory.addCompressor(Deflater.memory) else { return nil }
+        compressor = Deflater(.usual)
+        return compressor
+    }
+
+    private func dropCompressor() {
+        guard compressor != nil else { return }
+        compressor = nil
+        context.memory.removeCompressor(Deflater.memory)
     }
 }

@@ -135,6 +135,36 @@ internal import Testing
         #expect(harness.hub.memory.logs < before + Deflater.memory)
     }
 
+    /// Groups beyond an eighth of the budget have no compressor: replay windows and readers would have to make room for it.
+    @Test func compressorsHaveAnEighthOfTheMemory() throws {
+        var configuration = HubConfiguration()
+        configuration.memoryBytes = 16 * Deflater.memory
+        let harness = HubHarness(configuration)
+        let ids: [SubscriptionID] = ["s", "t", "u"]
+        for id in ids { harness.addSubscription(id) }
+        let before = harness.hub.memory.logs
+        let groups = try ids.map { id in
+            try (0..<4).map { _ in try harness.open(.subscription(id)) { $0.compresses = true } }
+        }
+        func publish(_ numbers: Range<Int>) {
+            for number in numbers {
+                for id in ids { harness.publish(quotes.update(["\(number)", "b", "c"]), to: id) }
+                harness.pass()
+            }
+        }
+        publish(0..<20)
+        #expect((2..<3).contains((harness.hub.memory.logs - before) / Deflater.memory))
+        for stream in groups.joined() { #expect(try stream.names.count { $0 == "update" } == 20) }
+        // The compressor of a group that ends is free for another one.
+        for stream in groups[0] { harness.close(stream) }
+        publish(20..<40)
+        #expect((2..<3).contains((harness.hub.memory.logs - before) / Deflater.memory))
+        for stream in groups[2] {
+            #expect(stream.lastOwner === groups[2][0].lastOwner)
+            #expect(try stream.names.count { $0 == "update" } == 40)
+        }
+    }
+
     /// The loop has not seen the change of the first stream when the second one opens.
     @Test func aStreamJoinsNoGroupOfAChannelThatIsReadNoLonger() throws {
         let harness = HubHarness()
