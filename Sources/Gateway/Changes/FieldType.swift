@@ -1,10 +1,7 @@
 /// The type of the values of a field.
 package enum FieldType: String, Sendable, CaseIterable {
-    /// Text.
     case string
-    /// A decimal number.
     case number
-    /// A whole number.
     case integer
     /// `true` or `false`; the server may also send 1 or 0.
     case boolean
@@ -12,7 +9,6 @@ package enum FieldType: String, Sendable, CaseIterable {
     case timestampMilliseconds = "timestamp-ms"
     /// Seconds since 1970.
     case timestampSeconds = "timestamp-s"
-    /// A JSON value.
     case json
 }
 

@@ -263,7 +263,6 @@ package struct HubConfiguration: Sendable {
     /// The text of `subscription-error` events.
     package var refusalText = RefusalText.plain
 
-    /// The documented defaults.
     package init() {}
 }
 

@@ -5,7 +5,6 @@ internal import Primitives
 package import StreamIO
 
 package struct StreamListing: Sendable {
-    /// Sources, format, figures.
     package let summary: StreamSummary
     package let owner: StreamOwner
 }
@@ -30,7 +29,6 @@ package final class StreamRegistry: Sendable {
     package let hub: EventHub
     private let owners = RankedMutex<[String: StreamOwner]>([:])
 
-    /// A registry without streams.
     package init(hub: EventHub) { self.hub = hub }
 
     package func makeFeed(for loop: StreamLoop) -> HubShard {

@@ -59,7 +59,6 @@ extension SessionPool {
         return opened.map(\.resource)
     }
 
-    /// A subscription of an adopted session here.
     private struct Opened {
         let shared: SharedSubscription
         let resource: SubscriptionResource

@@ -50,7 +50,6 @@ extension SessionPool {
         state.withLock { state in state.shared.values.filter { $0.client === client } }
     }
 
-    /// Unsubscribes and releases a resource.
     func deleteResource(_ resource: SubscriptionResource) {
         guard resource.startDeletion() else { return }
         makeInactive(resource)

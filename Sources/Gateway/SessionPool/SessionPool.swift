@@ -48,7 +48,6 @@ package final class SessionPool: Sendable {
     let clock: @Sendable () -> Moment
     let state: RankedMutex<State>
     let settings: RankedMutex<Settings>
-    /// The work of the clients by upstream.
     package let upstreamMetrics = UpstreamMetrics()
     let observeConnection: ConnectionObserver?
     /// The ids of the subscriptions that callers use, by their accounts.

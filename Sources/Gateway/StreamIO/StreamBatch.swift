@@ -2,12 +2,10 @@
 /// of a loop in turn, so that filling it allocates nothing.
 package struct StreamBatch: ~Copyable {
     package private(set) var pieces: [StreamPiece] = []
-    /// The number of bytes in the batch.
     package private(set) var byteCount = 0
     private let byteLimit: Int
     private let pieceLimit: Int
 
-    /// An empty batch with its limits.
     package init(byteLimit: Int, pieceLimit: Int) {
         self.byteLimit = byteLimit
         self.pieceLimit = pieceLimit
@@ -70,7 +68,6 @@ package final class SharedBytes: Sendable {
 
 /// A range of bytes and the object that keeps them alive.
 package struct StreamPiece {
-    /// Keeps the bytes alive.
     package let owner: AnyObject
     /// The bytes; they neither change nor move while the owner lives.
     package var bytes: UnsafeRawBufferPointer

@@ -24,7 +24,6 @@ package struct AdmittedStream: Sendable {
     /// Called exactly once at the end of the stream: on the thread of its loop, or with `neverOpened` on any thread.
     package let onEnd: @Sendable (StreamEnd) -> Void
 
-    /// A stream that was admitted under this id.
     package init(id: String, onEnd: @escaping @Sendable (StreamEnd) -> Void) {
         self.id = id
         self.onEnd = onEnd

@@ -12,7 +12,6 @@ internal import StreamIO
 ///     synchronized      b1    b2    b3   ·    b4    b5
 ///     joined after 1          i2    i3   ·    b4    b5        i: without references
 final class CompressedGroup {
-    /// The channels of a group and their variants.
     struct Key: Hashable {
         /// The channels in the order of their ids. A channel that a shard reads again after a pause is another one, with the same
         /// id; a group keeps its channels.
@@ -110,7 +109,6 @@ final class CompressedGroup {
 
     /// The bytes that a pass sends to the streams of a group.
     struct Broadcasts {
-        /// The bytes with their streams.
         private(set) var writes: [SharedWrite] = []
         /// Whether nothing is sent.
         var isRefused = true

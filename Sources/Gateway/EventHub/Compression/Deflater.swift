@@ -49,7 +49,6 @@ final class Deflater {
         stream.deallocate()
     }
 
-    /// Forgets what was compressed so far.
     func reset() {
         guard history > 0 else { return }
         deflateReset(stream)

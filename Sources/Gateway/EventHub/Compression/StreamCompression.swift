@@ -22,7 +22,6 @@ final class StreamCompression {
         group.add(subscriber, isSynchronized: isSynchronized)
     }
 
-    /// Leaves the live group.
     func leave(_ subscriber: Subscriber) {
         guard let group else { return }
         self.group = nil

@@ -26,7 +26,6 @@ struct SubscriptionSourceState: Sendable, Equatable {
     /// The facts of the server's confirmation; nil while the subscription is not subscribed.
     var shape: SubscribedShape?
 
-    /// Whether the server has confirmed it.
     var isSubscribed: Bool { shape != nil }
 }
 
@@ -71,7 +70,6 @@ enum ControlEvent: Sendable, Equatable {
         isDegraded: Bool = false,
         retryMilliseconds: Int?
     )
-    /// The stream ends for this reason.
     case closing(reason: String, retryMilliseconds: Int)
     /// A keep-alive for idle connections.
     case heartbeat

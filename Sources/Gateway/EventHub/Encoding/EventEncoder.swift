@@ -301,7 +301,6 @@ extension EventEncoder {
 
 /// The events of the gateway.
 extension EventEncoder {
-    /// Encodes an event of the gateway, or a heartbeat.
     mutating func encode(_ event: ControlEvent, as format: EventFormat) {
         json.reset()
         switch event {

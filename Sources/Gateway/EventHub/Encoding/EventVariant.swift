@@ -2,7 +2,6 @@ internal import Changes
 
 /// One of the encodings of an event; each is made at most once, for all readers.
 struct EventVariant: Hashable, Sendable {
-    /// The number of variants there are.
     static let count = 8
     /// All variants, in the order of their indices.
     static let all = EventFormat.allCases.flatMap { format in

@@ -17,7 +17,6 @@ enum HubEvent: Sendable, Equatable {
 }
 
 extension ClientTopicEvent {
-    /// The event's name on streams.
     var name: StaticString {
         switch self {
         case .status: "status"
@@ -33,7 +32,6 @@ extension ClientTopicEvent {
 }
 
 extension SubscriptionEvent {
-    /// The event's name on streams.
     fileprivate var name: StaticString {
         switch self {
         case .subscribed: "subscribed"
@@ -51,7 +49,6 @@ extension SubscriptionEvent {
 }
 
 extension LegacyEvent {
-    /// The event's name on streams.
     fileprivate var name: StaticString {
         switch self {
         case .connectionEstablished: "connection-established"

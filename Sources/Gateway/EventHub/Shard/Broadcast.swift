@@ -6,7 +6,6 @@ struct Broadcast {
     /// The most bytes of a broadcast: more would delay everything else on the loop.
     private static let limit = 64 << 10
 
-    /// The bytes and the streams that get them.
     let write: SharedWrite
     let events: Int
     /// When the first of them was published.

@@ -48,7 +48,6 @@ package final class HubShard: StreamFeed {
         return subscriber
     }
 
-    /// Removes a stream that has ended.
     func close(_ subscriber: Subscriber) {
         guard subscribers.removeValue(forKey: subscriber.id) != nil else { return }
         subscriber.detachAll()
@@ -137,7 +136,6 @@ package final class HubShard: StreamFeed {
         }
     }
 
-    /// Sends new events to the compressed groups of a channel.
     private func broadcastCompressed(_ channel: ShardChannel, _ news: inout FeedNews, now: Moment) {
         for group in channel.compressedGroups where group.pass != pass {
             group.pass = pass
@@ -220,7 +218,6 @@ final class ShardContext {
     let memory: StreamMemory
     /// Whether an owner of a stream of the shard exceeded its memory since the last check.
     var hasGreedyOwner = false
-    /// The limits and intervals of streams.
     let configuration: HubConfiguration
     /// Encodes events for single streams.
     var encoder: EventEncoder

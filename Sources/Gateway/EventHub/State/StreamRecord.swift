@@ -14,7 +14,6 @@ struct StreamRecord: Sendable {
     let memory: StreamOwnerMemory
     /// Whether the stream waits for `begin`: until then, it reads nothing.
     private(set) var isWaiting: Bool
-    /// The figures of the stream, counted by its shard.
     let figures = StreamFigures()
     /// The epoch of the hub when the stream was attached.
     private(set) var epoch = ""
@@ -32,7 +31,6 @@ struct StreamRecord: Sendable {
     private struct ReadChannel: Sendable {
         /// The hub's side.
         let channel: Channel
-        /// The variant in which the stream reads its events.
         let variant: EventVariant
         let local: ShardChannel
     }

@@ -3,7 +3,6 @@ internal import SessionCore
 
 /// The streams of a hub, from their admission to their ends.
 struct StreamTable: Sendable {
-    /// The changes for the shards of the streams.
     var queues = ShardQueues()
     /// The beginnings of streams, by their outcomes.
     private(set) var beginnings: [ResumeOutcome: UInt64] = [:]

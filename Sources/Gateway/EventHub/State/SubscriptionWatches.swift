@@ -14,7 +14,6 @@ struct SubscriptionWatches: Sendable {
         return next
     }
 
-    /// Removes a watch; no effect if it was removed.
     mutating func remove(_ watch: UInt64, of subscription: SubscriptionID) {
         watches[subscription]?[watch] = nil
         if watches[subscription]?.isEmpty == true { watches[subscription] = nil }

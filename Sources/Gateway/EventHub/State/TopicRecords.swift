@@ -68,7 +68,6 @@ struct DepartedSubscription: Sendable {
     let last: UInt64
 }
 
-/// The hub's record of a subscription resource.
 struct SubscriptionRecord: Sendable {
     var properties: SubscriptionProperties
     var channel: Channel
@@ -152,7 +151,6 @@ final class Channel: @unchecked Sendable {
         self.log = log
     }
 
-    /// A stream of a shard starts to read.
     func addReader(shard: Int, variant: EventVariant) -> ShardChannel {
         log.addReader(variant)
         while interests.count <= shard { interests.append(nil) }
@@ -162,7 +160,6 @@ final class Channel: @unchecked Sendable {
         return interest.local
     }
 
-    /// A stream of a shard stops reading.
     func removeReader(shard: Int, variant: EventVariant) {
         log.removeReader(variant)
         guard interests.indices.contains(shard), var interest = interests[shard] else { return }
@@ -197,6 +194,5 @@ final class NewestAheadOfID: Sendable {
     /// The sequence of the event; 0: there is none.
     var sequence: UInt64 { newest.load(ordering: .acquiring) }
 
-    /// A reader receives an event.
     func raise(to sequence: UInt64) { newest.max(sequence, ordering: .acquiringAndReleasing) }
 }

@@ -34,7 +34,6 @@ struct TopicTable: Sendable {
         clients[id]?.changed(status, failure)
     }
 
-    /// Removes a client; nil if it is unknown.
     mutating func remove(_ id: ClientID) -> ClientRecord? { clients.removeValue(forKey: id) }
 
     // MARK: - Subscriptions
@@ -244,7 +243,6 @@ struct EventNumbers: Sendable {
         sequence = EventNumber.number(position: position, index: index)
     }
 
-    /// Another epoch begins after a position.
     mutating func begin(epoch: String, at position: UInt64, isDegraded: Bool) {
         (self.epoch, self.isDegraded) = (epoch, isDegraded)
         move(to: position)
@@ -258,7 +256,6 @@ struct EventNumbers: Sendable {
         }
     }
 
-    /// The greatest id that a stream can have sent so far.
     var lastID: EventID { EventID(epoch: epoch, sequence: sequence) }
 
     /// Whether a stream can resume from an event, as far as its id shows.

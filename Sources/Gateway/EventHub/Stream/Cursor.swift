@@ -7,7 +7,6 @@ final class Cursor: ListedReader {
     let subscriber: Subscriber
     let stream: StreamID
     let channel: ShardChannel
-    /// The variant in which the stream reads its events.
     let variant: EventVariant
     /// The index of the next event in the segment; all events of the segment before it are read.
     var index: Int
@@ -56,7 +55,6 @@ final class Cursor: ListedReader {
         return false
     }
 
-    /// The part of the log to read.
     private var view: LogView {
         if let view = ownView, hasOwnView { return view }
         return channel.view
@@ -109,7 +107,6 @@ final class Cursor: ListedReader {
     /// The number of the channel's events before the next one.
     var ordinal: Int { segment.before.events + index }
 
-    /// Moves to the end, behind all events.
     func skipToEnd() {
         let view = view
         present = view.tail
@@ -160,7 +157,6 @@ final class Cursor: ListedReader {
 protocol ListedReader: AnyObject {
     /// The index in the list.
     var place: Int { get set }
-    /// The number of the reader's stream.
     var stream: StreamID { get }
 }
 
@@ -224,7 +220,6 @@ struct StreamCursors {
     /// The memory of unread events, in bytes.
     var unreadMemory: Int { ready.reduce(0) { $0 + $1.unreadMemory } }
 
-    /// Starts reading a channel.
     mutating func add(_ cursor: Cursor) {
         all.append(cursor)
         inUse?[ObjectIdentifier(cursor.channel)] = cursor
@@ -254,13 +249,11 @@ struct StreamCursors {
         }
     }
 
-    /// Stops reading all channels.
     mutating func removeAll() {
         for cursor in all { cursor.channel.remove(cursor) }
         self = StreamCursors()
     }
 
-    /// Lists a cursor as one that has unread events.
     mutating func list(_ cursor: Cursor) {
         guard !cursor.isListed else { return }
         cursor.isListed = true

@@ -70,7 +70,6 @@ struct PendingEvents {
     /// The approximate size in bytes. A snapshot counts with the updates that it has taken.
     var weight: Int { queue.weight + snapshotTotals.weight }
 
-    /// Whether the limit of pending events is exceeded.
     var isOverfull: Bool { weight > window.weight }
 
     // MARK: - Adding

@@ -67,7 +67,6 @@ struct PendingQueue {
         entries[index].weight = weight
     }
 
-    /// Removes and returns the entries of channels.
     mutating func removeAll(from channels: Set<Int>) -> [PendingEntry] {
         let removed = entries.filter { channels.contains($0.channel) && !$0.isVoid }
         count -= removed.count

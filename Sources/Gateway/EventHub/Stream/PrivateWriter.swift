@@ -51,7 +51,6 @@ final class PrivateBytes {
         return UnsafeRawBufferPointer(start: bytes + start, count: used - start)
     }
 
-    /// Appends bytes, which have to fit.
     func append(_ source: UnsafeRawBufferPointer) {
         precondition(source.count <= capacity - used, "the block is too small")
         guard let base = source.baseAddress else { return }

@@ -16,7 +16,6 @@ final class Snapshot: Sendable {
     static let leastKept = 256
 
     let channel: Int
-    /// The common parts of the events.
     let context: TopicContext
     /// The events: updates and ends of snapshots, preceded by `subscribed` if the stream has not received it.
     let content: SnapshotContent
@@ -103,7 +102,6 @@ final class SnapshotBlock: Sendable {
     /// The approximate size in bytes.
     var size: Int { bytes.count + MemoryLayout<SnapshotContent>.size }
 
-    /// Appends the events to the bytes of a stream.
     func append(to batch: inout StreamBatch, chunked: Bool) {
         batch.append(chunked ? bytes.bytes : ChunkFraming.payload(of: bytes.bytes), owner: bytes)
     }

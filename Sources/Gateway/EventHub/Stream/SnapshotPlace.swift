@@ -11,7 +11,6 @@ internal import SessionCore
 final class SnapshotPlace {
     private let snapshot: Snapshot
     private let conflates: Bool
-    /// The form in which the stream receives the events.
     private let form: SnapshotForm
     private var content: SnapshotContent
     /// The next event; nil at the end.
@@ -34,7 +33,6 @@ final class SnapshotPlace {
     /// The sequence of the newest update that was conflated with a row; 0: none was.
     private(set) var newestTaken: UInt64 = 0
 
-    /// The change of a row that is still to be read.
     private enum Change {
         case updated(ConflatedUpdate, weight: Int)
         case deleted

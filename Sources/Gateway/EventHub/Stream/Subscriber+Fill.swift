@@ -4,7 +4,6 @@ internal import SessionCore
 internal import StreamIO
 
 extension Subscriber {
-    /// Appends the due events.
     func fill(_ batch: inout StreamBatch, now: Moment) -> StreamProgress {
         guard let compression else { return fillPlain(&batch, now: now) }
         var content = StreamBatch(byteLimit: max(1, batch.remainingBytes), pieceLimit: 1024)
@@ -136,7 +135,6 @@ extension Subscriber {
 
     private func variant(of topic: TopicContext) -> EventVariant { EventVariant(of: topic, in: request, types) }
 
-    /// The form in which the stream receives a snapshot.
     func form(of snapshot: Snapshot) -> SnapshotForm {
         let topic = snapshot.context
         return SnapshotForm(variant: variant(of: topic), types: types(of: topic), context: context)

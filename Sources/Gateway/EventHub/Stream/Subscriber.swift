@@ -16,7 +16,6 @@ final class Subscriber: StreamContent, ListedReader {
     private static let pace = 4096
 
     let id: String
-    /// The stream's number on its loop.
     let stream: StreamID
     let figures: StreamFigures
     let request: StreamRequest
@@ -44,7 +43,6 @@ final class Subscriber: StreamContent, ListedReader {
     let ownerMemory: StreamOwnerMemory
     /// The part of the memory budgets that the stream uses, in bytes.
     private(set) var charged = 0
-    /// The positions in the channels that the stream reads.
     var cursors = StreamCursors()
     /// Whether the shard marked it as due since the last visit.
     var isDue = true
@@ -60,7 +58,6 @@ final class Subscriber: StreamContent, ListedReader {
     private(set) var closeReason: String?
     /// Whether the stream receives new events as broadcasts: it keeps up, and nothing else is pending.
     private(set) var isInLiveGroup = false
-    /// The time at which the stream joined the live groups.
     private var inLiveGroupSince = Moment.zero
     var clock: StreamClock
 
@@ -100,7 +97,6 @@ final class Subscriber: StreamContent, ListedReader {
         leaveLiveGroup()
     }
 
-    /// Leaves the hub.
     func ended(_ reason: StreamEnd) {
         pending.removeAll()
         charge()
@@ -167,7 +163,6 @@ final class Subscriber: StreamContent, ListedReader {
         return cursors.all.count > CompressedGroup.mostChannels
     }
 
-    /// Stops reading all channels.
     func detachAll() {
         leaveLiveGroup()
         cursors.removeAll()

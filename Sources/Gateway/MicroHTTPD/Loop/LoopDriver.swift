@@ -31,9 +31,7 @@ final class LoopDriver {
     private var servers: [HTTPServer] = []
     private var serverCount: UInt64 = 0
     private var dueServers: Set<UInt64> = []
-    /// The exchanges of all servers.
     let exchanges: Exchanges
-    /// The connections of clients that repeat long polls.
     private(set) lazy var polls = PollingConnections(driver: self, poller: poller)
     private var pace: CollectionPace
     /// Whether the feed was due at the end of the last pass.

@@ -4,7 +4,6 @@ internal import StreamIO
 /// A connection whose socket the loop has. Confined to the loop's thread.
 final class PollingConnection {
     let record: ConnectionRecord
-    /// The token of the poller.
     let token: UInt64
     /// The wait that the present request has joined, and its index there; nil: there is no request.
     var group: PollGroup?
@@ -14,11 +13,9 @@ final class PollingConnection {
     var rest: [StreamPiece] = []
     /// The memory of the response, if that is large, until it is sent.
     var heldResponse: HeldResponse?
-    /// The response closes the connection.
     var closes = false
     /// Bytes have arrived that were not looked at.
     var hasInput = false
-    /// The client has closed its side.
     var isHalfClosed = false
 
     init(_ record: ConnectionRecord, token: UInt64) {
@@ -37,7 +34,6 @@ final class PollGroup {
     let id: UInt64
     /// The bytes of each of its requests.
     let head: [UInt8]
-    /// The handler's part.
     let wait: any SharedWait
     /// Whether the request that began it waits.
     var hasFirst = true
@@ -55,7 +51,6 @@ final class PollGroup {
         return memcmp(head, start, other.count) == 0
     }
 
-    /// The request of a connection joins the wait.
     func add(_ connection: PollingConnection, _ request: any JoinedRequest) {
         connection.group = self
         connection.request = request
@@ -63,7 +58,6 @@ final class PollGroup {
         members.append(connection)
     }
 
-    /// The request of a connection leaves the wait.
     func remove(_ connection: PollingConnection) {
         connection.group = nil
         guard let last = members.popLast(), last !== connection else { return }

@@ -22,7 +22,6 @@ final class Poller {
         static let closedOnce = Events(rawValue: closed.rawValue | 1 << 30)  // EPOLLONESHOT
     }
 
-    /// An event of a descriptor.
     struct Occurrence {
         var token: UInt64
         var events: Events

@@ -182,7 +182,6 @@ final class PollingConnections {
 
     // MARK: - Responses
 
-    /// Answers all polls of a shared wait.
     func answer(_ id: UInt64, _ answer: SharedAnswer) {
         guard let group = waits[id] else { return }
         remove(group)

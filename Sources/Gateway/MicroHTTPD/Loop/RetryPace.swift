@@ -42,6 +42,5 @@ struct RetryPace {
 
     func permits(at now: Moment) -> Bool { end <= now + Self.burst }
 
-    /// The time until a run may be made.
     func wait(at now: Moment) -> Duration { end - (now + Self.burst) }
 }

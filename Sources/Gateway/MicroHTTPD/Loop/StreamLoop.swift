@@ -10,7 +10,6 @@ package final class StreamLoop: Sendable {
     let figures = RankedMutex(DaemonFigures())
     /// The bytes written to streams so far; set by the thread that has the turn.
     let streamBytes = Atomic<UInt64>(0)
-    /// Counts the passes that the thread has begun.
     let passes = Atomic<UInt64>(0)
     /// Held by the shard's thread while it works.
     let turn = LoopTurn()

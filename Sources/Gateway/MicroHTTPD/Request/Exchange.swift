@@ -95,7 +95,6 @@ final class Exchanges {
 
     init(poller: Poller) { self.poller = poller }
 
-    /// A request line was read.
     func begin(
         on server: HTTPServer,
         target: TargetText,

@@ -41,7 +41,6 @@ extension HTTPHandler {
     /// No request is operational.
     package func isOperational(_ head: HTTPRequest) -> Bool { false }
 
-    /// Does nothing.
     package func connectionsRefused(reason: String) {}
 
     /// A plain-text answer with the refusal's status and explanation.

@@ -80,7 +80,6 @@ extension PeerAddress {
 
 /// A complete response.
 package struct HTTPResponse: Sendable {
-    /// The bytes of a response.
     package enum Body: Sendable {
         case empty
         /// Bytes, which are copied.
@@ -90,7 +89,6 @@ package struct HTTPResponse: Sendable {
         /// A number of bytes that are not sent: for a 304 and for responses to `HEAD` only.
         case omitted(Int)
 
-        /// The number of bytes.
         package var count: Int {
             switch self {
             case .empty: 0
@@ -151,7 +149,6 @@ package struct HTTPFields: Sendable, Hashable, ExpressibleByArrayLiteral {
         return joined
     }
 
-    /// Adds a line at the end.
     package mutating func append(_ name: String, _ value: String) {
         if lines.isEmpty { lines.reserveCapacity(Self.usualCount) }
         lines.append(HTTPField(name, value))

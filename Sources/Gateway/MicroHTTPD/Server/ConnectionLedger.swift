@@ -142,7 +142,6 @@ final class ConnectionLedger: Sendable {
         }
     }
 
-    /// Returns memory that was reserved for a body.
     func releaseBody(_ count: Int, on place: ConnectionPlace, of caller: String?) {
         bodyBytes.wrappingSubtract(count, ordering: .relaxed)
         if place.group == nil, caller == nil { return }
@@ -155,10 +154,8 @@ final class ConnectionLedger: Sendable {
     /// Reserves memory for a response; false if the budget is used up.
     func reserve(_ response: HeldResponse) -> Bool { counts.withLock { $0.responses.reserve(response) } }
 
-    /// Returns memory that was reserved for a response.
     func release(_ response: HeldResponse) { counts.withLock { $0.responses.release(response) } }
 
-    /// The counts, written into the figures.
     func report(in figures: inout DaemonFigures) {
         counts.withLock { counts in
             figures.connections = counts.open + counts.reserved

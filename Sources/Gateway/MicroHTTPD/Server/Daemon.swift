@@ -13,7 +13,6 @@ package final class Daemon: Sendable {
         var loops: [StreamLoop] = []
         var threads: [LoopThread] = []
 
-        /// Ends the loops and waits for their threads.
         func end() {
             listener?.close()
             loops.forEach { $0.mailbox.post(.close) }
@@ -213,7 +212,6 @@ package struct DaemonFigures: Sendable, Hashable {
 
 /// The memory in use of a budget.
 package struct MemoryUse: Sendable, Hashable {
-    /// The bytes in use.
     package var used: Int
     /// The bytes that may be in use; `Int.max` without a limit.
     package var limit: Int

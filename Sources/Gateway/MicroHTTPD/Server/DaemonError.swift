@@ -14,7 +14,6 @@ package enum DaemonError: Error, Sendable, Hashable, CustomStringConvertible {
     case startRefused
     /// The daemon is running already, or was closed.
     case notStartable
-    /// The daemon is not running.
     case notRunning
     /// The daemon was started without TLS, so it has no certificate to change.
     case notSecure

@@ -10,7 +10,6 @@ final class HTTPServer {
     unowned let driver: LoopDriver
     /// The token of the server's descriptor.
     let token: UInt64
-    /// Whether the connections of the server are encrypted.
     let isSecure: Bool
     /// Readable when the library has work.
     private(set) var descriptor: Int32 = -1
@@ -194,7 +193,6 @@ extension HTTPServer {
         if !record.isTakenOver { driver.ledger.release(record.place) }
     }
 
-    /// A request line has been read.
     func requestBegan(target: TargetText, _ connection: OpaquePointer, _ record: ConnectionRecord) -> Exchange {
         record.hasNamelessLine = false
         if record.isHandshaking { handshakeEnded(record) }
@@ -214,7 +212,6 @@ extension HTTPServer {
         handshakes -= 1
     }
 
-    /// A chunked body follows.
     func chunksBegan(_ exchange: Exchange) { chunkedBodies[exchange.id] = exchange }
 
     func chunksEnded(_ exchange: Exchange) { chunkedBodies[exchange.id] = nil }

@@ -57,7 +57,6 @@ final class StreamWriter {
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Sends the due bytes of the content.
     func write(_ batch: inout StreamBatch, _ output: StreamOutput, _ poller: Poller, now: Moment) -> WriteOutcome {
         guard blockedSince == nil else { return .blocked }
         batch.removeAll()

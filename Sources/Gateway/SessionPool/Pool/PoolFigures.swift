@@ -11,7 +11,7 @@ package struct PoolFigures: Equatable, Sendable {
     package var items = 0
     package var users = 0
 
-    /// The credits that these take.
+    /// The credits of the sessions, subscriptions and items.
     package var used: UpstreamCredits {
         UpstreamCredits(sessions: sessions, subscriptions: subscriptions, items: items)
     }
@@ -98,7 +98,6 @@ package struct PoolCredits: Sendable, Equatable {
     /// Whether subscriptions share a session instead of opening one, because no further session can be had.
     func sharesSessions(of name: String) -> Bool { upstreams[name]?.sharesSessions ?? false }
 
-    /// More may be open.
     package mutating func add(_ credits: UpstreamCredits, of name: String) {
         upstreams[name, default: Upstream()].held += credits
         if credits.sessions > 0 { upstreams[name]?.sharesSessions = false }

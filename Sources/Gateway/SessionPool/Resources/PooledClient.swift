@@ -26,7 +26,6 @@ package final class PooledClient: Sendable {
         var isRecovering = false
     }
 
-    /// The id that REST shows.
     package let id: ClientID
     /// The configured upstream; nil: made for an address.
     package let upstream: String?

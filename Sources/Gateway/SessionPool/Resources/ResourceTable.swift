@@ -12,7 +12,6 @@ struct ResourceTable {
     /// The place of the next resource among all resources.
     private(set) var nextOrdinal: UInt64 = 1
 
-    /// Adds a resource, without readers.
     mutating func insert(_ resource: SubscriptionResource) {
         nextOrdinal += 1
         byID[resource.id] = resource

@@ -125,7 +125,6 @@ typealias MoveDifference = (isSubscribed: Bool, events: [SubscriptionEvent])
 
 /// The move of a resource to another upstream subscription.
 struct SubscriptionMove {
-    /// The upstream subscription that the resource moves to.
     let target: SharedSubscription
     /// The values that the readers of the resource have.
     var table: ValueTable

@@ -45,7 +45,6 @@ package final class SubscriptionResource: Sendable {
         }
     }
 
-    /// The id that REST shows.
     package let id: SubscriptionID
     package let home: SubscriptionHome
     /// Whether the resource was created for streams that name properties, not by a POST. It exists while it has
