@@ -113,7 +113,7 @@ extension Response {
         case .bytes(let bytes): bytes
         case .shared(let bytes): Array(bytes.bytes)
         // The other member uses only the number of these bytes.
-        case .omitted(let count): Array(repeating: 0, count: count)
+        case .omitted(let count): Array(repeating: 0, count: count ?? 0)
         }
     }
 }

@@ -157,7 +157,7 @@ typealias ThreadBox = Box<LoopDriver>
 
 extension HTTPResponse {
     /// The library's form of the body, without headers; the caller owns its one reference. Nil only if memory is short.
-    func makeSized() -> OpaquePointer? {
+    func makeForLibrary() -> OpaquePointer? {
         switch body {
         case .empty:
             return MHD_create_response_from_buffer(0, nil, .RESPMEM_PERSISTENT)
@@ -181,16 +181,11 @@ extension HTTPResponse {
             if response == nil { BodyBox.release(context) }
             return response
         case .omitted(let count):
-            let size = UInt64(max(0, count))
-            return MHD_create_response_from_callback(size, Self.leastBlock, noContentCallback, nil, nil)
+            let size = count.map { UInt64(max(0, $0)) } ?? .max
+            let response = MHD_create_response_from_callback(size, Self.leastBlock, noContentCallback, nil, nil)
+            if count == nil, let response { _ = cmhd_leave_unframed(response) }
+            return response
         }
-    }
-
-    /// The library's form of a body of unknown length, which is not sent: for `HEAD` on a stream. Otherwise as `makeSized`.
-    static func makeUnsized() -> OpaquePointer? {
-        let response = MHD_create_response_from_callback(.max, leastBlock, noContentCallback, nil, nil)
-        if let response { _ = cmhd_leave_unframed(response) }
-        return response
     }
 
     /// The size of the buffer for a content reader that is never called; 0 is refused.

@@ -71,7 +71,7 @@ public func queueForLibrary(_ connection: OpaquePointer?, _ status: UInt32, _ re
         let refusal = RequestRefusal.ofLibrary(status: Int(status))
     else { return original(connection, status, response) }
     let own = record.server.response(to: refusal, on: connection)
-    guard let made = own.makeSized() else { return original(connection, status, response) }
+    guard let made = own.makeForLibrary() else { return original(connection, status, response) }
     defer { MHD_destroy_response(made) }
     own.headers.addLines(to: made, closing: true)
     return original(connection, own.sendableStatus, made)

@@ -10,13 +10,10 @@ final class Exchange {
         /// The body is too long, or there is no memory for it, or the head is rejected: the body is read to its end, so that
         /// the client reads the response instead of a broken connection, and discarded. *Leaves to* `over`.
         case discarding(HTTPResponse)
-        /// The connection is suspended until the responder answers. *Leaves to* `answering`,
-        /// `answeringHead`, `streaming`, `over`.
+        /// The connection is suspended until the responder answers. *Leaves to* `answering`, `streaming`, `over`.
         case waiting
         /// Resumed with a late answer. *Entered* from `waiting`; *leaves to* `over`.
         case answering(HTTPResponse)
-        /// Resumed with the head of a late stream, for `HEAD`. *Entered* from `waiting`; *leaves to* `over`.
-        case answeringHead(HTTPFields)
         /// The connection is suspended and belongs to a stream over TLS. *Leaves to* `over`.
         case streaming
         /// The response is queued, or the stream has ended or left the library. If the access callback is called again,

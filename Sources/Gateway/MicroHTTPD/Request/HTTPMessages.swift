@@ -86,15 +86,15 @@ package struct HTTPResponse: Sendable {
         case bytes([UInt8])
         /// Bytes that are shared, not copied, and kept until they are sent.
         case shared(SharedBytes)
-        /// A number of bytes that are not sent: for a 304 and for responses to `HEAD` only.
-        case omitted(Int)
+        /// A number of bytes that are not sent, nil for those of a stream: for a 304 and for responses to `HEAD` only.
+        case omitted(Int?)
 
         package var count: Int {
             switch self {
             case .empty: 0
             case .bytes(let bytes): bytes.count
             case .shared(let bytes): bytes.count
-            case .omitted(let count): count
+            case .omitted(let count): count ?? 0
             }
         }
     }

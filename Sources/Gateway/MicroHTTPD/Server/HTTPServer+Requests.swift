@@ -24,8 +24,6 @@ extension HTTPServer {
             return queue(response, for: exchange)
         case .answering(let response):
             return queue(response, for: exchange)
-        case .answeringHead(let headers):
-            return queueHead(headers, for: exchange)
         case .waiting, .streaming:
             return .YES
         case .over:
@@ -213,10 +211,12 @@ extension HTTPServer {
         lastResponding = driver.scheduler.now
         driver.requestTimes.responseBegan(exchange.record, size: size)
         if driver.isWindingDown { exchange.isLastOnConnection = true }
-        guard let made = response.makeSized() else { return .NO }
+        guard let made = response.makeForLibrary() else { return .NO }
         defer { MHD_destroy_response(made) }
         response.headers.addLines(to: made, closing: exchange.isLastOnConnection)
-        return queue(made, status: response.sendableStatus, exchange)
+        exchange.record.isQueueing = true
+        defer { exchange.record.isQueueing = false }
+        return MHD_queue_response(exchange.connection, response.sendableStatus, made)
     }
 
     /// Refuses a request with the handler's response; inside the access callback only.
@@ -249,7 +249,7 @@ extension HTTPServer {
         case .stream(let headers, let stream):
             if exchange.wantsOnlyHead {
                 stream.onEnd(.neverOpened)
-                exchange.phase = .answeringHead(headers)
+                exchange.phase = .answering(Self.headOfStream(headers))
                 resume(exchange)
             } else {
                 begin(stream, headers, on: exchange)
@@ -261,26 +261,18 @@ extension HTTPServer {
     func openStream(_ exchange: Exchange, _ headers: HTTPFields, _ stream: AdmittedStream) -> MHD_Result {
         if exchange.wantsOnlyHead {
             stream.onEnd(.neverOpened)
-            return queueHead(headers, for: exchange)
+            return queue(Self.headOfStream(headers), for: exchange)
         }
         MHD_suspend_connection(exchange.connection)
         begin(stream, headers, on: exchange)
         return .YES
     }
 
-    /// Queues the head of a stream alone; inside the access callback only.
-    func queueHead(_ headers: HTTPFields, for exchange: Exchange) -> MHD_Result {
-        exchange.phase = .over
-        guard let made = HTTPResponse.makeUnsized() else { return .NO }
-        defer { MHD_destroy_response(made) }
-        headers.addLines(to: made, closing: true)
-        return queue(made, status: 200, exchange)
-    }
-
-    private func queue(_ made: OpaquePointer, status: UInt32, _ exchange: Exchange) -> MHD_Result {
-        exchange.record.isQueueing = true
-        defer { exchange.record.isQueueing = false }
-        return MHD_queue_response(exchange.connection, status, made)
+    /// The response to `HEAD` on a stream, which closes the connection.
+    private static func headOfStream(_ headers: HTTPFields) -> HTTPResponse {
+        var response = HTTPResponse(status: 200, headers: headers, body: .omitted(nil))
+        response.headers.append("Connection", "close")
+        return response
     }
 
     /// Begins a stream on a suspended connection. If the system refuses, the library closes the connection.
