@@ -12,8 +12,7 @@ internal import Testing
     private func publishQuotes(_ harness: HubHarness, _ numbers: Range<Int>) {
         for number in numbers {
             let values = ["price \(number % 97)", "time 10:\(number % 60)", "a text that stays the same in each event"]
-            harness.publish(quotes.update(values, item: number % 2 + 1))
-            harness.pass()
+            harness.deliver(quotes.update(values, item: number % 2 + 1))
         }
     }
 
@@ -22,8 +21,7 @@ internal import Testing
     }
 
     @Test func aGroupSharesBlocksThatReferToEarlierEvents() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let plain = try harness.open(.subscription("s"))
         let streams = try open(harness, 10)
         publishQuotes(harness, 0..<20)
@@ -37,8 +35,7 @@ internal import Testing
     }
 
     @Test func aJoinerReadsBlocksWithoutReferencesUntilTheHistoryIsForgotten() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let streams = try open(harness, 10)
         publishQuotes(harness, 0..<20)
         let joiner = try open(harness, 1)[0]
@@ -51,8 +48,7 @@ internal import Testing
     }
 
     @Test func aVisitWithoutBytesKeepsTheHistory() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let streams = try open(harness, 10)
         publishQuotes(harness, 0..<20)
         streams[3].visit(harness.now)
@@ -62,8 +58,7 @@ internal import Testing
     }
 
     @Test func aCleanEndHasTheChecksumOfTheWholeBody() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         var streams = try open(harness, 6)
         publishQuotes(harness, 0..<50)
         streams[1].isBlocked = true
@@ -83,8 +78,7 @@ internal import Testing
     }
 
     @Test func streamsWithoutChunksAreCompressedByThemselves() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         var request = StreamRequest(sources: [.subscription("s")])
         request.compresses = true
         let stream = try harness.open(request, isChunked: false)
@@ -94,8 +88,7 @@ internal import Testing
 
     @Test(arguments: [false, true])
     func dataOfSeveralSubscriptionsAreStoredAndNotCompressed(isEnding: Bool) throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         harness.addSubscription("other")
         let stream = try open(harness, 1)[0]
         try harness.hub.change(stream: stream.subscriber.id, add: [.subscription("other")], remove: [])
@@ -110,8 +103,7 @@ internal import Testing
     }
 
     @Test func heartbeatsOfCompressedStreamsAreRead() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let streams = try open(harness, 5)
         for round in 0..<4 {
             harness.advance(.seconds(20))
@@ -125,8 +117,7 @@ internal import Testing
     }
 
     @Test func aGroupWithoutReadersReturnsItsMemory() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let before = harness.hub.memory.logs
         let streams = try open(harness, 5)
         publishQuotes(harness, 0..<1)
@@ -167,8 +158,7 @@ internal import Testing
 
     /// The loop has not seen the change of the first stream when the second one opens.
     @Test func aStreamJoinsNoGroupOfAChannelThatIsReadNoLonger() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         harness.addSubscription("other")
         let leaver = try open(harness, 1)[0]
         try harness.hub.change(
@@ -203,8 +193,7 @@ internal import Testing
         var generator = SeededGenerator(seed: seed)
         let properties = seed % 2 == 0 ? quotes : .portfolio
         var feed = RandomFeed(properties, seed: seed)
-        let harness = HubHarness()
-        harness.addSubscription("s", properties)
+        let harness = HubHarness.with("s", properties)
         harness.addSubscription("other")
         var pairs: [(plain: TestStream, compressed: TestStream)] = []
         func open(after id: (String?, String?) = (nil, nil)) throws {
@@ -253,8 +242,7 @@ internal import Testing
         harness.pass()
         for (plain, compressed) in pairs {
             for stream in [plain, compressed] {
-                stream.isBlocked = false
-                stream.visit(harness.now)
+                harness.unblock(stream)
             }
             // The `stream` events differ in their ids.
             let (left, right) = (try plain.events, try compressed.events)

@@ -18,8 +18,7 @@ internal import Testing
     }
 
     @Test func readersThatKeepUpAreNotVisited() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let streams = try (0..<3).map { _ in try harness.open(.subscription("s")) }
         publish(harness, 0..<4)
         harness.pass()
@@ -61,8 +60,7 @@ internal import Testing
     }
 
     @Test func eachVariantGetsItsOwnBytes() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let plain = try harness.open(.subscription("s"))
         let full = try harness.open(.subscription("s")) { $0.sendsAllFields = true }
         let lines = try harness.open(.subscription("s")) { $0.format = .ndjson }
@@ -77,8 +75,7 @@ internal import Testing
     }
 
     @Test func aStreamThatOpensBesideNewEventsJoinsTheLiveGroup() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let first = try harness.open(.subscription("s"))
         publish(harness, 0..<1)
         let streams = try (0..<2).map { number in
@@ -95,8 +92,7 @@ internal import Testing
     }
 
     @Test func readersOfSeveralChannelsReceiveOneOrder() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         harness.addSubscription("t")
         let both = try harness.open(StreamRequest(sources: [.subscription("s"), .subscription("t")]))
         let one = try harness.open(.subscription("s"))
@@ -140,16 +136,14 @@ internal import Testing
     }
 
     @Test func aBlockedReaderLeavesTheLiveGroupAndCatchesUp() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.subscription("s")) { $0.conflates = false }
         publish(harness, 0..<2)
         harness.pass()
         stream.isBlocked = true
         publish(harness, 2..<5)
         harness.pass()
-        stream.isBlocked = false
-        stream.visit(harness.now)
+        harness.unblock(stream)
         #expect(stream.broadcasts == 1)
         publish(harness, 5..<6)
         harness.pass()
@@ -158,8 +152,7 @@ internal import Testing
     }
 
     @Test func aReaderWithAFrequencyLimitHasNoPart() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.subscription("s")) { $0.maxFrequency = 1000 }
         publish(harness, 0..<1)
         harness.advance(.seconds(1))
@@ -169,8 +162,7 @@ internal import Testing
     }
 
     @Test func aReaderWithoutChunksHasNoPart() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(StreamRequest(sources: [.subscription("s")]), isChunked: false)
         publish(harness, 0..<1)
         harness.pass()
@@ -179,8 +171,7 @@ internal import Testing
     }
 
     @Test func moreThanFitsInOneGoIsReadByEachAlone() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.subscription("s")) { $0.conflates = false }
         let large = String(repeating: "x", count: 10_000)
         for _ in 0..<10 { harness.publish(properties.update([large, "", ""])) }
@@ -193,8 +184,7 @@ internal import Testing
     }
 
     @Test func changesHaveTheirPlaceAmongTheEventsOfTheSamePass() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         harness.addSubscription("t")
         let stream = try harness.open(.subscription("s"))
         let other = try harness.open(.subscription("s"))
@@ -213,8 +203,7 @@ internal import Testing
     }
 
     @Test func figuresCountWhatWasBroadcast() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.subscription("s"))
         let figures = stream.subscriber.figures
         publish(harness, 0..<3)
@@ -234,8 +223,7 @@ internal import Testing
     }
 
     @Test func broadcastsMakeHeartbeatsNeedless() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.subscription("s"))
         harness.advance(.seconds(7))
         publish(harness, 0..<1)
@@ -250,10 +238,7 @@ internal import Testing
     }
 
     @Test func aReaderInStepDoesNotKeepWhatIsRead() throws {
-        var configuration = HubConfiguration()
-        configuration.replayEvents = 1
-        configuration.replayBytes = 1
-        let harness = HubHarness(configuration)
+        let harness = HubHarness { ($0.replayEvents, $0.replayBytes) = (1, 1) }
         harness.addSubscription()
         let stream = try harness.open(.subscription("s"))
         publish(harness, 0..<1)

@@ -9,7 +9,7 @@ internal import Testing
 @Suite struct GivenNumbersTests {
     private let quotes = SubscriptionProperties.quotes
 
-    private func makeHarness() -> HubHarness { HubHarness(epoch: "e1", numbering: .given) }
+    private func makeHarness() -> HubHarness { HubHarness(numbering: .given) }
 
     private func event(_ event: SubscriptionEvent, _ id: SubscriptionID = "s") -> Change {
         .subscription(id, .event(event))

@@ -73,7 +73,7 @@ internal import Testing
     }
 
     private func hubs(_ configuration: HubConfiguration = HubConfiguration()) throws -> [HubHarness] {
-        let hubs = [0, 1].map { _ in HubHarness(configuration, epoch: "e1", numbering: .given) }
+        let hubs = [0, 1].map { _ in HubHarness(numbering: .given) { $0 = configuration } }
         apply(1...log.count, to: hubs[0])
         try joined(hubs[0], hubs[1], configuration)
         return hubs
@@ -110,7 +110,7 @@ internal import Testing
 
     @Test func openStreamsReceiveTheStateAndLaterEventsOnly() throws {
         let configuration = HubConfiguration()
-        let hubs = [0, 1].map { _ in HubHarness(configuration, epoch: "e1", numbering: .given) }
+        let hubs = [0, 1].map { _ in HubHarness(numbering: .given) { $0 = configuration } }
         apply(1...log.count, to: hubs[0])
         apply(1...2, to: hubs[1])
         let stream = try hubs[1].open(.subscription("s"))

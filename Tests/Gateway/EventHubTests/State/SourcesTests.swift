@@ -9,8 +9,7 @@ internal import Testing
     private let quotes = SubscriptionProperties.quotes
 
     @Test func clientSourceHasOnlyEventsOfItsClient() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.client("c", withSubscriptions: false))
         harness.publish(quotes.subscribed)
         harness.hub.take(.client("c", .event(.message(id: "m", .discarded))))
@@ -21,17 +20,14 @@ internal import Testing
     }
 
     @Test func eventsOfAllSubscriptionsOfAClientKeepTheirOrder() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         let stream = try harness.open(.client("c", withSubscriptions: true)) { $0.conflates = false }
         harness.publish(quotes.subscribed)
         harness.hub.take(.client("c", .event(.property(name: "user", value: "me"))))
-        harness.addSubscription("t")
-        harness.publish(quotes.subscribed, to: "t")
+        harness.subscribe("t")
         harness.publish(quotes.update([nil, nil, nil], changed: []), to: "s")
         harness.hub.take(.client("c", .event(.status(.stalled))))
-        harness.publish(.unsubscribed(isFinal: false), to: "t")
-        harness.pass()
+        harness.deliver(.unsubscribed(isFinal: false), to: "t")
         let told = try stream.events.dropFirst().map { "\($0.name) \($0["subscription"]?.string ?? "-")" }
         #expect(told == ["subscribed s", "property -", "subscribed t", "update s", "status -", "unsubscribed t"])
         #expect(try stream.events[4]["fields"] == [:])
@@ -82,8 +78,7 @@ internal import Testing
             let before = try stream.events.count
             harness.hub.take(.client("c", .event(.status(.stalled))))
             harness.hub.take(.client("d", .event(.status(.stalled))))
-            harness.publish(quotes.subscribed, to: "s")
-            harness.pass()
+            harness.deliver(quotes.subscribed, to: "s")
             return try stream.events.dropFirst(before).map { event in
                 event.name == "status" ? event["client"]?.string ?? "-" : event.name
             }
@@ -103,8 +98,7 @@ internal import Testing
     /// Another stream reads the client further.
     @Test(arguments: [false, true])
     func aClientThatNoLongerCarriesTheSourceIsReadUpToThatPoint(isBlocked: Bool) throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         harness.hub.take(.client("d", .added(.connectedWSStreaming)))
         let stream = try harness.open(.subscription("s"))
         let other = try harness.open(.client("c", withSubscriptions: false))
@@ -119,15 +113,13 @@ internal import Testing
         harness.hub.take(.subscription("s", .carried(by: "c")))
         report(.disconnectedWillRetry)
         harness.pass()
-        stream.isBlocked = false
-        stream.visit(harness.now)
+        harness.unblock(stream)
         #expect(try stream.events.compactMap { $0["status"]?.string } == ["STALLED", "DISCONNECTED:WILL-RETRY"])
         #expect(try other.names == ["status", "status", "status"])
     }
 
     @Test func changedPropertiesNameItemsAndFieldsOfLaterEvents() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.subscription("s"))
         harness.publish(.failed(code: 23, message: "bad schema"))
         harness.hub.take(.subscription("s", .carried(by: nil)))
@@ -137,8 +129,7 @@ internal import Testing
         harness.hub.take(.subscription("s", .propertiesChanged(other)))
         harness.hub.take(.subscription("s", .carried(by: "c")))
         harness.publish(other.subscribed)
-        harness.publish(other.update(["1", "2", "3"], snapshot: true))
-        harness.pass()
+        harness.deliver(other.update(["1", "2", "3"], snapshot: true))
         let update = try #require(try stream.events.last)
         #expect(update["item"] == "other")
         #expect(update["fields"] == ["a": "1", "b": "2", "c": "3"])
@@ -148,8 +139,7 @@ internal import Testing
     }
 
     @Test func propertiesChangedWhileCarriedKeepTheValues() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         harness.publish(quotes.subscribed)
         harness.publish(quotes.update(["1", "2", "3"], snapshot: true))
         var other = quotes
@@ -161,35 +151,30 @@ internal import Testing
     }
 
     @Test func unsubscribedIsTheLastEventOfWhatIsRemovedAndTheStreamCloses() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.subscription("s"))
         harness.publish(quotes.subscribed)
         harness.publish(.unsubscribed(isFinal: false))
         harness.hub.take(.subscription("s", .removed))
-        harness.publish(quotes.subscribed)
-        harness.pass()
+        harness.deliver(quotes.subscribed)
         #expect(try stream.names == ["subscribed", "unsubscribed", "closing"])
         #expect(try stream.events.last?["reason"] == "deleted")
         #expect(stream.isFinished)
     }
 
     @Test func streamWithOtherSourcesContinues() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         harness.addSubscription("t")
         let stream = try harness.open(StreamRequest(sources: [.subscription("s"), .subscription("t")]))
         harness.publish(.unsubscribed(isFinal: false), to: "s")
         harness.hub.take(.subscription("s", .removed))
-        harness.publish(quotes.subscribed, to: "t")
-        harness.pass()
+        harness.deliver(quotes.subscribed, to: "t")
         #expect(try stream.names == ["unsubscribed", "subscribed"])
         #expect(!stream.isFinished)
     }
 
     @Test func deletedClientDeliversPendingEventsAndCloses() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let own = try harness.open(.client("c", withSubscriptions: true))
         let other = try harness.open(.subscription("s"))
         harness.hub.take(.client("c", .event(.status(.disconnected))))
@@ -208,14 +193,12 @@ internal import Testing
     }
 
     @Test func aStreamWhoseOnlySourceIsRefusedEndsAfterTheError() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         harness.addSubscription("t")
         let joined = try join(harness, [.subscription("s")])
         let both = try join(harness, [.subscription("s"), .subscription("t")])
         let resource = try harness.open(.subscription("s"))
-        harness.publish(.failed(code: 17, message: "no"))
-        harness.pass()
+        harness.deliver(.failed(code: 17, message: "no"))
         #expect(try joined.names == ["subscription-error", "closing"])
         #expect(try joined.events.last?["reason"] == "refused")
         #expect(joined.isFinished)
@@ -226,19 +209,16 @@ internal import Testing
     }
 
     @Test func aRemovalIsToldByAnErrorAndTheEndOfTheSubscription() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         let joined = try join(harness, [.subscription("s")])
         harness.publish(quotes.subscribed)
         harness.publish(.failed(code: 61, message: "Removed by the server"))
-        harness.publish(.unsubscribed(isFinal: true))
-        harness.pass()
+        harness.deliver(.unsubscribed(isFinal: true))
         #expect(try joined.names == ["subscribed", "subscription-error", "unsubscribed", "closing"])
     }
 
     @Test func aSubscriptionIsReadByStreamsOfItsOwnAndOfItsClientWithSubscriptions() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         let other = try harness.open(.client("c", withSubscriptions: false))
         #expect(harness.hub.lastRead(subscription: "s") != .never && harness.hub.lastRead(subscription: "x") != .never)
         for source in [StreamSource.subscription("s"), .client("c", withSubscriptions: true)] {
@@ -251,8 +231,7 @@ internal import Testing
     }
 
     @Test func aChangedStreamReadsTheSubscriptionsOfAClientAsLongAsItFollowsTheClient() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         let client = StreamSource.client("c", withSubscriptions: false)
         let following = StreamSource.client("c", withSubscriptions: true)
         let stream = try harness.open(client)
@@ -269,8 +248,7 @@ internal import Testing
     }
 
     @Test func theEndOfTheLastStreamOfASubscriptionIsKnown() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         #expect(harness.hub.lastRead(subscription: "s") == nil)
         for source in [StreamSource.subscription("s"), .client("c", withSubscriptions: true)] {
             let (first, second) = (try harness.open(source), try harness.open(source))
@@ -295,8 +273,7 @@ internal import Testing
     }
 
     @Test func theEndOfTheLastStreamOfAClientIsKnown() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         let topics: [TopicID] = [.client("c"), .subscription("s")]
         #expect(harness.hub.lastReads(of: topics).isEmpty)
         let stream = try harness.open(.client("c", withSubscriptions: false))
@@ -306,8 +283,7 @@ internal import Testing
     }
 
     @Test func legacyEventsReachTheStreamsOfSubscriptions() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         let plain = try harness.open(.subscription("s"))
         let legacy = try harness.open(.subscription("s")) { $0.includesLegacy = true }
         harness.hub.take(.client("c", .event(.legacy(.connectionEstablished))))
@@ -317,17 +293,14 @@ internal import Testing
     }
 
     @Test func sourcesOfALiveStreamChange() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
-        harness.addSubscription("t")
-        harness.publish(quotes.subscribed, to: "t")
+        let harness = HubHarness.with("s")
+        harness.subscribe("t")
         harness.publish(quotes.update(["1", "2", "3"]), to: "t")
         let stream = try harness.open(.subscription("s"))
         harness.publish(quotes.subscribed, to: "s")
         try harness.hub.change(stream: stream.subscriber.id, add: [.subscription("t")], remove: [.subscription("s")])
         harness.publish(quotes.update(["4", "2", "3"]), to: "s")
-        harness.publish(quotes.update(["5", "2", "3"]), to: "t")
-        harness.pass()
+        harness.deliver(quotes.update(["5", "2", "3"]), to: "t")
         let names = try stream.events.map(\.name)
         // Earlier events of the removed source are not delivered.
         #expect(names == ["stream", "stream", "update", "end-of-snapshot", "update"])
@@ -343,8 +316,7 @@ internal import Testing
         let harness = HubHarness()
         let ids: [SubscriptionID] = ["s", "t", "u"]
         for id in ids {
-            harness.addSubscription(id)
-            harness.publish(quotes.subscribed, to: id)
+            harness.subscribe(id)
             harness.publish(quotes.update(["1", "2", "3"], snapshot: true), to: id)
         }
         let stream = try harness.open(StreamRequest(sources: ids.map { .subscription($0) }), visits: false)
@@ -360,8 +332,7 @@ internal import Testing
     }
 
     @Test func aChangeIsAllOrNothing() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         let stream = try harness.open(.subscription("s"))
         let id = stream.subscriber.id
         #expect(throws: HubError.unknownSource(.subscription("x"))) {
@@ -372,24 +343,20 @@ internal import Testing
     }
 
     @Test func aStreamWithoutSourcesStaysOpen() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         let stream = try harness.open(.subscription("s"))
         try harness.hub.change(stream: stream.subscriber.id, add: [], remove: [.subscription("s")])
-        harness.publish(quotes.subscribed, to: "s")
-        harness.pass()
+        harness.deliver(quotes.subscribed, to: "s")
         #expect(try stream.events.map(\.name) == ["stream", "stream"])
         #expect(!stream.isFinished)
     }
 
     @Test func closingEventHasReasonAndEndsTheStream() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         let stream = try harness.open(.subscription("s"))
         harness.publish(quotes.subscribed)
         #expect(harness.hub.close(stream: stream.subscriber.id, reason: "shutdown"))
-        harness.publish(quotes.update(["1", "2", "3"]))
-        harness.pass()
+        harness.deliver(quotes.update(["1", "2", "3"]))
         let names = try stream.names
         #expect(names == ["subscribed", "closing"])
         #expect(try stream.text.contains("retry: "))
@@ -398,13 +365,11 @@ internal import Testing
     }
 
     @Test func closedStreamsLeaveNothingBehind() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s")
+        let harness = HubHarness.with("s")
         let stream = try harness.open(.subscription("s"))
         harness.publish(quotes.subscribed)
         harness.close(stream)
-        harness.publish(quotes.subscribed)
-        harness.pass()
+        harness.deliver(quotes.subscribed)
         #expect(harness.hub.streams().isEmpty)
         let idle = harness.hub.locked { $0.topics.subscriptions["s"]?.channel.interests.allSatisfy { $0 == nil } }
         #expect(idle == true)

@@ -14,11 +14,10 @@ internal import Testing
         perOwner: Int = 0,
         _ change: (inout HubConfiguration) -> Void = { _ in }
     ) -> HubHarness {
-        var configuration = HubConfiguration()
-        configuration.memoryBytes = memory
-        configuration.ownerMemoryBytes = perOwner
-        change(&configuration)
-        return HubHarness(configuration)
+        HubHarness { configuration in
+            (configuration.memoryBytes, configuration.ownerMemoryBytes) = (memory, perOwner)
+            change(&configuration)
+        }
     }
 
     /// Streams that read nothing, one of each subscription, each with this number of unread rows.
@@ -41,8 +40,7 @@ internal import Testing
 
     private func closeReasons(_ streams: [TestStream], _ harness: HubHarness) throws -> [String?] {
         for stream in streams {
-            stream.isBlocked = false
-            stream.visit(harness.now)
+            harness.unblock(stream)
         }
         return try streams.map { try $0.events.last { $0.name == "closing" }?["reason"]?.string }
     }
@@ -78,8 +76,7 @@ internal import Testing
         for id: SubscriptionID in ["large", "small"] { harness.addSubscription(id, quotes) }
         let streams = try [SubscriptionID("large"), "small"].map { try harness.open(.subscription($0)) }
         for number in 0..<5_000 { harness.publish(quotes.update(["\(number)", "", ""]), to: "large") }
-        harness.publish(quotes.update(["1", "", ""]), to: "small")
-        harness.pass()
+        harness.deliver(quotes.update(["1", "", ""]), to: "small")
         #expect(try closeReasons(streams, harness) == ["slow-reader", nil])
     }
 
@@ -94,8 +91,7 @@ internal import Testing
         // The log has rows twice, as values and as bytes: the memory is more than the weight of the unread events.
         var number = 0
         while number < 3_000, harness.hub.memory.used < 500_000 {
-            harness.publish(rows.update(["k\(number)", "ADD", "0"], snapshot: true))
-            harness.pass()
+            harness.deliver(rows.update(["k\(number)", "ADD", "0"], snapshot: true))
             number += 1
         }
         #expect(harness.hub.memory.used <= 400_000)
@@ -117,8 +113,7 @@ internal import Testing
             let stream = try harness.open(.subscription(id)) { $0.owner = "greedy" }
             stream.isBlocked = true
             for row in 0..<600 {
-                harness.publish(rows.update(["k\(row)", "ADD", "0"]), to: id)
-                harness.pass()
+                harness.deliver(rows.update(["k\(row)", "ADD", "0"]), to: id)
             }
             return stream
         }
@@ -135,8 +130,7 @@ internal import Testing
         harness.addSubscription("s", quotes)
         let streams = try (0..<10).map { _ in try harness.open(.subscription("s")) }
         for number in 0..<100 {
-            harness.publish(quotes.update(["\(number)", "", ""]))
-            harness.pass()
+            harness.deliver(quotes.update(["\(number)", "", ""]))
         }
         #expect(harness.hub.memory.pending == 0)
         #expect(streams.allSatisfy { $0.subscriber.charged == 0 })
@@ -153,8 +147,7 @@ internal import Testing
         for _ in 0..<8 {
             var peak = 0
             for _ in 0..<1_000 {
-                harness.publish(message)
-                harness.pass()
+                harness.deliver(message)
                 peak = max(peak, harness.hub.memory.pending)
             }
             peaks.append(peak)
@@ -173,8 +166,7 @@ internal import Testing
         func publish(_ length: Int) {
             let text = String(repeating: "x", count: length)
             for number in 0..<200 {
-                harness.publish(quotes.update(["\(number)", text, ""]))
-                harness.pass()
+                harness.deliver(quotes.update(["\(number)", text, ""]))
             }
         }
         publish(10)
@@ -200,8 +192,7 @@ internal import Testing
             harness.pass()
         }
         #expect(harness.hub.memory.pending > 10 * ids.count * 100)
-        stream.isBlocked = false
-        stream.visit(harness.now)
+        harness.unblock(stream)
         #expect(harness.hub.memory.pending == 0)
         #expect(try stream.events.count == 11)
     }
@@ -210,15 +201,13 @@ internal import Testing
         let harness = harness()
         harness.addSubscription("s", quotes)
         let stream = try harness.open(.subscription("s"))
-        harness.publish(quotes.update([String(repeating: "x", count: 4 << 20), "", ""]))
-        harness.pass()
+        harness.deliver(quotes.update([String(repeating: "x", count: 4 << 20), "", ""]))
         let before = harness.hub.memory.logs
         // Another context of the events that follow.
         harness.hub.take(.client("d", .added(.connectedWSStreaming)))
         harness.hub.take(.subscription("s", .carried(by: "d")))
         #expect(harness.hub.memory.logs < before + (1 << 20))
-        harness.publish(quotes.update(["1", "", ""]))
-        harness.pass()
+        harness.deliver(quotes.update(["1", "", ""]))
         #expect(try stream.names == ["update", "update"])
     }
 
@@ -231,8 +220,7 @@ internal import Testing
         var values = [String?](repeating: nil, count: names.count)
         for number in 0..<300 {
             values[0] = "\(number)"
-            harness.publish(wide.update(values, changed: [1]))
-            harness.pass()
+            harness.deliver(wide.update(values, changed: [1]))
         }
         #expect(harness.hub.memory.logs < 700_000)
         let ids = try stream.events.compactMap(\.id)
@@ -251,8 +239,7 @@ internal import Testing
             harness.addSubscription(name, quotes)
             let stream = try harness.open(.subscription(name))
             for number in 0..<300 {
-                harness.publish(quotes.update(["\(number)", "", ""]), to: name)
-                harness.pass()
+                harness.deliver(quotes.update(["\(number)", "", ""]), to: name)
                 if number == 290 { ids[name] = try stream.events.last?.id }
             }
             harness.close(stream)
@@ -281,14 +268,12 @@ internal import Testing
         let stream = try harness.open(.subscription("s"))
         stream.isBlocked = true
         for number in 0..<500 {
-            harness.publish(rows.update(["k\(number)", "ADD", "0"]))
-            harness.pass()
+            harness.deliver(rows.update(["k\(number)", "ADD", "0"]))
         }
         #expect(harness.hub.memory.pending > 50_000)
         harness.hub.take(.subscription("s", .removed))
         harness.pass()
-        stream.isBlocked = false
-        stream.visit(harness.now)
+        harness.unblock(stream)
         harness.close(stream)
         #expect(harness.hub.memory.used <= before + 8_000)
     }

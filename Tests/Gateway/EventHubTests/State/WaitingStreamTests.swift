@@ -9,7 +9,7 @@ internal import Testing
     private let quotes = SubscriptionProperties.quotes
 
     private func makeHarness() -> HubHarness {
-        let harness = HubHarness(epoch: "e1", numbering: .given)
+        let harness = HubHarness(numbering: .given)
         let changes: [Change] = [
             .client("c", .added(.connectedWSStreaming)), .subscription("s", .added(quotes)),
             .subscription("s", .carried(by: "c")), .subscription("s", .event(quotes.subscribed)),

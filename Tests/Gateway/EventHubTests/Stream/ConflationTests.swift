@@ -22,11 +22,9 @@ internal import Testing
         let stream = try harness.open(.subscription("s"), change)
         stream.isBlocked = true
         publish { event in
-            harness.publish(event)
-            harness.pass()
+            harness.deliver(event)
         }
-        stream.isBlocked = false
-        stream.visit(harness.now)
+        harness.unblock(stream)
         return stream
     }
 
@@ -79,15 +77,13 @@ internal import Testing
         for id: SubscriptionID in ["s", "t"] { harness.addSubscription(id, chat) }
         let stream = try harness.open(StreamRequest(sources: [.subscription("s"), .subscription("t")]))
         stream.isBlocked = true
-        harness.publish(chat.update(["first"]), to: "s")
-        harness.pass()
+        harness.deliver(chat.update(["first"]), to: "s")
         for number in 0..<100 {
             harness.publish(chat.update(["\(number)"]), to: "s")
             harness.publish(chat.update(["\(number)"]), to: "t")
         }
         harness.pass()
-        stream.isBlocked = false
-        stream.visit(harness.now)
+        harness.unblock(stream)
         let ids = try stream.events.compactMap(\.sequence)
         #expect(ids.count == 201)
         #expect(ids == ids.sorted())
@@ -150,28 +146,22 @@ internal import Testing
     }
 
     @Test func rowAddedAgainAfterDeletionIsDeliveredTwice() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s", rows)
+        let harness = HubHarness.with("s", rows)
         harness.publish(rows.update(["k", "ADD", "0"]))
         let stream = try harness.open(.subscription("s"))
         stream.isBlocked = true
         for number in 1..<100 {
-            harness.publish(rows.update(["k", number % 2 == 0 ? "ADD" : "DELETE", "\(number)"]))
-            harness.pass()
+            harness.deliver(rows.update(["k", number % 2 == 0 ? "ADD" : "DELETE", "\(number)"]))
         }
-        harness.publish(rows.update(["k", "ADD", "100"]))
-        harness.pass()
-        stream.isBlocked = false
-        stream.visit(harness.now)
+        harness.deliver(rows.update(["k", "ADD", "100"]))
+        harness.unblock(stream)
         let updates = try stream.events.dropFirst(2)
         #expect(updates.map { $0["command"] } == ["DELETE", "ADD"])
         #expect(updates.last?["fields"]?["qty"] == "100")
     }
 
     @Test func theOldestMessagesAreLostAndCounted() throws {
-        var configuration = HubConfiguration()
-        configuration.windowEvents = 10
-        let harness = HubHarness(configuration)
+        let harness = HubHarness { $0.windowEvents = 10 }
         let stream = try blocked(harness, chat) { publish in
             for number in 0..<200 { publish(chat.update(["\(number)"])) }
         }
@@ -194,9 +184,7 @@ internal import Testing
     }
 
     @Test func aFullWindowClosesAStreamThatDoesNotConflate() throws {
-        var configuration = HubConfiguration()
-        configuration.windowBytes = 100_000
-        let harness = HubHarness(configuration)
+        let harness = HubHarness { $0.windowBytes = 100_000 }
         let stream = try blocked(harness, quotes, change: { $0.conflates = false }) { publish in
             for number in 0..<2000 { publish(quotes.update(["\(number)", "", ""])) }
         }
@@ -208,9 +196,7 @@ internal import Testing
 
     /// A reader of the snapshot would resume behind events that it has not received.
     @Test func noSnapshotFollowsTheEventsThatAFullWindowHasDropped() throws {
-        var configuration = HubConfiguration()
-        configuration.windowBytes = 10_000
-        let harness = HubHarness(configuration)
+        let harness = HubHarness { $0.windowBytes = 10_000 }
         harness.addSubscription()
         harness.publish(quotes.subscribed)
         let stream = try harness.open(.subscription("s")) { $0.conflates = false }
@@ -223,14 +209,11 @@ internal import Testing
     }
 
     @Test func aFrequencyLimitConflatesOnPurpose() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s", quotes)
+        let harness = HubHarness.with("s", quotes)
         let stream = try harness.open(.subscription("s")) { $0.maxFrequency = 2 }
-        harness.publish(quotes.subscribed)
-        harness.pass()
+        harness.deliver(quotes.subscribed)
         for number in 0..<100 {
-            harness.publish(quotes.update(["\(number)", "", ""], item: number % 2 + 1, changed: [1]))
-            harness.pass()
+            harness.deliver(quotes.update(["\(number)", "", ""], item: number % 2 + 1, changed: [1]))
             harness.advance(.milliseconds(20))
             if let wakeAt = stream.wakeAt, wakeAt <= harness.now { harness.visitAll() }
         }
@@ -246,13 +229,11 @@ internal import Testing
     }
 
     @Test func aFrequencyLimitDoesNotDelayOtherEvents() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s", quotes)
+        let harness = HubHarness.with("s", quotes)
         let stream = try harness.open(.subscription("s")) { $0.maxFrequency = 0.001 }
         for number in 0..<3 { harness.publish(quotes.update(["\(number)", "", ""])) }
         harness.pass()
-        harness.publish(quotes.update(["9", "", ""]))
-        harness.pass()
+        harness.deliver(quotes.update(["9", "", ""]))
         #expect(try stream.names.count == 1)
         harness.hub.take(.client("c", .event(.status(.stalled))))
         harness.pass()
@@ -266,8 +247,7 @@ internal import Testing
         .subscription("s", .event(.secondLevelLostUpdates(count: 1, key: "k0"))),
     ])
     func eventsThatComeOftenWaitForLimitedUpdates(event: Change) throws {
-        let harness = HubHarness()
-        harness.addSubscription("s", rows)
+        let harness = HubHarness.with("s", rows)
         let stream = try harness.open(.subscription("s")) { request in
             request.maxFrequency = 0.001
             request.includesLegacy = true
@@ -320,9 +300,7 @@ internal import Testing
     }
 
     @Test func updatesThatCannotBeConflatedWaitForLimitedOnesOnly() throws {
-        var configuration = HubConfiguration()
-        configuration.windowEvents = 10
-        let harness = HubHarness(configuration)
+        let harness = HubHarness { $0.windowEvents = 10 }
         let stream = try mixed(harness)
         publish(0, to: ["s"], of: harness)
         publish(1, to: ["m"], of: harness)

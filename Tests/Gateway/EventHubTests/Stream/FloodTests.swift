@@ -14,8 +14,7 @@ internal import Testing
     /// return at the end.
     private func eventsOfBlockedReaders(_ count: Int, seed: UInt64) throws -> [[[JSONValue?]]] {
         var random = SplitMix64(seed: seed)
-        let harness = HubHarness()
-        harness.addSubscription("s", quotes)
+        let harness = HubHarness.with("s", quotes)
         harness.publish(quotes.subscribed)
         let streams = try (0..<count).map { _ in try harness.open(.subscription("s")) }
         for step in 0..<400 {
@@ -30,8 +29,7 @@ internal import Testing
             harness.pass()
         }
         return try streams.map { stream in
-            stream.isBlocked = false
-            stream.visit(harness.now)
+            harness.unblock(stream)
             return try stream.events.dropFirst().map { event in
                 [.string(event.name), event.id.map { .string($0) }, event.data]
             }
@@ -47,18 +45,15 @@ internal import Testing
     }
 
     @Test func equalReadersShareOneConflation() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s", quotes)
+        let harness = HubHarness.with("s", quotes)
         harness.publish(quotes.subscribed)
         let streams = try (0..<3).map { _ in try harness.open(.subscription("s")) }
         for stream in streams { stream.isBlocked = true }
         for number in 0..<500 {
-            harness.publish(quotes.update(["\(number)", "-", "-"], changed: [1]))
-            harness.pass()
+            harness.deliver(quotes.update(["\(number)", "-", "-"], changed: [1]))
         }
         for stream in streams {
-            stream.isBlocked = false
-            stream.visit(harness.now)
+            harness.unblock(stream)
             #expect(try stream.events.last?["conflated"] == 500)
             #expect(stream.subscriber.figures.conflated.count == 499)
         }
@@ -66,8 +61,7 @@ internal import Testing
 
     /// Bursts above the limit of a broadcast, of which each stream would have to be visited, and is not.
     private func neglected(bursts: Int) throws -> TestStream {
-        let harness = HubHarness()
-        harness.addSubscription("s", quotes)
+        let harness = HubHarness.with("s", quotes)
         let stream = try harness.open(.subscription("s"))
         stream.isNeglected = true
         let text = String(repeating: "x", count: 400)

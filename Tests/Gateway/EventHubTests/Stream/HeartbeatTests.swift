@@ -8,8 +8,7 @@ internal import Testing
 @Suite struct HeartbeatTests {
     @Test(arguments: EventFormat.allCases)
     func silentStreamsSendHeartbeats(format: EventFormat) throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.subscription("s")) { $0.format = format }
         let before = stream.bytes.count
         var last = harness.now
@@ -30,21 +29,18 @@ internal import Testing
     }
 
     @Test func activeStreamNeedsNoHeartbeat() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.subscription("s"))
         for number in 0..<60 {
             harness.advance(.seconds(1))
-            harness.publish(SubscriptionProperties.quotes.update(["\(number)", "", ""]))
-            harness.pass()
+            harness.deliver(SubscriptionProperties.quotes.update(["\(number)", "", ""]))
             if let wakeAt = stream.wakeAt, wakeAt <= harness.now { harness.visitAll() }
         }
         #expect(try !stream.text.contains("\n:"))
     }
 
     @Test func streamsThatBeginTogetherAreSpread() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let streams = try (0..<50).map { _ in try harness.open(.subscription("s")) }
         #expect(Set(streams.compactMap(\.wakeAt)).count > 40)
     }

@@ -17,8 +17,7 @@ internal import Testing
     func everyReaderEndsWithTheSameTable(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var feed = RandomFeed(Self.properties(seed), seed: seed)
-        let harness = HubHarness()
-        harness.addSubscription("s", feed.properties)
+        let harness = HubHarness.with("s", feed.properties)
         let fast = try harness.open(.subscription("s")) { $0.conflates = false }
         let slow = try harness.open(.subscription("s"))
         slow.limit = 300
@@ -82,14 +81,12 @@ internal import Testing
     @Test(arguments: seeds)
     func resumingAConflatedStreamLosesNothing(seed: UInt64) throws {
         var feed = RandomFeed(Self.properties(seed), seed: seed)
-        let harness = HubHarness()
-        harness.addSubscription("s", feed.properties)
+        let harness = HubHarness.with("s", feed.properties)
         let fast = try harness.open(.subscription("s")) { $0.conflates = false }
         let slow = try harness.open(.subscription("s"))
         slow.isBlocked = true
         for _ in 0..<300 {
-            harness.publish(feed.next())
-            harness.pass()
+            harness.deliver(feed.next())
         }
         slow.isBlocked = false
         slow.limit = 1
@@ -112,21 +109,17 @@ internal import Testing
         let quotes = SubscriptionProperties.quotes
         let harness = HubHarness()
         for id: SubscriptionID in ["s", "t"] {
-            harness.addSubscription(id, quotes)
-            harness.publish(quotes.subscribed, to: id)
+            harness.subscribe(id, quotes)
         }
         let stream = try harness.open(StreamRequest(sources: [.subscription("s"), .subscription("t")]))
         stream.isBlocked = true
-        harness.publish(quotes.update(["0", "", ""]), to: "t")
-        harness.pass()
+        harness.deliver(quotes.update(["0", "", ""]), to: "t")
         harness.publish(quotes.update(["1", "", ""]), to: "s")
         harness.publish(quotes.update(["2", "", ""]), to: "t")
         let other = try harness.open(.subscription("t"))
-        stream.isBlocked = false
-        stream.visit(harness.now)
+        harness.unblock(stream)
         harness.pass()
-        harness.publish(quotes.update(["3", "", ""]), to: "t")
-        harness.pass()
+        harness.deliver(quotes.update(["3", "", ""]), to: "t")
         #expect(try stream.events.compactMap { $0["fields"]?["x"]?.string } == ["0", "1", "2", "3"])
         #expect(try other.events.compactMap { $0["fields"]?["x"]?.string } == ["2", "3"])
     }
@@ -134,8 +127,7 @@ internal import Testing
     @Test(arguments: seeds)
     func aJoinersTableIsTheStateAtThatMoment(seed: UInt64) throws {
         var feed = RandomFeed(Self.properties(seed), seed: seed)
-        let harness = HubHarness()
-        harness.addSubscription("s", feed.properties)
+        let harness = HubHarness.with("s", feed.properties)
         let fast = try harness.open(.subscription("s")) { $0.conflates = false }
         for _ in 0..<50 {
             harness.publish(feed.next())

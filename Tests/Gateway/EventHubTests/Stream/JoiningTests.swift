@@ -10,8 +10,7 @@ internal import Testing
     private let quotes = SubscriptionProperties.quotes
 
     @Test func firstEventHasIdSourcesAndRetryTime() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.subscription("s"))
         let first = try #require(try stream.events.first)
         #expect(first.name == "stream")
@@ -32,28 +31,23 @@ internal import Testing
     }
 
     @Test func streamFromTheStartReceivesEveryEvent() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.subscription("s"))
         harness.publish(quotes.subscribed)
-        harness.publish(quotes.update(["1", "2", "3"], snapshot: true))
-        harness.pass()
-        harness.publish(quotes.update(["4", "2", "3"], changed: [1]))
-        harness.pass()
+        harness.deliver(quotes.update(["1", "2", "3"], snapshot: true))
+        harness.deliver(quotes.update(["4", "2", "3"], changed: [1]))
         #expect(try stream.names == ["subscribed", "update", "update"])
         let ids = try stream.events.dropFirst().map(\.id)
         #expect(ids == ["e1-1", "e1-2", "e1-3"])
     }
 
     @Test func aLateJoinerGetsTheStateThenItsEndThenWhatFollows() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         harness.publish(quotes.subscribed)
         harness.publish(quotes.update(["1", "2", "3"], snapshot: true))
         harness.publish(quotes.update(["4", "2", "3"], changed: [1]))
         let stream = try harness.open(.subscription("s"))
-        harness.publish(quotes.update(["5", "2", "3"], changed: [1]))
-        harness.pass()
+        harness.deliver(quotes.update(["5", "2", "3"], changed: [1]))
         #expect(try stream.names == ["update", "end-of-snapshot", "update"])
         let snapshot = try stream.events[1]
         #expect(snapshot["snapshot"] == true)
@@ -67,8 +61,7 @@ internal import Testing
         harness.addSubscription("s", rows)
         let early = try harness.open(.subscription("s"))
         harness.publish(rows.subscribed)
-        harness.publish(.realMaxFrequency(.limited(2)))
-        harness.pass()
+        harness.deliver(.realMaxFrequency(.limited(2)))
         let late = try harness.open(.subscription("s"))
         let source = try #require(try late.events[0]["sources"]?.array?.first)
         let members = ["itemCount", "fieldCount", "keyPosition", "commandPosition", "fieldKeys"]
@@ -83,12 +76,10 @@ internal import Testing
     @Test func joinerReceivesNoEndOfAnIncompleteSnapshot() throws {
         let harness = HubHarness()
         let rows = SubscriptionProperties.portfolio
-        harness.addSubscription("s", rows)
-        harness.publish(rows.subscribed)
+        harness.subscribe("s", rows)
         harness.publish(rows.update(["k", "ADD", "1"], snapshot: true))
         let early = try harness.open(.subscription("s"))
-        harness.publish(.endOfSnapshot(itemPos: 1))
-        harness.pass()
+        harness.deliver(.endOfSnapshot(itemPos: 1))
         let late = try harness.open(.subscription("s"))
         #expect(try early.names == ["update", "end-of-snapshot"])
         #expect(try late.names == ["update", "end-of-snapshot"])
@@ -97,8 +88,7 @@ internal import Testing
     @Test func chatMessagesAreInTheSnapshotOfLaterSubscriptions() throws {
         let harness = HubHarness()
         let chat = SubscriptionProperties.chat
-        harness.addSubscription("s", chat)
-        harness.publish(chat.subscribed)
+        harness.subscribe("s", chat)
         harness.publish(chat.update(["one"], snapshot: true))
         harness.publish(.endOfSnapshot(itemPos: 1))
         harness.publish(chat.update(["two"]))
@@ -115,8 +105,7 @@ internal import Testing
     }
 
     @Test func clientErrorsReachStreamsOfItsSubscriptions() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.subscription("s"))
         harness.hub.take(.client("c", .event(.status(.stalled))))
         harness.hub.take(.client("c", .event(.property(name: "sessionId", value: .null))))
@@ -127,8 +116,7 @@ internal import Testing
     }
 
     @Test func aStreamLearnsWhyTheServerRefusedOrRemovedItsSource() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         func state() throws -> JSONValue? {
             let stream = try harness.open(.subscription("s"))
             defer { harness.close(stream) }
@@ -172,18 +160,15 @@ internal import Testing
     @Test(arguments: [true, false])
     func rowsOfAJoinerHaveTheCommandOfTheTable(conflates: Bool) throws {
         let rows = SubscriptionProperties.portfolio
-        let harness = HubHarness()
-        harness.addSubscription("s", rows)
+        let harness = HubHarness.with("s", rows)
         let early = try harness.open(.subscription("s")) { $0.conflates = conflates }
         harness.publish(rows.subscribed)
         harness.publish(rows.update(["k", "ADD", "0"]))
-        harness.publish(rows.update(["k", "UPDATE", "1"], changed: [2, 3]))
-        harness.pass()
+        harness.deliver(rows.update(["k", "UPDATE", "1"], changed: [2, 3]))
         let late = try harness.open(.subscription("s")) { $0.conflates = conflates }
         #expect(try late.events.last { $0.name == "update" }?["command"] == "ADD")
         #expect(try TableReader(late.events).rows == ["1/k": ["key": "k", "command": "UPDATE", "qty": "1"]])
-        harness.publish(rows.update(["k", "UPDATE", "2"], changed: [3]))
-        harness.pass()
+        harness.deliver(rows.update(["k", "UPDATE", "2"], changed: [3]))
         #expect(try late.events.last?["command"] == "UPDATE")
         #expect(try TableReader(late.events).rows == TableReader(early.events).rows)
     }
@@ -200,16 +185,14 @@ internal import Testing
     }
 
     @Test func linesOfJSONAndAllFieldsAreWrittenOnceForAll() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let plain = try harness.open(.subscription("s"))
         let lines = try harness.open(.subscription("s")) {
             $0.format = .ndjson
             $0.sendsAllFields = true
         }
         let bare = try harness.open(StreamRequest(sources: [.subscription("s")]), isChunked: false)
-        harness.publish(quotes.update(["1", "2", "3"], changed: [2]))
-        harness.pass()
+        harness.deliver(quotes.update(["1", "2", "3"], changed: [2]))
         #expect(try plain.events.last?.data["values"] == nil)
         #expect(try lines.events.last?["values"] == ["x": "1", "y": "2", "z": "3"])
         #expect(try lines.events.last?.id == "e1-1")
@@ -218,8 +201,7 @@ internal import Testing
     }
 
     @Test func aReaderThatKeepsUpGetsABurstAsOnePiece() throws {
-        let harness = HubHarness()
-        harness.addSubscription()
+        let harness = HubHarness.with()
         let stream = try harness.open(.subscription("s"))
         for number in 0..<200 { harness.publish(quotes.update(["\(number)", "", ""])) }
         harness.pass()

@@ -10,8 +10,7 @@ internal import Testing
     private let table = SubscriptionProperties(mode: .merge, items: .group("all"), fields: .list(["x", "y"]))
 
     private func harness() -> HubHarness {
-        let harness = HubHarness()
-        harness.addSubscription("s", table)
+        let harness = HubHarness.with("s", table)
         return harness
     }
 
@@ -53,8 +52,7 @@ internal import Testing
         #expect(harness.hub.sequence - before == 2)
         #expect(harness.hub.values(of: "s")?.changedAt(item: 20_000) == Moment(nanoseconds: 7))
         let stream = try harness.open(.subscription("s")) { $0.opened = ["s"] }
-        harness.publish(table.update(["1", "text of some length"], item: 3, changed: [1]))
-        harness.pass()
+        harness.deliver(table.update(["1", "text of some length"], item: 3, changed: [1]))
         harness.visitAll()
         let updates = try stream.events.filter { $0.name == "update" }
         #expect(Set(updates.compactMap { $0["itemPos"]?.number?.text }).count == 20_000)
@@ -86,8 +84,7 @@ internal import Testing
         }
         #expect(harness.hub.memory.logs < 2 * logs)
         #expect(stream.subscriber.pending.count <= 2_001)
-        stream.isBlocked = false
-        stream.visit(harness.now)
+        harness.unblock(stream)
         let last = try stream.events.filter { $0.name == "update" && $0["fields"]?["x"] == "20" }
         #expect(Set(last.compactMap { $0["itemPos"]?.number?.text }).count == 2_000)
     }

@@ -8,8 +8,8 @@ internal import Testing
 @Suite struct ResumeTests {
     private let quotes = SubscriptionProperties.quotes
 
-    private func makeHarness(_ configuration: HubConfiguration = HubConfiguration()) -> HubHarness {
-        let harness = HubHarness(configuration)
+    private func makeHarness(_ change: (inout HubConfiguration) -> Void = { _ in }) -> HubHarness {
+        let harness = HubHarness(change)
         harness.addSubscription()
         harness.publish(quotes.subscribed)
         for number in 0..<5 { harness.publish(quotes.update(["\(number)", "", ""])) }
@@ -52,8 +52,7 @@ internal import Testing
         let stream = try resume(harness, from: "e1-6")
         #expect(try outcome(stream) == "resumed")
         #expect(try stream.names.isEmpty)
-        harness.publish(quotes.update(["9", "", ""]))
-        harness.pass()
+        harness.deliver(quotes.update(["9", "", ""]))
         #expect(try stream.events.last?.id == "e1-7")
     }
 
@@ -77,9 +76,7 @@ internal import Testing
     }
 
     @Test func timeBeforeTheReplayWindowIsAGap() throws {
-        var configuration = HubConfiguration()
-        configuration.replayEvents = 8
-        let harness = makeHarness(configuration)
+        let harness = makeHarness { $0.replayEvents = 8 }
         // Only a topic that had a stream has a window.
         harness.close(try harness.open(.subscription("s")))
         let since = harness.now
@@ -102,9 +99,7 @@ internal import Testing
     }
 
     @Test func resumeBeforeTheReplayWindowIsAGap() throws {
-        var configuration = HubConfiguration()
-        configuration.replayEvents = 8
-        let harness = makeHarness(configuration)
+        let harness = makeHarness { $0.replayEvents = 8 }
         harness.close(try harness.open(.subscription("s")))
         for number in 0..<100 { harness.publish(quotes.update(["\(number)", "", ""])) }
         #expect(try outcome(resume(harness, from: "e1-3")) == "gap")
@@ -112,9 +107,7 @@ internal import Testing
     }
 
     @Test func theReplayWindowIsBoundedInBytes() throws {
-        var configuration = HubConfiguration()
-        configuration.replayBytes = 10_000
-        let harness = makeHarness(configuration)
+        let harness = makeHarness { $0.replayBytes = 10_000 }
         harness.close(try harness.open(.subscription("s")))
         for _ in 0..<50 { harness.publish(quotes.update([String(repeating: "x", count: 1000), "", ""])) }
         #expect(try outcome(resume(harness, from: "e1-6")) == "gap")
@@ -146,8 +139,7 @@ internal import Testing
             feed.publish(to: harness)
             harness.pass()
         }
-        late.isBlocked = false
-        late.visit(harness.now)
+        harness.unblock(late)
         let events = try late.events
         var before = CountedRows()
         for event in events {
@@ -187,8 +179,7 @@ internal import Testing
     /// A stream of a cluster may wait before it begins.
     @Test func aSourceThatIsAddedBeforeTheBeginningMakesAGap() throws {
         let harness = makeHarness()
-        harness.addSubscription("t")
-        harness.publish(quotes.subscribed, to: "t")
+        harness.subscribe("t")
         harness.publish(quotes.update(["1", "", ""]), to: "t")
         let request = StreamRequest(sources: [.subscription("s")]).resuming(harness.hub.lastID.text)
         let stream = try harness.open(request, isWaiting: true)
@@ -219,8 +210,7 @@ internal import Testing
 
     @Test func aSourceThatIsAddedStartsWithoutValuesAndTheOthersKeepTheirs() throws {
         let harness = makeHarness()
-        harness.addSubscription("t")
-        harness.publish(quotes.subscribed, to: "t")
+        harness.subscribe("t")
         let stream = try harness.open(.subscription("s"))
         try harness.hub.change(stream: stream.subscriber.id, add: [.subscription("t")], remove: [])
         harness.pass()
@@ -249,8 +239,7 @@ internal import Testing
         let harness = makeHarness()
         let group = StreamSource.client("c", withSubscriptions: true)
         let first = try harness.open(group) { $0.conflates = false }
-        harness.publish(quotes.update(["7", "", ""]))
-        harness.pass()
+        harness.deliver(quotes.update(["7", "", ""]))
         let last = try first.events.last?.id
         harness.publish(.unsubscribed(isFinal: true))
         harness.hub.take(.subscription("s", .removed))
@@ -267,8 +256,7 @@ internal import Testing
         var request = StreamRequest(sources: [.client("c", withSubscriptions: true)])
         if isSource { request.sources.append(.subscription("s")) }
         let first = try harness.open(request)
-        harness.publish(quotes.update(["7", "", ""]))
-        harness.pass()
+        harness.deliver(quotes.update(["7", "", ""]))
         let last = try #require(try first.events.last?.id)
         harness.publish(.unsubscribed(isFinal: true))
         harness.hub.take(.subscription("s", .carried(by: nil)))
@@ -299,14 +287,11 @@ internal import Testing
 
     /// Another client carries the subscription since, and its events fill the window.
     @Test func lastEventsOfAReleasedSubscriptionEndWithItsRelease() throws {
-        var configuration = HubConfiguration()
-        configuration.replayEvents = 8
-        let harness = makeHarness(configuration)
+        let harness = makeHarness { $0.replayEvents = 8 }
         harness.hub.take(.client("d", .added(.connectedWSStreaming)))
         let request = StreamRequest(sources: [.client("c", withSubscriptions: true)])
         let first = try harness.open(request)
-        harness.publish(quotes.update(["7", "", ""]))
-        harness.pass()
+        harness.deliver(quotes.update(["7", "", ""]))
         let last = try #require(try first.events.last?.id)
         harness.publish(quotes.update(["8", "", ""]))
         harness.hub.take(.subscription("s", .carried(by: "d")))
@@ -325,13 +310,11 @@ internal import Testing
         let harness = HubHarness()
         let ids = (0..<count).map { SubscriptionID("s\($0)") }
         for id in ids {
-            harness.addSubscription(id)
-            harness.publish(quotes.subscribed, to: id)
+            harness.subscribe(id)
         }
         let request = StreamRequest(sources: [.client("c", withSubscriptions: true)])
         let first = try harness.open(request)
-        harness.publish(quotes.update(["7", "", ""]), to: ids[0])
-        harness.pass()
+        harness.deliver(quotes.update(["7", "", ""]), to: ids[0])
         let last = try #require(try first.events.last?.id)
         for id in ids {
             harness.publish(.unsubscribed(isFinal: true), to: id)

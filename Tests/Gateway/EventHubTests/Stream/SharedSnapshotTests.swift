@@ -22,7 +22,7 @@ internal import Testing
             _ mode: SubscriptionMode = .merge,
             seed: UInt64 = 1,
             numbering: EventNumbering = .counted,
-            _ configuration: HubConfiguration = HubConfiguration()
+            _ change: (inout HubConfiguration) -> Void = { _ in }
         ) {
             properties =
                 mode == .command
@@ -30,7 +30,7 @@ internal import Testing
                 : SubscriptionProperties(mode: mode, items: .group("all"), fields: .list(["x", "y", "z"]))
             generator = SeededGenerator(seed: seed)
             self.numbering = numbering
-            harness = HubHarness(configuration, numbering: numbering)
+            harness = HubHarness(numbering: numbering, change)
             take(.client("c", .added(.connectedWSStreaming)))
             take(.subscription("s", .added(properties)))
             take(.subscription("s", .carried(by: "c")))
@@ -201,10 +201,7 @@ internal import Testing
     }
 
     @Test func theBytesStayWithinTheBudget() throws {
-        var configuration = HubConfiguration()
-        configuration.memoryBytes = 80_000
-        configuration.replayEvents = 16
-        var feed = Feed(.merge, configuration)
+        var feed = Feed(.merge) { ($0.memoryBytes, $0.replayEvents) = (80_000, 16) }
         let streams = try (0..<4).map { _ in try feed.open() }
         #expect(feed.harness.hub.memory.used <= 70_000)
         for stream in streams { #expect(try stream.events.count { $0.name == "update" } == Feed.rows) }
@@ -216,9 +213,7 @@ internal import Testing
     }
 
     @Test func theBytesAreDroppedWhenTheLogHasNotAllEventsAfterThem() throws {
-        var configuration = HubConfiguration()
-        configuration.replayEvents = 16
-        var feed = Feed(.merge, configuration)
+        var feed = Feed(.merge) { $0.replayEvents = 16 }
         let early = try feed.open()
         let snapshot = try #require(feed.kept)
         feed.publishUpdates(700)

@@ -11,8 +11,8 @@ internal import Testing
     private let table = SubscriptionProperties(mode: .merge, items: .group("all"), fields: .list(["x", "y", "z"]))
     private let rows = SubscriptionProperties.portfolio
 
-    private func harness(items: Int, _ configuration: HubConfiguration = HubConfiguration()) -> HubHarness {
-        let harness = HubHarness(configuration)
+    private func harness(items: Int, _ change: (inout HubConfiguration) -> Void = { _ in }) -> HubHarness {
+        let harness = HubHarness(change)
         harness.addSubscription("s", table)
         harness.publish(.subscribed(itemCount: items, fieldCount: 3, keyPosition: nil, commandPosition: nil))
         for item in 1...items { harness.publish(table.update(["0", "-", "-"], item: item, snapshot: true)) }
@@ -30,8 +30,7 @@ internal import Testing
     }
 
     private func finish(_ stream: TestStream, _ harness: HubHarness) throws -> [TestStream.Event] {
-        stream.isBlocked = false
-        stream.visit(harness.now)
+        harness.unblock(stream)
         return try stream.events.filter { $0.name == "update" }
     }
 
@@ -47,9 +46,7 @@ internal import Testing
     }
 
     @Test func aSnapshotLargerThanTheWindowIsDelivered() throws {
-        var configuration = HubConfiguration()
-        configuration.windowBytes = 10_000
-        let harness = harness(items: 5_000, configuration)
+        let harness = harness(items: 5_000) { $0.windowBytes = 10_000 }
         #expect(try finish(stalled(harness), harness).count == 5_000)
     }
 
@@ -64,8 +61,7 @@ internal import Testing
         stream.isBlocked = true
         for number in 1...100 {
             harness.publish(table.update(["\(number)", "-", "-"], item: 1, changed: [1]))
-            harness.publish(table.update(["\(number)", "-", "-"], item: 900, changed: [1]))
-            harness.pass()
+            harness.deliver(table.update(["\(number)", "-", "-"], item: 900, changed: [1]))
         }
         let updates = try finish(stream, harness)
         #expect(updates.count == 1_001)
@@ -82,8 +78,7 @@ internal import Testing
         let harness = harness(items: 1_000)
         let stream = try stalled(harness)
         for number in 1...100 {
-            harness.publish(table.update(["\(number)", "-", "-"], item: 900, changed: [1]))
-            harness.pass()
+            harness.deliver(table.update(["\(number)", "-", "-"], item: 900, changed: [1]))
         }
         #expect(try finish(stream, harness).count == 1_000)
         let last = try stream.events.last
@@ -94,18 +89,15 @@ internal import Testing
     }
 
     @Test func rowsThatAreDeletedBeforeTheyAreSentAreOmitted() throws {
-        let harness = HubHarness()
-        harness.addSubscription("s", rows)
+        let harness = HubHarness.with("s", rows)
         harness.publish(rows.subscribed)
         for key in 0..<100 { harness.publish(rows.update(["k\(key)", "ADD", "0"])) }
         let stream = try stalled(harness)
         for key in 50..<100 {
             harness.publish(rows.update(["k\(key)", "UPDATE", "1"], changed: [2, 3]))
-            harness.publish(rows.update(["k\(key)", "DELETE", nil], changed: [2, 3]))
-            harness.pass()
+            harness.deliver(rows.update(["k\(key)", "DELETE", nil], changed: [2, 3]))
         }
-        harness.publish(rows.update(["k99", "ADD", "2"]))
-        harness.pass()
+        harness.deliver(rows.update(["k99", "ADD", "2"]))
         let updates = try finish(stream, harness)
         #expect(updates.map { $0["key"]?.string } == (0..<50).map { "k\($0)" } + ["k99"])
         #expect(updates.allSatisfy { $0["command"] == "ADD" })
@@ -118,13 +110,11 @@ internal import Testing
         var generator = SeededGenerator(seed: seed)
         let properties = seed % 2 == 0 ? SubscriptionProperties.quotes : rows
         var feed = RandomFeed(properties, seed: seed)
-        let harness = HubHarness()
-        harness.addSubscription("s", properties)
+        let harness = HubHarness.with("s", properties)
         for _ in 0..<40 { harness.publish(feed.next()) }
         let stream = try stalled(harness)
         for _ in 0..<300 {
-            harness.publish(feed.next())
-            harness.pass()
+            harness.deliver(feed.next())
             guard Int.random(in: 0..<8, using: &generator) == 0 else { continue }
             stream.isBlocked = false
             stream.limit = Int.random(in: 1..<600, using: &generator)

@@ -50,8 +50,7 @@ internal import Testing
                 ]
             ]
         )
-        harness.publish(quotes.update(["4", "2", "3"], changed: [1]))
-        harness.pass()
+        harness.deliver(quotes.update(["4", "2", "3"], changed: [1]))
         #expect(try stream.names == ["status", "status", "subscribed", "update", "update"])
         #expect(try stream.events.dropFirst().map(\.id) == (1...5).map { "e1-\($0)" })
         #expect(try stream.events[0]["resume"] == "fresh")
@@ -95,9 +94,7 @@ internal import Testing
     }
 
     @Test func streamJoinsThePresentStateIfTheFirstEventsAreNotKept() throws {
-        var configuration = HubConfiguration()
-        configuration.replayEvents = 4
-        let harness = HubHarness(configuration)
+        let harness = HubHarness { $0.replayEvents = 4 }
         start(in: harness)
         harness.publish(quotes.subscribed)
         for number in 0..<100 { harness.publish(quotes.update(["\(number)", "", ""])) }

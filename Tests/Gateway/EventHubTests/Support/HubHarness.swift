@@ -20,14 +20,27 @@ final class HubHarness {
     private var count = 0
 
     init(
-        _ configuration: HubConfiguration = HubConfiguration(),
         epoch: String = "e1",
-        numbering: EventNumbering = .counted
+        numbering: EventNumbering = .counted,
+        _ change: (inout HubConfiguration) -> Void = { _ in }
     ) {
+        var configuration = HubConfiguration()
+        change(&configuration)
         let time = Time()
         self.time = time
         hub = EventHub(configuration: configuration, epoch: epoch, numbering: numbering) { time.now.withLock { $0 } }
         shard = hub.makeShard(seed: 0) {}
+    }
+
+    /// A hub with a subscription that a client carries.
+    static func with(
+        _ id: SubscriptionID = "s",
+        client: ClientID = "c",
+        _ properties: SubscriptionProperties = .quotes
+    ) -> HubHarness {
+        let harness = HubHarness()
+        harness.addSubscription(id, client: client, properties)
+        return harness
     }
 
     var now: Moment { time.now.withLock { $0 } }
@@ -84,6 +97,12 @@ final class HubHarness {
         return true
     }
 
+    /// The reader of a stream reads again.
+    func unblock(_ stream: TestStream) {
+        stream.isBlocked = false
+        stream.visit(now)
+    }
+
     /// Visits every stream that is due.
     func visitAll() {
         for slot in streams.keys.sorted() { streams[slot]?.visit(now) }
@@ -101,8 +120,20 @@ final class HubHarness {
         hub.take(.subscription(id, .carried(by: client)))
     }
 
+    /// Adds a subscription that the server has confirmed.
+    func subscribe(_ id: SubscriptionID, client: ClientID = "c", _ properties: SubscriptionProperties = .quotes) {
+        addSubscription(id, client: client, properties)
+        publish(properties.subscribed, to: id)
+    }
+
     func publish(_ event: SubscriptionEvent, to id: SubscriptionID = "s") {
         hub.take(.subscription(id, .event(event)))
+    }
+
+    /// Publishes an event, which the loop takes over.
+    func deliver(_ event: SubscriptionEvent, to id: SubscriptionID = "s") {
+        publish(event, to: id)
+        pass()
     }
 }
 
