@@ -151,16 +151,8 @@ package final class SubscriptionResource: Sendable {
             state.status.version &+= 1
             state.status.isActive = true
             state.status.lastError = nil
-            state.status.isSubscribed = false
-            state.status.realMaxFrequency = nil
-            guard let table, table.isSubscribed else { return }
-            state.status.isSubscribed = true
-            state.status.confirmations &+= 1
-            state.status.realMaxFrequency = table.realMaxFrequency
-            state.status.itemCount = table.itemCount
-            state.status.fieldCount = table.fieldCount
-            state.status.keyPosition = table.keyPosition
-            state.status.commandPosition = table.commandPosition
+            state.status.clearSubscribed()
+            if let table { for event in table.firstEvents { state.status.apply(event) } }
         }
     }
 
