@@ -54,12 +54,7 @@ struct SnapshotRanges: Sendable {
     /// Whether a stream that has everything up to this number may have received only a part of a snapshot.
     func cuts(_ number: UInt64) -> Bool {
         if number < forgottenThrough { return true }
-        var low = 0
-        var high = starts.count
-        while low < high {
-            let middle = (low + high) / 2
-            if starts[middle] <= number { low = middle + 1 } else { high = middle }
-        }
-        return low > 0 && number < ends[low - 1]
+        let next = starts.indices.partitioningIndex { starts[$0] > number }
+        return next > 0 && number < ends[next - 1]
     }
 }

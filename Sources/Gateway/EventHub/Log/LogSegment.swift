@@ -79,13 +79,7 @@ final class LogSegment: @unchecked Sendable {
 
     /// The index of the first record behind a sequence, out of those in the range; its end if there is none.
     func index(after sequence: UInt64, in range: Range<Int>) -> Int {
-        var low = range.lowerBound
-        var high = range.upperBound
-        while low < high {
-            let middle = (low + high) / 2
-            if records[middle].sequence > sequence { high = middle } else { low = middle + 1 }
-        }
-        return low
+        range.partitioningIndex { records[$0].sequence > sequence }
     }
 
     /// Appends an event of a weight, its row included; its payloads were appended to the buffers at `count` before.
@@ -184,4 +178,16 @@ struct LogFrame: Sendable {
     let payloadStart: Int
     let payloadEnd: Int
     let chunkEnd: Int
+}
+
+extension Range<Int> {
+    /// The first number of which a condition holds that holds of all numbers behind as well; the end if there is none.
+    func partitioningIndex(where condition: (Int) -> Bool) -> Int {
+        var (low, high) = (lowerBound, upperBound)
+        while low < high {
+            let middle = (low + high) / 2
+            if condition(middle) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
 }

@@ -88,12 +88,6 @@ struct PendingQueue {
         // The usual case: no entry between them was removed.
         let direct = place - first
         if entries.indices.contains(direct), entries[direct].place == place { return direct }
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].place < place { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return entries.indices.partitioningIndex { entries[$0].place >= place }
     }
 }

@@ -207,16 +207,13 @@ extension Subscriber {
         guard framesContent else { return giveBare(buffer, range, to: &batch) }
         let start = buffer.frame(at: range.lowerBound).chunkStart
         let room = batch.remainingBytes
-        var low = range.lowerBound + 1
-        var high = range.upperBound
-        // The usual case: all events fit.
-        if buffer.frame(at: high - 1).chunkEnd - start <= room { low = high }
-        while low < high {
-            let middle = (low + high + 1) / 2
-            if buffer.frame(at: middle - 1).chunkEnd - start <= room { low = middle } else { high = middle - 1 }
+        var end = range.upperBound
+        // Usually all events fit.
+        if buffer.frame(at: end - 1).chunkEnd - start > room {
+            end = (range.lowerBound + 1..<end).partitioningIndex { buffer.frame(at: $0).chunkEnd - start > room }
         }
-        batch.append(buffer.chunks(of: range.lowerBound..<low), owner: buffer)
-        return low
+        batch.append(buffer.chunks(of: range.lowerBound..<end), owner: buffer)
+        return end
     }
 
     private func giveBare(_ buffer: VariantBuffer, _ range: Range<Int>, to batch: inout StreamBatch) -> Int {
