@@ -28,8 +28,7 @@ package enum ClientChange: Sendable, Equatable {
 
 /// An event of a client, as streams carry it.
 package enum ClientTopicEvent: Sendable, Equatable {
-    /// The status of the client has changed; `failure`: why it has no connection, nil while it has one and before the
-    /// first failure.
+    /// The new status; `failure`: why there is no connection, nil with one and before the first failure.
     case status(ClientStatus, failure: LastFailure? = nil)
     /// The server refused or closed the client's session.
     case serverError(code: Int, message: String)
@@ -41,8 +40,7 @@ package enum ClientTopicEvent: Sendable, Equatable {
     case legacy(LegacyEvent)
     /// For legacy listeners: a session was opened; one event for each session.
     case sessionStarted(polling: Bool)
-    /// For legacy listeners: the number of bytes received from the server since the last such event; at most one event a
-    /// second.
+    /// For legacy listeners: the bytes received since the last such event; at most one event a second.
     case bytesReceived(Int)
     /// For legacy listeners: true if the connection has been silent for too long, false if it is active again.
     case activityWarning(Bool)

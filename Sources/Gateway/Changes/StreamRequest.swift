@@ -84,8 +84,7 @@ extension StreamRequest {
 package enum StreamSource: Hashable, Sendable {
     /// The events of one subscription, and the `status` and `server-error` of the client that carries it.
     case subscription(SubscriptionID)
-    /// A client's own events; with subscriptions, in their true order, also those of all its subscriptions, present
-    /// and future.
+    /// A client's own events; with subscriptions, in order also those of its present and future subscriptions.
     case client(ClientID, withSubscriptions: Bool)
 
     /// The topic that the source is about.

@@ -244,8 +244,7 @@ package struct HubConfiguration: Sendable {
     package var replayBytes = 1 << 20
     /// How far a reader that does not conflate may fall behind, in bytes, before its stream is closed.
     package var windowBytes = 64 << 20
-    /// How many unread events of DISTINCT and RAW subscriptions a conflating stream holds before the oldest are
-    /// dropped.
+    /// How many unread DISTINCT and RAW updates a conflating stream holds before the oldest are dropped.
     package var windowEvents = 1000
     /// The memory of all streams and replay windows in bytes; 0: no limit. Above it the oldest windows are dropped, then
     /// the slowest readers are closed.

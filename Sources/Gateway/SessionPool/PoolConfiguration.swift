@@ -74,8 +74,7 @@ package struct UpstreamConfiguration: Sendable, Equatable {
     package var maxSubscriptionsPerSession = 500
     /// How many subscriptions all pooled sessions together may carry. Default 4,000.
     package var maxSubscriptions = 4_000
-    /// How many items all pooled subscriptions together may name; a group, and each KiB of names, counts as one. Default
-    /// 100,000.
+    /// The most items of all pooled subscriptions; a group, and each KiB of names, counts as one. Default 100,000.
     package var maxItems = 100_000
     /// How many bytes the values of all subscriptions of the upstream may have; 0: the share of the pool's configuration.
     package var maxValueBytes = 0

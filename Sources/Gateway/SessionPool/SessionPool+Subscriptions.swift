@@ -150,8 +150,7 @@ extension SessionPool {
 // MARK: - Carrying
 
 extension SessionPool {
-    /// Registers a resource. The sink is called under the lock, so that a resource which can be looked up is
-    /// known to the sink as well.
+    /// Registers a resource. The sink is called under the lock: it knows each resource that can be looked up.
     func insert(
         _ id: SubscriptionID?,
         home: SubscriptionHome,

@@ -263,8 +263,7 @@ package final class UpstreamValues: Sendable {
     /// Replaces the budget. A limit of 0 is none.
     func setLimit(_ limit: Int) { most.store(limit > 0 ? limit : .max, ordering: .relaxed) }
 
-    /// The values of a subscription have grown by a number of bytes, or shrunk. False if they have grown beyond the
-    /// budget.
+    /// The values of a subscription have grown, or shrunk; false if they have grown beyond the budget.
     func add(_ count: Int) -> Bool {
         let total = bytes.wrappingAdd(count, ordering: .relaxed).newValue
         if count <= 0 { return true }

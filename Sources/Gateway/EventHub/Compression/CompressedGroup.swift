@@ -57,8 +57,7 @@ final class CompressedGroup {
 
     // MARK: - Readers
 
-    /// Adds a stream. `isSynchronized`: it has received the blocks of the group up to the present one, and nothing else
-    /// since.
+    /// Adds a stream; a synchronized one has received all blocks of the group so far, and nothing else since.
     func add(_ subscriber: Subscriber, isSynchronized: Bool) {
         if isSynchronized { synchronized.add(subscriber) } else { waiting.add(subscriber) }
     }

@@ -149,8 +149,7 @@ struct LogTotals {
     var events: Int
     /// The weight of the events: their encoded size, or an approximation where they are not encoded.
     var weight: Int
-    /// The weight of the rows of all updates beyond `weight`: a record keeps the whole row, of which few fields may be
-    /// encoded.
+    /// The weight of the whole rows of updates beyond `weight`: few fields of a row may be encoded.
     var rows: Int
     /// The weight of those events that are the first values of rows.
     var firstValues: Int

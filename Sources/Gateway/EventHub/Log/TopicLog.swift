@@ -34,8 +34,7 @@ struct TopicLog {
         static let mostEvents = 256
         static let firstBytes = 1 << 10
         static let mostBytes = 1 << 16
-        /// The weight of its events, rows included, from which a segment takes no more events: a window consists of whole
-        /// segments.
+        /// The weight, rows included, from which a segment takes no more events: a window has whole segments.
         static let mostWeight = 1 << 18
     }
 

@@ -44,8 +44,7 @@ struct Broadcast {
         write = SharedWrite(streams: streams, pieces: content.gathered)
     }
 
-    /// The new events of channels in one order, without the framing of HTTP, and when the first of them was published.
-    /// Nil as above.
+    /// The new events of channels in one order, without the framing of HTTP, and the time of the first; nil as above.
     static func payload(
         of channels: [ShardChannel],
         as variants: [EventVariant]
@@ -106,8 +105,7 @@ struct LiveGroupReader {
     /// When the next event was published; there has to be one.
     var published: Moment { segment[index].published }
 
-    /// Takes the events of the present segment before a sequence, at least one; nil if they are not encoded in this
-    /// variant.
+    /// Takes the events of the segment before a sequence, at least one; nil if they are not in this variant.
     mutating func take(before sequence: UInt64, _ variant: EventVariant) -> StreamPiece? {
         guard let buffer = segment.buffer(variant) else { return nil }
         let range = advance(before: sequence)

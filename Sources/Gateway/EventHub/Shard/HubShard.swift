@@ -30,8 +30,7 @@ package final class HubShard: StreamFeed {
 
     // MARK: - A stream's life
 
-    /// Opens a stream that the hub admitted, and sets its first sequence. A stream that was discarded meanwhile ends
-    /// at once.
+    /// Opens a stream that the hub admitted, and sets its first sequence; one discarded meanwhile ends at once.
     package func open(_ opening: StreamOpening) -> any StreamContent { attach(opening) ?? DiscardedStream() }
 
     /// Opens a stream that the hub admitted; nil if there is none of this id.
@@ -170,8 +169,7 @@ package final class HubShard: StreamFeed {
         for channel in group.channels { channel.remove(group) }
     }
 
-    /// Applies changes of streams, in order with the events that were taken over with them: earlier events are
-    /// delivered first.
+    /// Applies changes of streams behind the events that were taken over with them.
     private func apply(_ changes: [(String, [StreamChange])], _ news: inout FeedNews) {
         for (id, _) in changes { subscribers[id]?.leaveLiveGroup() }
         listLateReaders()

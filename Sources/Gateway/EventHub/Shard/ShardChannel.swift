@@ -68,8 +68,7 @@ final class ShardChannel: @unchecked Sendable {
     /// The readers that are not in a live group have new events to read.
     func listLateReaders() { for cursor in late.all { cursor.subscriber.cursors.list(cursor) } }
 
-    /// The unread events of a reader, conflated once for all readers at its place; nil if they have to be conflated for
-    /// each.
+    /// The unread events of a reader, conflated for all readers at its place; nil if each has to conflate them.
     func conflated(from cursor: Cursor) -> [PendingEntry]? {
         let start = cursor.ordinal
         if let known = ranges[start] { return known }

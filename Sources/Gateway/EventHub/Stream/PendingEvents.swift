@@ -156,8 +156,7 @@ struct PendingEvents {
         return true
     }
 
-    /// The pending updates, one for each item, for other readers as well; nil if one of the events cannot be conflated, or is
-    /// conflated by its key.
+    /// The pending updates, one for each item, for other readers; nil if one is not conflated by its item.
     var shared: [PendingEntry]? {
         let entries = queue.all
         let areUpdates = entries.allSatisfy { entry in

@@ -23,8 +23,7 @@ final class Subscriber: StreamContent, ListedReader {
     private(set) var types: FieldTypes
     /// Whether the body has the framing of HTTP chunks.
     let isChunked: Bool
-    /// Whether events are written with the framing of HTTP chunks. If the body is compressed, the chunks are around the
-    /// compressed blocks.
+    /// Whether events are written in HTTP chunks. In a compressed body the chunks are around the compressed blocks.
     let framesContent: Bool
     /// The compression of the body; nil if it is not compressed.
     let compression: StreamCompression?

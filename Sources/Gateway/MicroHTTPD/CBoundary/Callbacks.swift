@@ -105,8 +105,7 @@ func noContentCallback(
 /// Called on the loop's thread when a response with shared bytes is freed: releases the bytes.
 func bodyFreeCallback(context: UnsafeMutableRawPointer?) { BodyBox.release(context) }
 
-/// The first function of a loop's thread. The context is the driver, released here at once: from now on this thread's
-/// stack holds it.
+/// The first function of a loop's thread. Releases its context, the driver, which the thread's stack holds from now on.
 func loopThreadCallback(context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     ThreadBox.release(context)?.run()
     return nil

@@ -159,8 +159,7 @@ final class PollingConnections {
         return latest
     }
 
-    /// Returns a connection to the library, which reads and handles the request at once, so that the next equal one finds
-    /// it waiting.
+    /// Returns a connection to the library, which reads the request at once: the next equal one finds it waiting.
     private func giveBack(_ connection: PollingConnection, _ head: UnsafeRawBufferPointer) {
         credit = max(credit - Self.costOfReturn, -Self.mostCredit)
         let server = connection.record.server

@@ -67,8 +67,7 @@ package enum HTTPScreening {
 /// The decision of a handler on a request.
 package enum HTTPDecision {
     case respond(HTTPResponse)
-    /// The responder will be used later, exactly once, from any thread. Later requests on the same connection wait
-    /// for it.
+    /// The responder will be used later, once, from any thread; later requests on the connection wait for it.
     case wait
     /// An open response with status 200 and header lines: the feed of the connection's loop opens the stream and provides
     /// the bytes. The server determines `Transfer-Encoding`, `Content-Length`, `Connection` and `Date`: the connection always

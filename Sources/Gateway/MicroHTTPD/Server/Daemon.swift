@@ -200,8 +200,7 @@ package struct DaemonFigures: Sendable, Hashable {
 
     package init() {}
 
-    /// Adds the counters of one shard, without the bytes of streams; connections are counted by the ledger for all
-    /// shards.
+    /// Adds the counters of one shard, without the bytes of streams; the ledger counts connections for all shards.
     mutating func add(_ shard: DaemonFigures) {
         streams += shard.streams
         blockedStreams += shard.blockedStreams

@@ -17,8 +17,7 @@ package struct DaemonConfiguration: Sendable {
     package var host = "127.0.0.1"
     /// The port; 0 takes a free one. Default 0.
     package var port: UInt16 = 0
-    /// Threads, each with its own connections and streams; 0: one for each processor that the process may use. Default
-    /// 1.
+    /// Threads, each with its own connections and streams; 0: one for each usable processor. Default 1.
     package var shards = 1
     /// TLS, if given.
     package var certificate: Certificate?
@@ -54,11 +53,9 @@ package struct DaemonConfiguration: Sendable {
     /// Bytes of all request bodies in memory at a time, half of them for one address, and for one caller; a request beyond
     /// it gets 503. Default 64 MiB.
     package var bodyBudget = 64 * 1024 * 1024
-    /// Bytes of all responses of 4 KiB and more in memory at a time; beyond it the oldest of one caller are cut off.
-    /// 0: no limit.
+    /// Bytes of all responses of 4 KiB and more at a time; beyond it a caller's oldest are cut off. 0: no limit.
     package var responseBudget = 0
-    /// After this time without a byte in either direction a connection is closed; streams excepted. Whole seconds.
-    /// Default 30 s.
+    /// The time without a byte after which a connection is closed, streams excepted. Whole seconds. Default 30 s.
     package var idleTimeout = Duration.seconds(30)
     /// The time within which head and body of a request must be received, idle time not counted; then the connection
     /// is closed. Default 30 s.

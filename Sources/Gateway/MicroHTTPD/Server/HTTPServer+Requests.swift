@@ -97,8 +97,7 @@ extension HTTPServer {
         return .YES
     }
 
-    /// Responds after the body was read and discarded; at once if the client waits for permission to send it, or if it
-    /// is too long for that.
+    /// Responds after the body was discarded; at once if the client waits for permission, or the body is too long.
     private func discardBody(of exchange: Exchange, _ head: RequestHead, then response: HTTPResponse) -> MHD_Result {
         exchange.head = nil
         exchange.screened = nil

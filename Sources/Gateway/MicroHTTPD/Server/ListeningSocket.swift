@@ -6,8 +6,7 @@ struct ListeningSocket {
     let descriptor: Int32
     let port: UInt16
 
-    /// Listens on the configured address. Accepted sockets inherit these options: no delay, and the size of the
-    /// kernel's send buffer.
+    /// Listens on the configured address. Accepted sockets inherit no delay and the size of the send buffer.
     static func open(_ configuration: DaemonConfiguration) throws(DaemonError) -> ListeningSocket {
         var hints = addrinfo()
         hints.ai_flags = AI_PASSIVE

@@ -82,8 +82,7 @@ final class StreamOutput {
         }
     }
 
-    /// Discards input before the socket is closed: on a close with unread input the kernel would discard the last bytes
-    /// written.
+    /// Discards input before the socket is closed: with unread input the kernel would discard the last bytes written.
     func discardInput(of descriptor: Int32) {
         var rounds = 0
         while rounds < 16, let count = receive(from: descriptor), count > 0 { rounds += 1 }

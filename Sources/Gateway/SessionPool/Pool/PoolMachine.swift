@@ -163,8 +163,7 @@ package struct PoolMachine: ~Copyable {
         shared[id] = entry
     }
 
-    /// Ends the linger of a subscription without users, which is to be closed now. False if it has
-    /// users, or was closed.
+    /// Ends the linger of a subscription, which is to be closed now. False if it has users, or was closed.
     package mutating func closedIfUnused(_ id: SharedID, at now: Moment) -> Bool {
         guard shared[id]?.users == 0 else { return false }
         sharedEnded(id, at: now)

@@ -28,8 +28,7 @@ extension SharedSubscription {
         }
     }
 
-    /// Whether the values may be older than those of the readers that move here: a move waits until the connection of the
-    /// session is there again.
+    /// Whether the values may be older than those of readers that move here, which wait for the connection.
     var isInterrupted: Bool { client.isInterrupted.load(ordering: .sequentiallyConsistent) }
 
     /// The session is no longer interrupted: the resources whose values are here have arrived.
@@ -40,8 +39,7 @@ extension SharedSubscription {
         pool?.arrived(arrivals, at: self, nil)
     }
 
-    /// Refuses one resource, because the session that it was to move to was refused. False if another call has removed
-    /// the resource.
+    /// Refuses one resource, whose new session was refused; false if another call has removed the resource.
     func refuse(_ resource: SubscriptionResource, _ refusal: UpstreamRefusal) -> Bool {
         let isRemoved = state.withLock { state in
             guard state.remove(resource) else { return false }

@@ -57,8 +57,7 @@ final class SharedSubscription: Sendable {
         return hasJoined
     }
 
-    /// Adds the resource of a subscription that is adopted with its session and these values: a sink knows them
-    /// already.
+    /// Adds the resource of a subscription that is adopted with its session; the sink knows these values.
     func adopt(_ resource: SubscriptionResource, _ table: ValueTable) {
         state.withLock { state in
             state.resources.append(resource)
@@ -159,8 +158,7 @@ final class SharedSubscription: Sendable {
         [.subscription(resource.id, .carried(by: nil)), .subscription(resource.id, .activity(isActive: false))]
     }
 
-    /// Reports what another process needs to continue the subscription of a transferable client. Called before its
-    /// `subscribed`.
+    /// Reports, before `subscribed`, what another process needs to continue the subscription.
     private func offer(to resource: SubscriptionResource) {
         if properties.secondLevelFields == nil, let number = subscription.number {
             client.sink.take(.numbered(resource.id, UInt64(clamping: number)))

@@ -47,8 +47,7 @@ package final class SubscriptionResource: Sendable {
 
     package let id: SubscriptionID
     package let home: SubscriptionHome
-    /// Whether the resource was created for streams that name properties, not by a POST. It exists while it has
-    /// readers.
+    /// Whether streams that name properties share the resource, which exists while it has readers.
     package let isImplicit: Bool
     /// The place among all resources, in order of creation.
     let ordinal: UInt64
