@@ -45,11 +45,9 @@ extension SessionMachine {
         return options.streaming()
     }
 
-    /// No transport that `forcedTransport` admits works: enables all transports and creates a new session.
+    /// No transport that `forcedTransport` admits works: creates a new session, which tries all of them.
     private mutating func giveUpTransports(at context: EventContext) {
-        out.emit(.log(.noTransportAdmitted))
         out.notifyLegacy(.connectionFailed(reason: "no transport admitted"))
-        ladder.admitAll()
         loseSession(cause: opening.cause ?? "ws.unavailable", wait: .retryDelay, at: context)
     }
 

@@ -119,10 +119,15 @@ extension SessionMachine {
         retry(cause: cause, after: nextPause(wait, at: context))
     }
 
-    /// Gives up the session or its creation; another creation follows after the pause.
+    /// Gives up the session or its creation; another creation follows after the pause. Where no transport is admitted any
+    /// more, the next session tries all of them.
     private mutating func retry(cause: String, after pause: Duration, isNextUnlimited: Bool = false) {
         out.close(state.connection)
         opening.cause = cause
+        if ladder.bestTransport(forced: options.values.forcedTransport) == nil {
+            out.emit(.log(.noTransportAdmitted))
+            ladder.admitAll()
+        }
         endSession(status: .disconnectedWillRetry)
         state.transition(to: .retrying(isNextUnlimited: isNextUnlimited))
         out.startTimer(.retry, after: pause)

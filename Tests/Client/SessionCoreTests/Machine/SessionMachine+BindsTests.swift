@@ -87,6 +87,31 @@ internal import Testing
         #expect(forced.orders[forced.stream]?.kind == .webSocket)
     }
 
+    @Test func sessionAfterTheFailureOfTheOnlyTransportTriesThatTransport() {
+        var options = SessionHarness.officialOptions
+        options.sessionRecoveryTimeout = 0
+        options.forcedTransport = .httpStreaming
+        let http = SessionHarness.sensing(options)
+        http.receive("LOOP,0")
+        _ = http.takeTrace()
+        http.breakStream()
+        #expect(
+            http.takeConversation() == ["note noTransportAdmitted", "S: DISCONNECTED:WILL-RETRY", "P: sessionId(nil)"]
+        )
+        #expect(http.remaining(.retry) == 4000)
+        http.advance(4000)
+        http.receive("CONOK,sid2,70000,0,*", "LOOP,0")
+        #expect(http.takeRequests().last?.contains("LS_session=sid2&LS_content_length") == true)
+        options.forcedTransport = .wsStreaming
+        let socket = SessionHarness.sensing(options)
+        socket.receive("LOOP,0")
+        socket.open()
+        socket.breakStream()
+        #expect(socket.status == .disconnectedWillRetry)
+        socket.advance(4000)
+        #expect(socket.orders[socket.stream]?.kind == .webSocket)
+    }
+
     @Test func forcedPollingThatStaysUnansweredIsRecovered() {
         let harness = SessionHarness.bound(.http)
         harness.receive("LOOP,0")
