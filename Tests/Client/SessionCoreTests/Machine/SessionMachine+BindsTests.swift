@@ -88,10 +88,10 @@ internal import Testing
     }
 
     @Test func sessionAfterTheFailureOfTheOnlyTransportTriesThatTransport() {
-        var options = SessionHarness.officialOptions
-        options.sessionRecoveryTimeout = 0
-        options.forcedTransport = .httpStreaming
-        let http = SessionHarness.sensing(options)
+        let http = SessionHarness.sensing {
+            $0.sessionRecoveryTimeout = 0
+            $0.forcedTransport = .httpStreaming
+        }
         http.receive("LOOP,0")
         _ = http.takeTrace()
         http.breakStream()
@@ -102,8 +102,10 @@ internal import Testing
         http.advance(4000)
         http.receive("CONOK,sid2,70000,0,*", "LOOP,0")
         #expect(http.takeRequests().last?.contains("LS_session=sid2&LS_content_length") == true)
-        options.forcedTransport = .wsStreaming
-        let socket = SessionHarness.sensing(options)
+        let socket = SessionHarness.sensing {
+            $0.sessionRecoveryTimeout = 0
+            $0.forcedTransport = .wsStreaming
+        }
         socket.receive("LOOP,0")
         socket.open()
         socket.breakStream()
