@@ -47,6 +47,54 @@ struct OutboxTests {
         #expect(outbox.hasOverflowed && outbox.isEmpty)
     }
 
+    /// An outbox of 1,000 bytes, in which a record of about 800 fits, after some overflows with a new membership after each.
+    private static func outbox(afterOverflows count: Int) -> Outbox {
+        var outbox = Outbox(limit: 1_000)
+        for _ in 0..<count {
+            rejoin(&outbox)
+            while !outbox.hasOverflowed { append(to: &outbox) }
+        }
+        rejoin(&outbox)
+        return outbox
+    }
+
+    private static func rejoin(_ outbox: inout Outbox) {
+        outbox.close()
+        outbox.open()
+        outbox.endReport()
+    }
+
+    /// The greatest number of bytes that wait before an overflow.
+    private static func mostBytes(in outbox: Outbox) -> Int {
+        var (outbox, most) = (outbox, 0)
+        while !outbox.hasOverflowed {
+            most = max(most, outbox.count)
+            append(to: &outbox)
+        }
+        return most
+    }
+
+    /// The snapshot of a large table comes again on each owner: some owner has to have room for the snapshot.
+    @Test(arguments: zip(0...6, [1_000, 2_000, 3_000, 5_000, 9_000, 17_000, 17_000]))
+    func limitGrowsWithOverflowsInARow(overflows: Int, limit: Int) {
+        let most = Self.mostBytes(in: Self.outbox(afterOverflows: overflows))
+        #expect(most <= limit && most > limit - 900)
+    }
+
+    @Test
+    func limitIsTheFormerOneOnceWhatExceedsTheLimitIsWritten() {
+        var outbox = Self.outbox(afterOverflows: 3)
+        for _ in 0..<5 {
+            Self.append(to: &outbox)
+            #expect(!outbox.takeRecords(atMost: 1, bytes: 1).isEmpty)
+        }
+        #expect(Self.mostBytes(in: outbox) <= 1_000)
+        // The next overflow is again the first one.
+        while !outbox.hasOverflowed { Self.append(to: &outbox) }
+        Self.rejoin(&outbox)
+        #expect(1_001...2_000 ~= Self.mostBytes(in: outbox))
+    }
+
     /// The pool reports the removal of a shared subscription only if it had opened the subscription.
     @Test(arguments: [true, false])
     func sharedSubscriptionIsForgottenWhenThePoolHasNothingOfIt(isOpened: Bool) {

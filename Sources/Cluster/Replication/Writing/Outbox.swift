@@ -20,6 +20,11 @@ package struct Outbox: Sendable {
     private let limit: Int
     /// The limit, and the bytes of the report of a member that has joined: its next report would be as large.
     private var bound: Int
+    /// The bytes that may exceed the limit after an overflow, until as many were written: what was too much, as the snapshot of a
+    /// large table, comes again on the next owner.
+    private var allowance = 0
+    /// The greatest allowance, in limits.
+    private static let mostAllowed = 16
     /// The terms of the shared subscriptions that the member owns.
     private var terms: [String: UInt64] = [:]
     /// The shared subscriptions on which the pool still reports.
@@ -39,7 +44,8 @@ package struct Outbox: Sendable {
     /// Whether the waiting records exceeded the limit and were discarded.
     package private(set) var hasOverflowed = false
 
-    /// An outbox that keeps at most this number of bytes, besides the report of a member that has joined.
+    /// An outbox that keeps at most this number of bytes, besides the report of a member that has joined. A member that joins again
+    /// after an overflow may keep twice as many, and more after further ones, until it has written what exceeds the number.
     package init(limit: Int) { (self.limit, bound) = (limit, limit) }
 
     /// Whether nothing waits.
@@ -61,7 +67,7 @@ package struct Outbox: Sendable {
     }
 
     /// The member has reported all that it has.
-    package mutating func endReport() { bound = limit + count }
+    package mutating func endReport() { bound = limit + allowance + count }
 
     /// The member no longer belongs to the cluster: the waiting records are discarded, and it owns nothing.
     package mutating func close() {
@@ -221,6 +227,7 @@ package struct Outbox: Sendable {
         let body = record.body
         guard count + body.count <= bound else {
             discardAll()
+            if !hasOverflowed { allowance = min(max(limit, 2 * allowance), Self.mostAllowed * limit) }
             hasOverflowed = true
             return
         }
@@ -268,6 +275,7 @@ package struct Outbox: Sendable {
         }
         let frame = pending[takenBytes..<ends[next - 1]]
         bound = max(limit, bound - frame.count)
+        if bound == limit, !hasOverflowed { allowance = 0 }
         recordsFramed += UInt64(next - takenRecords)
         takenBytes = ends[next - 1]
         takenRecords = next
