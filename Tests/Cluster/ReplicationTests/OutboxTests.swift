@@ -82,6 +82,18 @@ struct OutboxTests {
     }
 
     @Test
+    func overflowIsKnownUntilTheMemberJoinsAgain() {
+        var outbox = Outbox(limit: 1_000)
+        Self.rejoin(&outbox)
+        while !outbox.hasOverflowed { Self.append(to: &outbox) }
+        #expect(outbox.isOpen)
+        outbox.close()
+        #expect(outbox.hasOverflowed && !outbox.isOpen)
+        outbox.open()
+        #expect(!outbox.hasOverflowed)
+    }
+
+    @Test
     func limitIsTheFormerOneOnceWhatExceedsTheLimitIsWritten() {
         var outbox = Self.outbox(afterOverflows: 3)
         for _ in 0..<5 {

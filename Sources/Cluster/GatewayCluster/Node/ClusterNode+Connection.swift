@@ -199,6 +199,11 @@ extension ClusterNode {
         logger.error("the cluster's engine does not store what this gateway writes", metadata: ["error": "\(reason)"])
     }
 
+    /// Logs that the member has left because of what waited for the engine.
+    func reportOverflow() {
+        logger.warning("more than cluster.outbox waited for the cluster's engine: this member has left, and joins again")
+    }
+
     func report(_ divergence: LogDivergence) {
         logger.error(
             "the engine has shown different logs: all streams begin again",

@@ -128,11 +128,13 @@ extension ClusterNode {
     }
 
     func stopReporting(uncertain: UInt64) {
-        let due = reports.withLock { reports in
+        let (due, isOverflow) = reports.withLock { reports in
+            let isOverflow = reports.outbox.isOpen && reports.outbox.hasOverflowed
             reports.outbox.close()
             let records = reports.outbox.recordsAppended
-            return reports.discarded(records, uncertain: uncertain) + reports.removeUndecided()
+            return (reports.discarded(records, uncertain: uncertain) + reports.removeUndecided(), isOverflow)
         }
+        if isOverflow { reportOverflow() }
         for action in due { action() }
     }
 }
