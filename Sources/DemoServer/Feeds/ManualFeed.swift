@@ -5,7 +5,9 @@ struct ManualFeed: Feed {
     let fields: [String]
 
     private struct State: Sendable {
+        /// The rows of an item in a mode other than COMMAND.
         var rows: [FeedRow] = []
+        var keyedRows = KeyedRows()
         var snapshotEnded = false
     }
 
@@ -43,7 +45,10 @@ struct ManualFeed: Feed {
 
     func snapshot(of name: String) -> FeedSnapshot {
         let state = states[UpstreamName(name)] ?? State()
-        return FeedSnapshot(rows: state.rows, isComplete: !configuration.holdsSnapshot || state.snapshotEnded)
+        return FeedSnapshot(
+            rows: state.rows + state.keyedRows.present,
+            isComplete: !configuration.holdsSnapshot || state.snapshotEnded
+        )
     }
 
     /// Performs a request; one that does not apply to the feed is ignored.
@@ -81,17 +86,14 @@ struct ManualFeed: Feed {
 
     private mutating func rememberKey(_ row: FeedRow, as item: UpstreamName) {
         guard let command = row.command else { return }
-        var rows = states[item]?.rows ?? []
-        let known = rows.firstIndex { $0.command?.key == command.key }
         if command.kind == .delete {
-            if let known { rows.remove(at: known) }
+            states[item, default: State()].keyedRows.remove(command.key)
         } else {
             var stored = row
             stored.command?.kind = .add
             if let index = fields.firstIndex(of: "command") { stored.values[index] = RowCommand.Kind.add.rawValue }
-            if let known { rows[known] = stored } else { rows.append(stored) }
+            states[item, default: State()].keyedRows.set(stored, for: command.key)
         }
-        states[item, default: State()].rows = rows
     }
 
     private mutating func clear(_ item: String) -> [FeedEvent] {
@@ -102,6 +104,7 @@ struct ManualFeed: Feed {
         case .merge: return publish([], to: item)
         case .distinct, .command:
             states[name]?.rows = []
+            states[name]?.keyedRows = KeyedRows()
             return [FeedEvent(item: item, content: .cleared)]
         }
     }
@@ -112,6 +115,34 @@ struct ManualFeed: Feed {
         guard states[name]?.snapshotEnded != true else { return [] }
         states[name, default: State()].snapshotEnded = true
         return [FeedEvent(item: item, content: .endOfSnapshot)]
+    }
+}
+
+/// The rows of a COMMAND item, in the order in which their keys were added.
+private struct KeyedRows: Sendable {
+    /// Nil: a row that was removed.
+    private var rows: [FeedRow?] = []
+    private var places: [UpstreamName: Int] = [:]
+
+    var present: [FeedRow] { rows.compactMap(\.self) }
+
+    mutating func set(_ row: FeedRow, for key: UpstreamName) {
+        if let place = places[key] {
+            rows[place] = row
+        } else {
+            places[key] = rows.count
+            rows.append(row)
+        }
+    }
+
+    mutating func remove(_ key: UpstreamName) {
+        guard let place = places.removeValue(forKey: key) else { return }
+        rows[place] = nil
+        // The places of removed rows are at most as many as the others.
+        guard rows.count > 2 * places.count else { return }
+        let kept = places.sorted { $0.value < $1.value }
+        rows = kept.map { rows[$0.value] }
+        places = Dictionary(uniqueKeysWithValues: zip(kept.map(\.key), rows.indices))
     }
 }
 

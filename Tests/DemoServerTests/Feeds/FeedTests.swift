@@ -104,6 +104,15 @@ struct FeedTests {
         #expect(feed.snapshot(of: "t").rows.isEmpty)
     }
 
+    @Test func snapshotHasTheKeysInTheOrderOfTheirAddition() {
+        let configuration = ManualFeedConfiguration(fields: ["key", "command"], mode: .command)
+        var feed = ManualFeed(configuration, remembered: 10)
+        for key in ["a", "b", "c", "d", "e"] { _ = feed.requested(.publish(item: "t", values: [key, "ADD"])) }
+        for key in ["b", "a", "d"] { _ = feed.requested(.publish(item: "t", values: [key, "DELETE"])) }
+        for key in ["c", "b", "e"] { _ = feed.requested(.publish(item: "t", values: [key, "UPDATE"])) }
+        #expect(feed.snapshot(of: "t").rows.map(\.values) == [["c", "ADD"], ["e", "ADD"], ["b", "ADD"]])
+    }
+
     /// In `String`s, the composed letter equals the one with a combining mark.
     @Test func namesOfAManualFeedAreToldApartByTheirBytes() {
         let (composed, combined) = ("\u{E9}", "e\u{301}")
