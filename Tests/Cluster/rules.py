@@ -349,7 +349,7 @@ MUTANTS = [
     # Resume
     (
         "waiting", "a stream waits until the member has applied the last event of its client",
-        (WAITS, "return last.sequence <= hub.sequence\n", 'return last.sequence <= hub.sequence || isMutant("waiting")\n'),
+        (WAITS, "last.sequence <= present.sequence\n", 'last.sequence <= present.sequence || isMutant("waiting")\n'),
     ),
     (
         "end", "a stream whose epoch is not known waits until the log is applied up to its end",

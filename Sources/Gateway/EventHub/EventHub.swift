@@ -89,23 +89,13 @@ package final class EventHub: ChangeSink {
         locked { $0.apply(changes, at: position, now: now) }
     }
 
-    /// The sequence of the last event; with given numbers, the number that completes the last position.
-    package var sequence: UInt64 { locked { $0.topics.numbers.sequence } }
-
-    /// The greatest id that a stream can have sent so far.
+    /// The greatest id that a stream can have sent so far: that of the last event; with given numbers, of the last position.
     package var lastID: EventID { locked { $0.topics.numbers.lastID } }
-
-    package var epoch: String { locked { $0.topics.numbers.epoch } }
 
     /// The changes that lead from an unknown topic to its present state, and the sequence that they are the state of;
     /// nil for an unknown topic.
     package func state(of topic: TopicID) -> (changes: [Change], sequence: UInt64)? {
         locked { state in state.topics.state(of: topic).map { ($0, state.topics.numbers.sequence) } }
-    }
-
-    /// The values of a subscription at the present sequence; nil for an unknown one.
-    package func values(of subscription: SubscriptionID) -> ValueTable? {
-        locked { $0.topics.subscriptions[subscription]?.table }
     }
 
     /// Sets a topic to the state that it had in another hub at this hub's present sequence (see `state(of:)`). Its

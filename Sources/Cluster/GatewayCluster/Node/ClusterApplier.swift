@@ -214,7 +214,7 @@ struct ClusterApplier: Sendable {
             SessionAdoption.Subscription(
                 id: SubscriptionID(topic.id),
                 number: Int(clamping: topic.number),
-                table: hub.values(of: SubscriptionID(topic.id)) ?? ValueTable(properties: topic.key.properties)
+                table: hub.snapshot(of: SubscriptionID(topic.id))?.table ?? ValueTable(properties: topic.key.properties)
             )
         }
         let resources = try pool.adopt(

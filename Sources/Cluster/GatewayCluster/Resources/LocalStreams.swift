@@ -38,8 +38,9 @@ extension ClusterNode {
         let condition: MemberReports.Condition = { [hub] machine, now in
             guard machine.isServing(at: now), topics.allSatisfy({ machine.isReady($0) }) else { return false }
             // No stream begins with an older state than that of its last event.
-            guard let last, last.epoch == hub.epoch else { return true }
-            return last.sequence <= hub.sequence
+            guard let last else { return true }
+            let present = hub.lastID
+            return last.epoch != present.epoch || last.sequence <= present.sequence
         }
         // The epoch of the last event may be a later one.
         let needsEnd = last.map { !isKnown($0.epoch) } ?? false
@@ -64,7 +65,7 @@ extension ClusterNode {
 
     /// Whether an epoch is the present one or an earlier one of this member.
     private func isKnown(_ name: String) -> Bool {
-        if name == hub.epoch { return true }
+        if name == hub.lastID.epoch { return true }
         guard let epoch = ClusterApplier.epoch(of: name) else { return false }
         return state.withLock { $0.machine.isPast(epoch) }
     }

@@ -20,12 +20,7 @@ package final class HubShard: StreamFeed {
         self.hub = hub
         self.index = index
         self.seed = seed
-        context = ShardContext(
-            metrics: hub.metrics,
-            memory: hub.memory,
-            configuration: hub.configuration,
-            epoch: hub.epoch
-        )
+        context = ShardContext(of: hub)
     }
 
     // MARK: - A stream's life
@@ -223,11 +218,11 @@ final class ShardContext {
     /// Memory for merging channels.
     var order = MergeOrder()
 
-    init(metrics: HubMetrics, memory: StreamMemory, configuration: HubConfiguration, epoch: String) {
-        self.metrics = metrics
-        self.memory = memory
-        self.configuration = configuration
-        encoder = EventEncoder(epoch: epoch, refusalText: configuration.refusalText)
+    init(of hub: EventHub) {
+        metrics = hub.metrics
+        memory = hub.memory
+        configuration = hub.configuration
+        encoder = EventEncoder(epoch: hub.lastID.epoch, refusalText: hub.configuration.refusalText)
     }
 
     /// Compresses bytes into blocks that refer to nothing before them.

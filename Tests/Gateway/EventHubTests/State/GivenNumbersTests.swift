@@ -43,7 +43,7 @@ internal import Testing
         apply([event(update("1")), event(update("2"))], at: 9, from: 40, to: harness)
         harness.pass()
         #expect(try stream.events.dropFirst().map(\.id) == [id(9, 40), id(9, 41)])
-        #expect(harness.hub.sequence == EventNumber.number(position: 9, index: EventNumber.complete))
+        #expect(harness.hub.lastID.sequence == EventNumber.number(position: 9, index: EventNumber.complete))
     }
 
     @Test func snapshotEventsAreMarkedAndTheLastOneCompletesThePosition() throws {
@@ -93,7 +93,7 @@ internal import Testing
         second.hub.apply([], at: 3)
         for topic in [TopicID.client("c"), .subscription("s")] {
             let state = try #require(first.hub.state(of: topic))
-            #expect(state.sequence == second.hub.sequence)
+            #expect(state.sequence == second.hub.lastID.sequence)
             second.hub.adopt(topic, state.changes)
         }
         let streams = try [first, second].map { try $0.open(.subscription("s")) }

@@ -274,7 +274,7 @@ internal import Testing
         slow.isBlocked = false
         slow.visit(feed.harness.now)
         #expect(try slow.names.count == 2 * Feed.rows)
-        #expect(try slow.events.last?.sequence == feed.harness.hub.sequence)
+        #expect(try slow.events.last?.sequence == feed.harness.hub.lastID.sequence)
         #expect(try TableReader(slow.events).rows == TableReader(early[0].events).rows)
     }
 

@@ -83,7 +83,7 @@ internal import Testing
         #expect(try finish(stream, harness).count == 1_000)
         let last = try stream.events.last
         #expect(last?.name == "end-of-snapshot")
-        #expect(last?.sequence == harness.hub.sequence)
+        #expect(last?.sequence == harness.hub.lastID.sequence)
         let resumed = try harness.open(.subscription("s")) { $0.lastEventID = last?.id }
         #expect(try resumed.events.map { $0["resume"] } == ["resumed"])
     }

@@ -16,10 +16,10 @@ import Testing
             let member = fixture.members[0]
             let opened = member.start("GET", Self.stream)
             #expect(await opened.outcome.isStream)
-            let epoch = member.node.hub.epoch
+            let epoch = member.node.hub.lastID.epoch
             fixture.engine.cut([member.node.process])
             await member.isAlone()
-            #expect(member.node.hub.epoch != epoch)
+            #expect(member.node.hub.lastID.epoch != epoch)
             let text = member.text(of: try #require(opened.stream))
             #expect(text.contains(#""resume":"fresh","degraded":true"#))
             let another = member.start("GET", Self.stream)
@@ -270,11 +270,11 @@ import Testing
     @Test func aMemberThatHoldsStaysSilent() async throws {
         try await ClusterFixture.run(1, onEngineLoss: .hold) { fixture in
             let member = fixture.members[0]
-            let (number, epoch) = (member.number, member.node.hub.epoch)
+            let (number, epoch) = (member.number, member.node.hub.lastID.epoch)
             fixture.engine.cut([member.node.process])
             fixture.engine.restore()
             await member.returns(to: fixture.engine)
-            #expect(member.number == number && member.node.hub.epoch == epoch)
+            #expect(member.number == number && member.node.hub.lastID.epoch == epoch)
             #expect(member.alone.figures.frames == 0)
         }
     }

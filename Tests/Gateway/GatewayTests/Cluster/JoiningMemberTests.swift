@@ -15,7 +15,7 @@ import Testing
         member.node.take(.client("c", .event(.status(status))))
     }
 
-    private func lastID(_ member: ClusterMember) -> String { "\(member.node.hub.epoch)-\(member.node.hub.sequence)" }
+    private func lastID(_ member: ClusterMember) -> String { member.node.hub.lastID.text }
 
     /// The outcome of a stream that resumes on a member.
     private func outcome(after id: String, _ member: ClusterMember) throws -> ResumeOutcome? {
@@ -49,7 +49,7 @@ import Testing
                 ids.append(lastID(first))
             }
             try await cluster.withAnother { second in
-                let before = "\(first.node.hub.epoch)-0"
+                let before = "\(first.node.hub.lastID.epoch)-0"
                 let outcomes = try (ids + [before]).map { try outcome(after: $0, second) }
                 #expect(outcomes == [.resumed, .resumed, .resumed, .resumed, .gap])
             }
