@@ -1,7 +1,9 @@
 """Headless Chromium, controlled by the DevTools protocol."""
 
+import atexit
 import base64
 import contextlib
+import functools
 import json
 import os
 import pathlib
@@ -73,12 +75,13 @@ class Page:
 
     def again(self, look, expression, is_enough):
         deadline = time.monotonic() + PATIENCE
-        seen = None
+        seen, pause = None, 0.05
         while time.monotonic() < deadline:
             seen = look()
             if seen and is_enough(seen):
                 return seen
-            time.sleep(0.2)
+            time.sleep(pause)
+            pause = min(1.5 * pause, 0.2)
         raise RuntimeError(f"never seen: {expression[:200]}; at last: {seen}")
 
     def click(self, selector):
@@ -107,26 +110,27 @@ class Page:
 
 
 class Browser:
-    """A browser with any number of tabs."""
+    """Any number of tabs, with storage, connections and workers of their own as in another browser."""
 
     def __init__(self, port):
         self.port = port
-        self.control = Connection(self.version()["webSocketDebuggerUrl"])
-
-    def version(self):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/json/version", timeout=5) as answer:
-            return json.load(answer)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/version", timeout=PATIENCE) as answer:
+            self.control = Connection(json.load(answer)["webSocketDebuggerUrl"])
+        self.context = self.control.call("Target.createBrowserContext")["browserContextId"]
 
     def targets(self):
         """The pages and workers of the browser."""
-        return self.control.call("Target.getTargets")["targetInfos"]
+        found = self.control.call("Target.getTargets")["targetInfos"]
+        return [target for target in found if target.get("browserContextId") == self.context]
 
     def tab(self, address):
         """A new page at an address, which may not have loaded yet."""
-        target = self.control.call("Target.createTarget", url=address)["targetId"]
+        target = self.control.call("Target.createTarget", url=address, browserContextId=self.context)["targetId"]
         return Tab(self, target)
 
     def close(self):
+        """Closes the tabs that are open."""
+        self.control.call("Target.disposeBrowserContext", browserContextId=self.context)
         self.control.close()
 
 
@@ -176,39 +180,37 @@ class Tab(Page):
 
 @contextlib.contextmanager
 def opened(address):
-    """A page of a browser of its own."""
-    with started(address) as port:
-        with connect(page_socket(port, time.monotonic() + PATIENCE), max_size=None) as socket:
-            yield Page(socket)
+    """A page that shares nothing with others."""
+    with browsing() as browser:
+        yield browser.tab(address)
 
 
 @contextlib.contextmanager
 def browsing():
-    """A browser of its own, for pages in several tabs."""
-    with started("about:blank") as port:
-        browser = Browser(port)
-        try:
-            yield browser
-        finally:
-            browser.close()
+    """A browser for pages in several tabs that share nothing with the pages of others."""
+    browser = Browser(port())
+    try:
+        yield browser
+    finally:
+        browser.close()
 
 
-@contextlib.contextmanager
-def started(address):
-    """A browser; gives the port of its DevTools."""
+@functools.cache
+def port():
+    """The port of the DevTools of one process, which ends with the script: its start takes longer than most checks."""
     binary = next(filter(None, map(shutil.which, ["chromium", "chromium-browser", "google-chrome"])))
     deadline = time.monotonic() + PATIENCE
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        browser = subprocess.Popen(
-            [binary, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-             "--remote-debugging-port=0", f"--user-data-dir={profile}", address],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )
-        try:
-            yield devtools_port(profile, browser, deadline)
-        finally:
-            browser.terminate()
-            browser.wait()
+    profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+    atexit.register(profile.cleanup)
+    browser = subprocess.Popen(
+        [binary, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+         "--no-startup-window", "--remote-debugging-port=0", f"--user-data-dir={profile.name}"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )
+    # In the reverse order: the browser ends before its profile is removed.
+    atexit.register(browser.wait)
+    atexit.register(browser.terminate)
+    return devtools_port(profile.name, browser, deadline)
 
 
 def devtools_port(profile, browser, deadline):
@@ -222,13 +224,3 @@ def devtools_port(profile, browser, deadline):
             return int(lines[0])
         time.sleep(0.1)
     raise RuntimeError("the browser opened no port")
-
-
-def page_socket(port, deadline):
-    while time.monotonic() < deadline:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=5) as answer:
-            pages = [page for page in json.load(answer) if page["type"] == "page"]
-        if pages:
-            return pages[0]["webSocketDebuggerUrl"]
-        time.sleep(0.1)
-    raise RuntimeError("the browser opened no page")

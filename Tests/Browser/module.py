@@ -44,8 +44,8 @@ def watch(page, address, spec=QUOTES, options="{}", module=None):
     page.see(WATCH % {"module": module, "address": address, "spec": spec, "options": options})
 
 
-def blank(browser, origin, path="/docs"):
-    """A page that does nothing by itself."""
+def blank(browser, origin, path="/assets/gateway-hub.js"):
+    """A page that does nothing by itself: of a gateway, a text with the content security policy of its pages, without elements."""
     page = browser.tab(origin + path)
     page.wait(f"location.pathname === '{path}' && document.readyState === 'complete'")
     return page
@@ -82,13 +82,6 @@ def it_can_be_packed(binary):
         expect(f"package/{name}" in listed, f"{name} is not in the package: {listed}")
 
 
-def its_types_are_strict(binary):
-    if not shutil.which("tsc"):
-        return
-    done = subprocess.run(["tsc", "-p", ROOT / "Tests/Browser/tsconfig.json"], capture_output=True, text=True, timeout=60)
-    expect(done.returncode == 0, f"tsc: {done.stdout}")
-
-
 # MARK: - One connection
 
 
@@ -120,7 +113,7 @@ def twenty_tabs_use_one_connection(binary):
         pages[0].again(lambda: len(gateway.streams(address)[0]["sources"]) < sources, "fewer sources", bool)
         expect(pages[0].see("handles.every(({ state }) => state.state === 'open')"), "the last tab does not go on")
         pages[0].close()
-        browser.control.call("Target.createTarget", url="about:blank")
+        browser.tab("about:blank")
         deadline = time.monotonic() + 20
         while open_streams(address) and time.monotonic() < deadline:
             time.sleep(0.1)
@@ -436,7 +429,7 @@ def hooks_render(binary):
 
 def elements_show_live_data(binary):
     with gateway.demo(binary) as (address, _), browsing() as browser:
-        page = blank(browser, address)
+        page = blank(browser, address, "/docs")
         page.see("""(async () => {
             await import("/assets/gateway-elements.js");
             document.body.innerHTML = `<ls-value upstream="demo" item="item1" field="last_price"></ls-value>
@@ -459,7 +452,7 @@ def elements_show_live_data(binary):
 def a_table_of_positions_has_the_names_of_its_fields(binary):
     """The first table has a field twice; the second one has a schema, so that only the positions are known."""
     with gateway.demo(binary) as (address, _), browsing() as browser:
-        page = blank(browser, address)
+        page = blank(browser, address, "/docs")
         page.see("""(async () => {
             await import("/assets/gateway-elements.js");
             const portfolio = `upstream="demo" mode="COMMAND" items="portfolio1" data-adapter="PORTFOLIO_ADAPTER"
@@ -493,7 +486,7 @@ TYPED = """(async () => {
 
 def elements_flash_only_what_changes(binary):
     with gateway.demo(binary) as (address, _), browsing() as browser:
-        found = blank(browser, address).see(TYPED)
+        found = blank(browser, address, "/docs").see(TYPED)
     expect(found == ["2", '2|true|{"p":[1]}|', "1,0,0,0,1,1"], f"elements: {found}")
 
 
@@ -520,7 +513,7 @@ def layouts(page):
 def changes_of_a_table_are_laid_out_together(binary):
     """A layout for each cell made a page with a large table stop. Where very many cells change, no cell flashes."""
     with gateway.demo(binary) as (address, _), browsing() as browser:
-        page = blank(browser, address)
+        page = blank(browser, address, "/docs")
         page.see(BUSY)
         page.call("Performance.enable")
         page.see("draw(50)")
@@ -537,7 +530,7 @@ def changes_of_a_table_are_laid_out_together(binary):
 def changes_of_a_value_are_announced_on_demand(binary):
     """A live region announces each change; a page says where it wants that."""
     with gateway.demo(binary) as (address, _), browsing() as browser:
-        page = blank(browser, address)
+        page = blank(browser, address, "/docs")
         page.see("""(async () => {
             await import("/assets/gateway-elements.js");
             document.body.innerHTML = `<ls-value id="quiet" feed="quotes" item="item1" field="bid"></ls-value>
@@ -553,7 +546,7 @@ def changes_of_a_value_are_announced_on_demand(binary):
 
 
 CHECKS = [
-    it_is_small, it_can_be_packed, its_types_are_strict, twenty_tabs_use_one_connection,
+    it_is_small, it_can_be_packed, twenty_tabs_use_one_connection,
     the_death_of_the_leader_is_a_short_silence, a_refusal_is_final_and_explained, a_wrong_key_is_asked_for_once_more,
     a_full_gateway_is_asked_rarely, a_limit_of_streams_is_obeyed, silence_is_not_hidden, a_lost_upstream_makes_values_stale,
     subscriptions_change_and_end, a_slow_iterator_loses_the_oldest_updates, a_frozen_page_resumes, tables_follow_the_rules_of_the_stream,

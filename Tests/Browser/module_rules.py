@@ -328,7 +328,7 @@ def a_cookie_is_enough(binary):
 
 def feeds_need_no_upstream(binary):
     with gateway.demo(binary) as (address, _), browsing() as browser:
-        page = blank(browser, address)
+        page = blank(browser, address, "/docs")
         watch(page, address, '{ feed: "quotes", mode: "MERGE", items: ["item1", "item2"] }')
         page.see("window.positions = gateway.subscribe({ feed: 'portfolio' }); 0")
         page.wait("handle.rows.size === 2 && handle.state.state === 'open' && positions.rows.size > 2")
