@@ -10,12 +10,14 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.request
 
 from websockets.sync.client import connect
 
 PATIENCE = 60
+STARTING = threading.Lock()
 
 
 class Page:
@@ -188,7 +190,8 @@ def opened(address):
 @contextlib.contextmanager
 def browsing():
     """A browser for pages in several tabs that share nothing with the pages of others."""
-    browser = Browser(port())
+    with STARTING:
+        browser = Browser(port())
     try:
         yield browser
     finally:

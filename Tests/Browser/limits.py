@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import gateway
 from browser import browsing
@@ -57,32 +58,37 @@ def holders(browser, address, options):
     return pages
 
 
-def a_page_without_a_stream_is_polite(binary, minutes, speed):
-    """Three streams are open, as many as the gateway or the key of the pages may have."""
+def a_page_beside_the_streams_of_a_gateway_is_polite(binary, minutes, speed):
+    """Three streams are open, as many as the gateway may have."""
+    a_page_without_a_stream_is_polite(binary, minutes, speed, "the gateway", ["--set", f"streams.max={MOST}"], "reconnecting")
+
+
+def a_page_beside_the_streams_of_its_key_is_polite(binary, minutes, speed):
+    """The code stream-limit is final: only the user of the key can close one of its streams."""
     words = subprocess.run([binary, "key"], capture_output=True, text=True, check=True).stdout.split()
     key, digest = words[1], words[3]
-    limited = ["--auth", "keys", "--set", f"auth.keys.page.hash={digest}", "--set", f"auth.keys.page.streams={MOST}"]
-    for whose, settings, options, state in [
-        ("the gateway", ["--set", f"streams.max={MOST}"], '{ share: "page" }', "reconnecting"),
-        # The code stream-limit is final: only the user of the key can close one of its streams.
-        ("a key", limited, f'{{ share: "page", token: () => "{key}" }}', "refused"),
-    ]:
-        with gateway.demo(binary, *settings) as (address, _), browsing() as browser:
-            pages = holders(browser, address, options)
-            last = blank(browser, address)
-            last.see(BUSY_PAGE % speed)
-            watch(last, address, options=options)
-            times = waits(last, minutes)
-            print(f"limits: {len(times)} requests in {minutes:g} minutes beside {MOST} streams of at most {MOST} of {whose}, "
-                  f"{busiest_minute(times)} in the busiest one; the clock ran {speed} times as fast")
-            expect(busiest_minute(times) <= MOST, f"requests at {times}")
-            expect((len(times) == 1) == (state == "refused"), f"requests at {times}")
-            expect(last.see("handle.state.state") == state, f"the page says {last.see('handle.state')}")
-            pages[0].close()
-            if state == "refused":
-                last.again(lambda: len(gateway.streams(address, key)) < MOST, "one stream less", bool)
-                last.see("gateway.retry()")
-            last.wait("handle.state.state === 'open' && handle.rows.size === 2")
+    settings = ["--auth", "keys", "--set", f"auth.keys.page.hash={digest}", "--set", f"auth.keys.page.streams={MOST}"]
+    a_page_without_a_stream_is_polite(binary, minutes, speed, "a key", settings, "refused", key)
+
+
+def a_page_without_a_stream_is_polite(binary, minutes, speed, whose, settings, state, key=None):
+    options = f'{{ share: "page", token: () => "{key}" }}' if key else '{ share: "page" }'
+    with gateway.demo(binary, *settings) as (address, _), browsing() as browser:
+        pages = holders(browser, address, options)
+        last = blank(browser, address)
+        last.see(BUSY_PAGE % speed)
+        watch(last, address, options=options)
+        times = waits(last, minutes)
+        print(f"limits: {len(times)} requests in {minutes:g} minutes beside {MOST} streams of at most {MOST} of {whose}, "
+              f"{busiest_minute(times)} in the busiest one; the clock ran {speed} times as fast")
+        expect(busiest_minute(times) <= MOST, f"requests at {times}")
+        expect((len(times) == 1) == (state == "refused"), f"requests at {times}")
+        expect(last.see("handle.state.state") == state, f"the page says {last.see('handle.state')}")
+        pages[0].close()
+        if state == "refused":
+            last.again(lambda: len(gateway.streams(address, key)) < MOST, "one stream less", bool)
+            last.see("gateway.retry()")
+        last.wait("handle.state.state === 'open' && handle.rows.size === 2")
 
 
 class Closing(Torrent):
@@ -124,6 +130,11 @@ def a_refusal_of_the_stream_is_final(binary, minutes, speed):
     print(f"limits: 2 requests in {minutes:g} minutes after a stream was closed because of a limit")
 
 
+CHECKS = [
+    a_page_beside_the_streams_of_a_gateway_is_polite, a_page_beside_the_streams_of_its_key_is_polite, a_refusal_of_the_stream_is_final,
+]
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("binary")
@@ -131,7 +142,8 @@ if __name__ == "__main__":
     parser.add_argument("--speed", type=int, default=20)
     arguments = parser.parse_args()
     try:
-        gateway.run([a_page_without_a_stream_is_polite, a_refusal_of_the_stream_is_final],
-                    arguments.binary, arguments.minutes, arguments.speed)
+        # The pages wait at the same time.
+        with ThreadPoolExecutor(len(CHECKS)) as pool:
+            list(pool.map(lambda check: gateway.run([check], arguments.binary, arguments.minutes, arguments.speed), CHECKS))
     except Exception as problem:
         sys.exit(f"limits: {problem}")

@@ -5,6 +5,8 @@
 Ends 0 once every check holds; prints the first that does not, and ends 1.
 """
 
+from concurrent.futures import ThreadPoolExecutor
+
 import gateway
 from browser import browsing
 from module import blank, expect
@@ -78,10 +80,19 @@ def trial(name, text):
     return check
 
 
-def perform(checks, description, *pages):
-    """Performs trials in one browser, from the server that `other_origin(*pages)` starts."""
-    with other_origin(*pages) as origin, browsing() as browser:
-        gateway.run(checks, browser, origin)
+def perform(checks, description, *pages, windows=3):
+    """Performs trials from the server that `other_origin(*pages)` starts. Most wait, so each window has one at a time."""
+    remaining = iter(checks)
+
+    def window(origin):
+        with browsing() as browser:
+            # A window ends with its last tab, and another one takes longer to open than a tab.
+            browser.tab("about:blank")
+            for check in remaining:
+                gateway.run([check], browser, origin)
+
+    with other_origin(*pages) as origin, ThreadPoolExecutor(windows) as pool:
+        list(pool.map(window, [origin] * windows))
     print(description)
 
 
