@@ -58,20 +58,18 @@ def libraries(binary):
     return [match[0] for line in lines if (match := re.search(r"/\S+", line))]
 
 
-def owner(file):
-    """The Debian package of a file; None if it is of no package."""
-    for path in (file, os.path.realpath(file)):
-        done = subprocess.run(["dpkg-query", "-S", path], capture_output=True, text=True)
-        if done.returncode == 0:
-            return done.stdout.split(":")[0]
+def owners(files):
+    """The Debian packages of files, without those of files that are of no package."""
     # Debian's /lib is a link to /usr/lib, but the packages of its libraries still name the former.
-    moved = re.sub(r"^/usr/lib", "/lib", os.path.realpath(file))
-    done = subprocess.run(["dpkg-query", "-S", moved], capture_output=True, text=True)
-    return done.stdout.split(":")[0] if done.returncode == 0 else None
+    names = {file: (file, real := os.path.realpath(file), re.sub(r"^/usr/lib", "/lib", real)) for file in files}
+    # One search: it reads the lists of all packages.
+    done = subprocess.run(["dpkg-query", "-S", *{name for of in names.values() for name in of}], capture_output=True, text=True)
+    found = {line.rsplit(": ", 1)[-1]: line.split(":")[0] for line in done.stdout.splitlines()}
+    return {package for of in names.values() if (package := next((found[name] for name in of if name in found), None))}
 
 
 def debian_packages(binary):
-    names = sorted({name for file in libraries(binary) if (name := owner(file))})
+    names = sorted(owners(libraries(binary)))
     form = "${Package}\t${Version}\t${Architecture}\n"
     shown = subprocess.run(["dpkg-query", "-W", "-f", form, *names], capture_output=True, text=True, check=True).stdout
     for name, version, arch in sorted({tuple(line.split("\t")) for line in shown.splitlines()}):
