@@ -10,6 +10,7 @@ import gzip
 import json
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -39,7 +40,7 @@ def shell(setup, before, command, address):
 
 
 def curl_examples_work(page, address):
-    setup = page.see(SETUP)
+    variables = Variables(page.see(SETUP), address)
     for operation in page.see(SAMPLES):
         name, command = operation["id"], operation["samples"]["curl"]
         if name in STREAMS | POLLS:
@@ -47,6 +48,7 @@ def curl_examples_work(page, address):
             command = command.replace("curl ", "curl -s --max-time 2 ", 1) + " || test $? = 28"
         else:
             command = command.replace("curl ", "curl -s --fail-with-body ", 1)
+        setup = "\n".join(f"{key.upper()}={shlex.quote(value)}" for key, value in variables.of(operation).items())
         done = shell(setup, BEFORE.get(name, ":"), command, address)
         if done.returncode != 0:
             raise RuntimeError(f"{name}: {command}: {done.stdout}{done.stderr}")
@@ -54,22 +56,36 @@ def curl_examples_work(page, address):
             raise RuntimeError(f"{name}: no event: {done.stdout}")
 
 
-def variables(setup, address):
-    """The ids that the first lines of the page set, as the names that the other languages use."""
-    names = ["CLIENT", "SUBSCRIPTION", "PORTFOLIO", "KEY", "STREAM", "SESSION"]
-    done = shell(setup, ":", "printf '%s\\n' " + " ".join(f'"${name}"' for name in names), address)
-    if done.returncode != 0:
-        raise RuntimeError(f"the variables: {done.stderr}")
-    return dict(zip([name.lower() for name in names], done.stdout.split("\n")))
+class Variables:
+    """The ids that the first lines of the page set, as the names that the other languages use. Examples that only read have the same
+    resources, each other one has its own."""
+
+    names = ("CLIENT", "SUBSCRIPTION", "PORTFOLIO", "KEY", "STREAM", "SESSION")
+
+    def __init__(self, setup, address):
+        self.setup = setup
+        self.address = address
+        self.shared = self.new()
+
+    def new(self):
+        done = shell(self.setup, ":", "printf '%s\\n' " + " ".join(f'"${name}"' for name in self.names), self.address)
+        if done.returncode != 0:
+            raise RuntimeError(f"the variables: {done.stderr}")
+        return dict(zip([name.lower() for name in self.names], done.stdout.split("\n")))
+
+    def of(self, operation):
+        command = operation["samples"]["curl"]
+        is_change = "-X " in command or operation["id"] in STREAMS
+        return self.new() if is_change and any(f"${name}" in command for name in self.names) else self.shared
 
 
 def javascript_examples_work(page, address):
-    setup = page.see(SETUP)
+    variables = Variables(page.see(SETUP), address)
     for operation in page.see(SAMPLES):
         name, text = operation["id"], operation["samples"]["JavaScript"]
         if name in BEFORE or name in POLLS:
             continue
-        values = variables(setup, address)
+        values = variables.of(operation)
         declarations = "".join(f"const {name} = {json.dumps(value)};" for name, value in values.items())
         if name in STREAMS:
             text += """\nawait new Promise((resolve, reject) => { source.addEventListener("stream", resolve);
@@ -82,14 +98,14 @@ def javascript_examples_work(page, address):
 
 
 def python_examples_work(page, address):
-    setup = page.see(SETUP)
+    variables = Variables(page.see(SETUP), address)
     programs = []
     for operation in page.see(SAMPLES):
         name, text = operation["id"], operation["samples"]["Python"]
         compile(text, name, "exec")
         if name in BEFORE or name in POLLS:
             continue
-        values = variables(setup, address)
+        values = variables.of(operation)
         if name in STREAMS:
             # The first event is enough; a stream that is refused raises an error.
             text += "\n            break\nresponse = source.response"
