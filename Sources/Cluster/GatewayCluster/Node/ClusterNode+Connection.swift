@@ -201,7 +201,7 @@ extension ClusterNode {
 
     /// Logs that the member has left because of what waited for the engine.
     func reportOverflow() {
-        logger.warning("more than cluster.outbox waited for the cluster's engine: this member has left, and joins again")
+        logger.warning("more than cluster.outbox waited for the cluster's engine: this member leaves, and joins again")
     }
 
     func report(_ divergence: LogDivergence) {

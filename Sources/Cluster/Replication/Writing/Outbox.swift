@@ -24,7 +24,7 @@ package struct Outbox: Sendable {
     /// large table, comes again on the next owner.
     private var allowance = 0
     /// The greatest allowance, in limits.
-    private static let mostAllowed = 16
+    private static let mostAllowed = 4
     /// The terms of the shared subscriptions that the member owns.
     private var terms: [String: UInt64] = [:]
     /// The shared subscriptions on which the pool still reports.
