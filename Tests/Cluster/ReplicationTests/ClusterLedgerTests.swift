@@ -230,6 +230,28 @@ struct ClusterLedgerTests {
         return effects
     }
 
+    /// The new owner declares what the session has open beyond its credits.
+    @Test
+    func creditsOfASessionPrecedeTheSession() throws {
+        let needed = UpstreamCredits(sessions: 1, subscriptions: 1, items: 1)
+        let claim = CreditClaim(
+            upstream: "demo",
+            number: 1,
+            missing: needed,
+            requested: needed,
+            isOptional: false,
+            limits: needed
+        )
+        var ledger = try Self.carrying { _ in [.credit(.claim(claim))] }
+        #expect(
+            Self.removal(in: &ledger) == [
+                .removed(Self.a), .order(.credit(upstream: "demo", needed), to: Self.b),
+                .adopted(client: "c", by: Self.b),
+            ]
+        )
+        #expect(ledger.credits["demo"].held == [Self.b: needed])
+    }
+
     @Test
     func sessionOfARemovedMemberContinuesWithItsSubscriptions() throws {
         var ledger = try Self.carrying { term in

@@ -141,12 +141,14 @@ extension ClusterLedger {
         }
         effects.append(.removed(gone))
         if ticketUses.hasOpen(of: gone) { effects.append(.ticketsOrphaned(of: gone)) }
+        // The credits first: a new owner declares what its sessions have open beyond its credits.
+        effects += assignments.filter { if case .assigned = $0 { false } else { true } }
         for client in adopted.keys.sorted() {
             if let owner = clients[client]?.owner { effects.append(.adopted(client: client, by: owner)) }
         }
         let kept = Set(adopted.values.joined())
         effects += assignments.filter { effect in
-            if case .assigned(let id, _) = effect { !kept.contains(id) } else { true }
+            if case .assigned(let id, _) = effect { !kept.contains(id) } else { false }
         }
         for id in inheritance {
             specified[id]?.owner = nil
